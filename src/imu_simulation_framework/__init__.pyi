@@ -8,11 +8,11 @@ from .drive.in_process import run_in_process as run_in_process
 from .drive.preparation import read_motion as read_motion
 from .flight.gimbal.files import read_gimbal as read_gimbal
 from .flight.gimbal.geometry import GimbalGeometry as GimbalGeometry
-from .flight.gimbal.profiles import FixedJoints as FixedJoints
-from .flight.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
-from .flight.gimbal.profiles import TabulatedJoints as TabulatedJoints
 from .flight.gimbal.simulation import simulate_gimbal as simulate_gimbal
+from .flight.gimbal.specification import FixedJoints as FixedJoints
 from .flight.gimbal.specification import GimbalSpecification as GimbalSpecification
+from .flight.gimbal.specification import SinusoidalJoints as SinusoidalJoints
+from .flight.gimbal.specification import TabulatedJoints as TabulatedJoints
 from .flight.gimbal.stabilisation import HeldAttitude as HeldAttitude
 from .flight.gimbal.stabilisation import PointAhead as PointAhead
 from .flight.gimbal.stabilisation import PointOnEarth as PointOnEarth
@@ -22,7 +22,7 @@ from .flight.navigation.runs import navigate_runs as navigate_runs
 from .flight.navigation.tuning import FilterTuning as FilterTuning
 from .flight.navigation.tuning import InitialUncertainty as InitialUncertainty
 from .flight.recording import read_flight as read_flight
-from .heading.judgement.judge import judge as judge
+from .heading.judgement import judge as judge
 from .heading.model.model import YawErrorModel as YawErrorModel
 from .heading.model.of_imu import yaw_error_model as yaw_error_model
 from .heading.yaw_error import yaw_error as yaw_error

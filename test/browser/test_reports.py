@@ -15,7 +15,7 @@ from written_results import write_result
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
 from imu_simulation_framework.heading.identification.page import identification_page
-from imu_simulation_framework.heading.judgement.judge import judge
+from imu_simulation_framework.heading.judgement import judge
 from imu_simulation_framework.report.page import Page, Section, Table, page_html
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -18,8 +18,8 @@ from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.recordings.reading import read_reference_samples
-from imu_simulation_framework.ros1.launching.installation import GAZEBO_PLUGIN
-from imu_simulation_framework.ros1.raw_messages import tracking_error
+from imu_simulation_framework.ros1.launching.launcher import GAZEBO_PLUGIN
+from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.gnss.specification import GnssOrigin
 

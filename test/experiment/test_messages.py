@@ -15,7 +15,7 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.driving import DriveSession, TrackingSession, TruePose
 from imu_simulation_framework.drive.tracking.reference import Pose2D, TrackingError
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros1 import raw_messages
+from imu_simulation_framework.ros1 import messages as raw_messages
 from imu_simulation_framework.ros1.messages import ImuMessages, RobotMessages
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)

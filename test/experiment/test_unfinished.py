@@ -6,8 +6,7 @@ import pytest
 import rosbag
 from std_msgs.msg import String
 
-from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.drive.results.unfinished import ACTIVE, BAG, tidy
+from imu_simulation_framework.drive.results.files import ACTIVE, BAG, ResultFolder, tidy
 from imu_simulation_framework.ros1.nodes.experiment_recorder import CHUNK
 
 

@@ -178,7 +178,9 @@ def _drive(random, folder, given, words) -> Trial:
     for section, keys in given.items():
         settings[section] = {**settings.get(section, {}), **keys}
     put(folder, "config.ini", _ini(settings))
-    return Trial("drive", ["config.ini"], Expected(words=(*words, name)))
+    # A file that cannot be read is named by its own path.
+    paths = [value for keys in given.values() for value in keys.values() if value.startswith("/")]
+    return Trial("drive", ["config.ini"], Expected(words=(*words, name, *paths)))
 
 
 def _setting(random):

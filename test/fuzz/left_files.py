@@ -92,7 +92,8 @@ def _read(path):
     content = path.read_bytes()
     if not content:
         raise ValueError("it is empty")
-    suffix = path.suffix
+    # A bag may have any name.
+    suffix = ".bag" if content.startswith(b"#ROSBAG") else path.suffix
     if suffix == ".gz":
         content, suffix = gzip.decompress(content), path.with_suffix("").suffix
     if suffix in _READERS:
@@ -179,7 +180,7 @@ def messages(path) -> dict:
     if path.is_dir():
         (path,) = (file for file in path.iterdir() if file.suffix in (".db3", ".mcap"))
     found: dict[str, list] = {}
-    for topic, time, data in _STORED[path.suffix](path):
+    for topic, time, data in _STORED.get(path.suffix, _in_bag)(path):
         found.setdefault(topic, []).append((time, bytes(data)))
     return found
 

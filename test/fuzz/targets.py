@@ -36,9 +36,8 @@ from imu_simulation_framework.drive.preparation import prepare_drive, prepare_re
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.flight.gimbal.files import read_gimbal
-from imu_simulation_framework.flight.gimbal.profiles import TabulatedJoints
 from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
-from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping
+from imu_simulation_framework.flight.gimbal.specification import TabulatedJoints, gimbal_to_mapping
 from imu_simulation_framework.flight.jsbsim import fly
 from imu_simulation_framework.flight.recording import read_flight
 from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight

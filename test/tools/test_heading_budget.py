@@ -1,14 +1,14 @@
 import math
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import tool_calls
 from scipy.stats import norm
-from tool_calls import answer, refusal
+from tool_calls import call_tool, printed_by
 
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.earth import EARTH_RATE
@@ -30,8 +30,12 @@ def _own_folder(tmp_path, monkeypatch):
     Path("mine.yaml").write_text(SPECIFICATION)
 
 
-answered = partial(answer, "heading_budget.py")
-refused = partial(refusal, "heading_budget.py")
+def answered(*arguments):
+    return printed_by(call_tool("heading_budget.py", *arguments))
+
+
+def refused(*arguments):
+    return tool_calls.refused(call_tool("heading_budget.py", *arguments))
 
 
 def test_circles_in_closed_form():

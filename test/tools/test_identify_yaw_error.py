@@ -1,12 +1,12 @@
 import dataclasses
 import math
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import answer, call_tool, refusal
+import tool_calls
+from tool_calls import call_tool, printed_by
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.yaml_files import load_plain
@@ -42,8 +42,12 @@ def tables_of(duration=200.0, seed=1, bias=BIAS):
     return dataclasses.replace(tables, reference=reference, imu_real=imu, fixes=None)
 
 
-identified = partial(answer, "identify_yaw_error.py")
-refused = partial(refusal, "identify_yaw_error.py")
+def identified(*arguments):
+    return printed_by(call_tool("identify_yaw_error.py", *arguments))
+
+
+def refused(*arguments):
+    return tool_calls.refused(call_tool("identify_yaw_error.py", *arguments))
 
 
 def test_a_result_gives_a_model_that_others_can_use(tmp_path):

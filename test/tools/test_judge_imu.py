@@ -3,18 +3,17 @@
 import dataclasses
 import json
 import math
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import answer, refusal
+import tool_calls
+from tool_calls import call_tool, printed_by
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.drive.observed_drives import read_drive
-from imu_simulation_framework.heading.judgement.judge import judge
-from imu_simulation_framework.heading.judgement.tests import started_at_zero
+from imu_simulation_framework.drive.yaw_signals import read_drive
+from imu_simulation_framework.heading.judgement import judge, started_at_zero
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
@@ -57,8 +56,12 @@ def result(tmp_path, **options):
     return write_result(tmp_path / "results", tables=tables_of(**options)).folder
 
 
-judged = partial(answer, "judge_imu.py")
-refused = partial(refusal, "judge_imu.py")
+def judged(*arguments):
+    return printed_by(call_tool("judge_imu.py", *arguments))
+
+
+def refused(*arguments):
+    return tool_calls.refused(call_tool("judge_imu.py", *arguments))
 
 
 def verdicts(folder="judgement"):

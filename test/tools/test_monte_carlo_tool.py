@@ -3,13 +3,13 @@
 import gzip
 import json
 import math
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import answer, call_tool, refusal, run_as_process
+import tool_calls
+from tool_calls import call_tool, printed_by, run_as_process
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SPECIFICATION = """
@@ -25,8 +25,12 @@ def _own_folder(tmp_path, monkeypatch):
     Path("mine.yaml").write_text(SPECIFICATION)
 
 
-drawn = partial(answer, "monte_carlo.py", "--workers", "1")
-refused = partial(refusal, "monte_carlo.py")
+def drawn(*arguments):
+    return printed_by(call_tool("monte_carlo.py", *arguments, "--workers", "1"))
+
+
+def refused(*arguments):
+    return tool_calls.refused(call_tool("monte_carlo.py", *arguments))
 
 
 def test_files_and_text_of_an_ensemble_that_is_known_in_closed_form():

@@ -8,18 +8,22 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tool_calls import call_tool, require_refusal, run_as_process
+from tool_calls import call_tool, refused, run_as_process, succeeded
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
 
 from synthetic_experiment import make_tables
 
+from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
 from imu_simulation_framework.drive.results.report import write_report
 from imu_simulation_framework.drive.summary import RunDescription
 
 TOOL = "offline_result_comparison.py"
+sys.path.insert(0, str(ROOT / "offline_processing"))
+
+import offline_result_comparison as tool
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +58,9 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def refused(done, *words):
-    require_refusal(done, "offline_result_comparison.py: ", *words)
-
-
 def test_the_same_settings_give_the_same_files(result):
     before = contents(result.folder)
-    done = run(result.folder)
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(result.folder))
     assert contents(result.folder) == before
     lines = done.stdout.splitlines()
     assert lines[-1] == str(result.folder)
@@ -71,10 +70,18 @@ def test_the_same_settings_give_the_same_files(result):
 def test_other_settings_go_to_another_folder_and_change_figures_and_summary(result, tmp_path):
     before = contents(result.folder)
     target = tmp_path / "again" / "wide"
-    done = run(
-        result.prefix_path, "--median-window", 12, "--align", "--max-shift", 0.5, "--out", target
+    succeeded(
+        run(
+            result.prefix_path,
+            "--median-window",
+            12,
+            "--align",
+            "--max-shift",
+            0.5,
+            "--out",
+            target,
+        )
     )
-    assert done.returncode == 0, done.stderr
     assert contents(result.folder) == before
     after = contents(target)
     assert {name for name in before if not name.endswith(".csv")} == set(after)
@@ -92,18 +99,17 @@ def test_other_settings_go_to_another_folder_and_change_figures_and_summary(resu
 
 
 def test_what_is_not_said_stays_as_it_was(result):
-    assert run(result.folder, "--align", "--median-window", 3).returncode == 0
-    assert run(result.folder, "--median-window", 4).returncode == 0
+    succeeded(run(result.folder, "--align", "--median-window", 3))
+    succeeded(run(result.folder, "--median-window", 4))
     settings = json.loads(result.read_text("summary.json"))["comparison_settings"]
     assert (settings["align"], settings["median_window_s"]) == (True, 4.0)
-    assert run(result.folder, "--no-align").returncode == 0
+    succeeded(run(result.folder, "--no-align"))
     assert json.loads(result.read_text("summary.json"))["comparison_settings"]["align"] is False
 
 
 def test_a_result_without_summary_gets_one(result):
     result.path("summary.json").unlink()
-    done = run(result.folder)
-    assert done.returncode == 0, done.stderr
+    succeeded(run(result.folder))
     assert json.loads(result.read_text("summary.json"))["yaw_error"]["simulated"]
 
 
@@ -112,16 +118,22 @@ def test_a_missing_result_is_refused(tmp_path):
     refused(run(tmp_path), tmp_path, "no result in this folder")
 
 
-def test_a_missing_or_broken_file_is_refused_with_line_and_column(result):
-    result.path("summary.json").write_text("{")
-    refused(run(result.folder), result.path("summary.json"), "not valid JSON")
+def test_a_missing_table_is_refused(result):
+    result.path("ground_truth.csv").unlink()
+    refused(run(result.folder), result.path("ground_truth.csv"), "No such file")
+
+
+def test_a_broken_table_is_refused_with_line_and_column(result):
     path = result.path("imu_real.csv")
     lines = path.read_text().splitlines(keepends=True)
     lines[41] = lines[41].replace("9.81", "9,8l")
     path.write_text("".join(lines))
     refused(run(result.folder), path, "line 42: 10 values were expected, found 11")
-    result.path("ground_truth.csv").unlink()
-    refused(run(result.folder), result.path("ground_truth.csv"), "No such file")
+
+
+def test_a_broken_summary_is_refused(result):
+    result.path("summary.json").write_text("{")
+    refused(run(result.folder), result.path("summary.json"), "not valid JSON")
 
 
 @pytest.mark.parametrize(
@@ -151,20 +163,36 @@ def test_a_summary_with_wrong_values_is_refused_by_name(result, key, value, word
     summary = json.loads(result.read_text("summary.json"))
     result.path("summary.json").write_text(json.dumps({**summary, key: value}))
     before = contents(result.folder)
-    refused(run(result.folder), result.path("summary.json"), words)
+    refused_here(result, result.path("summary.json"), words)
     assert contents(result.folder) == before
 
 
 def test_a_summary_that_is_nested_too_deeply_is_refused(result):
     result.path("summary.json").write_text("[" * 10**6)
-    refused(run(result.folder), result.path("summary.json"), "nested too deeply")
+    refused_here(result, result.path("summary.json"), "nested too deeply")
 
 
-def test_an_argument_that_cannot_be_is_refused(result, tmp_path):
-    (tmp_path / "file").write_text("")
+def refused_here(result, *words):
+    """As refused(), without the seconds that a process takes to start."""
+    with pytest.raises(ResultError) as caught:
+        tool.main([str(result.folder)])
+    for word in words:
+        assert str(word) in str(caught.value)
+
+
+def test_a_setting_out_of_range_is_refused(result):
     refused(run(result.folder, "--median-window", -1), "median_window", "must be positive")
+
+
+def test_a_target_that_is_a_file_is_refused(result, tmp_path):
+    (tmp_path / "file").write_text("")
     refused(run(result.folder, "--out", tmp_path / "file"), tmp_path / "file", "cannot make")
-    assert "--windw" in run(result.folder, "--windw", 3).stderr
+
+
+def test_an_unknown_option_is_refused(result):
+    done = run(result.folder, "--windw", 3)
+    assert done.returncode == 2
+    assert "--windw" in done.stderr
 
 
 def test_a_reader_that_has_gone_gives_no_traceback(result):

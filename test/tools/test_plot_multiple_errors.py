@@ -4,8 +4,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
-from tool_calls import require_refusal as refused
+from tool_calls import call_tool, refused, succeeded
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.summary import evaluate
@@ -78,7 +77,7 @@ def test_a_result_that_is_named_twice_is_there_once(output):
 
 
 def test_tables_come_in_three_formats(output):
-    assert run(output, "--table", "csv", "markdown", "latex").returncode == 0
+    succeeded(run(output, "--table", "csv", "markdown", "latex"))
     markdown = Path("yaw_errors/yaw_errors.md").read_text().splitlines()
     assert markdown[1].startswith("| ---") and len(markdown) == 8
     latex = Path("yaw_errors/yaw_errors.tex").read_text()

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, require_refusal
+from tool_calls import call_tool
 
-from imu_simulation_framework.commands.thesis.catalogue import ITEMS
 from imu_simulation_framework.commands.thesis.experiments import (
     HECTOR_SLOW,
     REPEATED,
     RUNS,
     repeated,
 )
+from imu_simulation_framework.commands.thesis.figures import ITEMS
 from imu_simulation_framework.motion.drives import get_drive, with_laps
 from imu_simulation_framework.recordings.bundled_drives import write_drive
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS
@@ -38,7 +38,10 @@ def made(*arguments):
 
 
 def refused(done, *words):
-    require_refusal(done, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    for word in words:
+        assert str(word) in done.stderr
     assert not Path("thesis").exists()
 
 

@@ -49,41 +49,31 @@ def call_tool(tool, *arguments):
     return subprocess.CompletedProcess([tool, *words], code, _text(output), _text(errors))
 
 
-def succeeded(tool, *arguments):
-    """Call a tool that must succeed, and return how it ended."""
-    done = call_tool(tool, *arguments)
-    assert done.returncode == 0, done.stderr
-    return done
+def _text(stream):
+    stream.flush()
+    return stream.buffer.getvalue().decode("utf-8")
 
 
-def answer(tool, *arguments):
-    """Return what a tool prints that must succeed without a remark."""
-    done = call_tool(tool, *arguments)
+def printed_by(done):
+    """Return what a tool has printed, which has said nothing on standard error."""
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-def refusal(tool, *arguments):
-    """Return the one sentence with which a tool must refuse a call."""
-    done = call_tool(tool, *arguments)
-    require_refusal(done)
-    return done.stderr
+def succeeded(done):
+    """Return a call that has ended well, whatever it has said on standard error."""
+    assert done.returncode == 0, done.stderr
+    return done
 
 
-def require_refusal(done, *words):
-    """Require that a call has ended with one sentence that has all these words."""
-    assert (done.returncode, done.stdout) == (2, "")
-    # What is wrong on the command line itself stands below how the program is called.
-    usage = ("usage: ", " ")
-    sentences = [line for line in done.stderr.splitlines() if not line.startswith(usage)]
-    assert len(sentences) == 1, done.stderr
+def refused(done, *words):
+    """Return the one sentence, behind argparse's usage if that wrote it, of a refusing tool."""
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    told = [line for line in done.stderr.splitlines() if not line.startswith(("usage:", " "))]
+    assert len(told) == 1 and told[0].startswith(f"{done.args[0]}: "), done.stderr
     for word in words:
-        assert str(word) in sentences[0]
-
-
-def _text(stream):
-    stream.flush()
-    return stream.buffer.getvalue().decode("utf-8")
+        assert str(word) in done.stderr
+    return done.stderr
 
 
 def run_as_process(tool, *arguments, environment=None, **options):

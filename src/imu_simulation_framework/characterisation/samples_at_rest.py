@@ -1,15 +1,11 @@
-"""From the recording of a sensor at rest to evenly sampled stretches.
-
-Whether a sensor was at rest while it was recorded.
-
-Compared are the medians of neighbouring seconds. At rest they differ by what is left of the noise;
-a bias that wanders, or a sensor that warms up, changes over minutes. Whoever carries or drives a
-sensor changes them by far more, from one second to the next.
-
-From the recording of an IMU at rest to evenly sampled, contiguous parts without outliers.
+"""From the recording of a sensor at rest to evenly sampled, contiguous parts without outliers.
 
 Averages over time are only what they say if no sample is missing among those averaged: a
 recording is cut where samples are missing, never bridged.
+
+Whether a sensor was at rest is told by the medians of neighbouring seconds. At rest they differ by
+what is left of the noise; a bias that wanders, or a sensor that warms up, changes over minutes.
+Whoever carries or drives a sensor changes them by far more, from one second to the next.
 """
 
 from __future__ import annotations
@@ -194,9 +190,7 @@ class SamplesAtRest:
         Where samples are missing.
     unused : int
         Samples in parts too short to be used.
-    outliers : dict of str to stamps.Occurrences
-        For each axis.
-    raw : dict of str to RawSignal
+    outliers, raw : dict of str to stamps.Occurrences, dict of str to RawSignal
         For each axis.
     remarks : tuple of str
         What a person should know, a sentence each.
@@ -255,13 +249,8 @@ def prepare_at_rest(times, values, names, source, settings=None) -> SamplesAtRes
 def prepare_axes(times, values, names, source, settings=None) -> SamplesAtRest:
     """Do what :func:`prepare_at_rest` does, in place and with one axis in memory at a time.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-    values : ndarray, shape (axes, n), or mutable sequence of ndarray, shape (n,)
-        Outliers are replaced in it.
-    names, source, settings
-        As for :func:`prepare_at_rest`, which raises the same.
+    ``values`` is an ndarray of shape (axes, n), or a mutable sequence of ndarray (n,); outliers are
+    replaced in it.
     """
     settings = settings or RestSettings()
     _check_duration(times, source, settings)

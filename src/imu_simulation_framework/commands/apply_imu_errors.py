@@ -28,15 +28,19 @@ from typing import NamedTuple
 import numpy as np
 
 import imu_simulation_framework
-from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, add_seed
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.realistic_imu.files import CLEAN, ToldByBag, Wanted
 from imu_simulation_framework.realistic_imu.session import RealisticImu, require_feelable
-from imu_simulation_framework.realistic_imu.stamps import usual_period
-from imu_simulation_framework.realistic_imu.truth import ImuInput, check_frames, imu_numbers
+from imu_simulation_framework.realistic_imu.truth import (
+    ImuInput,
+    check_frames,
+    imu_numbers,
+    usual_period,
+)
 from imu_simulation_framework.recordings.formats.written_bags import (
     RawBag,
     bag_like,
@@ -324,9 +328,7 @@ def _topic(text: str) -> str:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("bag", metavar="IN", help="bag of ROS 1, or folder of one of ROS 2")
     parser.add_argument("--imu", required=True, metavar="NAME", help="whose errors")
     parser.add_argument("--out", required=True, metavar="OUT", help="bag of the same kind")
@@ -340,7 +342,7 @@ def _parser():
         metavar="TOPIC",
         help=f"the realistic one (default: {OUTPUT}); that of the input takes its place",
     )
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    add_seed(parser)
     parser.add_argument(
         "--rate", type=_rate, metavar="HZ", help="of the sensor, instead of its specification's"
     )

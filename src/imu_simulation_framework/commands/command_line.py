@@ -1,7 +1,4 @@
-"""How every command-line tool ends: with a sentence and an exit code, never a traceback.
-
-What arguments of several command lines are.
-"""
+"""What all command lines share: how they end, never with a traceback, options, and results."""
 
 from __future__ import annotations
 
@@ -11,11 +8,17 @@ import re
 import signal
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn, Sequence
 
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.sentences import as_written, printable, shown
-from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.core.whole_files import (
+    FIGURE_FORMATS,
+    picture,
+    reason_of,
+    write_whole,
+)
 
 REFUSED = 2
 SIGNALLED = 128
@@ -25,7 +28,11 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """As argparse's, but an error is one line that shows no word whole that is absurdly long."""
+    """As argparse's, with the text as it is; an error is one line without endless words."""
+
+    def __init__(self, description: str | None, **others) -> None:
+        others.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(description=description, **others)
 
     def error(self, message) -> NoReturn:
         """Print usage and error to standard error, and end with code 2."""
@@ -45,21 +52,13 @@ class _Signalled(KeyboardInterrupt):
 def run_tool(main, arguments=None) -> int:
     """Run a tool's main function and turn what a user or the machine can cause into exit codes.
 
-    Parameters
-    ----------
-    main : callable
-        Takes the list of arguments; returns an exit code, None meaning 0.
-    arguments : list of str, optional
-        The command line without the program's name, by default ``sys.argv[1:]``.
-
-    Returns
-    -------
-    int
-        2 when the tool cannot do its work: after a :class:`.FrameworkError`, when a file or
-        standard output cannot be read or written, when memory does not suffice or something is
-        nested too deeply; 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP; 141 when
-        whoever read the output has gone, as for a program ended by SIGPIPE; else what ``main``
-        returned. But for the last two, a sentence goes to standard error.
+    ``main``: takes the list of arguments; returns an exit code, None meaning 0. ``arguments`` (list
+    of str, optional): the command line without the program's name, by default ``sys.argv[1:]``.
+    Returns 2 when the tool cannot do its work: after a :class:`.FrameworkError`, when a file or
+    standard output cannot be read or written, when memory does not suffice or something is nested
+    too deeply; 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP; 141 when whoever read the
+    output has gone, as for a program ended by SIGPIPE; else what ``main`` returned. But for the
+    last two, a sentence goes to standard error.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if sys.stderr is None:
@@ -176,3 +175,38 @@ def worker_count(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 1024:
         raise argparse.ArgumentTypeError(f"{shown(text)} is no number of workers from 1 to 1024")
     return int(text)
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the option ``--seed``."""
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+
+
+def add_formats(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the option ``--formats``."""
+    parser.add_argument(
+        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"],
+        help="of the figures, png by default",
+    )  # fmt: skip
+
+
+def add_results(parser: argparse.ArgumentParser, folder: str, report: bool = True) -> None:
+    """Give a parser the options on figures, the web page, and the folder that all is written to."""
+    if report:
+        parser.add_argument("--report", action="store_true", help="write a web page, too")
+    add_formats(parser)
+    parser.add_argument(
+        "-o", "--out", type=Path, default=Path(folder), metavar="DIR", help="%(default)s by default"
+    )
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file as a whole, and print its name."""
+    write_whole(path, content)
+    print(path)
+
+
+def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str]) -> None:
+    """Write a matplotlib figure in each of the formats, and print the files' names."""
+    for format in dict.fromkeys(formats):
+        write_file(folder / f"{name}.{format}", picture(figure, format))

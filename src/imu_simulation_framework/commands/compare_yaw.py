@@ -16,30 +16,29 @@ common with the first, as a recording and a result, begins with it. Writes to DI
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    add_results,
+    write_pictures,
+)
 from imu_simulation_framework.core.sentences import told_apart
 from imu_simulation_framework.core.whole_files import (
     make_folder,
-    picture,
     refuse_overwriting,
-    write_whole,
 )
-from imu_simulation_framework.drive import side_by_side as figures
-from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.drive.figures import yaws as yaws_figure
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
-from imu_simulation_framework.heading.comparison import ComparisonSettings
-from imu_simulation_framework.heading.differences import (
+from imu_simulation_framework.heading.comparison import (
     FASTEST_TURN,
+    ComparisonSettings,
     differences_table,
     jumps,
     yaw_differences,
 )
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
 
 NAME = "compare_yaw"
@@ -81,18 +80,14 @@ def main(arguments):
     print(table_text.table_text(table, COLUMNS), end="")
     for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)
-    figure = figures.yaws(names, yaws, differences)
-    for format in dict.fromkeys(options.formats):
-        write_whole(out / f"{NAME}.{format}", picture(figure, format))
-        print(out / f"{NAME}.{format}")
+    figure = drawing(yaws_figure(names, yaws, differences))
+    write_pictures(out, NAME, figure, options.formats)
     for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
         print(path)
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("signals", nargs="+", metavar="YAW", help="PATH or PATH@WHAT; see above")
     default = ComparisonSettings()
     parser.add_argument(
@@ -113,12 +108,7 @@ def _parser():
         help="differences are zero on the median over so long a beginning [s]",
     )  # fmt: skip
     table_text.add_option(parser)
-    parser.add_argument(
-        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
-    )
+    add_results(parser, NAME, report=False)
     return parser
 
 

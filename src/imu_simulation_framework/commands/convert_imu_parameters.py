@@ -66,11 +66,7 @@ def _origin(options, reading):
 
 def _parser():
     formats = "\n".join(f"  {name:14} {kind.description}" for name, kind in FORMATS.items())
-    parser = ArgumentParser(
-        description=__doc__,
-        epilog=f"formats:\n{formats}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = ArgumentParser(__doc__, epilog=f"formats:\n{formats}")
     parser.add_argument("input", metavar="IN", help="the file to convert")
     parser.add_argument("--from", dest="source", required=True, choices=FORMATS, metavar="F")
     written = [name for name, kind in FORMATS.items() if kind.write is not None]

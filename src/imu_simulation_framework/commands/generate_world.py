@@ -3,15 +3,14 @@
 import dataclasses
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
-from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.commands.command_line import ArgumentParser, write_file
 from imu_simulation_framework.drive.gazebo_world import world_sdf
 from imu_simulation_framework.motion.terrain import Terrain
 
 
 def main(arguments):
     """Write the world that the command line describes."""
-    parser = ArgumentParser(description=__doc__)
+    parser = ArgumentParser(__doc__)
     parser.add_argument("terrain", choices=("flat", "uneven"))
     parser.add_argument("--out", type=Path, help="file; by default worlds/<terrain>.world")
     for field in dataclasses.fields(Terrain):
@@ -26,5 +25,4 @@ def main(arguments):
     if options.terrain == "uneven":
         terrain = Terrain(**{f.name: getattr(options, f.name) for f in dataclasses.fields(Terrain)})
     path = options.out or Path("worlds") / f"{options.terrain}.world"
-    write_whole(path, world_sdf(terrain).encode("utf-8"))
-    print(path)
+    write_file(path, world_sdf(terrain).encode("utf-8"))

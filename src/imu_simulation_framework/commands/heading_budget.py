@@ -21,10 +21,8 @@ With --require: how small each error of a gyroscope must be, as a standard devia
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -33,27 +31,28 @@ from tqdm import tqdm
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    add_results,
+    add_seed,
+    write_file,
+    write_pictures,
+)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import told_apart
-from imu_simulation_framework.core.versions import versions
 from imu_simulation_framework.core.whole_files import (
     make_folder,
-    picture,
     refuse_overwriting,
     write_whole,
 )
-from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
-from imu_simulation_framework.heading.budget_page import budget_page
 from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
 from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.of_specification import BIAS_INSTABILITY
-from imu_simulation_framework.heading.model.requirements import requirements
+from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RateGaussMarkov
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Section, page_html
 from imu_simulation_framework.report.table import Column
 from imu_simulation_framework.sensors.errors_in_motion import (
@@ -150,10 +149,8 @@ def _show_budgets(options, out, title, budgets):
     ).reset_index("imu")
     write_whole(out / "bands.csv", bands.to_csv(float_format="%.9g").encode("utf-8"))
     shown = [ShownBudget(name, budget.model) for name, budget in zip(names, budgets)]
-    figure = budget_figure(shown, options.within, title)
-    for format in dict.fromkeys(options.formats):
-        write_whole(out / f"{NAME}.{format}", picture(figure, format))
-        print(out / f"{NAME}.{format}")
+    figure = drawing(budget_figure(shown, options.within), title)
+    write_pictures(out, NAME, figure, options.formats)
     print(out / "bands.csv")
     for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):
         print(path)
@@ -331,6 +328,8 @@ def _sources(name, model):
 
 
 def _requirements(options, out, chosen, at):
+    from imu_simulation_framework.heading.model.requirements import requirements
+
     table = requirements(
         chosen.motion, options.require, at, options.probability, sample=chosen.sample
     ).reset_index()
@@ -368,6 +367,9 @@ _REQUIREMENT_COLUMNS = (
 
 
 def _write_report(options, out, words, at, period, budgets, answers, remarks):
+    from imu_simulation_framework.core.versions import versions
+    from imu_simulation_framework.heading.budget_page import budget_page
+
     page = budget_page(
         words + ".",
         [ShownBudget(budget.name, budget.model) for budget in budgets],
@@ -389,14 +391,11 @@ def _write_report(options, out, words, at, period, budgets, answers, remarks):
         list(dict.fromkeys([*remarks, *(r for budget in budgets for r in budget.remarks)])),
         f"{NAME}, imu_simulation_framework {__version__}, seed {options.seed}",
     )
-    write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
-    print(out / f"{NAME}.html")
+    write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     parser.add_argument(
         "--imu", action="append", default=[], metavar="IMU", help="see above; several are compared"
@@ -429,13 +428,7 @@ def _parser():
         metavar=("FROM", "TO"), help="averaging times over which the gyroscopes of specifications "
         "have their bias instability; by default as the specification says, 0.1s to 10000s",
     )  # fmt: skip
-    parser.add_argument("--report", action="store_true", help="write a web page, too")
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    add_seed(parser)
     table_text.add_option(parser)
-    parser.add_argument(
-        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
-    )
+    add_results(parser, NAME)
     return parser

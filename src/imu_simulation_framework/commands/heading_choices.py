@@ -13,9 +13,6 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.drive.from_configuration import UNDISTURBED
-from imu_simulation_framework.drive.preparation import read_motion_and_latitude
-from imu_simulation_framework.flight.source import find_flight
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,
@@ -24,8 +21,6 @@ from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.formats.any_format import recording_format
-from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
@@ -148,22 +143,11 @@ def chosen_motion(
 ) -> ChosenMotion:
     """Return the motion that a command line names.
 
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Of a parser with :func:`add_motion_options`.
-    rate : float
-        Samples per second [Hz].
-    linear : bool
-        Whether it is for a linear model, to which a motion that is described by a few numbers may
-        come in longer steps, :data:`MAX_SAMPLES` of them.
-
-    Raises
-    ------
-    ConfigurationError
-        None is named, or two are, or a setting is none.
-    FrameworkError
-        The recording cannot be read.
+    ``options``: of a parser with :func:`add_motion_options`. ``rate``: samples per second [Hz].
+    ``linear``: whether it is for a linear model, to which a motion that is described by a few
+    numbers may come in longer steps, :data:`MAX_SAMPLES` of them. Raises ConfigurationError if none
+    is named, or two are, or a setting is none. Raises FrameworkError if the recording cannot be
+    read.
     """
     named = [
         name
@@ -219,6 +203,9 @@ def _driven(options, rate):
         if rate != sources.RATE:
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {options.drive}", motion, ())
+    # All that reads recordings: most motions are none.
+    from imu_simulation_framework.drive.preparation import read_motion_and_latitude
+
     stated = settings(options.setting)
     guessed, remarks = _guessed(options.drive, stated)
     motion, known = read_motion_and_latitude(options.drive, rate, **{**stated, **guessed})
@@ -235,6 +222,9 @@ def _driven(options, rate):
 
 def _guessed(path, stated):
     """Return settings for a table with column names of its own that nobody maps, and remarks."""
+    from imu_simulation_framework.recordings.formats.any_format import recording_format
+    from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+
     of_reference = stated.get("reference", {})
     described = "reference_columns" in stated or {"path", "format"} & set(of_reference)
     if described or not Path(path).is_file() or recording_format(path) != "csv":
@@ -252,6 +242,8 @@ def _guessed(path, stated):
 
 def _flight(name, rate):
     """Return the motion of a flight's body, and the file that it was read from."""
+    from imu_simulation_framework.flight.source import find_flight
+
     # A recording is taken as a whole.
     scripted = not Path(name).is_file() or Path(name).suffix == ".xml"
     flight, _ = find_flight(name, FLIGHT_DURATION if scripted else math.inf)
@@ -265,16 +257,10 @@ def _flight(name, rate):
 def chosen_imu(text: str) -> NamedImu:
     """Return the IMU that a word of a command line means.
 
-    Parameters
-    ----------
-    text : str
-        The name of a bundled specification, a specification's file, that of an identified model,
-        ``FORMAT:FILE`` for the parameters of another tool, or the name of a plug-in's parameters.
-
-    Raises
-    ------
-    ConfigurationError
-        It is none of these, or its file is not what it must be.
+    ``text``: the name of a bundled specification, a specification's file, that of an identified
+    model, ``FORMAT:FILE`` for the parameters of another tool, or the name of a plug-in's
+    parameters. Raises ConfigurationError if it is none of these, or its file is not what it must
+    be.
     """
     if Path(text).is_file() and is_yaw_error_model_file(text):
         return NamedImu(Path(text).stem, read_yaw_error_model(text), (text,), ())
@@ -318,11 +304,8 @@ def placed_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[P
 
     What has no magnetometer is there once, and so is each heading that does not need one.
 
-    Raises
-    ------
-    ConfigurationError
-        None of them has a magnetometer to choose for, a place cannot be read, or a filter cannot
-        do what is chosen.
+    Raises ConfigurationError if none of them has a magnetometer to choose for, a place cannot be
+    read, or a filter cannot do what is chosen.
     """
     places, headings = list(options.magnetic_environment), list(options.heading)
     if (places or headings) and not any(map(_has_magnetometer, imus)):
@@ -332,6 +315,8 @@ def placed_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[P
         )
     environments = [(name, read_magnetic_environment(name)) for name in places]
     if not environments and any(map(_has_magnetometer, imus)):
+        from imu_simulation_framework.drive.from_configuration import UNDISTURBED
+
         environments = [("", read_magnetic_environment(UNDISTURBED))]
     placed = []
     for imu in imus:
@@ -401,10 +386,7 @@ def _refuse_idle(options):
 def settings(texts) -> dict[str, dict[str, str]]:
     """Return settings by section and key, of words as ``reference/topic=/odom``.
 
-    Raises
-    ------
-    ConfigurationError
-        One is no setting.
+    Raises ConfigurationError if one is no setting.
     """
     sections: dict[str, dict[str, str]] = {}
     for text in texts:

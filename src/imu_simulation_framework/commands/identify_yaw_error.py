@@ -23,16 +23,13 @@ not equally large everywhere.
 
 from __future__ import annotations
 
-import argparse
 import math
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import ArgumentParser, add_results, write_file
 from imu_simulation_framework.commands.heading_choices import add_setting_option, settings
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
-from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
-from imu_simulation_framework.drive.observed_drives import read_drives
-from imu_simulation_framework.heading.identification.conversions import hector_of, specification_of
+from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
+from imu_simulation_framework.drive.yaw_signals import read_drives
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,
     TRIED,
@@ -42,7 +39,11 @@ from imu_simulation_framework.heading.identification.files import (
     hector_sentences,
     tried_table,
 )
-from imu_simulation_framework.heading.identification.identify import identify_yaw_error
+from imu_simulation_framework.heading.identification.identify import (
+    hector_of,
+    identify_yaw_error,
+    specification_of,
+)
 from imu_simulation_framework.heading.identification.page import identification_report
 from imu_simulation_framework.report.table import table_text
 
@@ -78,8 +79,7 @@ def main(arguments):
     for line in _report(identification, unsaid, hector):
         print(line)
     for name, content in files.items():
-        write_whole(out / name, content)
-        print(out / name)
+        write_file(out / name, content)
     return 0 if all(check.passed for check in identification.checks) else REFUTED
 
 
@@ -106,9 +106,7 @@ def _of(check):
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument(
         "drives",
         nargs="+",
@@ -129,11 +127,5 @@ def _parser():
         "Hector's parameters hold for this one only",
     )  # fmt: skip
     parser.add_argument("--name", default="identified", help="of the IMU, by default %(default)s")
-    parser.add_argument("--report", action="store_true", help="write a web page, too")
-    parser.add_argument(
-        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figures"
-    )
-    parser.add_argument(
-        "-o", "--out", default="identify_yaw_error", metavar="DIR", help="%(default)s by default"
-    )
+    add_results(parser, "identify_yaw_error")
     return parser

@@ -15,7 +15,6 @@ error in the model; a ">" is before what the real sensor exceeds for that reason
 
 from __future__ import annotations
 
-import argparse
 import math
 from pathlib import Path
 
@@ -24,17 +23,16 @@ import pandas as pd
 from scipy.stats import foldnorm
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import ArgumentParser, write_file
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
-from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.of_specification import (
+from imu_simulation_framework.heading.model.of_imu import (
     G_SENSITIVITY,
     MISALIGNMENT,
     RATE_BIAS,
     SCALE_FACTOR,
+    yaw_error_model,
 )
 from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
 from imu_simulation_framework.motion.motion import Motion
@@ -72,9 +70,7 @@ COLUMNS = (
 
 def main(arguments):
     """Print the table, or write it into a page."""
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     parser.add_argument(
         "--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
@@ -103,8 +99,7 @@ def main(arguments):
             print(LEGEND)
         return
     page = read_settings(options.write)
-    write_whole(options.write, page_with_table(page, entries, table).encode("utf-8"))
-    print(options.write)
+    write_file(options.write, page_with_table(page, entries, table).encode("utf-8"))
 
 
 def catalogue_table(
@@ -112,19 +107,8 @@ def catalogue_table(
 ) -> pd.DataFrame:
     """Return the table: a row for each IMU, columns as the keys of ``COLUMNS``, texts.
 
-    Parameters
-    ----------
-    entries : list of CatalogueEntry
-    motion : Motion
-    at : float
-        Time into the motion [s].
-    sample : float, optional
-        As for :func:`.yaw_error_model`.
-
-    Raises
-    ------
-    ConfigurationError
-        The motion ends earlier.
+    ``at``: time into the motion [s]. ``sample``: as for :func:`.yaw_error_model`. Raises
+    ConfigurationError if the motion ends earlier.
     """
     if at > motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
@@ -136,10 +120,7 @@ def catalogue_table(
 def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFrame) -> str:
     """Return a page with the table and its documents between the marks.
 
-    Raises
-    ------
-    ConfigurationError
-        The page does not have the marks, in their order.
+    Raises ConfigurationError if the page does not have the marks, in their order.
     """
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -78,10 +78,7 @@ def usage() -> str:
 def main(arguments) -> int | None:
     """Run the program that the first argument names, with those behind it.
 
-    Raises
-    ------
-    ConfigurationError
-        There is no such program or shell.
+    Raises ConfigurationError if there is no such program or shell.
     """
     name, *rest = arguments or ["--help"]
     if name in ("-h", "--help"):

@@ -31,20 +31,20 @@ from tqdm import tqdm
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import (
     ArgumentParser,
-    whole_number,
+    add_results,
+    add_seed,
     worker_count,
+    write_file,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown, told_apart
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
-from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.ensembles.executors import processors
 from imu_simulation_framework.drive.ensembles.judgement_files import Judged, contents, judged_text
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
 from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
-from imu_simulation_framework.drive.observed_drives import ReadDrive, read_drive
-from imu_simulation_framework.heading.judgement.judge import judge
-from imu_simulation_framework.heading.judgement.tests import from_zero_where_known
+from imu_simulation_framework.drive.yaw_signals import ReadDrive, read_drive
+from imu_simulation_framework.heading.judgement import from_zero_where_known, judge
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,
@@ -110,8 +110,7 @@ def main(arguments):
     for line in judged_text(judged, drive, options):
         print(line)
     for name, content in files.items():
-        write_whole(out / name, content)
-        print(out / name)
+        write_file(out / name, content)
 
 
 def _judged(options, drive: ReadDrive, motion: Motion, placed, noise) -> Judged:
@@ -170,9 +169,7 @@ def _noise(text) -> _Noise:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument(
         "drive",
         metavar="RESULT_OR_RECORDING",
@@ -196,7 +193,7 @@ def _parser():
         help="white noise of the reference's yaw, as 0.2deg, or an identified model's file, whose "
         "noise of the reference it is; by default an identified model has its own, others none",
     )  # fmt: skip
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    add_seed(parser)
     parser.add_argument(
         "--config", metavar="FILE", help="a config.ini that says how the recording is read"
     )
@@ -213,10 +210,6 @@ def _parser():
         "--workers", type=worker_count, metavar="N",
         help="processes for --what sensor, by default one for each processor",
     )  # fmt: skip
-    parser.add_argument("--report", action="store_true", help="write a web page, too")
     table.add_option(parser)
-    parser.add_argument(
-        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figures"
-    )
-    parser.add_argument("-o", "--out", default=NAME, metavar="DIR", help="%(default)s by default")
+    add_results(parser, NAME)
     return parser

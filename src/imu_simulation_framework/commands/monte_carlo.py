@@ -24,7 +24,6 @@ libraries in the same versions. Writes to DIR:
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import sys
@@ -35,12 +34,13 @@ from tqdm import tqdm
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import (
     ArgumentParser,
+    add_results,
+    add_seed,
     whole_number,
     worker_count,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.drive.configuration import (
-    FIGURE_FORMATS,
     Configuration,
     load_configuration,
 )
@@ -160,9 +160,7 @@ def _configuration(options) -> Configuration:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     parser.add_argument(
         "--imu", required=True, metavar="IMU",
@@ -173,7 +171,7 @@ def _parser():
     parser.add_argument(
         "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"
     )
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    add_seed(parser)
     parser.add_argument(
         "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
         help="limit whose probability is asked for, by default 5deg",
@@ -194,11 +192,5 @@ def _parser():
         "--scheduler", metavar="ADDRESS",
         help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786",
     )  # fmt: skip
-    parser.add_argument("--report", action="store_true", help="write a web page, too")
-    parser.add_argument(
-        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
-    )
+    add_results(parser, NAME)
     return parser

@@ -11,12 +11,10 @@ that it left behind.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import ArgumentParser, add_formats
 from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 from imu_simulation_framework.drive.results.report import write_report
 from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
@@ -56,9 +54,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument(
         "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
     )
@@ -82,13 +78,7 @@ def _parser():
         metavar="S",
         help="errors are zero on the median over this long a beginning [s]",
     )
-    parser.add_argument(
-        "--formats",
-        nargs="+",
-        choices=FIGURE_FORMATS,
-        default=["png"],
-        help="of the figures, png by default",
-    )
+    add_formats(parser)
     parser.add_argument(
         "--out",
         metavar="DIR",

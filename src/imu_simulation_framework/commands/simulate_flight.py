@@ -17,7 +17,6 @@ DIR:
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -27,12 +26,19 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    add_formats,
+    add_seed,
+    whole_number,
+    write_file,
+    write_pictures,
+)
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.versions import versions
-from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
 from imu_simulation_framework.flight.figures import imu_figure, navigation_figure, path_figure
@@ -45,7 +51,7 @@ from imu_simulation_framework.flight.jsbsim import RATE
 from imu_simulation_framework.flight.page import ShownFlight, flight_page
 from imu_simulation_framework.flight.source import find_flight
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
-from imu_simulation_framework.report import style
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
 from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -54,7 +60,6 @@ from imu_simulation_framework.sensors.named_imu import named_imu
 START = 3.0
 """Of the flight on the script's clock [s]: c3104 drops onto the runway before."""
 
-FORMATS = ("png", "pdf", "svg")
 NO_RECEIVER = "none"
 
 
@@ -73,7 +78,7 @@ def main(arguments):
     simulated = time.monotonic() - begin
     out = make_folder(options.out)
     for name, table in flight_tables(flown).items():
-        _write(out / f"{name}.csv", table_to_csv(table).encode())
+        write_file(out / f"{name}.csv", table_to_csv(table).encode())
     write_message_bag(out / "flight.bag", flight_messages(flown))
     print(out / "flight.bag")
     instants = flight.states.instants().marked()
@@ -86,11 +91,10 @@ def main(arguments):
     remarks += left_out
     figures = _figures(flown, instants, alone, in_flight, navigated)
     for name, figure in figures.items():
-        style.sign(figure, f"{described} · seed {options.seed}")
-        for format in dict.fromkeys(options.formats):
-            _write(out / f"{name}.{format}", picture(figure, format))
+        drawn = drawing(figure, f"{described} · seed {options.seed}")
+        write_pictures(out, name, drawn, options.formats)
     for name, (errors, _) in navigated.items():
-        _write(
+        write_file(
             out / f"navigation_{name.replace(' ', '_')}.csv",
             table_to_csv(_error_table(errors)).encode(),
         )
@@ -105,11 +109,11 @@ def main(arguments):
         "rmse": {name: dict(table.median()) for name, (_, table) in navigated.items()},
         "versions": versions(),
     }
-    _write(out / "summary.json", json_text(summary).encode())
+    write_file(out / "summary.json", json_text(summary).encode())
     page = flight_page(
         _shown(options, flight, flown, instants, alone, in_flight, navigated, summary, described)
     )
-    _write(out / "report.html", page_html(page).encode("utf-8"))
+    write_file(out / "report.html", page_html(page).encode("utf-8"))
     for sentence in [*flight.states.instants().sentences(), *remarks]:
         print(sentence)
     print(
@@ -120,11 +124,6 @@ def main(arguments):
 
 def _is_script(name) -> bool:
     return Path(name).suffix == ".xml" or not (Path(name).suffix or Path(name).exists())
-
-
-def _write(path, content) -> None:
-    write_whole(path, content)
-    print(path)
 
 
 def _alone(flown, gimbal, imu, options):
@@ -157,7 +156,7 @@ def _navigated(flown, gimbal, imu, gnss, options):
         motions["gimbal on"] = flown.imu_motion
     try:
         return {
-            name: tuple(showing.navigated(motion, imu, gnss, options.runs, options.seed))
+            name: showing.navigated(motion, imu, gnss, options.runs, options.seed)
             for name, motion in motions.items()
         }, ()
     except ConfigurationError as error:
@@ -246,9 +245,7 @@ def _answer(navigated):
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("flight", metavar="FLIGHT", help="a script, or a recorded flight")
     parser.add_argument(
         "--gimbal", default="off", metavar="G", help="bundled or a file; default: %(default)s"
@@ -278,7 +275,7 @@ def _parser():
         "--start", type=float, metavar="S",
         help=f"[s]; default: {START:g} of a script, 0 of a recording",
     )  # fmt: skip
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="default: 1")
+    add_seed(parser)
     parser.add_argument(
         "--runs",
         type=whole_number,
@@ -286,7 +283,5 @@ def _parser():
         metavar="N",
         help="of the navigator; default: %(default)s",
     )
-    parser.add_argument(
-        "--formats", nargs="+", choices=FORMATS, default=["png"], help="of the figures"
-    )
+    add_formats(parser)
     return parser

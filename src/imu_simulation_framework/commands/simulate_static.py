@@ -10,13 +10,12 @@ config/imus.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, add_seed
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.recordings.imu_writer import FORMATS, format_of, write_imu_recording
@@ -84,16 +83,14 @@ def _counted(blocks, progress):
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("specification", metavar="SPEC", help="YAML file, or name of a bundled one")
     parser.add_argument("--hours", type=float, required=True, metavar="H", help="length [h]")
     parser.add_argument(
         "--rate", type=float, metavar="HZ", help="samples per second (default: the specification's)"
     )
     parser.add_argument("--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    add_seed(parser)
     parser.add_argument(
         "--format", default="", choices=FORMATS, help="default: bag or csv, as the name says"
     )

@@ -89,6 +89,7 @@ def _write(options, validation, judged: list[JudgedLimit], remarks) -> None:
     """Write table, Allan deviations, summary and figure."""
     # Nobody else waits for matplotlib.
     from imu_simulation_framework.commands.imu_validation import validation_figure
+    from imu_simulation_framework.report.drawing import drawing
 
     out = make_folder(options.out)
     table = pd.DataFrame(_rows(validation), columns=["quantity", "axis", "unit", *STATISTICS])
@@ -117,7 +118,7 @@ def _write(options, validation, judged: list[JudgedLimit], remarks) -> None:
         "remarks": remarks,
     }  # fmt: skip
     write_whole(out / "validation.json", json_text(summary).encode())
-    write_whole(out / "validation.png", picture(validation_figure(validation)))
+    write_whole(out / "validation.png", picture(drawing(validation_figure(validation))))
     print(f"{Path(options.out)}: validation.csv, allan_deviation.csv, validation.json, .png")
 
 
@@ -132,9 +133,7 @@ def _seconds(text: str) -> float:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
     parser.add_argument("truth", metavar="TRUTH", help="the same")
     parser.add_argument("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")

@@ -15,13 +15,8 @@ NANOSECONDS = 1_000_000_000
 class Occurrences:
     """How often something was found, and where first.
 
-    Attributes
-    ----------
-    count : int
-    first_place : int or None
-        Where it was first: a message, line or index, as the caller numbers samples.
-    first_time : float or None
-        Its time [s] after the recording's first sample; None if it has no time.
+    ``first_place`` is a message, line or index, as the caller numbers samples; ``first_time`` is
+    after the recording's first sample [s], None if it has no time.
     """
 
     count: int = 0
@@ -77,10 +72,8 @@ class StampReport:
         Steps that are long against the median; the place is that of the sample behind it.
     longest_gap, longest_gap_time : float
         Length of the longest gap and its start after the first sample [s]; 0 without gaps.
-    backward_step : float
-        Longest step back from one sample to the next [s].
-    backward_place : int or None
-        Where that was.
+    backward_step, backward_place : float, int or None
+        Longest step back from one sample to the next [s], and where that was.
     """
 
     samples: int = 0
@@ -137,31 +130,12 @@ def seconds_from_nanoseconds(nanoseconds):
 
     The whole seconds are separated first: nanoseconds since 1970 do not fit a float64, so
     that a plain division would round twice.
-
-    Parameters
-    ----------
-    nanoseconds : int or array_like of int
-
-    Returns
-    -------
-    float or ndarray
     """
     return seconds_from_counts(nanoseconds, NANOSECONDS)
 
 
 def seconds_from_counts(counts, per_second):
-    """Return counts of a unit that is a whole part of a second as seconds.
-
-    Parameters
-    ----------
-    counts : number or array_like
-    per_second : int
-
-    Returns
-    -------
-    float or ndarray
-        nan and infinities stay what they are.
-    """
+    """Return counts of a whole part of a second as seconds; nan and infinities stay."""
     counts = np.asarray(counts)
     with np.errstate(invalid="ignore"):
         seconds, rest = np.divmod(counts, per_second)
@@ -170,7 +144,7 @@ def seconds_from_counts(counts, per_second):
 
 
 def find(mask, times, places=None, start=None) -> Occurrences:
-    """Count where a mask is true and tell the first place.
+    """Count where a mask (n,) is true and tell the first place.
 
     Parameters
     ----------
@@ -186,15 +160,7 @@ def find(mask, times, places=None, start=None) -> Occurrences:
 
 
 def find_places(where, times, places=None, start=None) -> Occurrences:
-    """Count indices and tell the first, as :func:`find` does of a mask.
-
-    Parameters
-    ----------
-    where : ndarray of int
-        Growing.
-    times, places, start
-        As for :func:`find`.
-    """
+    """Count growing indices and tell the first, as :func:`find` does of a mask."""
     if len(where) == 0:
         return Occurrences()
     times = np.asarray(times, dtype=float)

@@ -39,7 +39,7 @@ from imu_simulation_framework.core.settings import (
     setting,
     setting_of_text,
 )
-from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, reason_of
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
 from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
 from imu_simulation_framework.motion.drives import MOST_LAPS
@@ -48,7 +48,6 @@ from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 
-FIGURE_FORMATS = ("png", "pdf", "svg")
 SIMULATORS = ("mujoco", "gazebo")
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
@@ -255,6 +254,9 @@ def load_configuration(
 ) -> Configuration:
     """Read a config.ini and apply overrides.
 
+    Raises ConfigurationError: the file is missing or malformed, a section or key is unknown, or a
+    value is not of its type, not among its choices, or out of range.
+
     Parameters
     ----------
     path : str or Path, optional
@@ -266,12 +268,6 @@ def load_configuration(
     working_directory : str or Path, optional
         Where relative paths in ``overrides``, and the default output folder, start;
         the current folder if absent.
-
-    Raises
-    ------
-    ConfigurationError
-        The file is missing or malformed, a section or key is unknown, or a value is
-        not of its type, not among its choices, or out of range.
     """
     path = default_configuration_path() if path is None else Path(path)
     working_directory = Path(working_directory or os.getcwd())

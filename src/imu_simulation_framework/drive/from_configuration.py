@@ -38,11 +38,7 @@ SPECIFICATION = "specification"
 def make_follower(configuration: Configuration, reference: Reference) -> Follower:
     """Return what commands the wheels along a reference, as section control says.
 
-    Parameters
-    ----------
-    configuration : Configuration
-    reference : Reference
-        With the wheels' velocities.
+    ``reference``: with the wheels' velocities.
     """
     robot = load_robot_parameters(configuration.robot.parameters or None)
     control = configuration.control
@@ -59,10 +55,8 @@ def make_terrain(configuration: Configuration) -> Terrain | None:
 def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironment | None:
     """Return what the simulated IMU's magnetometer is in; None where it measures no field.
 
-    Raises
-    ------
-    ConfigurationError
-        The environment cannot be read, or its place and date are none of the model's.
+    Raises ConfigurationError: the environment cannot be read, or its place and date are none of the
+    model's.
     """
     section = configuration.magnetic_environment
     name = section.file
@@ -102,10 +96,8 @@ def measures_magnetic_field(configuration: Configuration) -> bool:
 def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
     """Return the receiver of section gnss; None where there is none.
 
-    Raises
-    ------
-    ConfigurationError
-        There is no such receiver, or it is faster than the robot's state is known.
+    Raises ConfigurationError: there is no such receiver, or it is faster than the robot's state is
+    known.
     """
     if not configuration.gnss.file:
         return None
@@ -124,10 +116,7 @@ def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
 def samples_per_tick(configuration: Configuration) -> int:
     """Return how many samples of the IMU a control period has.
 
-    Raises
-    ------
-    ConfigurationError
-        That is not a whole number.
+    Raises ConfigurationError: that is not a whole number.
     """
     sample_rate, control_rate = configuration.imu.rate, configuration.control.rate
     ratio = sample_rate / control_rate
@@ -142,15 +131,8 @@ def samples_per_tick(configuration: Configuration) -> int:
 def imu_model_and_parameters(configuration: Configuration):
     """Return the IMU model's name (or its preset's) and the parameters given for it.
 
-    Returns
-    -------
-    name : str
-    parameters : dict
-
-    Raises
-    ------
-    ConfigurationError
-        The specification cannot be read, or the model does not go with a latitude.
+    Raises ConfigurationError: the specification cannot be read, or the model does not go with a
+    latitude. Returns ``name``; ``parameters`` (dict).
     """
     name = configuration.imu.model
     if configuration.simulation.latitude is not None and name != SPECIFICATION:
@@ -174,12 +156,8 @@ def make_experiment_imu(configuration: Configuration):
 def with_earth_turning(truth: ImuTruth, latitude: float | None) -> ImuTruth:
     """Return what an IMU feels in a flat world, with the Earth's turning where a latitude is known.
 
-    Parameters
-    ----------
-    truth : ImuTruth
-        Of one sample or of n, x of the world to the east, y to the north.
-    latitude : float or None
-        [deg]; None where the Earth does not turn.
+    ``truth``: of one sample or of n, x of the world to the east, y to the north; ``latitude``
+    [deg]; None where the Earth does not turn.
     """
     if latitude is None:
         return truth

@@ -33,12 +33,7 @@ def drive_in_process(
 ) -> ExperimentRecord:
     """Let the robot of the MuJoCo simulator follow a prepared drive.
 
-    Parameters
-    ----------
-    configuration : Configuration
-    drive : PreparedDrive
-    observe : callable, optional
-        Called with the simulator's states, those of a control period at a time.
+    ``observe``: called with the simulator's states, those of a control period at a time.
 
     Returns
     -------
@@ -106,12 +101,7 @@ def robot_motion(configuration: Configuration) -> Motion:
 
     It is that of the point on the ground below the axle's middle, with the bumps, slip and sway of
     the physics; the IMU's is this one :meth:`.Motion.mounted` with
-    :attr:`.MujocoSimulator.imu_mounting`.
-
-    Raises
-    ------
-    FrameworkError
-        The experiment cannot be done.
+    :attr:`.MujocoSimulator.imu_mounting`. Raises FrameworkError: the experiment cannot be done.
     """
     states: list[SimulatorState] = []
     drive_in_process(configuration, prepared(configuration).drive, states.append)
@@ -128,10 +118,7 @@ def robot_motion(configuration: Configuration) -> Motion:
 def prepared(configuration: Configuration) -> PreparationSession:
     """Return the configured experiment's drive and recorded IMU, read and checked.
 
-    Raises
-    ------
-    FrameworkError
-        The experiment cannot be done.
+    Raises FrameworkError: the experiment cannot be done.
     """
     preparation = PreparationSession()
     preparation.read(configuration)
@@ -141,12 +128,8 @@ def prepared(configuration: Configuration) -> PreparationSession:
 def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
     """Drive a prepared experiment; return what the nodes would write.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        May differ in IMU, controller and seed from the one that it was prepared with.
-    preparation : PreparationSession
-        Which has read the drive.
+    ``configuration``: may differ in IMU, controller and seed from the one that it was prepared
+    with; ``preparation``: which has read the drive.
     """
     drive, recorded_imu = preparation.drive, preparation.recorded_imu
     record = drive_in_process(configuration, drive)
@@ -163,9 +146,6 @@ def run_prepared(configuration: Configuration, preparation: PreparationSession) 
 def run_in_process(configuration: Configuration) -> ExperimentTables:
     """Prepare and drive the configured experiment; return what the nodes would write.
 
-    Raises
-    ------
-    FrameworkError
-        The experiment cannot be done.
+    Raises FrameworkError: the experiment cannot be done.
     """
     return run_prepared(configuration, prepared(configuration))

@@ -50,22 +50,18 @@ def build_model(
     """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
 
     The model's degrees of freedom are the free joint of base_footprint, then the wheels in the
-    order of ``wheel_joints`` of :class:`.RobotParameters`; so are its actuators.
+    order of ``wheel_joints`` of :class:`.RobotParameters`; so are its actuators. Raises
+    ConfigurationError: the description cannot be expanded, or the physics rate is too low for the
+    motors.
 
     Parameters
     ----------
-    parameters : RobotParameters
     physics_rate : float
         Physics steps per second [Hz].
     terrain : Terrain, optional
         Bumps on the ground; it is level without.
     bodies : sequence of FerrousBody
         Shapes in the world that nothing touches.
-
-    Raises
-    ------
-    ConfigurationError
-        The description cannot be expanded, or the physics rate is too low for the motors.
     """
     spec = _specification(robot_description(parameters))
     # A URDF's root link is fixed to the world unless it gets a joint.
@@ -192,7 +188,6 @@ class WheelMotors:
 
     Parameters
     ----------
-    parameters : RobotParameters
     period : float
         Sample period [s].
     """
@@ -429,11 +424,12 @@ class MujocoSimulator:
     Unlike MuJoCo's own sensors they do not lag the pose by a physics step and do not alias the
     contacts' oscillations, and the summed angular velocity is the orientation.
 
-    The same commands give the same states, bit for bit, for one version of MuJoCo.
+    The same commands give the same states, bit for bit, for one version of MuJoCo. Raises
+    ConfigurationError: the rates do not fit together, or the robot's description cannot be
+    expanded. Raises SimulatorError: the robot does not stand still on the ground.
 
     Parameters
     ----------
-    parameters : RobotParameters
     physics_rate : int
         Physics steps per second [Hz].
     sample_rate : int
@@ -446,13 +442,6 @@ class MujocoSimulator:
         [m/s^2]
     mean_torques : bool
         Whether the motors' torques are means over the sample period, which takes some time.
-
-    Raises
-    ------
-    ConfigurationError
-        The rates do not fit together, or the robot's description cannot be expanded.
-    SimulatorError
-        The robot does not stand still on the ground.
     """
 
     def __init__(
@@ -526,13 +515,8 @@ class MujocoSimulator:
     def set_pose(self, x, y, yaw) -> SimulatorState:
         """Put the robot, at rest and standing on the ground, at this pose [m, m, rad].
 
-        Time goes on, the wheels keep their angles, the command becomes zero. The IMU feels
-        nothing of the jump.
-
-        Raises
-        ------
-        SimulatorError
-            The pose is not finite.
+        Time goes on, the wheels keep their angles, the command becomes zero. The IMU feels nothing
+        of the jump. Raises SimulatorError: the pose is not finite.
         """
         if not all(map(math.isfinite, (x, y, yaw))):
             raise SimulatorError(f"The robot cannot be put at x = {x}, y = {y}, yaw = {yaw}.")
@@ -560,32 +544,20 @@ class MujocoSimulator:
     def set_wheel_velocities(self, left, right):
         """Command the wheels of each side [rad/s]; what exceeds their largest velocity is cut off.
 
-        Raises
-        ------
-        SimulatorError
-            A velocity is not finite.
+        Raises SimulatorError: a velocity is not finite.
         """
         if not (math.isfinite(left) and math.isfinite(right)):
             raise SimulatorError(f"The wheels cannot turn with {left} and {right} rad/s.")
         self._motors.command(left, right)
 
     def step(self) -> SimulatorState:
-        """Advance by one sample period.
-
-        Raises
-        ------
-        SimulatorError
-            The physics became unstable.
-        """
+        """Advance by one sample period. Raises SimulatorError: the physics became unstable."""
         return self.steps(1).sample(0)
 
     def steps(self, count: int) -> SimulatorState:
         """Advance by several sample periods, at least one; return all their samples.
 
-        Raises
-        ------
-        SimulatorError
-            The physics became unstable.
+        Raises SimulatorError: the physics became unstable.
         """
         data, model = self._data, self._model
         positions = np.empty((count, model.nq))

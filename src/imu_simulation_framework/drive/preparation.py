@@ -78,18 +78,9 @@ class PreparedDrive:
 def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     """Read the reference trajectory and prepare it for the robot.
 
-    Parameters
-    ----------
-    configuration : Configuration
-    recorded : RecordedReference, optional
-        If it was read already.
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read, or its data cannot be used.
-    TrajectoryError
-        The chosen part is empty, or the robot cannot follow it.
+    Raises RecordingError: the recording cannot be read, or its data cannot be used. Raises
+    TrajectoryError: the chosen part is empty, or the robot cannot follow it. ``recorded``: if it
+    was read already.
     """
     robot = load_robot_parameters(
         configuration.robot.parameters or None, configuration.simulation.simulator
@@ -130,25 +121,9 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
 def chosen_part(configuration: Configuration, poses, rate):
     """Smooth recorded poses, cut out the configured part and sample it evenly.
 
-    Parameters
-    ----------
-    configuration : Configuration
-    poses : pandas.DataFrame
-        Poses as recorded.
-    rate : float
-        Samples per second [Hz].
-
-    Returns
-    -------
-    part : pandas.DataFrame
-        Trajectory on the recording's clock.
-    smoothed : pandas.DataFrame
-        Poses, all of them.
-
-    Raises
-    ------
-    TrajectoryError
-        The chosen part is empty.
+    Raises TrajectoryError: the chosen part is empty. ``poses`` (pandas.DataFrame): Poses as
+    recorded; ``rate``: samples per second [Hz]. Returns ``part`` (pandas.DataFrame): Trajectory on
+    the recording's clock; ``smoothed`` (pandas.DataFrame): Poses, all of them.
     """
     settings = configuration.trajectory
     # Smoothed where it was recorded and differentiated before it is cut, so that neither an even
@@ -163,10 +138,7 @@ def chosen_part(configuration: Configuration, poses, rate):
 def read_configured_reference(configuration: Configuration):
     """Read the reference as the configuration says.
 
-    Raises
-    ------
-    RecordingError
-        It cannot be read, or cannot be used.
+    Raises RecordingError: it cannot be read, or cannot be used.
     """
     settings = configuration.reference
     return read_reference(
@@ -238,15 +210,12 @@ class PreparedImu:
 def prepare_recorded_imu(configuration: Configuration, start: float, stop: float):
     """Read the recorded IMU between two stamps of the recording's clock [s].
 
+    Raises RecordingError: it cannot be read, cannot be used, or does not overlap with the drive.
+
     Returns
     -------
     PreparedImu or None
         None if the configuration says that there is no recorded IMU.
-
-    Raises
-    ------
-    RecordingError
-        It cannot be read, cannot be used, or does not overlap with the drive.
     """
     settings = configuration.imu_recording
     if not settings.use:
@@ -347,6 +316,10 @@ def read_motion(
 
         read_motion("drive.bag", reference={"topic": "/odom"}, trajectory={"stop": 60.0})
 
+    Raises ConfigurationError: there is no such setting, or its value is out of range. Raises
+    RecordingError: the recording cannot be read, or its data cannot be used. Raises
+    TrajectoryError: the chosen part is empty.
+
     Parameters
     ----------
     path : str or Path
@@ -355,15 +328,6 @@ def read_motion(
         Samples per second of the motion [Hz].
     **sections : mapping
         Settings that differ from config.ini's, by section and key.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such setting, or its value is out of range.
-    RecordingError
-        The recording cannot be read, or its data cannot be used.
-    TrajectoryError
-        The chosen part is empty.
     """
     return read_motion_and_latitude(path, rate, **sections)[0]
 

@@ -1,27 +1,111 @@
-"""The robot: its parameters, and its description as URDF.
-
-The robot's numbers, as urdf/robot.yaml states them for the description and for us.
-
-The robot's URDF from its xacro.
-"""
+"""The robot: its kinematics, its parameters, and its description as URDF."""
 
 from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-from imu_simulation_framework.core.checked_values import checked_numbers
+from imu_simulation_framework.core.checked_values import checked_number, checked_numbers
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import required
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.robot_names import wheel_joints
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.yaml_files import read_yaml
-from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
+
+
+def _require_positive(instance):
+    for field in fields(instance):
+        checked_number(f"The robot's {field.name}", getattr(instance, field.name), above=0.0)
+
+
+@dataclass(frozen=True)
+class DifferentialDrivetrain:
+    """Two driven wheels on one axle that roll without slip.
+
+    Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle moves with
+    their mean and turns with their difference over the track (for instance Siegwart, Nourbakhsh,
+    Scaramuzza: Introduction to Autonomous Mobile Robots, section 3.2). Raises ConfigurationError:
+    if a length is not a positive number.
+
+    Parameters
+    ----------
+    wheel_radius : float
+        Radius R of both wheels [m].
+    half_track : float
+        Distance L from the axle's middle to a wheel [m].
+    """
+
+    wheel_radius: float
+    half_track: float
+
+    def __post_init__(self):
+        _require_positive(self)
+
+    def forward(self, left, right):
+        """Return the robot's velocities from those of its wheels.
+
+        ``v = R (left + right) / 2``, ``yaw_rate = R (right - left) / (2 L)``.
+
+        Parameters
+        ----------
+        left, right : float or array_like
+            Wheel velocities [rad/s], positive when rolling forward.
+
+        Returns
+        -------
+        v : float or ndarray
+            Speed of the axle's middle along the robot's x axis [m/s].
+        yaw_rate : float or ndarray
+            Positive counter-clockwise [rad/s].
+        """
+        v = self.wheel_radius * (left + right) / 2.0
+        yaw_rate = self.wheel_radius * (right - left) / (2.0 * self.half_track)
+        return v, yaw_rate
+
+    def inverse(self, v, yaw_rate):
+        """Return the wheel velocities that make the robot move so.
+
+        ``left = (v - L yaw_rate) / R``, ``right = (v + L yaw_rate) / R``.
+
+        Parameters
+        ----------
+        v, yaw_rate : float or array_like
+            Speed [m/s] and yaw rate [rad/s].
+
+        Returns
+        -------
+        left, right : float or ndarray
+            Wheel velocities [rad/s].
+        """
+        turning = self.half_track * yaw_rate
+        return (v - turning) / self.wheel_radius, (v + turning) / self.wheel_radius
+
+
+@dataclass(frozen=True)
+class RobotLimits:
+    """What each wheel can do.
+
+    Raises ConfigurationError: if a limit is not a positive number.
+
+    Parameters
+    ----------
+    max_wheel_velocity : float
+        [rad/s]
+    max_wheel_acceleration : float
+        [rad/s^2]
+    """
+
+    max_wheel_velocity: float
+    max_wheel_acceleration: float
+
+    def __post_init__(self):
+        _require_positive(self)
+
 
 MOST_WHEELS = 8
 """On a side."""
@@ -131,6 +215,9 @@ class RobotParameters:
 def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:
     """Read a robot's parameters.
 
+    Raises ConfigurationError: the file cannot be read, a key is missing or unknown, or a value is
+    none that the robot could have.
+
     Parameters
     ----------
     path : str or Path, optional
@@ -138,12 +225,6 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
         wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters.
     simulator : str
         Where the robot turns; in Gazebo wheels slide otherwise than in MuJoCo.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, a key is missing or unknown, or a value is none that the
-        robot could have.
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     values = _check(read_yaml(path, "the robot's parameters"), path)
@@ -255,6 +336,8 @@ def _check_balance(values, path):
 def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     """Return the URDF that a xacro file describes.
 
+    Raises ConfigurationError: the file cannot be read or evaluated, or xacro is not installed.
+
     Parameters
     ----------
     path : str or Path
@@ -262,11 +345,6 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     arguments : mapping, optional
         Values of its ``xacro:arg``. A mapping stays one, for ``xacro.arg(...)``; anything else
         becomes text, as on the command line.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read or evaluated, or xacro is not installed.
     """
     mappings = {
         name: value if isinstance(value, Mapping) else str(value)
@@ -287,7 +365,6 @@ def robot_description(parameters: RobotParameters, **arguments) -> str:
 
     Parameters
     ----------
-    parameters : RobotParameters
     **arguments
         Of urdf/robot.xacro.
     """

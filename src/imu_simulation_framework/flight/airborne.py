@@ -1,9 +1,4 @@
-"""All that is measured and published of a flight, and its tables.
-
-All that is measured and published of a flight, sample by sample, without ROS.
-
-What is measured on a flight, and the truth, as tables and as the messages of a bag.
-"""
+"""All that is measured and published of a flight, without ROS: samples, tables, messages."""
 
 from __future__ import annotations
 
@@ -61,22 +56,12 @@ _GNSS_CHILD = 1
 class Tick:
     """What belongs to one period of time; the arrays are those of its samples.
 
-    Attributes
-    ----------
-    stamps : ndarray of int, shape (n,)
-        Of all of the motion's samples [ns].
-    truth, imu_truth : ndarray, shape (n, 13)
-        Of the body and of the IMU: position and orientation in the world, velocity and angular
-        velocity against the Earth in their own axes.
-    imu_stamps : ndarray of int, shape (m,)
-        Of the IMU's samples [ns].
-    imu : ndarray, shape (m, 10)
-        Orientation, angular velocity and specific force, as the IMU says them.
-    fixes : pandas.DataFrame
-        GnssRecord, those that have arrived since the period before.
-    links : ndarray, shape (4, 7)
-        Where pan, tilt, roll and imu are at the last sample, each on the one before: place [m] and
-        quaternion.
+    ``stamps`` (n,): of all of the motion's samples [ns]. ``truth``, ``imu_truth`` (n, 13): of the
+    body and of the IMU: position and orientation in the world, velocity and angular velocity
+    against the Earth in their own axes. ``imu_stamps`` (m,): of the IMU's samples [ns]. ``imu`` (m,
+    10): orientation, angular velocity and specific force, as the IMU says them. ``fixes``:
+    GnssRecord, those that have arrived since the period before. ``links`` (4, 7): where pan, tilt,
+    roll and imu are at the last sample, each on the one before: place [m] and quaternion.
     """
 
     stamps: np.ndarray
@@ -94,38 +79,15 @@ class AirborneImu:
     The world is the level plane that touches the Earth where the flight begins, its axes are east,
     north and up there.
 
-    Parameters
-    ----------
-    states : FlightStates
-        Of the aircraft.
-    gimbal : GimbalSpecification
-    imu : ImuErrors
-        As for :func:`.simulate_imu`.
-    gnss : GnssSpecification, optional
-        Without one there are no fixes.
-    rate : float
-        Samples per second of the motion, whose means an IMU measures [Hz].
-    seed, run : int
-        Of every random number.
-    gnss_on : str
-        Which of :data:`GNSS_PLACES` the antenna's lever arm belongs to.
-
-    Attributes
-    ----------
-    origin : ndarray, shape (3,)
-        Of the world: latitude, longitude [rad], height [m].
-    remarks : tuple of str
-        What the gimbal has to say.
-    covariances, magnetic_covariance : tuple
-        Of the IMU's orientation, angular velocity and specific force, nine numbers each, and of its
-        magnetometer.
-
-    Raises
-    ------
-    MotionError
-        The flight is too short.
-    ConfigurationError
-        A value is not what it must be, or gimbal, IMU or receiver do not go with the rate.
+    ``states``: of the aircraft. ``imu``: as for :func:`.simulate_imu`. ``gnss``: without one there
+    are no fixes. ``rate``: samples per second of the motion, whose means an IMU measures [Hz].
+    ``seed``, ``run``: of every random number. ``gnss_on``: which of :data:`GNSS_PLACES` the
+    antenna's lever arm belongs to. ``origin`` (3,): of the world: latitude, longitude [rad], height
+    [m]. ``remarks`` (tuple of str): what the gimbal has to say. ``covariances``,
+    ``magnetic_covariance`` (tuple): of the IMU's orientation, angular velocity and specific force,
+    nine numbers each, and of its magnetometer. Raises MotionError if the flight is too short.
+    Raises ConfigurationError if a value is not what it must be, or gimbal, IMU or receiver do not
+    go with the rate.
     """
 
     def __init__(
@@ -178,15 +140,7 @@ class AirborneImu:
     def ticks(self, period: float) -> Iterator[Tick]:
         """Yield the flight in periods of time.
 
-        Parameters
-        ----------
-        period : float
-            Of at least a sample [s].
-
-        Raises
-        ------
-        ConfigurationError
-            It is not positive.
+        ``period``: of at least a sample [s]. Raises ConfigurationError if it is not positive.
         """
         period = checked_number("period", period, above=0.0)
         samples = max(1, round(period / self.body.period))
@@ -230,12 +184,7 @@ _KNOWN = 2
 
 
 def truth_table(motion: EarthMotion) -> pd.DataFrame:
-    """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads.
-
-    Parameters
-    ----------
-    motion : EarthMotion
-    """
+    """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads."""
     degrees = (180.0 / np.pi, 180.0 / np.pi, 1.0)
     parts = [
         motion.latitude_longitude_height * degrees,

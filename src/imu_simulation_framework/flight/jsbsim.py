@@ -1,20 +1,12 @@
 """A flight in JSBSim, stepped in this process: a script in, an aircraft's states out.
 
-JSBSim's library: its data, its scripts, and its notices, which it would print.
-
-From 1.3 on a logger takes all notices of a thread. Older ones print to the process's standard
-output and standard error from C++, so both are pointed elsewhere while they run; other threads that
-print meanwhile then print there, too.
-
-Copies of what JSBSim reads that neither write files nor open sockets.
+What JSBSim would print is kept: from 1.3 on a logger takes all notices of a thread. Older ones
+print to the process's standard output and standard error from C++, so both are pointed elsewhere
+while they run; other threads that print meanwhile then print there, too.
 
 What a script or an aircraft says in ``<output>`` and ``<input>`` JSBSim opens while it reads: a
 file is emptied, a FIFO waited for, an address connected to. So it reads copies that do not say it.
 Components of a control system have tags of these names, too; those name properties, and stay.
-
-What is read of JSBSim in flight: states in every step, engines and contacts now and then.
-
-A flight in JSBSim, stepped in this process: a script in, the states of the aircraft out.
 """
 
 from __future__ import annotations
@@ -55,11 +47,7 @@ _EVENT = re.compile(
 class Notices:
     """What JSBSim said.
 
-    Attributes
-    ----------
-    text : str
-    fetch : callable
-        Brings what has not been added yet.
+    ``fetch``: brings what has not been added yet.
     """
 
     def __init__(self) -> None:
@@ -94,10 +82,7 @@ class Notices:
 def jsbsim() -> Any:
     """Return the module; imported when it is used first, as few need it.
 
-    Raises
-    ------
-    ConfigurationError
-        It is not installed.
+    Raises ConfigurationError if it is not installed.
     """
     return required("jsbsim", "a flight in JSBSim")
 
@@ -202,16 +187,8 @@ _OUTSIDE = re.compile(r"^[/\\~]|^\w:|\.\.")
 def quiet_script(script: Path, target: Path) -> tuple[Path, list[str]]:
     """Copy a script, and return the copy and the names of the aircraft that it uses.
 
-    Parameters
-    ----------
-    script : Path
-    target : Path
-        A folder.
-
-    Raises
-    ------
-    SimulatorError
-        It cannot be read, is no harmless XML, or names a file outside the aircraft's folder.
+    ``target``: a folder. Raises SimulatorError if it cannot be read, is no harmless XML, or names a
+    file outside the aircraft's folder.
     """
     root = _quiet(script)
     copy = target / "script" / (script.stem + ".xml")
@@ -222,10 +199,7 @@ def quiet_script(script: Path, target: Path) -> tuple[Path, list[str]]:
 def quiet_folder(folder: Path, target: Path) -> None:
     """Copy the XML files of a folder, with those in folders in it.
 
-    Raises
-    ------
-    SimulatorError
-        As for :func:`quiet_script`, or they are absurdly many or large.
+    Raises SimulatorError as for :func:`quiet_script`, or they are absurdly many or large.
     """
     count = size = 0
     for place, _, names in os.walk(folder, followlinks=True):
@@ -315,10 +289,7 @@ _MOST_PARTS = 64
 class Watch:
     """Tells of an aircraft in flight what no state shows: engines that stop, and a crash.
 
-    Parameters
-    ----------
-    simulator : jsbsim.FGFDMExec
-        After its initial conditions were set.
+    ``simulator``: after its initial conditions were set.
     """
 
     def __init__(self, simulator: Any) -> None:
@@ -476,10 +447,7 @@ class _Flown:
     def states(self) -> FlightStates:
         """Return what was kept.
 
-        Raises
-        ------
-        SimulatorError
-            It is too little for a motion.
+        Raises SimulatorError if it is too little for a motion.
         """
         rows = np.array(self._rows)
         if len(rows):
@@ -537,10 +505,7 @@ class _Flown:
 def _script_path(script) -> Path:
     """Return the file of a script that is named or given by its path.
 
-    Raises
-    ------
-    SimulatorError
-        There is none, or it cannot be read.
+    Raises SimulatorError if there is none, or it cannot be read.
     """
     name = os.fspath(script)
     names = bundled_scripts()
@@ -576,10 +541,7 @@ def _loaded(path, rate, folders, notices, quiet) -> Any:
     Script and aircraft are read from copies in the folder ``quiet``, into which JSBSim also writes
     what it cannot be kept from, such as its state when a script sets simulation/write-state-file.
 
-    Raises
-    ------
-    SimulatorError
-        It does not accept the script.
+    Raises SimulatorError if it does not accept the script.
     """
     fleet = folders["aircraft"] or data_folder() / "aircraft"
     script, names = quiet_script(path, quiet)

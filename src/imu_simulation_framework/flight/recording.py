@@ -1,11 +1,4 @@
-"""A recorded flight, from a file to the states of an aircraft.
-
-Samples of a recorded flight as they were recorded, from one topic or several.
-
-Samples of a flight: topics joined in time, what cannot be used left out or refused.
-
-A recorded flight, from a file to the states of an aircraft.
-"""
+"""A recorded flight, from a file to the states of an aircraft."""
 
 from __future__ import annotations
 
@@ -44,28 +37,13 @@ def read_flight_samples(
 ) -> tuple[Samples, Samples | None, Samples | None]:
     """Read the samples of a recorded flight as they were recorded.
 
-    Parameters
-    ----------
-    path, format
-        As for :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
-    topic : str
-        Of positions, in a bag.
-    columns : mapping of str to str, optional
-        For CSV: quantity -> ``"column [unit]"``.
-    attitude_topic : str
-        Beside satellite positions; empty for the only one that holds orientations.
-    velocity_topic : str
-        Beside satellite positions, to the east, to the north and up; empty for none.
-
-    Returns
-    -------
-    positions, attitudes, velocities : Samples
-        Of the latter two None where they are not in a topic of their own.
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read.
+    ``path``, ``format``: as for
+    :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`. ``topic``: of
+    positions, in a bag. ``columns``: for CSV: quantity -> ``"column [unit]"``. ``attitude_topic``:
+    beside satellite positions; empty for the only one that holds orientations. ``velocity_topic``:
+    beside satellite positions, to the east, to the north and up; empty for none. Returns
+    ``positions``, ``attitudes``, ``velocities``, of the latter two None where they are not in a
+    topic of their own. Raises RecordingError if the recording cannot be read.
     """
     samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "flight")
     if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
@@ -98,19 +76,8 @@ def joined(positions, attitude, velocity):
     All are taken at the times of that topic of positions and orientations which has more samples,
     as far as all of them reach; splines lead from their own times to those.
 
-    Parameters
-    ----------
-    positions, attitude : Samples
-    velocity : Samples or None
-
-    Returns
-    -------
-    Samples
-
-    Raises
-    ------
-    RecordingError
-        They do not last at the same time.
+    ``positions``, ``attitude`` (Samples). ``velocity`` (Samples or None). Returns Samples. Raises
+    RecordingError if they do not last at the same time.
     """
     parts = [(positions, _PLACES[0]), (attitude, QUATERNION)]
     if velocity is not None:
@@ -149,26 +116,11 @@ def _curve(samples, names):
 def clean_flight(samples, conventions, limits, minimum_samples):
     """Make a table in east, north, up, with quaternions from forward, left, up.
 
-    Parameters
-    ----------
-    samples : Samples
-    conventions : ReferenceConventions
-    limits : StampLimits
-    minimum_samples : int
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        latitude, longitude [deg], altitude [m] or x, y, z [m]; qx, qy, qz, qw; velocity_east,
-        velocity_north, velocity_up [m/s] if they are known.
-    places : ndarray of int
-        Of the rows, in the file.
-    report : RecordingReport
-
-    Raises
-    ------
-    RecordingError
-        The samples cannot be used.
+    ``samples`` (Samples). ``conventions`` (ReferenceConventions). ``limits`` (StampLimits). Returns
+    ``table`` (pandas.DataFrame), latitude, longitude [deg], altitude [m] or x, y, z [m]; qx, qy,
+    qz, qw; velocity_east, velocity_north, velocity_up [m/s] if they are known; ``places`` (ndarray
+    of int), of the rows, in the file; ``report`` (RecordingReport). Raises RecordingError if the
+    samples cannot be used.
     """
     samples = _upwards(samples, conventions)
     samples = conventional_reference(samples, conventions)
@@ -206,10 +158,7 @@ def clean_flight(samples, conventions, limits, minimum_samples):
 def refuse_gaps(samples, times, places):
     """Refuse a flight of which too much is missing at once.
 
-    Raises
-    ------
-    RecordingError
-        There is such a gap.
+    Raises RecordingError if there is such a gap.
     """
     steps = np.diff(times)
     usual = float(np.median(steps))
@@ -323,7 +272,6 @@ def read_flight(
         integral of the velocities, see :meth:`.FlightStates.integrated`; an IMU feels the
         derivative of a velocity, and of positions the second one, which magnifies noise and the
         steps of the last digit. ``auto``: the latter where there are velocities.
-    stamp_limits : StampLimits, optional
 
     Returns
     -------
@@ -491,10 +439,7 @@ def _coarse(step):
 def _refuse_contradiction(samples, states):
     """Refuse velocities that are not those of the positions, seconds taken together.
 
-    Raises
-    ------
-    RecordingError
-        They are not.
+    Raises RecordingError if they are not.
     """
     period = float(np.median(np.diff(states.time)))
     apart = min(max(1, round(_OVER / period)), len(states) - 1)

@@ -41,16 +41,9 @@ def find_flight(
     silence : float
         So long without a packet is the end of what is received [s].
 
-    Raises
-    ------
-    SimulatorError
-        JSBSim cannot fly it, or nothing was received.
-    RecordingError
-        The recording cannot be read.
-    MotionError
-        A recording has nothing between start and end.
-    ConfigurationError
-        A number is out of range.
+    Raises SimulatorError if JSBSim cannot fly it, or nothing was received. Raises RecordingError if
+    the recording cannot be read. Raises MotionError if a recording has nothing between start and
+    end. Raises ConfigurationError if a number is out of range.
     """
     name = os.fspath(source)
     if name.startswith(_UDP) and not Path(name).exists():

@@ -1,10 +1,7 @@
-"""Yaw errors of a recorded and of a simulated IMU, and wheels beside their commands.
+"""Yaw errors of IMUs against a reference and beside each other, and wheels beside their commands.
 
-How fast the wheels turned, beside how fast they were told to.
-
-Yaw error of one IMU: its heading beside the one that counts as right.
-
-Yaw error of the simulated IMU beside the yaw error of the recorded one.
+The yaw error of one IMU, that of a simulated beside that of a recorded one, and any yaws against
+the first of them: how late they are, and how far apart.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ import numpy as np
 
 from imu_simulation_framework.core import angles
 from imu_simulation_framework.core.columns import WHEELS
+from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.gaps import value_at
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.spectrum import (
@@ -25,20 +23,18 @@ from imu_simulation_framework.core.spectrum import (
     uniform_grid,
 )
 from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
-from imu_simulation_framework.heading.relative_error import (
-    RelativeError,
-    distances,
-    relative_errors,
-    travelled,
-    turned,
-    turns,
-)
 from imu_simulation_framework.heading.statistics import (
     ErrorStatistics,
+    RelativeError,
+    distances,
     edge_samples,
     error_statistics,
     median_trend,
+    relative_errors,
     running_window,
+    travelled,
+    turned,
+    turns,
 )
 
 if TYPE_CHECKING:
@@ -49,16 +45,10 @@ if TYPE_CHECKING:
 class WheelComparison:
     """Velocities of both wheels [rad/s], indexed by time [s].
 
-    Attributes
-    ----------
-    commanded : DataFrame
-        ``WheelVelocities``, each row from its time until the next one's.
-    actual : DataFrame or None
-        ``WheelVelocities`` as the wheels turned; None where nobody has recorded them.
-    error : DataFrame or None
-        At the actual ones' times: the command that held until then, minus the actual velocity.
-    statistics : dict of str to ErrorStatistics
-        Of the error, by wheel; empty without.
+    ``commanded``: ``WheelVelocities``, each row from its time until the next one's. ``actual``:
+    ``WheelVelocities`` as the wheels turned; None where nobody has recorded them. ``error``: at the
+    actual ones' times: the command that held until then, minus the actual velocity. ``statistics``:
+    of the error, by wheel; empty without.
     """
 
     commanded: pd.DataFrame
@@ -70,15 +60,8 @@ class WheelComparison:
 def compare_wheels(commanded, actual) -> WheelComparison | None:
     """Compare the wheels' velocities with what was commanded.
 
-    Parameters
-    ----------
-    commanded, actual : DataFrame or None
-        ``WheelVelocities``.
-
-    Returns
-    -------
-    WheelComparison or None
-        None if nothing was commanded.
+    ``commanded``, ``actual`` (DataFrame or None): ``WheelVelocities``. None if nothing was
+    commanded.
     """
     if commanded is None or len(commanded) == 0:
         return None
@@ -106,25 +89,13 @@ _TURN_WINDOW = 10.0
 class ComparisonSettings(Settings):
     """How errors are filtered and aligned.
 
-    Attributes
-    ----------
-    median_window : float
-        Window of the trend's median filter [s].
-    align : bool
-        Whether the recorded IMU is shifted in time until its yaw rate fits the reference's
-        best. The simulated IMU and its truth share one clock and are never shifted.
-    max_shift : float
-        Largest such shift [s].
-    start_window : float
-        An error starts at zero on the median over this long a beginning [s], and its
-        final value is the median over as long an end. Three seconds hold 15 samples of a
-        5 Hz GPS, whose noise of 0.25 deg then moves the whole error by 0.08 deg rather
-        than 0.25 deg, while a drift of 1.3 deg/min adds up to no more than that.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is out of range.
+    ``median_window``: window of the trend's median filter [s]. ``align``: whether the recorded IMU
+    is shifted in time until its yaw rate fits the reference's best. The simulated IMU and its truth
+    share one clock and are never shifted. ``max_shift``: largest such shift [s]. ``start_window``:
+    an error starts at zero on the median over this long a beginning [s], and its final value is the
+    median over as long an end. Three seconds hold 15 samples of a 5 Hz GPS, whose noise of 0.25 deg
+    then moves the whole error by 0.08 deg rather than 0.25 deg, while a drift of 1.3 deg/min adds
+    up to no more than that. Raises ConfigurationError if a value is out of range.
     """
 
     median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
@@ -139,24 +110,13 @@ class YawComparison:
 
     All series are indexed by time [s] and in rad, unwrapped.
 
-    Attributes
-    ----------
-    imu_yaw : Series
-        Heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
-    reference_yaw : Series
-        The right heading at the same stamps.
-    error, trend : Series
-        ``reference_yaw - imu_yaw``, and its running median.
-    start_offset : float
-        What was added to the IMU's heading [rad], within (-pi, pi].
-    time_shift : TimeShift or None
-        None if no alignment in time was asked for.
-    statistics, trend_statistics : ErrorStatistics
-    yaw_spectrum, error_spectrum : Spectrum or None
-        [rad^2/Hz]; None for too few samples.
-    over_distance, over_turn : list of RelativeError
-        How the error changes over stretches of path [m] and of turning [rad] of the trajectory, the
-        same ones for both IMUs.
+    ``imu_yaw``: heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
+    ``reference_yaw``: the right heading at the same stamps. ``error``, ``trend``: ``reference_yaw -
+    imu_yaw``, and its running median. ``start_offset``: what was added to the IMU's heading [rad],
+    within (-pi, pi]. ``time_shift``: None if no alignment in time was asked for. ``yaw_spectrum``,
+    ``error_spectrum`` [rad^2/Hz]; None for too few samples. ``over_distance``, ``over_turn``: how
+    the error changes over stretches of path [m] and of turning [rad] of the trajectory, the same
+    ones for both IMUs.
     """
 
     imu_yaw: pd.Series
@@ -176,20 +136,12 @@ class YawComparison:
 def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     """Compare one IMU's heading with a reference.
 
-    Parameters
-    ----------
-    imu_yaw, reference_yaw : Series
-        Headings [rad] indexed by time [s]; wrapped or not, values that are not a number
-        are left out. The reference is interpolated at the IMU's stamps.
-    settings : ComparisonSettings
-    reference_known : Series, optional
-        1 where the reference's heading was measured, 0 where it is a guess, at its own times;
-        what lies beside a guess is left out.
-
-    Returns
-    -------
-    YawComparison or None
-        None if no sample of the IMU lies within the reference's time.
+    ``imu_yaw``, ``reference_yaw`` (Series): headings [rad] indexed by time [s]; wrapped or not,
+    values that are not a number are left out. The reference is interpolated at the IMU's stamps.
+    ``settings`` (ComparisonSettings). ``reference_known`` (Series, optional): 1 where the
+    reference's heading was measured, 0 where it is a guess, at its own times; what lies beside a
+    guess is left out. Returns YawComparison or None: None if no sample of the IMU lies within the
+    reference's time.
     """
     import pandas as pd
 
@@ -330,10 +282,7 @@ def compare(
         Of ``trajectory``: its metres over those of the recorded drive. What is said over distances
         is over metres of the recorded drive, whatever room the robot had.
 
-    Returns
-    -------
-    Comparison
-        Whatever is short or missing is left out and mentioned in its remarks.
+    Returns Comparison: whatever is short or missing is left out and mentioned in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
     remarks = []
@@ -381,10 +330,7 @@ def compare(
 def yaw_error_difference(real_error, simulated_error, settings):
     """Subtract two errors on a uniform grid of the slower one's rate, without the gaps of either.
 
-    Returns
-    -------
-    YawErrorDifference or None
-        None if they do not overlap in time.
+    Returns YawErrorDifference or None: None if they do not overlap in time.
     """
     import pandas as pd
 
@@ -462,3 +408,137 @@ def _remark_on_unknown(reference, remarks):
             f"{duration:.0f} s, in which it was too slow for a course; the recorded IMU is not "
             "judged there."
         )
+
+
+FASTEST_TURN = np.radians(2000.0)
+"""Of a yaw [rad/s]: what the gyroscopes of vehicles and hands measure at most."""
+_LEAST_JUMP = np.radians(20.0)
+_LEAST_RMS = np.radians(5.0)
+_FAR_BETTER = 3.0
+
+
+def jumps(yaw: pd.Series) -> pd.DataFrame:
+    """Return steps of a yaw that no vehicle turns.
+
+    ``yaw`` [rad] indexed by time [s]. Indexed by the time before the step [s]: ``turn`` [rad],
+    within (-pi, pi], and ``within``, how long it takes [s].
+    """
+    import pandas as pd
+
+    yaw = yaw.dropna()
+    time = yaw.index.to_numpy(dtype=float)
+    turn, within = angles.wrap(np.diff(yaw.to_numpy())), np.diff(time)
+    size = np.abs(turn)
+    at = np.flatnonzero((size > _LEAST_JUMP) & (size > FASTEST_TURN * within))
+    return pd.DataFrame({"turn": turn[at], "within": within[at]}, index=time[at])
+
+
+def rms_with_sign_turned(comparison, yaw, first, settings, first_known=None) -> float | None:
+    """Return how far apart two yaws are if one of them counts the other way round, where it may.
+
+    ``comparison`` (YawComparison): of the two as they are. ``yaw``, ``first`` (Series) [rad]
+    indexed by time [s] of one clock. ``settings`` (ComparisonSettings). ``first_known`` (Series,
+    optional): as of :func:`.compare_yaw`. The result is in [rad]; None unless that is far less than
+    it is now.
+    """
+    rms = comparison.statistics.rms
+    if rms < _LEAST_RMS:
+        return None
+    turned = compare_yaw(-yaw, first, settings, first_known)
+    if turned is None or _FAR_BETTER * turned.statistics.rms > rms:
+        return None
+    return float(turned.statistics.rms)
+
+
+FEWEST_COMMON = 2
+
+
+@dataclass(frozen=True)
+class YawDifference:
+    """One yaw against the first.
+
+    ``comparison``: its error is the first yaw minus this one, zero at the start. ``shift``: how
+    late it was found to be; subtracted from its stamps only if that was asked for.
+    ``clock_offset``: what was added to its stamps [s] because the two had no time in common.
+    ``rms_with_sign_turned``: how far apart the two are if this one counts the other way round
+    [rad]; None unless that is far less.
+    """
+
+    name: str
+    comparison: YawComparison
+    shift: TimeShift
+    clock_offset: float
+    rms_with_sign_turned: float | None = None
+
+
+def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDifference]:
+    """Compare yaws with the first of them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        For messages; the first is what the others are compared with.
+    yaws : sequence of Series
+        [rad] indexed by time [s]. Where one has no time in common with the first, which is so with
+        a recording's clock and a result's, the two begin together.
+    settings : ComparisonSettings, optional
+        ``align`` says whether a found delay is taken off.
+    first_known : Series, optional
+        1 where the first yaw was measured, 0 where it is a guess and nothing is compared.
+
+    One less than there are yaws. Raises RecordingError if there are less than two, or one has fewer
+    than two samples, on its own or in common with the first.
+    """
+    import pandas as pd
+
+    settings = ComparisonSettings() if settings is None else settings
+    if len(yaws) < 2:
+        raise RecordingError(f"there is one yaw only, {', '.join(names)}; name another one")
+    for name, yaw in zip(names, yaws):
+        if len(yaw) < FEWEST_COMMON:
+            raise RecordingError(
+                f"{name}: holds too few yaws, {len(yaw)}; at least {FEWEST_COMMON} are needed to "
+                "compare"
+            )
+    first = yaws[0]
+    found = []
+    for name, yaw in zip(names[1:], yaws[1:]):
+        offset = _clock_offset(first, yaw)
+        moved = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
+        shift = find_time_shift(moved.index, moved, first.index, first, settings.max_shift)
+        comparison = compare_yaw(moved, first, settings, first_known)
+        if comparison is None or len(comparison.error) < FEWEST_COMMON:
+            raise RecordingError(
+                f"{name}: has fewer than {FEWEST_COMMON} samples within the time of {names[0]}"
+            )
+        turned = rms_with_sign_turned(comparison, moved, first, settings, first_known)
+        found.append(YawDifference(name, comparison, shift, offset, turned))
+    return found
+
+
+def _clock_offset(first, yaw) -> float:
+    apart = yaw.index[0] > first.index[-1] or yaw.index[-1] < first.index[0]
+    return float(first.index[0] - yaw.index[0]) if apart else 0.0
+
+
+def differences_table(differences) -> pd.DataFrame:
+    """Sum up differences: a row each, with degrees and seconds.
+
+    Indexed by name: duration [s], rms, maximum_absolute, final [deg], drift [deg/min], delay [s],
+    correlation of the rates.
+    """
+    import pandas as pd
+
+    rows = {}
+    for one in differences:
+        statistics, time = one.comparison.statistics, one.comparison.error.index
+        rows[one.name] = {
+            "duration": time[-1] - time[0],
+            "rms": np.degrees(statistics.rms),
+            "maximum_absolute": np.degrees(statistics.maximum_absolute),
+            "final": np.degrees(statistics.final),
+            "drift": 60.0 * np.degrees(statistics.drift),
+            "delay": float("nan") if one.shift.problem else one.shift.shift,
+            "correlation": one.shift.correlation,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

@@ -1,7 +1,5 @@
 r"""Many realisations of an error over time, reduced to a few numbers that add up.
 
-Mean and variance of values that come in parts.
-
 Of two parts with :math:`n_A, n_B` values, means and sums of squared deviations M,
 
 .. math::
@@ -13,8 +11,6 @@ Of two parts with :math:`n_A, n_B` values, means and sums of squared deviations 
 variances, 1979), without the cancellation of a sum of squares. The last digits depend on the
 parts and their order.
 
-Quantiles of any number of values, from counts on a fixed grid.
-
 Counts of two parts of an ensemble add up to those of the whole, exactly and in any order; neither
 the number of values nor how they are spread has to be known before. The edges
 
@@ -24,11 +20,9 @@ make bins of 1 % of the value, and of :math:`10^{-8}` around zero. Within a bin 
 to be even, so that a quantile is wrong by at most 1 % of its size, and by far less where bins hold
 many.
 
-What is kept of many errors over time, so that a hundred thousand travel as megabytes.
-
 Mean and variance at each time; counts on a fixed grid at some of the times, for quantiles; each
 run's statistics; the mean of the power spectral densities; and the whole curves of some runs, for
-:func:`.judgement.judge.judge`.
+:func:`.judgement.judge`.
 """
 
 from __future__ import annotations
@@ -40,7 +34,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
-from imu_simulation_framework.heading.judgement.tests import curve_statistics
+from imu_simulation_framework.heading.judgement import curve_statistics
 
 
 @dataclass(frozen=True)
@@ -108,17 +102,9 @@ def counts_of(values) -> np.ndarray:
 def quantiles(counts, probabilities) -> np.ndarray:
     """Return quantiles of what was counted.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (times, COUNT)
-        At least one value at each time.
-    probabilities : sequence of float
-        Between 0 and 1.
-
-    Returns
-    -------
-    ndarray, shape (times, len(probabilities))
-        Infinite where the quantile is beyond the grid.
+    ``counts`` (times, COUNT): at least one value at each time. ``probabilities`` (sequence of
+    float): between 0 and 1. The result is (times, len(probabilities): infinite where the quantile
+    is beyond the grid.
     """
     edges = np.concatenate([[-np.inf], _EDGES, [np.inf]])
     upto = np.cumsum(counts, axis=1)
@@ -146,23 +132,12 @@ BANDS_PER_DECADE = 10
 class Reduction:
     """What is kept of runs that follow each other.
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    error : Moments
-        Of the errors at each time, (n,) [rad].
-    places : ndarray of int, shape (m,)
-        Which of the times are those of ``counts``; the last one is among them.
-    counts : ndarray, shape (m, :data:`.ensemble.COUNT`)
-    statistics : dict of str to ndarray of float32, shape (runs,)
-        Of :func:`.curve_statistics`, of each run.
-    frequency : ndarray, shape (bands,)
-        [Hz]; none if there are too few times for a spectrum.
-    density : Moments
-        Of the power spectral densities, (bands,) [rad^2/Hz].
-    curves : ndarray of float32, shape (kept, n)
-        The first runs as a whole [rad].
+    ``time`` (n,) [s]. ``error``: of the errors at each time, (n,) [rad]. ``places`` (m,): which of
+    the times are those of ``counts``; the last one is among them. ``counts`` (m,
+    :data:`.ensemble.COUNT`). ``statistics`` (runs,): of :func:`.curve_statistics`, of each run.
+    ``frequency`` (bands,) [Hz]; none if there are too few times for a spectrum. ``density``: of the
+    power spectral densities, (bands,) [rad^2/Hz]. ``curves`` (kept, n): the first runs as a whole
+    [rad].
     """
 
     time: np.ndarray
@@ -208,10 +183,7 @@ class Reduction:
     def of_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
         """Return what :meth:`arrays` was made of.
 
-        Raises
-        ------
-        EnsembleError
-            It was of something else.
+        Raises EnsembleError if it was of something else.
         """
         time = np.asarray(time, dtype=float)
         places = quantile_places(len(time))
@@ -275,19 +247,9 @@ def quantile_places(times: int) -> np.ndarray:
 def reduce_runs(time, errors, keep: int = 0) -> Reduction:
     """Return what is kept of some runs.
 
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        Strictly ascending, at least two [s].
-    errors : ndarray, shape (runs, n)
-        [rad]
-    keep : int
-        How many of the first curves are kept as a whole.
-
-    Raises
-    ------
-    EnsembleError
-        There is no run, there are less than two times, or an error is not finite.
+    ``time`` (n,): strictly ascending, at least two [s]. ``errors`` (runs, n) [rad]. ``keep``: how
+    many of the first curves are kept as a whole. Raises EnsembleError if there is no run, there are
+    less than two times, or an error is not finite.
     """
     time, errors = np.asarray(time, dtype=float), np.asarray(errors, dtype=float)
     if len(errors) == 0 or len(time) < 2:
@@ -321,10 +283,7 @@ def merged(reductions: Iterable[Reduction]) -> Reduction:
 
     Only one of the parts is in memory at a time, apart from the statistics of each run.
 
-    Raises
-    ------
-    EnsembleError
-        There is no part, or they are at different times.
+    Raises EnsembleError if there is no part, or they are at different times.
     """
     whole = None
     statistics: dict[str, list[np.ndarray]] = {}

@@ -1,6 +1,18 @@
-"""One vocabulary of statistics for every error that is a function of time.
+"""Statistics of an error over time: one vocabulary, its trend, and its change over a stretch.
 
-The trend of an error: a running median, which leaves steps and drops single outliers.
+The trend is a running median, which leaves steps and drops single outliers.
+
+An error that drifts is the larger the longer the drive was, so that two drives can only be compared
+over stretches of equal length, wherever they begin: the relative pose error (RPE) of trajectory
+evaluation, here of the yaw. Where the IMU's heading is psi and the right one is psi_ref, the
+rotation from the one's turn over a stretch to the other's is the change of the error psi_ref - psi
+over it.
+
+References
+----------
+R. Kuemmerle et al., On measuring the accuracy of SLAM algorithms, Autonomous Robots 27 (2009)
+387-407, for relations instead of poses; A. Geiger, P. Lenz, R. Urtasun, Are we ready for autonomous
+driving? The KITTI vision benchmark suite, CVPR 2012, for errors over sub-paths of given lengths.
 """
 
 from __future__ import annotations
@@ -9,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.core.gaps import ROUNDED, behind_gaps
+from imu_simulation_framework.core.gaps import ROUNDED, behind_gaps, value_at
 from imu_simulation_framework.core.stamps import NANOSECONDS
 
 
@@ -17,19 +29,10 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 class ErrorStatistics:
     """Statistics of an error over time, in the error's unit.
 
-    Attributes
-    ----------
-    samples : int
-    rms, mean, median, minimum, maximum : float
-    standard_deviation : float
-        About the mean, divisor n.
-    maximum_absolute : float
-    final : float
-        Median over the last seconds, so that the noise of one sample does not decide.
-    drift : float
-        Slope of the least-squares line over time, unit per second; not a number with
-        less than two samples. It describes this one drive: an error that wanders at
-        random has a slope, too.
+    ``standard_deviation``: about the mean, divisor n. ``final``: median over the last seconds, so
+    that the noise of one sample does not decide. ``drift``: slope of the least-squares line over
+    time, unit per second; not a number with less than two samples. It describes this one drive: an
+    error that wanders at random has a slope, too.
     """
 
     samples: int
@@ -57,19 +60,9 @@ def edge_samples(time, window, at_end=False) -> int:
 def error_statistics(time, error, final_window=3.0):
     """Return the :class:`ErrorStatistics` of an error.
 
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        Strictly ascending [s].
-    error : array_like, shape (n,)
-        The error in any unit.
-    final_window : float
-        Seconds at the end whose median is the final value.
-
-    Returns
-    -------
-    ErrorStatistics or None
-        None if there is no sample.
+    ``time`` (n,): strictly ascending [s]. ``error`` (n,): the error in any unit. ``final_window``:
+    seconds at the end whose median is the final value. Returns ErrorStatistics or None: None if
+    there is no sample.
     """
     time = np.asarray(time, dtype=float)
     error = np.asarray(error, dtype=float)
@@ -99,16 +92,8 @@ def running_window(table, window):
 
     At the ends the window is cut off and holds the samples that exist.
 
-    Parameters
-    ----------
-    table : Series or DataFrame
-        Indexed by time [s], strictly ascending, however unevenly.
-    window : float
-        Length of the window [s].
-
-    Returns
-    -------
-    pandas.api.typing.Rolling
+    ``table`` (Series or DataFrame): indexed by time [s], strictly ascending, however unevenly.
+    ``window``: length of the window [s]. Returns pandas.api.typing.Rolling.
     """
     import pandas as pd
 
@@ -126,16 +111,8 @@ def median_trend(series, window):
     At the ends the window is cut off: padding with zeros would bend the trend to zero, repeating
     the last sample would let its noise decide. A gap is such an end, too.
 
-    Parameters
-    ----------
-    series : Series
-        Indexed by time [s].
-    window : float
-        Length of the window [s]; samples at its edges are in it.
-
-    Returns
-    -------
-    Series
+    ``series`` (Series): indexed by time [s]. ``window``: length of the window [s]; samples at its
+    edges are in it. Returns Series.
     """
     import pandas as pd
 
@@ -145,3 +122,121 @@ def median_trend(series, window):
     parts = [part for _, part in series.groupby(np.cumsum(stretch))]
     medians = [running_window(part, window).median().set_axis(part.index) for part in parts]
     return pd.concat(medians) if medians else series
+
+
+STARTS_PER_LENGTH = 100
+"""Stretches begin this often within their own length, so that they overlap."""
+
+FEWEST_INDEPENDENT = 2
+"""A length that does not fit at least so many times end to end is left out."""
+
+MOST_LENGTHS = 7
+
+
+@dataclass(frozen=True)
+class RelativeError:
+    """Change of an error over stretches of one length.
+
+    ``length``: of each stretch, [m] or [rad]. ``stretches``: how many were looked at; they overlap.
+    ``independent``: how many of them would fit end to end into what was looked at. ``mean``,
+    ``rms``, ``maximum_absolute``: of the signed changes [rad]: error at the end minus error at the
+    beginning.
+    """
+
+    length: float
+    stretches: int
+    independent: float
+    mean: float
+    rms: float
+    maximum_absolute: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What accumulates during a drive, such as the path behind, and never decreases.
+
+    ``time`` (n,): strictly ascending [s]. ``total`` (n,): zero at the beginning, [m] or [rad].
+    """
+
+    time: np.ndarray
+    total: np.ndarray
+
+    def when(self, totals):
+        """Return the first time [s] at which each total was reached, linear between samples."""
+        after = np.clip(np.searchsorted(self.total, totals, side="left"), 1, len(self.total) - 1)
+        start, step = self.total[after - 1], self.total[after] - self.total[after - 1]
+        part = np.divide(totals - start, step, out=np.zeros(len(totals)), where=step > 0.0)
+        return self.time[after - 1] + part * (self.time[after] - self.time[after - 1])
+
+    @property
+    def end(self) -> float:
+        return float(self.total[-1])
+
+
+def travelled(poses) -> Progress:
+    """Length of the path behind [m], by straight lines between the poses (x, y over time)."""
+    return _accumulated(poses, np.hypot(np.diff(poses["x"]), np.diff(poses["y"])))
+
+
+def turned(poses) -> Progress:
+    """Return the sum of all turning behind [rad], to either side (yaw over time)."""
+    return _accumulated(poses, np.abs(np.diff(poses["yaw"])))
+
+
+def _accumulated(poses, steps):
+    time = poses.index.to_numpy(dtype=float)
+    return Progress(time, np.concatenate([[0.0], np.cumsum(steps)]))
+
+
+def distances(total) -> list[float]:
+    """Return lengths of sub-paths [m] for a path of ``total`` metres: 1, 2, 5, 10, 20, ..."""
+    # Shorter ones tell of noise and not of drift.
+    lengths = [digit * 10.0**power for power in range(7) for digit in (1.0, 2.0, 5.0)]
+    return _that_fit(lengths, total)
+
+
+def turns(total) -> list[float]:
+    """Return accumulated turns [rad] for a drive that turns ``total``: 45, 90, 180, ... degrees."""
+    return _that_fit([np.radians(45.0) * 2.0**power for power in range(20)], total)
+
+
+def _that_fit(lengths, total):
+    fit = [length for length in lengths if FEWEST_INDEPENDENT * length <= total * (1.0 + 1e-9)]
+    return [float(length) for length in fit[-MOST_LENGTHS:]]
+
+
+def relative_errors(error, progress, lengths) -> list[RelativeError]:
+    """Return changes of an error over stretches of each length.
+
+    A stretch begins every hundredth of its length, evenly along the path and not in time, so that a
+    long stop does not count more than a metre of path. Where the error is not known at both of
+    its ends a stretch is left out.
+
+    ``error`` (Series) [rad] indexed by time [s]. ``progress`` (Progress): on the same clock.
+    ``lengths`` (sequence of float): in the progress's unit. Without those of which no stretch is
+    known.
+    """
+    time, values = error.index.to_numpy(dtype=float), error.to_numpy(dtype=float)
+    found = []
+    for length in lengths:
+        # The end of a stretch of the whole length must not be lost to rounding.
+        count = int(np.floor((progress.end - length) / length * STARTS_PER_LENGTH + 1e-9)) + 1
+        starts = np.arange(max(0, count)) * length / STARTS_PER_LENGTH
+        ends = np.minimum(starts + length, progress.end)
+        change = value_at(time, values, progress.when(ends)) - value_at(
+            time, values, progress.when(starts)
+        )
+        change = change[np.isfinite(change)]
+        if len(change) == 0:
+            continue
+        found.append(
+            RelativeError(
+                length=length,
+                stretches=len(change),
+                independent=1.0 + (len(change) - 1) / STARTS_PER_LENGTH,
+                mean=float(np.mean(change)),
+                rms=float(np.sqrt(np.mean(change**2))),
+                maximum_absolute=float(np.max(np.abs(change))),
+            )
+        )
+    return found

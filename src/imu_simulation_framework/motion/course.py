@@ -31,7 +31,7 @@ class NoHeadingError(ValueError):
 
 
 def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, deviations=0.0):
-    """Heading of a robot that drives forwards, but for short ways backwards, from its velocity.
+    """Return the heading (n,) [rad, unwrapped] of a robot that drives forwards, from its velocity.
 
     While it is slower than the minimum speed the heading is held. What the course differs
     by afterwards is turned at the end of the stop, smoothly, at no more than the maximum
@@ -48,17 +48,10 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
         Strictly increasing [s].
     velocities : array_like, shape (n, 2)
         East and north [m/s].
-    minimum_speed : float
-        [m/s]
-    maximum_turn_rate : float
-        [rad/s]
+    minimum_speed, maximum_turn_rate : float
+        [m/s], [rad/s]
     deviations : float or array_like, shape (n,)
         Standard deviation of the velocities' components [m/s].
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Heading [rad, unwrapped].
 
     Raises
     ------
@@ -184,10 +177,8 @@ def heading_from_antennas(times, course, measured_times, measured):
 
     Parameters
     ----------
-    times : ndarray, shape (n,)
-        Where the heading is wanted [s].
-    course : ndarray, shape (n,)
-        Heading from the course [rad, unwrapped].
+    times, course : ndarray, shape (n,)
+        Where the heading is wanted [s], and that from the course there [rad, unwrapped].
     measured_times, measured : ndarray, shape (m,)
         Headings of the antennas [rad] and their times [s], at least one.
 

@@ -1,8 +1,4 @@
-"""The synthetic drives: manoeuvres in closed form, joined to laps.
-
-The true motion of a synthetic drive: manoeuvres in closed form, joined to laps.
-
-The synthetic drives that come with the package.
+"""The synthetic drives that come with the package: manoeuvres in closed form, joined to laps.
 
 A drive is a sequence of manoeuvres of a differential-drive robot. A drive of closed laps
 repeats its lap exactly; only the sensors' errors differ from lap to lap.
@@ -29,18 +25,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 class Manoeuvre(NamedTuple):
     """A part of a drive in which speed and yaw go smoothly from one value to the next.
 
-    With u = t / duration, the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
+    With u = t / duration [s], the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
     yaw is ``yaw_0 + turn (u - sin(2 pi u) / (2 pi))``: speed, yaw and yaw rate are
-    continuous from manoeuvre to manoeuvre.
-
-    Attributes
-    ----------
-    duration : float
-        [s]
-    speed : float
-        Speed v_1 at the end; negative is backwards [m/s].
-    turn : float
-        Change of yaw, positive to the left [rad].
+    continuous from manoeuvre to manoeuvre. ``speed`` is v_1, negative backwards [m/s]; ``turn`` is
+    positive to the left [rad].
     """
 
     duration: float
@@ -101,19 +89,7 @@ def _closed_lap(drive):
 
 
 def random_lap(duration, generator):
-    """Return random manoeuvres that fill a time and stay within some 50 m of the start.
-
-    Parameters
-    ----------
-    duration : float
-        [s]
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    tuple of Manoeuvre
-        From rest to rest.
-    """
+    """Return random manoeuvres, from rest to rest, that fill a time [s] within 50 m or so."""
     manoeuvres = [Manoeuvre(2.0, 0.0)]
     elapsed = 2.0
     speed = 0.0
@@ -191,17 +167,9 @@ def seed_for(seed, stream):
 
 
 def true_motion(drive):
-    """Return the true motion of a drive.
+    """Return the true motion of a Drive: Trajectory, and acceleration (of v) [m/s^2].
 
-    Parameters
-    ----------
-    drive : Drive
-
-    Returns
-    -------
-    pandas.DataFrame
-        Trajectory, and acceleration (of v) [m/s^2], at `MOTION_RATE` from 0 to the end.
-        The robot is at the origin with yaw 0 at the start.
+    It is at `MOTION_RATE` from 0 to the end, and begins at the origin with yaw 0.
     """
     import pandas as pd
 
@@ -369,13 +337,7 @@ DRIVES = {
 
 
 def get_drive(name):
-    """Return a drive of `DRIVES`.
-
-    Raises
-    ------
-    ConfigurationError
-        If there is none of that name.
-    """
+    """Return a drive of `DRIVES`; raises ConfigurationError if there is none of that name."""
     if name not in DRIVES:
         raise ConfigurationError(f"There is no drive '{name}'; choose one of {', '.join(DRIVES)}.")
     return DRIVES[name]
@@ -388,10 +350,7 @@ MOST_LAPS = 1000
 def with_laps(drive, laps):
     """Return the drive with another number of laps.
 
-    Raises
-    ------
-    ConfigurationError
-        If the number is not positive or too large, or the drive has no laps to repeat.
+    Raises ConfigurationError if it is not positive or too large, or the drive has none to repeat.
     """
     if laps > MOST_LAPS:
         raise ConfigurationError(

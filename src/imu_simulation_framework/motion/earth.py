@@ -1,11 +1,7 @@
-"""The Earth: the WGS-84 ellipsoid and its gravity.
+"""The Earth: the WGS-84 ellipsoid, and its gravity.
 
-The WGS-84 ellipsoid: its constants, radii of curvature, and places on it.
-
-NIMA TR8350.2, third edition, amendment 1 (2000), "Department of Defense World Geodetic System
-1984".
-
-Normal gravity: that of an ellipsoid of the Earth's mass, which turns as the Earth does.
+Ellipsoid and gravity are those of NIMA TR8350.2, third edition, amendment 1 (2000), "Department of
+Defense World Geodetic System 1984".
 
 *Gravitation* is the attraction of masses, *gravity* what a plumb line shows: gravitation less the
 centripetal acceleration of what turns with the Earth. The field that has the ellipsoid as a surface
@@ -37,17 +33,9 @@ LINEAR_ECCENTRICITY = math.sqrt(SEMI_MAJOR_AXIS**2 - SEMI_MINOR_AXIS**2)
 
 
 def radii_of_curvature(latitude: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ellipsoid's radii along the meridian and across it (Groves, 2.105 and 2.106).
+    """Return the ellipsoid's radii along the meridian and across it (Groves, 2.105 and 2.106) [m].
 
-    Parameters
-    ----------
-    latitude : array_like, shape (...)
-        Geodetic [rad].
-
-    Returns
-    -------
-    meridian, transverse : ndarray, shape (...)
-        Of the ellipsoid itself; at a height it adds to both [m].
+    ``latitude`` is geodetic [rad]; a height adds to both.
     """
     squared = 1.0 - ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
     transverse = SEMI_MAJOR_AXIS / np.sqrt(squared)
@@ -55,19 +43,9 @@ def radii_of_curvature(latitude: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.ndarray:
-    """Return places, given by latitude and longitude, in axes that turn with the Earth.
+    """Return places, (..., 3) [m], in axes that turn with the Earth.
 
-    Parameters
-    ----------
-    latitude, longitude : array_like, shape (...)
-        Geodetic [rad].
-    height : array_like, shape (...)
-        Above the ellipsoid [m].
-
-    Returns
-    -------
-    ndarray, shape (..., 3)
-        x through latitude and longitude 0, z through the north pole [m].
+    Latitude and longitude are geodetic [rad], the height is above the ellipsoid [m].
     """
     import pymap3d
 
@@ -75,18 +53,9 @@ def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.
 
 
 def geodetic_of(position: ArrayLike) -> np.ndarray:
-    """Return latitude, longitude and height of places in ECEF axes.
+    """Return latitude, longitude and height, (..., 3), of places (..., 3) in ECEF [m].
 
-    Parameters
-    ----------
-    position : array_like, shape (..., 3)
-        [m]
-
-    Returns
-    -------
-    ndarray, shape (..., 3)
-        Geodetic latitude [rad], longitude in [-pi, pi], 0 at a pole [rad], height above the
-        ellipsoid [m].
+    Geodetic [rad], in [-pi, pi], 0 at a pole [rad], and above the ellipsoid [m].
     """
     import pymap3d
 
@@ -122,22 +91,11 @@ POLAR_GRAVITY = GRAVITATIONAL_CONSTANT / SEMI_MAJOR_AXIS**2 * (1.0 + _SHAPE / 3.
 
 
 def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
-    """Return the size of normal gravity: Somigliana's formula, and its change with height.
+    """Return the size of normal gravity [m/s^2]: Somigliana's formula, and its change with height.
 
     The change is the second-order one of TR8350.2, 4-3. It is within 1e-6 m/s^2 of the closed form,
-    :func:`gravity_ecef`, up to 10 km.
-
-    Parameters
-    ----------
-    latitude : array_like, shape (...)
-        Geodetic [rad].
-    height : array_like, shape (...)
-        Above the ellipsoid [m].
-
-    Returns
-    -------
-    ndarray, shape (...)
-        [m/s^2]
+    :func:`gravity_ecef`, up to 10 km. ``latitude`` is geodetic [rad], ``height`` above the
+    ellipsoid [m].
     """
     squared = np.sin(latitude) ** 2
     at_pole = SEMI_MINOR_AXIS * POLAR_GRAVITY / (SEMI_MAJOR_AXIS * EQUATORIAL_GRAVITY) - 1.0
@@ -149,20 +107,11 @@ def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
 
 
 def gravitation_ecef(position: ArrayLike) -> np.ndarray:
-    """Return the attraction of the Earth, without what its turning adds.
+    """Return the attraction of the Earth, without what its turning adds, (..., 3) [m/s^2].
 
     TR8350.2, 4-5 to 4-19, less their centrifugal terms, without angles, so that the poles are
-    places as any other.
-
-    Parameters
-    ----------
-    position : array_like, shape (..., 3)
-        In ECEF, outside the ellipsoid or some kilometres below it [m].
-
-    Returns
-    -------
-    ndarray, shape (..., 3)
-        In ECEF axes [m/s^2].
+    places as any other. ``position`` (..., 3) is in ECEF, outside the ellipsoid or some kilometres
+    below it [m].
     """
     position = np.asarray(position, dtype=float)
     x, y, z = np.moveaxis(position, -1, 0)
@@ -189,17 +138,6 @@ def gravitation_ecef(position: ArrayLike) -> np.ndarray:
 
 
 def gravity_ecef(position: ArrayLike) -> np.ndarray:
-    """Return gravity, as a plumb line that turns with the Earth shows it.
-
-    Parameters
-    ----------
-    position : array_like, shape (..., 3)
-        In ECEF, outside the ellipsoid or some kilometres below it [m].
-
-    Returns
-    -------
-    ndarray, shape (..., 3)
-        In ECEF axes [m/s^2].
-    """
+    """Return gravity as a plumb line that turns with the Earth shows it; see gravitation_ecef."""
     position = np.asarray(position, dtype=float)
     return gravitation_ecef(position) + EARTH_RATE**2 * position * (1.0, 1.0, 0.0)

@@ -1,8 +1,8 @@
 r"""Frames on the Earth, and how the axes of aviation become ours.
 
-The one rule: the world is ECEF, whose axes turn with the Earth: x through latitude and longitude 0,
-z through the north pole. A rotation *from a to b* turns a vector given in the axes of a into the
-same vector in those of b, so rotations are read from right to left:
+The one rule: the world is ECEF, whose axes turn with the Earth: x through latitude and
+longitude 0, z through the north pole. A rotation *from a to b* turns a vector given in the axes of
+a into the same vector in those of b, so rotations are read from right to left:
 
 .. math:: R^{ecef}_{body} = R^{ecef}_{enu}(\varphi, \lambda) \; R^{enu}_{body}
 
@@ -22,34 +22,15 @@ FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
 
 
 def enu_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
-    """Return the rotations from east, north, up to ECEF.
+    """Return the rotations from east, north, up to ECEF, (n,) or a single one.
 
-    Parameters
-    ----------
-    latitude, longitude : array_like, shape (n,) or ()
-        Geodetic [rad]. At a pole the longitude says where east is.
-
-    Returns
-    -------
-    scipy.spatial.transform.Rotation
-        n, or a single one.
+    Latitude and longitude are geodetic [rad]; at a pole the longitude says where east is.
     """
     return _about_z_then_x(np.add(longitude, 0.5 * np.pi), np.subtract(0.5 * np.pi, latitude))
 
 
 def ned_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
-    """Return the rotations from north, east, down to ECEF.
-
-    Parameters
-    ----------
-    latitude, longitude : array_like, shape (n,) or ()
-        Geodetic [rad]. At a pole the longitude says where east is.
-
-    Returns
-    -------
-    scipy.spatial.transform.Rotation
-        n, or a single one.
-    """
+    """Return the rotations from north, east, down to ECEF, as :func:`enu_to_ecef` does."""
     return enu_to_ecef(latitude, longitude) * NED_TO_ENU
 
 
@@ -62,12 +43,8 @@ def orientation_of_aviation(
 ) -> Rotation:
     """Return the rotations from forward, left, up to ECEF, of angles as aviation has them.
 
-    Parameters
-    ----------
-    latitude, longitude : array_like, shape (n,)
-        Geodetic [rad].
-    roll_pitch_heading : array_like, shape (n, 3)
-        Right wing down, nose up, from north towards east [rad].
+    ``roll_pitch_heading`` (n, 3) are right wing down, nose up, from north towards east, at a
+    geodetic place (n,) [rad].
     """
     angles = np.asarray(roll_pitch_heading, dtype=float)
     aircraft = Rotation.from_euler("ZYX", angles[..., ::-1])

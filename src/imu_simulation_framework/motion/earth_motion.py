@@ -13,8 +13,6 @@ space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
 
 (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, 2nd edition,
 section 5.3). f is the specific force: at rest +g upwards.
-
-Motions on the Earth without a simulator or a recording: rest, a turn, a level plane's motion.
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ from imu_simulation_framework.motion.earth import (
 )
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.motion.kinematics import (
-    angular_velocity_at_knots,
     angular_velocity_of,
     checked_poses,
     composed,
@@ -84,13 +81,6 @@ class EarthMotion(SampledMotion):
         Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
     """
 
-    time: np.ndarray
-    position: np.ndarray
-    orientation: np.ndarray
-    velocity: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
-
     @classmethod
     def from_poses(
         cls,
@@ -101,20 +91,8 @@ class EarthMotion(SampledMotion):
     ) -> EarthMotion:
         """Return the motion through given poses; the velocity is the position's derivative.
 
-        Between them position and quaternion follow cubic splines. Poses with noise must be
-        smoothed before, as velocities and forces are their derivatives.
-
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            At least three, strictly increasing [s].
-        position : array_like, shape (n, 3)
-            In ECEF [m].
-        orientation : array_like, shape (n, 4)
-            From the body to ECEF; quaternions x, y, z, w of any length but zero.
-        at : array_like, shape (m,), optional
-            Times of the motion's samples, from the first pose to the last [s]; by default those of
-            the poses.
+        It is as :meth:`.Motion.from_poses`, with positions (n, 3) in ECEF [m] and orientations (n,
+        4) from the body to ECEF.
 
         Raises
         ------
@@ -145,22 +123,9 @@ class EarthMotion(SampledMotion):
         """Return the motion with given velocities; the position is the velocity's integral.
 
         It is for sources whose positions are rounded or have noise. Where positions and velocities
-        do not agree, an IMU can feel only the one: here the velocities decide, and the positions
-        given only say where the motion is, as a whole.
-
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            At least three, strictly increasing [s].
-        position : array_like, shape (n, 3)
-            In ECEF [m].
-        velocity : array_like, shape (n, 3)
-            Against the Earth, in ECEF axes [m/s].
-        orientation : array_like, shape (n, 4)
-            From the body to ECEF; quaternions x, y, z, w of any length but zero.
-        at : array_like, shape (m,), optional
-            Times of the motion's samples, from the first state to the last [s]; by default those
-            of the states.
+        do not agree, an IMU can feel only the one: here the velocities (n, 3) against the Earth, in
+        ECEF axes [m/s], decide, and the positions given only say where the motion is, as a whole.
+        All else is as for :meth:`from_poses`.
 
         Raises
         ------
@@ -227,13 +192,9 @@ class EarthMotion(SampledMotion):
 
         It is for what knows only a flat world that stands still: figures, tf, odometry. Position,
         velocity and orientation are exact; the angular velocity is that against the Earth, the
-        specific force is what is felt on the Earth, and gravity is that of the origin.
-
-        Parameters
-        ----------
-        origin : array_like, shape (3,), optional
-            Geodetic latitude [rad], longitude [rad] and height [m]; by default the first sample's.
-            There east, north, up are the axes of the motion's world.
+        specific force is what is felt on the Earth, and gravity is that of the ``origin``: its
+        geodetic latitude [rad], longitude [rad] and height [m], (3,), by default the first
+        sample's. There east, north, up are the axes of the motion's world.
         """
         if origin is None:
             origin = geodetic_of(self.position[0])
@@ -251,17 +212,10 @@ class EarthMotion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity and specific force as means since the sample before.
+        """Return angular velocity and specific force, (n, 3), as means since the sample before.
 
-        They are the increments of :func:`.increments_of` by the time that these took. The first
-        sample, before which there is none, is that of its instant.
-
-        Returns
-        -------
-        angular_velocity : ndarray, shape (n, 3)
-            [rad/s]
-        specific_force : ndarray, shape (n, 3)
-            [m/s^2]
+        They are the increments of :func:`.increments_of` by the time that these took [rad/s],
+        [m/s^2]. The first sample, before which there is none, is that of its instant.
         """
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
         step = np.diff(self.time)[:, np.newaxis]
@@ -276,25 +230,11 @@ class EarthMotion(SampledMotion):
         lever_arm: ArrayLike = (0.0, 0.0, 0.0),
         rotation: Rotation | ArrayLike | None = None,
     ) -> EarthMotion:
-        r"""Return the motion of what is mounted on the body, at another place or turned.
+        """Return the motion of what is mounted on the body, at another place or turned.
 
-        It is :meth:`.Motion.mounted` on the turning Earth: the velocity that the lever arm adds is
-        that against the Earth, and the specific force has the difference of gravitation between the
-        two places, too.
-
-        Parameters
-        ----------
-        lever_arm : array_like, shape (3,) or (n, 3)
-            Place of the mounted frame's origin in the body's axes [m].
-        rotation : scipy.spatial.transform.Rotation or array_like, optional
-            From the mounted frame to the body, one or n: a rotation, or quaternions x, y, z, w;
-            by default the two have the same axes.
-
-        Raises
-        ------
-        MotionError
-            There is neither one nor as many as samples; or a time-varying mounting, or a lever
-            arm, has less than three samples.
+        It is :meth:`.Motion.mounted`, with the same parameters and errors, on the turning Earth:
+        the velocity that the lever arm adds is that against the Earth, and the specific force has
+        the difference of gravitation between the two places, too.
         """
         arm, mounting = self._mounting(lever_arm, rotation)
         body = Rotation.from_quat(self.orientation)
@@ -315,18 +255,13 @@ class EarthMotion(SampledMotion):
                 - _times(to_world.transpose(0, 2, 1), difference)
             )
         to_mounted = mounting.inv().as_matrix()
-        rate, force = _times(to_mounted, rate), _times(to_mounted, force)
-        if not mounting.single:
-            self._require_samples()
-            turning = quaternion_spline(self.time, mounting.as_quat())
-            rate = rate + angular_velocity_at_knots(turning)
         return EarthMotion(
             self.time,
             position,
             composed(self.orientation, mounting.as_quat()),
             velocity,
-            rate,
-            force,
+            self._with_turning(_times(to_mounted, rate), mounting),
+            _times(to_mounted, force),
         )
 
     def _positions_at(self, times):
@@ -384,7 +319,7 @@ def standing(
         np.tile(place, count),
         np.tile(body.as_quat(), count),
         np.zeros((len(time), 3)),
-        np.tile(body.inv().apply((0.0, 0.0, EARTH_RATE)), count),
+        np.tile(body.inv().apply(_TURNING), count),
         np.tile(-body.inv().apply(gravity_ecef(place)), count),
     )
 
@@ -439,11 +374,10 @@ def circling(
     velocity = local.apply(speed * ahead)
     angles = np.column_stack([bank * ones, nothing, yaw])
     body = local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))
-    axis = np.array([0.0, 0.0, EARTH_RATE])
-    felt = local.apply(speed * turning * inwards) + 2.0 * np.cross(axis, velocity)
+    felt = local.apply(speed * turning * inwards) + 2.0 * np.cross(_TURNING, velocity)
     felt -= gravity_ecef(position)
     to_body = body.inv()
-    rate_of_turn = to_body.apply(axis + turning * local.apply((0.0, 0.0, 1.0)))
+    rate_of_turn = to_body.apply(_TURNING + turning * local.apply((0.0, 0.0, 1.0)))
     return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(felt))
 
 
@@ -472,15 +406,14 @@ def on_earth(
     body = local * Rotation.from_quat(motion.orientation)
     to_body = body.inv()
     position, velocity = place + local.apply(motion.position), local.apply(motion.velocity)
-    axis = np.array([0.0, 0.0, EARTH_RATE])
-    felt = 2.0 * np.cross(axis, velocity) - gravity_ecef(position)
+    felt = 2.0 * np.cross(_TURNING, velocity) - gravity_ecef(position)
     felt -= motion.gravity * local.apply((0.0, 0.0, 1.0))
     return EarthMotion(
         motion.time,
         position,
         body.as_quat(),
         velocity,
-        motion.angular_velocity + to_body.apply(axis),
+        motion.angular_velocity + to_body.apply(_TURNING),
         motion.specific_force + to_body.apply(felt),
     )
 

@@ -1,14 +1,9 @@
 """A flight: states of an aircraft over time, and its instants.
 
-Instants of a flight found from the motion itself: lift-off, ascent, cruise, turns.
-
-Figure 8 of the seed marks four of them (start of ascending, start of cruise, start and end of
-the strong turn) and does not say how they were chosen; these rules find them in any flight,
-whichever source it comes from.
-
-States of an aircraft over time, as flight simulators and recorders deliver them.
-
-A flight: states of the aircraft, and what is known of them beside.
+Instants are found from the motion itself: lift-off, ascent, cruise, turns. Figure 8 of the paper on
+AGISim marks four of them (start of ascending, start of cruise, start and end of the strong turn)
+and does not say how they were chosen; these rules find them in any flight, whichever source it
+comes from.
 """
 
 from __future__ import annotations
@@ -52,15 +47,7 @@ WINDOW = 1.0
 
 @dataclass(frozen=True)
 class CourseTurn:
-    """A part of a flight whose course changes to one side.
-
-    Attributes
-    ----------
-    start, end : float
-        Of the turn, or of as much as there is of it [s].
-    change : float
-        Of the course, positive to the left [rad].
-    """
+    """A part of a flight whose course changes to one side, positive to the left [s], [rad]."""
 
     start: float
     end: float
@@ -69,21 +56,12 @@ class CourseTurn:
 
 @dataclass(frozen=True)
 class FlightInstants:
-    """When a flight changes; None for what it does not have.
+    """When a flight changes [s]; None for what it does not have.
 
-    Attributes
-    ----------
-    lift_off : float or None
-        The last wheel leaves the ground before the ascent [s].
-    ascent : float or None
-        Start of the ascent [s].
-    cruise : float or None
-        Its end, where level flight begins [s].
-    turn_start, turn_end : float or None
-        Of the strong turn: that with the largest change of course after the start of the cruise, or
-        of all if there is none after it [s].
-    turns : tuple of CourseTurn
-        All of them.
+    ``lift_off`` is when the last wheel leaves the ground before the ascent, ``ascent`` the start of
+    this, and ``cruise`` its end, where level flight begins. ``turn_start`` and ``turn_end`` are
+    those of the strong turn: that with the largest change of course after the start of the cruise,
+    or of all ``turns`` if there is none after it.
     """
 
     lift_off: float | None = None
@@ -126,10 +104,6 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
         To the east, to the north, up [m/s].
     on_ground : array_like of bool, shape (n,), optional
         Whether a wheel bears weight; without it there is no lift-off.
-
-    Returns
-    -------
-    FlightInstants
     """
     time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
     if len(time) < 3:
@@ -227,19 +201,9 @@ class FlightStates:
         velocity_ned: ArrayLike | None = None,
         on_ground: ArrayLike | None = None,
     ) -> FlightStates:
-        """Return states of what aviation says: angles and velocities in north, east, down.
+        """Return states as :meth:`of_ecef_and_aviation` does, of geodetic positions.
 
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            [s]
-        latitude_longitude_height : array_like, shape (n, 3)
-            Geodetic [rad, rad, m above the ellipsoid].
-        roll_pitch_heading : array_like, shape (n, 3)
-            Right wing down, nose up, from north towards east [rad].
-        velocity_ned : array_like, shape (n, 3), optional
-            [m/s]
-        on_ground : array_like of bool, shape (n,), optional
+        They are (n, 3) latitude [rad], longitude [rad] and height above the ellipsoid [m].
         """
         position = ecef_of(*np.asarray(latitude_longitude_height, dtype=float).T)
         return cls.of_ecef_and_aviation(time, position, roll_pitch_heading, velocity_ned, on_ground)
@@ -319,7 +283,8 @@ class FlightStates:
 
         Orientations, and velocities or positions (``velocities_lead``), are what the motion keeps;
         splines lead through them, and rates and forces are the derivatives of those, whatever the
-        source's own integration does.
+        source's own integration does. ``at`` (m,) are times of the motion's samples, by default
+        those of the states [s].
 
         JSBSim steps orientations with the rate at the start of each step, so the rates that it says
         lead those of its orientations by half a step; the motion has those of the orientations. Its
@@ -328,15 +293,7 @@ class FlightStates:
         once differentiated velocities by 0.8, about the force that it computed. So its velocities
         lead; their integral is 0.4 mm from its positions after 200 s at 50 Hz.
 
-        Parameters
-        ----------
-        at : array_like, shape (m,), optional
-            Times of the motion's samples, by default those of the states [s].
-
-        Raises
-        ------
-        MotionError
-            There are less than three states, or they are no poses.
+        Raises MotionError if there are less than three states, or they are no poses.
         """
         if self.velocities_lead and self.velocity is not None:
             return EarthMotion.from_states(
@@ -347,10 +304,7 @@ class FlightStates:
     def between(self, begin: float = -np.inf, end: float = np.inf) -> FlightStates:
         """Return the states from one time to another, both included [s].
 
-        Raises
-        ------
-        MotionError
-            There are none.
+        Raises MotionError if there are none.
         """
         inside = (self.time >= begin) & (self.time <= end)
         if not inside.any():
@@ -372,12 +326,7 @@ class FlightStates:
 
         The path is moved as a whole to where the positions are in the mean. It is for positions
         with fewer digits than their velocities: a second derivative multiplies the step of the last
-        digit by the square of the rate.
-
-        Raises
-        ------
-        MotionError
-            There are no velocities.
+        digit by the square of the rate. Raises MotionError if there are no velocities.
         """
         if self.velocity is None:
             raise MotionError("there are no velocities of which a path could be made")

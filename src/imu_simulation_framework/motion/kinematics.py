@@ -1,9 +1,4 @@
-"""Kinematics of poses over time: splines of orientations, angular velocities, turns.
-
-Poses as they must be, orientation over time as a spline, and the angular velocity in it.
-
-How much a body has turned to either side, noise in its yaw left aside.
-"""
+"""Kinematics of poses over time: splines of orientations, angular velocities, turns."""
 
 from __future__ import annotations
 
@@ -17,16 +12,7 @@ from imu_simulation_framework.core.errors import MotionError
 
 
 def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return poses as arrays of floats.
-
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        [s]
-    position : array_like, shape (n, 3)
-        [m]
-    orientation : array_like, shape (n, 4)
-        Quaternions of any length but zero.
+    """Return poses, times (n,), positions (n, 3) and quaternions (n, 4), as arrays of floats.
 
     Raises
     ------
@@ -56,12 +42,7 @@ def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, 
 def quaternion_spline(time, quaternions) -> CubicSpline:
     """Return a cubic spline through unit quaternions, the nearer of the two that mean the same.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    quaternions : ndarray, shape (n, 4)
-        Of any length but zero.
+    The ``quaternions`` (n, 4) are of any length but zero, the times (n,) strictly increasing [s].
     """
     quaternions = unit(quaternions)
     turned_over = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0
@@ -70,21 +51,10 @@ def quaternion_spline(time, quaternions) -> CubicSpline:
 
 
 def angular_velocity_of(turning: CubicSpline, time) -> np.ndarray:
-    r"""Return the angular velocity in the turning axes: the vector of 2 q^-1 dq/dt.
+    """Return the angular velocity (n, 3) in the turning axes [rad/s]: the vector of 2 q^-1 dq/dt.
 
-    q is of length one where it was given only; its inverse has the square of that.
-
-    Parameters
-    ----------
-    turning : scipy.interpolate.CubicSpline
-        From :func:`quaternion_spline`; quaternions x, y, z, w.
-    time : ndarray, shape (n,)
-        [s]
-
-    Returns
-    -------
-    ndarray, shape (n, 3)
-        [rad/s]
+    q is of length one only where it was given; its inverse has the square of that. ``turning`` is
+    from :func:`quaternion_spline`, the times (n,) are in s.
     """
     return _angular_velocity(turning(time), turning(time, 1))
 
@@ -120,22 +90,11 @@ REVERSAL = math.radians(3.0)
 
 
 def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
-    """Return the turn since the start, left and right ones added.
+    """Return the turn since the start (n,), left and right ones added [rad].
 
-    The sum of a noisy yaw's steps would grow with each sample; here turning counts from one
-    turning point to the next.
-
-    Parameters
-    ----------
-    yaw : ndarray, shape (n,)
-        Unwrapped [rad].
-    reversal : float
-        Smallest turn back that makes a turning point [rad].
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        From zero, never decreasing [rad].
+    The sum of a noisy yaw's steps would grow with each sample; here turning counts from one turning
+    point to the next, and ``reversal`` [rad] is the smallest turn back that makes one. ``yaw`` (n,)
+    is unwrapped [rad].
     """
     yaw = np.asarray(yaw, dtype=float)
     points = _turning_points(yaw, reversal)

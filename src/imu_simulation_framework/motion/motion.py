@@ -1,8 +1,4 @@
-r"""The true motion of a rigid body over time: what every source delivers.
-
-What every motion is: quantities of one body at increasing times.
-
-The true motion of a rigid body: what every source of motion delivers and every sensor takes.
+r"""The true motion of a rigid body: what every source of motion delivers and every sensor takes.
 
 Two frames: the world, x east, y north, z up (REP-103), taken as inertial; and the body's own axes,
 x forward, y left, z up. An orientation leads from the body to the world: it turns a vector given
@@ -53,8 +49,9 @@ _UNEVEN = 1e-6
 """Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
 
 
+@dataclass(frozen=True)
 class SampledMotion(ABC):
-    """What :class:`.Motion` and :class:`.EarthMotion`, dataclasses both, have in common."""
+    """What :class:`.Motion` and :class:`.EarthMotion` have in common."""
 
     time: np.ndarray
     position: np.ndarray
@@ -76,7 +73,7 @@ class SampledMotion(ABC):
                     f"expected {(len(time), width)} as it has {len(time)} times"
                 )
             object.__setattr__(self, name, values)
-        for field in fields(self):  # type: ignore[arg-type]
+        for field in fields(self):
             if not np.all(np.isfinite(getattr(self, field.name))):
                 raise MotionError(f"a motion's {field.name} holds a value that is not finite")
         steps = np.diff(time)
@@ -99,10 +96,7 @@ class SampledMotion(ABC):
     def period(self) -> float:
         """Time from one sample to the next [s].
 
-        Raises
-        ------
-        MotionError
-            It is not the same everywhere, or there are less than two samples.
+        Raises MotionError if it is not the same everywhere, or there are less than two samples.
         """
         if len(self.time) < 2:
             raise MotionError("a motion of one sample has no period; two are needed")
@@ -117,24 +111,16 @@ class SampledMotion(ABC):
         return period
 
     def resampled(self: Sampled, rate: float) -> Sampled:
-        """Return the motion at other, even times, from the first to at most the last.
+        """Return the motion at even times at a rate [Hz], from the first to at most the last.
 
-        Parameters
-        ----------
-        rate : float
-            Samples per second [Hz].
-
-        Raises
-        ------
-        MotionError
-            The rate is not positive, or the motion has less than three samples.
+        Raises MotionError if the rate is not positive, or the motion has less than three samples.
         """
         time, within = self._even_times(rate)
         values = {
             name: CubicSpline(self.time, getattr(self, name))(within)
             for name in ("velocity", "angular_velocity", "specific_force")
         }
-        return replace(  # type: ignore[type-var]
+        return replace(
             self,
             time=time,
             position=self._positions_at(within),
@@ -158,6 +144,13 @@ class SampledMotion(ABC):
         if not (mounting.single or len(mounting) == count):
             raise MotionError(f"there are {len(mounting)} mountings, expected 1 or {count}")
         return arm, mounting
+
+    def _with_turning(self, rate, mounting):
+        """Return an angular velocity with that of a mounting that turns."""
+        if mounting.single:
+            return rate
+        self._require_samples()
+        return rate + angular_velocity_at_knots(quaternion_spline(self.time, mounting.as_quat()))
 
     def _arm_derivatives(self, arm):
         """Return the first and second derivatives of a lever arm by time."""
@@ -215,12 +208,6 @@ class Motion(SampledMotion):
         Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
     """
 
-    time: np.ndarray
-    position: np.ndarray
-    orientation: np.ndarray
-    velocity: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
     gravity: float = WORLD_GRAVITY
 
     @classmethod
@@ -284,19 +271,8 @@ class Motion(SampledMotion):
     ) -> Motion:
         """Return the motion of a body whose velocities are known, as a simulator knows them.
 
-        The specific force comes from central differences of the velocity.
-
-        Parameters
-        ----------
-        time, position, orientation, velocity, angular_velocity : array_like
-            As for the class.
-        gravity : float
-            [m/s^2]
-
-        Raises
-        ------
-        MotionError
-            As for the class, or there are less than two samples.
+        The specific force comes from central differences of the velocity; all parameters are those
+        of the class, which raises the same, also if there are less than two samples.
         """
         time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
         if len(time) < 2 or velocity.shape != (len(time), 3):
@@ -335,20 +311,14 @@ class Motion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return angular velocity and specific force as means since the sample before.
+        r"""Return angular velocity and specific force, (n, 3), as means since the sample before.
 
         It is what an IMU that integrates internally delivers: their sums lead from each sample's
-        orientation and velocity to the next one's. The mean angular velocity is the rotation over
-        the period; the mean specific force is the change of velocity over it, less gravity; in
-        the body's axes :math:`f = \dot v + \omega \times v + g R^T e_z`, its mean taken by the
-        trapezoidal rule. The first sample, before which there is none, is that of its instant.
-
-        Returns
-        -------
-        angular_velocity : ndarray, shape (n, 3)
-            [rad/s]
-        specific_force : ndarray, shape (n, 3)
-            [m/s^2]
+        orientation and velocity to the next one's. The mean angular velocity [rad/s] is the
+        rotation over the period; the mean specific force [m/s^2] is the change of velocity over it,
+        less gravity; in the body's axes :math:`f = \dot v + \omega \times v + g R^T e_z`, its mean
+        taken by the trapezoidal rule. The first sample, before which there is none, is that of its
+        instant.
         """
         step = np.diff(self.time)[:, np.newaxis]
         to_body = Rotation.from_quat(self.orientation).inv()
@@ -407,17 +377,12 @@ class Motion(SampledMotion):
                 + arm_acceleration
             )
         to_mounted = mounting.inv()
-        mounted_rate = to_mounted.apply(rate)
-        if not mounting.single:
-            self._require_samples()
-            turning = quaternion_spline(self.time, mounting.as_quat())
-            mounted_rate = mounted_rate + angular_velocity_at_knots(turning)
         return Motion(
             self.time,
             self.position + body.apply(arm),
             (body * mounting).as_quat(),
             self.velocity + body.apply(velocity_of_arm),
-            mounted_rate,
+            self._with_turning(to_mounted.apply(rate), mounting),
             to_mounted.apply(force),
             self.gravity,
         )

@@ -1,9 +1,5 @@
 """From satellite fixes to a path that a robot can have driven.
 
-What a receiver's fixes are worth: places in metres, variances, and what is no measurement.
-
-From satellite positions to a path that a robot can have driven.
-
 A fix says where the robot was, not where it pointed, and is noisy. Its positions are smoothed,
 with Doppler velocities if there are any, as strongly as they themselves tell; the heading is the
 course of the smooth path while the robot moves, and is held while it stands, unless two
@@ -76,14 +72,9 @@ class UsableFixes(NamedTuple):
 
 
 def usable_fixes(fix, minimum_speed) -> UsableFixes:
-    """Return the fixes of a table that say something new, in the plane.
+    """Return the fixes of a table, as for :func:`.trajectory_from_fixes`, that say something new.
 
-    Parameters
-    ----------
-    fix : pandas.DataFrame
-        As for :func:`.trajectory_from_fixes`.
-    minimum_speed : float
-        Below it the robot rests [m/s].
+    Below ``minimum_speed`` the robot rests [m/s].
     """
     times = fix.index.to_numpy(dtype=float)
     # Times since 1970 squared would cost digits.
@@ -102,20 +93,11 @@ def usable_fixes(fix, minimum_speed) -> UsableFixes:
 
 
 def local_position(fix):
-    """Turn fixes into metres east and north of the first one; local ones stay as they are.
+    """Turn a table of fixes into metres east and north of the first one, shape (n, 2).
 
-    The altitude of the first fix (0 if unknown) is used for all: the horizontal position
-    hardly depends on it, and so the noise of the altitude stays out.
-
-    Parameters
-    ----------
-    fix : pandas.DataFrame
-        Fix table.
-
-    Returns
-    -------
-    ndarray, shape (n, 2)
-        East and north [m] on the plane that touches the ellipsoid (WGS 84) at the first fix.
+    They are on the plane that touches the ellipsoid (WGS 84) there; local ones stay as they are.
+    The altitude of the first fix (0 if unknown) is used for all: the horizontal position hardly
+    depends on it, and so the noise of the altitude stays out.
     """
     import pymap3d
 
@@ -132,21 +114,11 @@ def local_position(fix):
 
 
 def variances_from_quality(position_error=None, hdop=None):
-    """Variance of a horizontal coordinate from what a receiver says of its position.
+    """Return the variance of a horizontal coordinate by what a receiver says, (n,) [m^2], or nan.
 
-    A position error (epe) is taken as the root mean square distance from the truth, so that each
-    coordinate has half its square; a dilution of precision times :data:`RANGE_ERROR` is the
-    standard deviation of each coordinate.
-
-    Parameters
-    ----------
-    position_error, hdop : ndarray, shape (n,), optional
-        [m], [1]; the first counts where it is known.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        [m^2], nan where nothing is known.
+    A position error (epe) [m] is taken as the root mean square distance from the truth, so that
+    each coordinate has half its square; a dilution of precision times :data:`RANGE_ERROR` is the
+    standard deviation of each coordinate. The first counts where it is known.
     """
     given = [values for values in (position_error, hdop) if values is not None]
     variances = np.full(len(given[0]), np.nan)
@@ -158,25 +130,13 @@ def variances_from_quality(position_error=None, hdop=None):
 
 
 def repeated_fixes(times, coordinates, minimum_speed):
-    """Return which rows only repeat a position that the receiver gave before.
+    """Return which rows (n,) only repeat a position that the receiver gave before.
 
     While the robot moves every row but the first of those with one position is a repetition. A
-    receiver that is seen to hold its positions so is taken to do it at rest too, so that
-    there one row in its period remains; one that gives a new position in every row while the
-    robot moves may honestly repeat one at rest.
-
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    coordinates : ndarray, shape (n, 2)
-        As recorded, to be compared exactly, and in metres.
-    minimum_speed : float
-        Below it the robot rests [m/s].
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
+    receiver that is seen to hold its positions so is taken to do it at rest too, so that there one
+    row in its period remains; one that gives a new position in every row while the robot moves may
+    honestly repeat one at rest. ``coordinates`` (n, 2) [m] are compared exactly; below
+    ``minimum_speed`` [m/s] the robot rests.
     """
     repeated = np.zeros(len(times), dtype=bool)
     starts = np.flatnonzero(np.append(True, np.any(np.diff(coordinates, axis=0) != 0.0, axis=1)))
@@ -307,10 +267,6 @@ def trajectory_from_fixes(
     rate : float
         Samples of the trajectory per second.
 
-    Returns
-    -------
-    FixTrajectory
-
     Raises
     ------
     NoHeadingError
@@ -415,13 +371,7 @@ class _Heading(NamedTuple):
 
 
 def _heading(fix, path, settings, rate) -> _Heading:
-    """Return the heading along a path, of antennas where a table of fixes has them.
-
-    Raises
-    ------
-    NoHeadingError
-        There is neither a course nor an antenna.
-    """
+    """Return the heading along a path, of antennas where a table of fixes has them."""
     import pandas as pd
 
     speeds, deviations = path.speeds, path.deviations

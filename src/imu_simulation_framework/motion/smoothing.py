@@ -1,23 +1,14 @@
 """Smoothing of positions: by local regression, in the plane, and with a robot's motion.
 
-Smoothing by local regression, without delay and without an even grid.
-
-Not scipy's: ``savgol_filter`` wants even samples (of the bundled drives with a tenth of the samples
-missing, its yaw is 1.3 times as far off). ``make_smoothing_spline`` takes 300 times as long and
-smooths each column in its own way, so that yaw is no longer the direction of motion; it finds the
-position of all bundled drives better, by a third, and the yaw of one.
-
-How much positions jitter: the size of an error that nothing states, from the positions alone.
-
-The motion of a robot along one axis, from noisy positions and velocities.
-
 The model, in continuous time: the velocity is a random walk, so that position and velocity are
 an integrated Wiener process (Wahba 1978). A measured position is the true one plus white noise
 plus, if wanted, the receiver's slow error: a receiver filters its positions, so that their error
 is smooth, a Gauss-Markov process of second order with equal poles and the correlation
 ``(1 + t/l) exp(-t/l)``, in other words a Matern process of order 3/2 (Hartikainen and Sarkka,
 Kalman filtering and smoothing solutions to temporal Gaussian process regression models, 2010). A
-measured velocity is the true one plus white noise.
+measured velocity is the true one plus white noise. The parameters are those of the largest
+posterior density: the likelihood of all positions (and velocities) times a wide prior, which counts
+only where positions alone cannot tell a receiver's slow error from the motion.
 
 Means, covariances and likelihood come from the precision matrix of all states together, which
 is block-tridiagonal, so that its Cholesky factor costs O(n) (Rue and Held, Gaussian Markov Random
@@ -27,12 +18,6 @@ loop over samples.
 Without slow errors, velocities and outliers ``scipy.interpolate.make_smoothing_spline`` gives the
 same path; with them, which it does not know, its positions or velocities are 1.1 to 2.9 times as
 far off.
-
-Smoothing of positions in the plane with a strength that is found from the positions.
-
-The model is that of :mod:`.motion.smoothing`. Its parameters are those of the largest posterior
-density: the likelihood of all positions (and velocities) times a wide prior, which counts only
-where positions alone cannot tell a receiver's slow error from the motion.
 """
 
 from __future__ import annotations
@@ -46,25 +31,16 @@ _BLOCK_ELEMENTS = 1_000_000
 
 
 def local_quadratic(times, values, window):
-    """Return the values at their own times of quadratics fitted to their neighbours.
+    """Return the values (n, m) at their own times (n,) of quadratics fitted to their neighbours.
 
-    Neighbours lie within half a window, weighted by ``(1 - |d|^3)^3`` with d the distance
+    Neighbours lie within half a ``window``, weighted by ``(1 - |d|^3)^3`` with d the distance
     as a fraction of that (Cleveland, "Robust locally weighted regression and smoothing
     scatterplots", J. Am. Stat. Assoc. 74, 1979, here of degree 2 and not robust). A value
     with less than three useful neighbours stays as it is.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        Strictly increasing; evenly spaced or not.
-    values : ndarray, shape (n, m)
-        Columns are treated alike.
-    window : float
-        Full width of the window, in the unit of times.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
+    Not scipy's: ``savgol_filter`` wants even samples (of the bundled drives with a tenth of the
+    samples missing, its yaw is 1.3 times as far off). ``make_smoothing_spline`` takes 300 times as
+    long and smooths each column in its own way, so that yaw is no longer the direction of motion.
     """
     half = 0.5 * window
     first = np.searchsorted(times, times - half, side="left")
@@ -112,24 +88,13 @@ _MEDIAN = np.sqrt(2.0 * np.log(2.0))
 
 
 def jitter(times, positions) -> float:
-    """Return the standard deviation of the white error of positions, per coordinate.
+    """Return the standard deviation of the white error of positions (n, 2), per coordinate [m].
 
     A motion that is a parabola in time drops out of the third divided difference of four positions
     in a row; white errors remain, with weights whose squares are made to add up to 1. The median
     of its lengths counts, so that neither outliers nor sharp turns do, nor that a robot drives
     along an axis. Four positions that are one, as rounded ones or a filter's at rest, tell nothing.
-
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        Strictly increasing [s].
-    positions : ndarray, shape (n, 2)
-        [m]
-
-    Returns
-    -------
-    float
-        [m], :data:`SMALLEST_JITTER` at least.
+    At least :data:`SMALLEST_JITTER` is returned.
     """
     if len(times) < 4:
         return SMALLEST_JITTER
@@ -147,17 +112,11 @@ def jitter(times, positions) -> float:
 
 @dataclass(frozen=True)
 class Measurements:
-    """What was measured on one axis.
+    """What was measured on one axis; all are of shape (n,).
 
-    Attributes
-    ----------
-    positions, variances : ndarray, shape (n,)
-        Positions [m] and the variances of the white part of their errors [m^2]; infinite for a
-        position that is not to be used.
-    slow_deviations : ndarray, shape (n,), optional
-        Standard deviation of the slow part of their errors [m].
-    velocities, velocity_variances : ndarray, shape (n,), optional
-        Velocities [m/s] and their variances [m^2/s^2]; infinite where there is none.
+    ``positions`` [m] and the ``variances`` of the white part of their errors [m^2], infinite for a
+    position that is not to be used; standard deviation of the slow part [m]; velocities [m/s] and
+    their variances [m^2/s^2], infinite where there is none.
     """
 
     positions: np.ndarray
@@ -169,19 +128,11 @@ class Measurements:
 
 @dataclass(frozen=True)
 class SmoothMotion:
-    """Estimate of the motion at the times of the measurements.
+    """Estimate of the motion at the times of the measurements, (n,) [m], [m/s].
 
-    Attributes
-    ----------
-    positions, velocities : ndarray, shape (n,)
-        [m], [m/s]
-    residuals : ndarray, shape (n,)
-        Measured less smooth position [m]: white and slow error together.
-    white_residuals : ndarray, shape (n,)
-        The white part of them [m].
-    deviance : float
-        -2 times the logarithm of the measurements' likelihood, without the constant
-        ``ln(2 pi)`` for each; nothing is known beforehand of the first position and velocity.
+    ``residuals`` are measured less smooth positions [m]: white and slow error together.
+    ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the constant
+    ``ln(2 pi)`` for each; nothing is known beforehand of the first position and velocity.
     """
 
     positions: np.ndarray
@@ -193,17 +144,12 @@ class SmoothMotion:
     _factor: np.ndarray
 
     def covariances(self):
-        """Return the covariance of position and velocity at each time.
+        """Return the covariance of position, velocity and the states of a slow error, (n, s, s).
 
         The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
         Potter, The optimum linear smoother as a combination of two optimum linear filters,
         1969): the inverse of the pivots of an elimination from the beginning plus those from the
         end less the matrix's own block.
-
-        Returns
-        -------
-        ndarray, shape (n, s, s)
-            Of position, velocity and, with a slow error, two states of that.
         """
         from scipy.linalg import cholesky_banded
 
@@ -222,12 +168,8 @@ class SmoothMotion:
 class MotionModel:
     """The model at given times; what depends on the times alone is computed once.
 
-    Parameters
-    ----------
-    times : array_like, shape (n,)
-        Strictly increasing [s], at least 2.
-    slow_time : float
-        The time ``l`` of the slow error's correlation [s]; 0 for a model without one.
+    There are at least 2 ``times`` (n,), strictly increasing [s]. ``slow_time`` is the time ``l`` of
+    the slow error's correlation [s]; 0 for a model without one.
     """
 
     def __init__(self, times, slow_time=0.0):
@@ -464,16 +406,9 @@ class PlaneFixes:
 
 
 def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
-    """Smooth positions on both axes.
+    """Smooth positions on both axes, without those that are ``left_out`` (n,).
 
-    Parameters
-    ----------
-    fixes : PlaneFixes
-    noise : FixNoise
-    left_out : ndarray of bool, shape (n,), optional
-        Positions not to be used.
-    model : MotionModel, optional
-        For these times, if it has been made.
+    ``model`` is a MotionModel for these times, if it has been made.
     """
     slow = noise.slow_scale > 0.0
     model = model or MotionModel(fixes.times, noise.slow_time if slow else 0.0)
@@ -523,10 +458,6 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
     left_out : ndarray of bool, shape (n,), optional
     start : FixNoise, optional
         Where the search begins, if they are nearly known.
-
-    Returns
-    -------
-    FixNoise
     """
     # Imported here, since every node knows this module's settings, and it takes memory.
     from scipy.optimize import minimize
@@ -610,12 +541,8 @@ def velocity_scale(fixes):
     """Return how far the positions go for each metre that the velocities tell.
 
     The regression of displacements over about 5 s on the velocities' integral over the same
-    time: 1 if all is well, 1 / 3.6 if kilometres per hour were taken for metres per second.
-
-    Returns
-    -------
-    float or None
-        None if the velocities hardly lead anywhere.
+    time: 1 if all is well, 1 / 3.6 if kilometres per hour were taken for metres per second. None if
+    the velocities hardly lead anywhere.
     """
     known = np.isfinite(fixes.velocities).all(axis=1)
     times, positions, velocities = (
@@ -639,17 +566,13 @@ def _rms(values):
 
 
 def find_outliers(fixes, noise, left_out):
-    """Return which further measurements no motion of a ground robot can explain.
+    """Return which further positions and velocities (n,) no motion of a ground robot explains.
 
     A position is judged by its distance from where all others put it, the deletion residual
     ``(y - x) / (1 - P / R)`` of variance ``R / (1 - P / R)`` (Cook and Weisberg, Residuals and
     Influence in Regression, 1982), R being the variance of its white error and P
     that of what was estimated for it; a velocity in the same way. Of neighbours only the worst
     is named, since it draws the others with it.
-
-    Returns
-    -------
-    positions, velocities : ndarray of bool, shape (n,)
     """
     motions = smooth_plane(fixes, noise, left_out)
     count = len(fixes.times)
@@ -691,15 +614,10 @@ def _add_deleted(scores, distances, residuals, known, variances):
 
 
 def estimate_robustly(fixes, correlation_time):
-    """Find the model's parameters and what does not fit it.
+    """Find the model's parameters, and what does not fit it.
 
-    Returns
-    -------
-    noise : FixNoise
-    fixes : PlaneFixes
-        Velocities that do not fit are nan.
-    left_out : ndarray of bool, shape (n,)
-        Positions that do not fit.
+    Returns FixNoise, the fixes, whose velocities that do not fit are nan, and which positions (n,)
+    do not fit.
     """
     left_out = np.zeros(len(fixes.times), dtype=bool)
     noise = estimate_noise(fixes, correlation_time)

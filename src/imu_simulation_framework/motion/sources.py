@@ -30,16 +30,7 @@ def at_rest(
 ) -> Motion:
     """Return the motion of what stands still, the Earth taken as not turning.
 
-    Parameters
-    ----------
-    duration : float
-        [s]
-    rate : float
-        Samples per second [Hz].
-    roll, pitch, yaw : float
-        Of the body [rad].
-    gravity : float
-        [m/s^2]
+    ``duration`` [s], ``rate`` [Hz], angles of the body [rad], ``gravity`` [m/s^2].
 
     Raises
     ------
@@ -66,23 +57,10 @@ def at_rest(
 def straight(
     duration: float, speed: float = 1.0, rate: float = RATE, gravity: float = WORLD_GRAVITY
 ) -> Motion:
-    """Return a level motion eastwards at constant speed, from the world's origin.
+    """Return a level motion eastwards at constant speed [m/s], from the world's origin.
 
-    Parameters
-    ----------
-    duration : float
-        [s]
-    speed : float
-        [m/s]
-    rate : float
-        Samples per second [Hz].
-    gravity : float
-        [m/s^2]
-
-    Raises
-    ------
-    MotionError
-        Duration or rate is not positive.
+    ``duration`` [s], ``rate`` [Hz] and ``gravity`` [m/s^2] are as for :func:`at_rest`, which raises
+    the same.
     """
     return _level(even_times(duration, rate), 0.0, speed, 0.0, gravity)
 
@@ -100,14 +78,8 @@ def rounds(
     ----------
     count : float
         How many times round; negative is clockwise.
-    radius : float
-        [m]
-    speed : float
-        [m/s]
-    rate : float
-        Samples per second [Hz].
-    gravity : float
-        [m/s^2]
+    radius, speed, rate, gravity : float
+        [m], [m/s], samples per second [Hz], [m/s^2]
 
     Raises
     ------
@@ -123,16 +95,9 @@ def rounds(
 
 
 def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
-    """Return the true motion of one of the synthetic drives, in closed form, at 100 Hz.
+    """Return the true motion of one of :data:`.motion.drives.DRIVES`, in closed form, at 100 Hz.
 
-    Parameters
-    ----------
-    name : str
-        One of :data:`.motion.drives.DRIVES`.
-    laps : int, optional
-        Other than the drive's own number.
-    gravity : float
-        [m/s^2]
+    ``laps`` are other than the drive's own number, ``gravity`` in m/s^2.
 
     Raises
     ------
@@ -213,10 +178,7 @@ def _about_vertical(yaw):
 def even_times(duration: float, rate: float) -> np.ndarray:
     """Return times from zero to a duration [s] at a rate [Hz].
 
-    Raises
-    ------
-    MotionError
-        Either is not positive, or they make too many samples.
+    Raises MotionError if either is not positive, or they make too many samples.
     """
     for name, value in (("duration", duration), ("rate", rate)):
         if not (math.isfinite(value) and value > 0.0):

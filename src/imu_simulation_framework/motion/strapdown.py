@@ -95,14 +95,8 @@ class Increments:
 class Path:
     """Where increments lead; n samples, in ECEF.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    position, velocity : ndarray, shape (n, 3)
-        Against the Earth, in ECEF axes [m], [m/s].
-    orientation : ndarray, shape (n, 4)
-        From the body to ECEF; quaternions x, y, z, w of length one.
+    ``position`` [m] and ``velocity`` against the Earth [m/s] are (n, 3), ``orientation`` (n, 4)
+    leads from the body to ECEF.
     """
 
     time: np.ndarray
@@ -112,14 +106,9 @@ class Path:
 
 
 def increments_of(motion: EarthMotion, gravitation: Gravitation = gravitation_ecef) -> Increments:
-    """Return what an IMU without errors, which integrates, says of a motion.
+    """Return what an IMU without errors, which integrates, says of its own EarthMotion.
 
-    Parameters
-    ----------
-    motion : EarthMotion
-        Of the IMU itself, n samples.
-    gravitation : callable
-        Another one is for comparison with who has another.
+    Another ``gravitation`` is for comparison with who has another.
     """
     turned, gained = increments_between(
         motion.time, motion.position, motion.velocity, motion.orientation, gravitation
@@ -135,24 +124,10 @@ def increments_between(
     orientation: np.ndarray,
     gravitation: Gravitation,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the increments between states, n - 1 rows for n states.
+    """Return the increments between states, (n - 1, 3) [rad] and [m/s] for n states.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    position, velocity : ndarray, shape (n, 3)
-        Against the Earth, in ECEF axes [m], [m/s].
-    orientation : ndarray, shape (n, 4)
-        From the body to ECEF; quaternions x, y, z, w of length one.
-    gravitation : callable
-
-    Returns
-    -------
-    delta_theta : ndarray, shape (n - 1, 3)
-        [rad]
-    delta_velocity : ndarray, shape (n - 1, 3)
-        [m/s]
+    ``time`` (n,) [s]; ``position`` [m] and ``velocity`` [m/s] (n, 3) are against the Earth, in ECEF
+    axes; ``orientation`` (n, 4) leads from the body to ECEF, quaternions of length one.
     """
     step = np.diff(time)
     angle = EARTH_RATE * step

@@ -65,13 +65,7 @@ class Terrain(Settings):
             )
 
     def spheres(self):
-        """Return middles of the spheres.
-
-        Returns
-        -------
-        ndarray, shape (n, 3)
-            x, y and z [m]; z is below the plane by the radius less the bump's height.
-        """
+        """Return middles of the spheres, (n, 3) [m]; z is the bump's height less the radius."""
         generator = np.random.default_rng(self.seed)
         count = int(self.size // self.spacing)
         line = (np.arange(count) - 0.5 * (count - 1)) * self.spacing

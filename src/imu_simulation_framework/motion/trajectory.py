@@ -34,24 +34,9 @@ def _with_index(values, columns, times):
 
 
 def crop(table, start=None, stop=None):
-    """Keep the samples between two times.
+    """Keep the samples between two times, both inclusive [s after the first]; None: the end.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Any table indexed by time.
-    start, stop : float, optional
-        Seconds after the first sample, both inclusive; None is the table's own end.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Times as they were.
-
-    Raises
-    ------
-    TrajectoryError
-        If less than two samples remain.
+    Raises TrajectoryError if less than two samples remain.
     """
     _require_samples(table, 2, "Cropping")
     elapsed = _times(table) - _times(table)[0]
@@ -69,24 +54,9 @@ def crop(table, start=None, stop=None):
 
 
 def crop_by_index(table, start=None, stop=None):
-    """Keep the samples from index ``start`` to before index ``stop``.
+    """Keep the samples from index ``start`` to before index ``stop``; None: the table's own end.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Any table indexed by time.
-    start, stop : int, optional
-        Counted from 0; None is the table's own end.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Times as they were.
-
-    Raises
-    ------
-    TrajectoryError
-        If an index is negative, beyond the end, or less than two samples remain.
+    Raises TrajectoryError if an index is outside, or less than two samples remain.
     """
     first = 0 if start is None else start
     last = len(table) if stop is None else stop
@@ -99,24 +69,9 @@ def crop_by_index(table, start=None, stop=None):
 
 
 def even_times(table, rate):
-    """Return times [s] of an even grid that starts with the first sample.
+    """Return times [s] of an even grid, ``first + k / rate``, within the table's.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Any table indexed by time.
-    rate : float
-        Samples per second [Hz].
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        ``first + k / rate``, the last one not after the table's last.
-
-    Raises
-    ------
-    TrajectoryError
-        If the rate is not positive or the table lasts less than one period.
+    Raises TrajectoryError if the rate [Hz] is not positive or the table lasts less than one period.
     """
     if not (math.isfinite(rate) and rate > 0.0):
         raise TrajectoryError(f"The trajectory's rate is {rate} Hz, but it must be positive.")
@@ -155,24 +110,18 @@ def interpolate(table, times):
 def smooth(table, window):
     """Smooth x, y and yaw together, without delay.
 
-    Each value is replaced by that of a quadratic fitted to its neighbours in a window
-    centred on it, with tricube weights (Cleveland, J. Am. Stat. Assoc. 74, 1979, local
-    regression of degree 2). It keeps straights, turns on the spot and, other than a
-    moving mean, the radius of a bend; as one linear filter serves all columns, yaw stays
-    the direction of motion. Toward the ends the window becomes one-sided.
+    Each value is replaced by that of a quadratic fitted to its neighbours in a window centred on it
+    (:func:`.local_quadratic`). It keeps straights, turns on the spot and, other than a moving mean,
+    the radius of a bend; as one linear filter serves all columns, yaw stays the direction of
+    motion. Toward the ends the window becomes one-sided.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Poses.
+        Poses; other columns are left out, as they no longer fit.
     window : float
         Full width of the window [s]; 0 changes nothing, and so does a window with less
         than four samples.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Poses at the same times; other columns are left out, as they no longer fit.
 
     Raises
     ------
@@ -192,21 +141,9 @@ def smooth(table, window):
 
 
 def move_to_origin(table):
-    """Shift and turn the trajectory so that it starts at x = 0, y = 0, yaw = 0.
+    """Shift and turn Poses or a Trajectory so that it starts at x = 0, y = 0, yaw = 0.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Poses or Trajectory; velocities along the robot's axis stay as they are.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    TrajectoryError
-        If there is no sample.
+    Raises TrajectoryError if there is no sample.
     """
     _require_samples(table, 1, "Moving to the origin")
     moved = table.copy()
@@ -220,26 +157,12 @@ def move_to_origin(table):
 
 
 def scale(table, factor):
-    """Make the trajectory larger or smaller around its first pose.
+    """Make Poses or a Trajectory larger or smaller around its first pose.
 
     Yaw over time stays what it was, so the IMU turns as it did, and speeds are scaled
     with the lengths: a drive too fast or too wide for a robot becomes one it can do.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Poses or Trajectory.
-    factor : float
-        Positive.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    TrajectoryError
-        If the factor is not positive or there is no sample.
+    Raises TrajectoryError if the factor is not positive or there is no sample.
     """
     if not (math.isfinite(factor) and factor > 0.0):
         raise TrajectoryError(f"The trajectory's scale is {factor}, but it must be positive.")
@@ -254,27 +177,14 @@ def scale(table, factor):
 
 
 def add_velocities(poses):
-    """Add the speed along the robot's axis and the yaw rate.
+    """Make a Trajectory of Poses: add the speed along the robot's axis and the yaw rate.
 
     Derivatives are central differences of second order for uneven spacing
     (:func:`numpy.gradient`). The speed is the velocity's component along the heading: it is
     negative when driving backwards, zero when turning on the spot, and noise does not
     make it larger, as it would make the magnitude of the velocity.
 
-    Parameters
-    ----------
-    poses : pandas.DataFrame
-        Poses, at least two.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Trajectory.
-
-    Raises
-    ------
-    TrajectoryError
-        If there are less than two samples.
+    Raises TrajectoryError if there are less than two samples.
     """
     _require_samples(poses, 2, "Computing velocities")
     times = _times(poses)
@@ -292,22 +202,11 @@ def add_velocities(poses):
 
 
 def motion_at(poses, times):
-    """Return poses and velocities of a part of a drive, as they are within the whole of it.
+    """Return a Trajectory of a part of a drive, as it is within the whole of it.
 
-    A part that was differentiated by itself would end in one-sided differences, which make more
-    of what noise there is: a wheel could be too fast for one sample, just beside a cut.
-
-    Parameters
-    ----------
-    poses : pandas.DataFrame
-        Poses of the whole drive, at least two.
-    times : array_like, shape (m,)
-        Increasing [s], within the drive; at least two.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Trajectory: see :func:`interpolate` and :func:`add_velocities`.
+    A part that was differentiated by itself would end in one-sided differences, which make more of
+    what noise there is: a wheel could be too fast for one sample, just beside a cut. ``times`` (m,)
+    are at least two, increasing and within the drive [s].
     """
     times = np.asarray(times, dtype=float)
     whole = _times(poses)
@@ -320,15 +219,7 @@ def motion_at(poses, times):
 
 @dataclass(frozen=True)
 class SmoothingEffect:
-    """How far smoothing moved poses.
-
-    Attributes
-    ----------
-    yaw_rms, yaw_maximum : float
-        [rad]
-    position_rms, position_maximum : float
-        [m]
-    """
+    """How far smoothing moved poses [rad], [m]."""
 
     yaw_rms: float
     yaw_maximum: float

@@ -56,17 +56,9 @@ class ImuTable(NamedTuple):
 def read_imu_table(text: str, truth: bool = False) -> ImuTable:
     """Read what a person names.
 
-    Parameters
-    ----------
-    text : str
-        A path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result.
-    truth : bool
-        Whether poses will do, which have a yaw only, and what a result's default is.
-
-    Raises
-    ------
-    RecordingError, ResultError
-        There is no such thing, or it cannot be read.
+    Raises RecordingError, ResultError: there is no such thing, or it cannot be read. ``text``: a
+    path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result; ``truth``:
+    whether poses will do, which have a yaw only, and what a result's default is.
     """
     path, what = split_name(text)
     if not Path(path).exists() and not is_result(path):
@@ -181,16 +173,16 @@ class Wanted(NamedTuple):
 class ToldByBag:
     """Surroundings of which the messages of a bag tell.
 
+    Raises ConfigurationError: there is no such environment, or it needs poses that nobody tells.
+    Raises RecordingError: a topic is not there, or there are several for the field.
+
     Parameters
     ----------
-    bag : RawBag
     errors : ImuErrors
         Whose vibration needs the speed.
-    wanted : Wanted
 
     Attributes
     ----------
-    surroundings : Surroundings
     field : str
         The topic that the field is taken from; empty for none.
     environment : str
@@ -199,13 +191,6 @@ class ToldByBag:
         What was left out.
     frames : list of str
         Of the messages of the field.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such environment, or it needs poses that nobody tells.
-    RecordingError
-        A topic is not there, or there are several for the field.
     """
 
     def __init__(self, bag: RawBag, errors, wanted: Wanted) -> None:
@@ -242,10 +227,7 @@ class ToldByBag:
     def take(self, raw: RawMessage):
         """Take any message; return the truths that are complete by it, with their stamps [ns].
 
-        Raises
-        ------
-        RecordingError
-            It is not what its topic's messages must be.
+        Raises RecordingError: it is not what its topic's messages must be.
         """
         reader = self._readers.get(raw.topic)
         return () if reader is None else reader(raw)

@@ -14,13 +14,14 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.stamps import (
+from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,
+    FIRST_MESSAGES,
     LONGEST_GAP,
     StreamReport,
+    check_frames,
     usual_period,
 )
-from imu_simulation_framework.realistic_imu.truth import FIRST_MESSAGES, check_frames
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from imu_simulation_framework.sensors.imu_models.plugins import IdealParameters
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -48,6 +49,9 @@ class TimedReading(NamedTuple):
 class RealisticImu:
     """An IMU's errors on a stream of truths with stamps.
 
+    Raises ConfigurationError: the errors are none, do not go with the period, depend on a magnetic
+    field or a speed that the truths do not have, or there is a field and no magnetometer.
+
     Parameters
     ----------
     errors : ImuErrors
@@ -67,12 +71,6 @@ class RealisticImu:
         Whether somebody told the field in the IMU's axes, so that no orientation is needed for it.
     report : StreamReport, optional
         Goes on; by default it begins with zeros.
-
-    Raises
-    ------
-    ConfigurationError
-        The errors are none, do not go with the period, depend on a magnetic field or a speed that
-        the truths do not have, or there is a field and no magnetometer.
     """
 
     def __init__(
@@ -131,10 +129,7 @@ class RealisticImu:
     def covariances(self):
         """Return those to publish, row by row; -1 where there is no orientation (REP-145).
 
-        Raises
-        ------
-        ConfigurationError
-            The period is not known yet.
+        Raises ConfigurationError: the period is not known yet.
         """
         if self._steps is None:
             raise ConfigurationError("an IMU has no covariances before its period is known")
@@ -146,10 +141,7 @@ class RealisticImu:
     def magnetic_covariance(self):
         """Return that of the magnetometer, row by row.
 
-        Raises
-        ------
-        ConfigurationError
-            The period is not known yet.
+        Raises ConfigurationError: the period is not known yet.
         """
         if self._steps is None:
             raise ConfigurationError("an IMU has no covariances before its period is known")
@@ -169,10 +161,7 @@ class RealisticImu:
     def without_orientation(self) -> None:
         """Say that the truths have none; a fused one then begins with a yaw of zero.
 
-        Raises
-        ------
-        RecordingError
-            Their magnetic field was not told: nobody knows it in the IMU's axes.
+        Raises RecordingError: their magnetic field was not told: nobody knows it in the IMU's axes.
         """
         if self._turns_field:
             raise RecordingError(
@@ -184,19 +173,10 @@ class RealisticImu:
     def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
         """Take the truth of the next message; return the readings that are known by it.
 
-        Parameters
-        ----------
-        stamp : int
-            [ns]
-        truth : ImuTruth or None
-            Of one sample, always of the same kind; None for a message that cannot be used.
-
-        Raises
-        ------
-        RecordingError
-            No stamps are set, or the truth is in other axes than REP-103 says.
-        ConfigurationError
-            The errors do not go with the period that was measured.
+        Raises RecordingError: no stamps are set, or the truth is in other axes than REP-103 says.
+        Raises ConfigurationError: the errors do not go with the period that was measured. ``stamp``
+        [ns]; ``truth``: of one sample, always of the same kind; None for a message that cannot be
+        used.
         """
         if truth is None:
             return []
@@ -208,10 +188,7 @@ class RealisticImu:
     def finish(self) -> list[TimedReading]:
         """Return the readings of messages that wait for the period to be known.
 
-        Raises
-        ------
-        RecordingError
-            There are too few to know it.
+        Raises RecordingError: there are too few to know it.
         """
         if self._steps is not None:
             return []
@@ -308,16 +285,8 @@ class _Steps:
 def require_feelable(errors, field: bool, speed: bool) -> None:
     """Refuse what a specification makes of a field or a speed that nobody tells.
 
-    Parameters
-    ----------
-    errors : ImuErrors
-    field, speed : bool
-        Whether they are told.
-
-    Raises
-    ------
-    ConfigurationError
-        The errors depend on one that is not told, or there is a field and no magnetometer.
+    Raises ConfigurationError: the errors depend on one that is not told, or there is a field and no
+    magnetometer. ``field``, ``speed``: whether they are told.
     """
     if not isinstance(errors, ImuSpecification):
         if field and not isinstance(errors, IdealParameters):

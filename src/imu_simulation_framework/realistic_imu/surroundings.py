@@ -21,8 +21,12 @@ from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
-from imu_simulation_framework.realistic_imu.stamps import FIRST_AGAIN, LONGEST_GAP, StreamReport
-from imu_simulation_framework.realistic_imu.truth import turned_back
+from imu_simulation_framework.realistic_imu.truth import (
+    FIRST_AGAIN,
+    LONGEST_GAP,
+    StreamReport,
+    turned_back,
+)
 from imu_simulation_framework.recordings.cleaning import ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
@@ -41,6 +45,9 @@ _LEAST_FIELD, _LARGEST_FIELD = 1e-6, 1e-2
 class Surroundings:
     """Gives the truths of an ideal IMU the field and the speed of where the robot was.
 
+    Raises ConfigurationError: without poses it cannot be known, or the field is to come from two
+    places.
+
     Parameters
     ----------
     environment : MagneticEnvironment, optional
@@ -53,11 +60,6 @@ class Surroundings:
         Whether somebody tells the field itself, in the IMU's axes.
     torques : bool
         Whether somebody tells what the motors pull with; without, their fields are left out.
-
-    Raises
-    ------
-    ConfigurationError
-        Without poses it cannot be known, or the field is to come from two places.
     """
 
     def __init__(
@@ -114,10 +116,7 @@ class Surroundings:
     def add(self, stamp: int, truth: ImuTruth | None) -> list[tuple[int, ImuTruth | None]]:
         """Take an ideal IMU's truth at a stamp [ns]; return those that are complete by now.
 
-        Raises
-        ------
-        RecordingError
-            Nobody has told what is needed for a long time.
+        Raises RecordingError: nobody has told what is needed for a long time.
         """
         if not self._waits:
             return [(stamp, self._with_earth(truth))]
@@ -161,12 +160,8 @@ class Surroundings:
     def add_field(self, stamp: int, field) -> list[tuple[int, ImuTruth | None]]:
         """Take the field [T] at a stamp [ns], in the IMU's axes; return what is complete by now.
 
-        One with values that are no numbers or, after the first, cannot be is left out.
-
-        Raises
-        ------
-        RecordingError
-            The first of them is none that Earth and what lies about may have.
+        One with values that are no numbers or, after the first, cannot be is left out. Raises
+        RecordingError: the first of them is none that Earth and what lies about may have.
         """
         size = float(np.linalg.norm(field))
         if not np.isfinite(size) or (self._is_checked and not 0.0 < size <= _LARGEST_FIELD):
@@ -228,20 +223,9 @@ class WheelEfforts:
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
         """Return the torques of the motors, left and right [N m].
 
-        Parameters
-        ----------
-        names, efforts : sequence
-            As sensor_msgs/JointState has them.
-
-        Returns
-        -------
-        tuple of 2 float
-            None where the message is of other joints, or an effort is no number.
-
-        Raises
-        ------
-        RecordingError
-            The joints are there without efforts.
+        Raises RecordingError: the joints are there without efforts. ``names``, ``efforts``
+        (sequence): as sensor_msgs/JointState has them. Returns None where the message is of other
+        joints, or an effort is no number.
         """
         left, right = self._sides
         sides = (left or _wheels(names, *SIDES), right or _wheels(names, *SIDES[::-1]))

@@ -1,23 +1,8 @@
-r"""What an ideal IMU is said to feel: from the numbers of messages to the truth at the IMU's place.
-
-An ideal IMU's message holds orientation, angular velocity and specific force; odometry holds pose
-and velocities, of which angular velocity and specific force are made (:class:`OdometryTruth`). With
-the lever arm l and the mounting M of the simulated IMU in the axes of what is published,
-
-.. math::
-
-    \omega' = M^T \omega, \quad
-    f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l))
-
-(Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, chapter 2).
-Only samples that have come are known, so the change of the angular velocity is that since the
-sample before.
-
-What a realistic IMU's message holds, behind its header.
-"""
+"""The stamps of an ideal IMU's messages: the period that was meant, and what is wrong with them."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 
@@ -28,9 +13,143 @@ from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAV
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.realistic_imu.stamps import FIRST_AGAIN, LONGEST_GAP, StreamReport
-from imu_simulation_framework.recordings.cleaning import ZERO_NORM
+from imu_simulation_framework.recordings.cleaning import LARGEST_VALUE, ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.base import ImuReading, ImuTruth
+
+LONGEST_GAP = 10.0
+"""Time without messages [s] that is bridged; behind a longer one all begins anew."""
+
+FIRST_AGAIN = 1.0
+"""Time [s] by which stamps go back when the simulation was begun again, and not only disordered."""
+
+_ROUNDING = 1e-3
+"""Share of a period by which a measured one may differ from the one that was meant."""
+
+
+@dataclasses.dataclass
+class StreamReport:
+    """What there was in the stamps of the ideal IMU.
+
+    Attributes
+    ----------
+    taken : int
+        Messages of which the model made a step.
+    repeated : int
+        Left out, with the stamp of the one before.
+    disordered : int
+        Left out, with an earlier stamp than the one before.
+    not_finite, absurd : int
+        Left out, with a value that is no number, or one above :data:`.LARGEST_VALUE`.
+    lacking : int
+        Left out, without an orientation, angular velocity or acceleration, which others have.
+    oriented_late : int
+        With an orientation that is not used, as the first messages had none.
+    poses, fields : int
+        Of where the robot is and of the magnetic field: left out, as their values cannot be.
+    gaps, bridged : int
+        Times that messages were missing, and how many steps were made instead of them.
+    restarts : int
+        Times that the model began anew: stamps jumped back, or far ahead.
+    largest_gap : float
+        Time from one stamp to the next [s].
+    """
+
+    taken: int = 0
+    repeated: int = 0
+    disordered: int = 0
+    not_finite: int = 0
+    absurd: int = 0
+    lacking: int = 0
+    oriented_late: int = 0
+    poses: int = 0
+    fields: int = 0
+    gaps: int = 0
+    bridged: int = 0
+    restarts: int = 0
+    largest_gap: float = 0.0
+
+    def usable(self, values) -> bool:
+        """Return whether the values of a message can be used; count it if not."""
+        if not all(map(math.isfinite, values)):
+            self.not_finite += 1
+        elif not self.possible(values):
+            self.absurd += 1
+        else:
+            return True
+        return False
+
+    @staticmethod
+    def possible(values) -> bool:
+        """Return whether all values are numbers that something measured."""
+        return all(-LARGEST_VALUE <= value <= LARGEST_VALUE for value in values)
+
+    def sentences(self) -> list[str]:
+        """Return what is worth saying, one sentence each."""
+        told = []
+        for count, why in (
+            (self.repeated, "have the stamp of the one before"),
+            (self.disordered, "have a stamp before that of the one before"),
+            (self.not_finite, "hold values that are no numbers"),
+            (self.absurd, f"hold values above {LARGEST_VALUE:g}"),
+            (self.lacking, "lack an orientation, rate or acceleration, which others have"),
+            (self.poses, "tell no pose of the robot with their numbers"),
+            (self.fields, "tell no magnetic field with their numbers"),
+        ):
+            if count:
+                told.append(f"messages left out that {why}: {count}")
+        if self.oriented_late:
+            told.append(
+                f"messages whose orientation is not used, as the first had none: "
+                f"{self.oriented_late}"
+            )
+        if self.gaps:
+            told.append(
+                f"messages missing: {self.bridged}, at {self.gaps} places, up to "
+                f"{self.largest_gap:.3g} s; the IMU's errors went on through them"
+            )
+        if self.restarts:
+            told.append(
+                f"stamps jumped back, or ahead by more than {LONGEST_GAP:g} s: {self.restarts}; "
+                "the IMU began anew there, with other random numbers"
+            )
+        return told
+
+
+def usual_period(stamps, sensor_rate: float | None = None) -> float:
+    """Return the time from one sample to the next that was meant, of stamps that may be irregular.
+
+    The mean of the steps that are near their median, as it was before it was rounded to
+    nanoseconds: that of a whole part of the sensor's period, or of a whole number of samples a
+    second, if it is one to a part in a thousand. Raises RecordingError: no two stamps follow each
+    other.
+
+    Parameters
+    ----------
+    stamps : array_like of int, shape (n,)
+        [ns]
+    sensor_rate : float, optional
+        Of the simulated sensor [Hz].
+
+    Returns
+    -------
+    float
+        [s]
+    """
+    steps = np.diff(np.asarray(stamps, dtype=np.int64))
+    steps = steps[steps > 0]
+    if not len(steps):
+        raise RecordingError(
+            "the ideal IMU has less than two different stamps, so that it has no rate"
+        )
+    median = np.median(steps)
+    period = float(np.mean(steps[np.abs(steps - median) <= 0.5 * median])) / NANOSECONDS
+    meant = []
+    if sensor_rate is not None:
+        ratio = max(1, round(1.0 / (sensor_rate * period)))
+        meant.append(1.0 / (sensor_rate * ratio))
+    meant.append(1.0 / max(1, round(1.0 / period)))
+    return next((value for value in meant if abs(value - period) <= _ROUNDING * period), period)
+
 
 IMU_NUMBERS = 37
 """Of a sensor_msgs/Imu behind its header: each vector is followed by its covariance."""
@@ -123,16 +242,11 @@ class ImuInput:
         """Return the truths that are known by a message, with their stamps [ns].
 
         Those of the first messages wait until one of them has an orientation, or
-        :data:`FIRST_MESSAGES` have none.
+        :data:`FIRST_MESSAGES` have none. Raises RecordingError: as for :meth:`truth`.
 
         Parameters
         ----------
         stamp, numbers
-            As for :meth:`truth`.
-
-        Raises
-        ------
-        RecordingError
             As for :meth:`truth`.
         """
         if self.has_orientation is not None:
@@ -146,10 +260,7 @@ class ImuInput:
     def finish(self) -> list[tuple[int, ImuTruth | None]]:
         """Return the truths of messages that wait, as no more will come.
 
-        Raises
-        ------
-        RecordingError
-            As for :meth:`truth`.
+        Raises RecordingError: as for :meth:`truth`.
         """
         self.has_orientation = bool(self.has_orientation)
         waiting, self._waiting = self._waiting, []
@@ -157,6 +268,10 @@ class ImuInput:
 
     def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
         """Return the truth of a message of an IMU of which it is known what it has.
+
+        Raises RecordingError: the first message says that it has no angular velocity or
+        acceleration, or there is no orientation by which gravity could be added, or vectors turned
+        back.
 
         Parameters
         ----------
@@ -170,12 +285,6 @@ class ImuInput:
         ImuTruth or None
             None, and counted, if a number of it cannot be used, or it lacks what others have.
             Of an IMU without an orientation the quaternion is that of no turn.
-
-        Raises
-        ------
-        RecordingError
-            The first message says that it has no angular velocity or acceleration, or there is no
-            orientation by which gravity could be added, or vectors turned back.
         """
         # As floats: a simulator may send a thousand of these a second.
         values = numbers.tolist()
@@ -257,18 +366,13 @@ def check_frames(truths, has_orientation: bool) -> None:
     """Refuse an ideal IMU whose acceleration is not what REP-103 and REP-145 want.
 
     The mean of the specific force in the world's axes is gravity, upwards, whatever the robot does
-    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged.
+    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged. Raises
+    RecordingError: gravity is missing, upside down, or along another axis.
 
     Parameters
     ----------
     truths : sequence of ImuTruth
         Of single samples.
-    has_orientation : bool
-
-    Raises
-    ------
-    RecordingError
-        Gravity is missing, upside down, or along another axis.
     """
     if not len(truths):
         return

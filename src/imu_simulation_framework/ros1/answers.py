@@ -1,10 +1,13 @@
-"""Questions to the ROS master and to nodes, each with a limit; rospy itself would wait for ever."""
+"""What may block or take much memory: asked with a limit, done in a thread or a process."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import importlib
+import multiprocessing
 import os
+import signal
 import threading
 import time
 import xmlrpc.client
@@ -12,7 +15,7 @@ from typing import Any
 
 import rosgraph
 
-from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
 
 MASTER_TIMEOUT = 10.0
 """Wall-clock seconds that the master has for one answer."""
@@ -44,12 +47,7 @@ class _Transport(xmlrpc.client.Transport):
 
 
 def _ask(uri: str, method: str, arguments, timeout: float):
-    """Return the code and the value of an XML-RPC answer in ROS's form.
-
-    Raises
-    ------
-    NoAnswerError
-    """
+    """Return the code and the value of an XML-RPC answer in ROS's form. Raises NoAnswerError."""
     try:
         with xmlrpc.client.ServerProxy(uri, transport=_Transport(timeout)) as server:
             code, _, value = getattr(server, method)(*arguments)
@@ -61,10 +59,7 @@ def _ask(uri: str, method: str, arguments, timeout: float):
 def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
     """Ask the ROS master; return its answer, None when it knows none.
 
-    Raises
-    ------
-    NoAnswerError
-        It has not answered within ``timeout`` seconds of wall clock.
+    Raises NoAnswerError: it has not answered within ``timeout`` seconds of wall clock.
     """
     try:
         uri = rosgraph.get_master_uri()
@@ -86,10 +81,7 @@ def master_answers() -> bool:
 def is_node_alive(name: str, timeout: float) -> bool:
     """Return whether a node that the master knows by this name answers.
 
-    Raises
-    ------
-    NoAnswerError
-        The master does not.
+    Raises NoAnswerError: the master does not.
     """
     uri = ask_master("lookupNode", name, timeout=timeout)
     return uri is not None and answers(uri, timeout)
@@ -121,10 +113,7 @@ def is_started_by_roslaunch(timeout: float = MASTER_TIMEOUT) -> bool:
 def within(timeout: float, function, *arguments):
     """Call a function that may block, in a thread of its own.
 
-    Returns
-    -------
-    bool, object
-        Whether it has returned within ``timeout`` seconds of wall clock, and what.
+    Returns whether it has returned within ``timeout`` seconds of wall clock, and what.
     """
     call = Background(function, *arguments)
     return call.wait(timeout), call.value
@@ -162,19 +151,16 @@ class Background:
 def wait_while_alive(call: Background, node: str, silence: float, what: str) -> None:
     """Wait for work that another node does, for as long as that node shows life.
 
+    Raises SimulatorError.
+
     Parameters
     ----------
-    call : Background
     node : str
         Its name.
     silence : float
         Wall-clock seconds without a sign of life, after which it is not waited for.
     what : str
         For the sentence: ``service /a/start``.
-
-    Raises
-    ------
-    SimulatorError
     """
     deadline = time.monotonic() + LONGEST_CALL
     uri = None
@@ -190,3 +176,85 @@ def wait_while_alive(call: Background, node: str, silence: float, what: str) -> 
             )
         if time.monotonic() > deadline:
             raise SimulatorError(f"{what} did not answer within {LONGEST_CALL:g} s")
+
+
+PREPARATION = (
+    "imu_simulation_framework.drive.session.preparation",
+    "PreparationSession",
+    "the preparation of the drive",
+)
+"""Readers of recordings, and tables, which take 100 MB."""
+
+
+class Apart:
+    """An object in a process of its own, which ends with the ``with`` statement it is used in.
+
+    Parameters
+    ----------
+    module, class_name : str
+        What the object is; its module is imported there only.
+    what : str
+        What it does, for the sentence of a process that has ended too early.
+
+    Notes
+    -----
+    The process starts from nothing (``spawn``), so that this one may have other threads.
+    """
+
+    def __init__(self, module: str, class_name: str, what: str) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._what = what
+        self._pipe, theirs = context.Pipe()
+        served = (theirs, module, class_name)
+        self._process = context.Process(target=_serve, args=served, daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def __enter__(self) -> Apart:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def call(self, method: str, *arguments) -> Any:
+        """Call a method of the object and return what it returns.
+
+        Raises FrameworkError: as the method has raised it, with its sentence; or the process has
+        ended.
+        """
+        try:
+            self._pipe.send((method, arguments))
+            refused, result = self._pipe.recv()
+        except (EOFError, OSError):
+            # Whatever else was raised there was printed there.
+            self._process.join()
+            raise FrameworkError(
+                f"{self._what} has ended with code {self._process.exitcode}"
+            ) from None
+        if refused is not None:
+            raise FrameworkError(refused)
+        return result
+
+
+def _serve(pipe, module: str, class_name: str) -> None:
+    """Answer calls until nobody is there any more to call."""
+    # Whoever started this process ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    served: Any = None
+    while True:
+        try:
+            method, arguments = pipe.recv()
+        except EOFError:
+            return
+        answer: tuple[str | None, Any]
+        try:
+            if served is None:
+                served = getattr(importlib.import_module(module), class_name)()
+            answer = None, getattr(served, method)(*arguments)
+        except FrameworkError as error:
+            answer = str(error), None
+        except MemoryError:
+            answer = "there is not enough memory; end other programs", None
+        pipe.send(answer)

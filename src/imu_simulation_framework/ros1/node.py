@@ -1,9 +1,4 @@
-"""What every node of an experiment shares: settings, waiting, ending.
-
-From ROS parameters to the settings of one node; no ROS is asked here.
-
-What every node of an experiment shares: settings, waiting, ending.
-"""
+"""What every node of an experiment shares: settings, waiting, ending."""
 
 from __future__ import annotations
 
@@ -40,6 +35,8 @@ def node_configuration(
 ) -> Configuration:
     """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
 
+    Raises ConfigurationError: the settings are not what config.ini accepts.
+
     Parameters
     ----------
     node : str
@@ -48,11 +45,6 @@ def node_configuration(
         The parameters below ``experiment``.
     private : mapping
         The node's own parameters, ``{section: {key: value}}``.
-
-    Raises
-    ------
-    ConfigurationError
-        The settings are not what config.ini accepts.
     """
     overrides: dict = {}
     text = experiment.get("settings_text", "")
@@ -81,10 +73,7 @@ def node_configuration(
 def folder_of_call(parameters: Mapping[str, Any]) -> Path:
     """Return the folder in which a launch file was called, where relative paths start.
 
-    Raises
-    ------
-    ConfigurationError
-        It was removed; the shell still has its name, or none.
+    Raises ConfigurationError: it was removed; the shell still has its name, or none.
     """
     folder = str(parameters.get("working_directory", "."))
     if not os.path.isdir(folder):
@@ -237,7 +226,7 @@ class Node:
 
         What it sends would be mixed with the experiment's own. So does what a callback cannot take.
 
-        ``raw`` hands over the bytes of each message instead; :mod:`.raw_messages` reads them.
+        ``raw`` hands over the bytes of each message instead; :mod:`.messages` reads them.
         """
         publishers: list[str] = []
         headers: list[dict] = []  # of the connections whose messages are taken
@@ -275,11 +264,8 @@ class Node:
     def wait_until(self, condition, timeout: float, what: str | Callable[[], str]) -> None:
         """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
 
-        Raises
-        ------
-        SimulatorError
-            On time-out, or when the experiment ends meanwhile; names ``what``, or what that
-            returns by then.
+        Raises SimulatorError: on time-out, or when the experiment ends meanwhile; names ``what``,
+        or what that returns by then.
         """
         deadline = time.monotonic() + timeout
         reported = time.monotonic()

@@ -15,7 +15,7 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.node import Node, advertise
-from imu_simulation_framework.ros1.simulators.choice import make_simulator_interface
+from imu_simulation_framework.ros1.simulators.interface import make_simulator_interface
 from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
 
 LAST_MESSAGES_TIMEOUT = 20.0
@@ -79,10 +79,7 @@ class Participant(Node, ABC):
     def prepare(self, start: float, stop: float) -> None:
         """Get ready for the drive between the recording's stamps ``start`` and ``stop`` [s].
 
-        Raises
-        ------
-        FrameworkError
-            Why the experiment cannot be done.
+        Raises FrameworkError: why the experiment cannot be done.
         """
 
     def _on_start(self, request):
@@ -107,10 +104,7 @@ class Participant(Node, ABC):
     def reference_trajectory(self) -> ReferenceTrajectory:
         """Return what path_follower says where the robot is to be; it does before the start.
 
-        Raises
-        ------
-        SimulatorError
-            It has said nothing within the time for starting up.
+        Raises SimulatorError: it has said nothing within the time for starting up.
         """
         received: list[ReferenceTrajectory] = []
         subscriber = self.subscribe(
@@ -129,15 +123,15 @@ class Participant(Node, ABC):
     def ensure_not_ended(self) -> None:
         """Refuse to get ready while the main thread closes: what is opened then would be left.
 
-        Raises
-        ------
-        SimulatorError
+        Raises SimulatorError.
         """
         if self.ended:
             raise SimulatorError(f"{self.name}: ended before it was ready")
 
     def wait_for_last_messages(self, complete, received, over, what: str) -> None:
         """Wait until a drive is complete, as long as messages of it still come.
+
+        Raises SimulatorError.
 
         Parameters
         ----------
@@ -147,10 +141,6 @@ class Participant(Node, ABC):
             Returns a number that grows with the drive's messages.
         what : str
             As of :meth:`.Node.wait_until`.
-
-        Raises
-        ------
-        SimulatorError
         """
         before = None
         while True:
@@ -165,12 +155,8 @@ class Participant(Node, ABC):
     def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
         """Leave messages that have been sent already, but not yet read, the time for it.
 
-        Parameters
-        ----------
-        received : callable
-            Returns how many messages have come so far.
-        timeout : float
-            Wall-clock seconds after which those that still come are new ones.
+        ``received``: returns how many messages have come so far; ``timeout``: wall-clock seconds
+        after which those that still come are new ones.
         """
         deadline = time.monotonic() + timeout
         before = None

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.gaps import behind_gaps, value_at
-from imu_simulation_framework.heading import relative_error as relative
+from imu_simulation_framework.heading import statistics as relative
 
 
 def series(values, time):

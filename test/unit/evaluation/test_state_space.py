@@ -9,8 +9,9 @@ from imu_simulation_framework.heading.model.sources import (
     RateGaussMarkov,
     RateRandomWalk,
     YawGaussMarkov,
+    state_space,
+    van_loan,
 )
-from imu_simulation_framework.heading.model.state_space import state_space, van_loan
 
 SOURCES = [
     AngleRandomWalk("angle", 2e-3),

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.angles import unwrap, wrap
-from imu_simulation_framework.heading import streamed_yaw_error
+from imu_simulation_framework.heading import yaw_error as streamed
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.heading.streamed_yaw_error import StreamedYawError
+from imu_simulation_framework.heading.yaw_error import StreamedYawError
 
 PERIOD = 10_000_000
 
@@ -53,7 +53,7 @@ def test_errors_are_those_of_the_comparison_of_whole_tables(phase, lag):
 
 
 def test_what_waits_is_bounded(monkeypatch):
-    monkeypatch.setattr(streamed_yaw_error, "WAITING", 5)
+    monkeypatch.setattr(streamed, "WAITING", 5)
     pairs = StreamedYawError()
     for k in range(100):
         assert pairs.add_imu(k, 0.0) == []

@@ -4,7 +4,7 @@ import pytest
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.session.messages import MessageSession
+from imu_simulation_framework.drive.session.recording import MessageSession
 
 ZERO = 100 * NANOSECONDS
 PERIOD = 0.05

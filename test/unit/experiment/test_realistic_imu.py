@@ -9,14 +9,15 @@ from scipy.spatial.transform import Rotation
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.realistic_imu.session import MEASURED, RealisticImu
-from imu_simulation_framework.realistic_imu.stamps import StreamReport, usual_period
 from imu_simulation_framework.realistic_imu.truth import (
     IMU_NUMBERS,
     ImuInput,
     Mounting,
     OdometryTruth,
+    StreamReport,
     check_frames,
     turned_back,
+    usual_period,
 )
 from imu_simulation_framework.sensors.conditions import Vibration
 from imu_simulation_framework.sensors.imu_models.base import SIGNALS, ImuTruth

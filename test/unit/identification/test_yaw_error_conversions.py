@@ -5,8 +5,11 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.identification.conversions import hector_of, specification_of
-from imu_simulation_framework.heading.identification.identify import identify_yaw_error
+from imu_simulation_framework.heading.identification.identify import (
+    hector_of,
+    identify_yaw_error,
+    specification_of,
+)
 from imu_simulation_framework.heading.identification.terms import UNITS, ObservedYawError
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,

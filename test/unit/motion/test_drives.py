@@ -12,8 +12,8 @@ from imu_simulation_framework.core.angles import (
 )
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.tracking import wheel_limits
-from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.motion import drives, trajectory
 from imu_simulation_framework.motion.drives import DRIVES, MOTION_RATE, random_lap, true_motion
 from imu_simulation_framework.motion.sources import planar

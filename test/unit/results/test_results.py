@@ -21,8 +21,8 @@ from imu_simulation_framework.drive.results.files import (
     create_result_folder,
     find_result,
     safe_name,
+    tum_text,
 )
-from imu_simulation_framework.drive.results.tum import tum_text
 
 START = datetime(2019, 5, 16, 17, 42, 58)
 

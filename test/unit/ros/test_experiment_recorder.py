@@ -12,7 +12,7 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.drive.session.messages import MessageSession
+from imu_simulation_framework.drive.session.recording import MessageSession
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1 import participant
 from imu_simulation_framework.ros1.nodes import experiment_recorder

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.ros1.launching.installation import (
+from imu_simulation_framework.ros1.launching.launcher import (
     GAZEBO_PACKAGES,
     GAZEBO_PLUGIN,
     HECTOR_PACKAGE,

@@ -10,7 +10,7 @@ import rospkg
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share
-from imu_simulation_framework.ros1.launching.launch_arguments import (
+from imu_simulation_framework.ros1.launching.launcher import (
     argument_help,
     check_arguments,
     experiment_parameters,
@@ -96,7 +96,7 @@ def test_settings_that_are_no_mapping_are_refused(text):
 
 
 def test_settings_with_a_character_that_no_name_has_are_refused():
-    with pytest.raises(ConfigurationError, match="NUL"):
+    with pytest.raises(ConfigurationError, match="one line of text"):
         node_configuration("x", {"settings_text": r'{recording: {path: "a\0b"}}'}, {})
 
 

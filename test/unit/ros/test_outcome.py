@@ -5,7 +5,7 @@ import json
 import pytest
 
 from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.ros1.launching.outcome import Outcome
+from imu_simulation_framework.ros1.launching.supervision import Outcome
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from imu_simulation_framework.ros1.launching import processes
+from imu_simulation_framework.ros1.launching import guardian as processes
 
 PATIENT = "import time; print('up', flush=True); time.sleep(1000)"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + PATIENT

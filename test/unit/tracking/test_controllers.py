@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.tracking import controllers as control
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.drive.tracking.controllers import (
@@ -15,7 +16,6 @@ from imu_simulation_framework.drive.tracking.controllers import (
     Pid,
     make_controller,
 )
-from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.tracking.reference import (
     Pose2D,
     Reference,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
+from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 

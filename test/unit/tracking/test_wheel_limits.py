@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.tracking import wheel_limits
-from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.motion import trajectory
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)

@@ -1,9 +1,5 @@
 """Identifying the noise of an IMU from recordings at rest, and how long to record.
 
-How long a sensor must be recorded until a noise term of a given size shows.
-
-Identify the noise parameters of an IMU from recordings at rest.
-
 The way: contiguous parts (:mod:`.characterisation.samples_at_rest`), overlapping
 Allan variances (:mod:`.allan.deviation`), and for each axis one
 fit to those of all recordings (:mod:`.allan.axis`).
@@ -49,16 +45,10 @@ _PER_DECADE = 3
 
 
 class DurationPlanner:
-    """Answers for one kind of recording; what depends only on the duration is kept.
+    """Says how long a sensor must be recorded until a noise term of a given size shows.
 
-    Parameters
-    ----------
-    rate : float
-        [Hz]
-    duration : float
-        Of the recording that was not long enough [s].
-    band : pair of float
-        Of the bias instability [s].
+    ``duration`` is that of the recording that was not long enough [s], ``band`` that of the bias
+    instability [s]. What depends only on the duration is kept.
     """
 
     def __init__(self, rate, duration, band):
@@ -68,21 +58,10 @@ class DurationPlanner:
         self._known = {}
 
     def duration(self, squares, index, value) -> float:
-        """Return the duration, doubled from the recording's, at which a term would be identified.
+        """Return the duration [s], doubled from the recording's, that identifies a term.
 
-        Parameters
-        ----------
-        squares : ndarray, shape (5,)
-            Squared coefficients of the fit.
-        index : int
-            Of the term.
-        value : float
-            Its assumed coefficient.
-
-        Returns
-        -------
-        float
-            [s]; infinite beyond :data:`LONGEST`.
+        ``value`` is its assumed coefficient, ``squares`` (5,) are those of the fit. Infinite beyond
+        :data:`LONGEST`.
         """
         others = np.array(squares, dtype=float)
         others[index] = 0.0
@@ -119,15 +98,9 @@ _DEFAULT_TIME = TriadSpecification().gauss_markov_time[0]
 
 @dataclass(frozen=True)
 class AllanIdentification:
-    """The noise parameters of an IMU.
+    """The noise parameters of an IMU, for each of ``AXES`` that was recorded.
 
-    Attributes
-    ----------
-    recordings : tuple of SamplesAtRest
-    axes : dict of str to AxisResult
-        For each axis of ``AXES`` that was recorded.
-    band : pair of float
-        Averaging times between which bias instability was assumed [s].
+    ``band`` are the averaging times between which bias instability was assumed [s].
     """
 
     recordings: tuple[SamplesAtRest, ...]
@@ -154,14 +127,8 @@ class AllanIdentification:
         """Return the specification that makes such noise.
 
         Terms that are neither identified nor needed to stay with the measured curve are 0, and so
-        is all noise of axes that were not recorded.
-
-        Parameters
-        ----------
-        name : str
-            Of the sensor.
-        walk_limit : bool
-            Put the upper limit where there is no random walk, for formats that need one.
+        is all noise of axes that were not recorded. ``walk_limit`` puts the upper limit where there
+        is no random walk, for formats that need one.
         """
         triads: dict[str, Any] = {}
         for sensor, axes in SENSORS.items():

@@ -1,14 +1,10 @@
 """Identifying the noise of one axis, and whether what was found fits.
 
-Whether the sensor that was identified has the Allan deviation that was measured.
-
-Which coefficients go into the specification of the identified sensor.
-
-Those that are identified, as a rule. But where two slow terms can stand for each other neither is
-identified, and without both the sensor would have no slow drift at all: then the terms of the fit
-go in as they are, and if even these are far from the curve, those closest to it.
-
-Identify the noise of one axis: the standard terms where they do, what else there is if not.
+The standard terms where they do, what else there is if not. Into the specification of the
+identified sensor go the coefficients that are identified, as a rule. But where two slow terms can
+stand for each other neither is identified, and without both the sensor would have no slow drift at
+all: then the terms of the fit go in as they are, and if even these are far from the curve, those
+closest to it.
 """
 
 from __future__ import annotations
@@ -62,10 +58,7 @@ _NEGLIGIBLE = 0.02
 class AllanBand:
     """Within these limits lies the true Allan deviation, at all its averaging times together.
 
-    Attributes
-    ----------
-    tau, deviation, low, high : ndarray, shape (n,)
-        From 1 s to a tenth of the recording.
+    ``tau``, ``deviation``, ``low`` and ``high`` (n,) are from 1 s to a tenth of the recording.
     """
 
     tau: np.ndarray
@@ -80,16 +73,9 @@ class AllanBand:
 
 @dataclass(frozen=True)
 class Departure:
-    """Where the identified sensor leaves the band.
+    """Where the identified sensor leaves the band: averaging time [s], and how far.
 
-    Attributes
-    ----------
-    recording : int
-        Counted from 0.
-    tau : float
-        [s]
-    ratio : float
-        Allan deviation of the identified sensor over the measured one.
+    ``recording`` is counted from 0; ``ratio`` is the identified over the measured Allan deviation.
     """
 
     recording: int
@@ -100,15 +86,8 @@ class Departure:
 def measured_band(curve: AllanCurve, longest, comparisons, model_error=0.0) -> AllanBand:
     """Widen an Allan deviation's interval to one for many comparisons and a model's error.
 
-    Parameters
-    ----------
-    curve : AllanCurve
-    longest : float
-        Of the contiguous parts [s].
-    comparisons : int
-        All of so many intervals hold with 95 % (Sidak).
-    model_error : float
-        Relative standard deviation of the Allan variance; 2 % at least.
+    ``longest`` is the longest contiguous part [s]. All of so many ``comparisons`` hold with 95 %
+    (Sidak). ``model_error`` is relative, of the Allan variance; 2 % at least.
     """
     seen = (curve.tau >= SHORTEST) & (curve.tau <= longest / LONGEST_SHARE)
     deviation, freedom = curve.deviation[seen], curve.degrees_of_freedom[seen]
@@ -193,15 +172,10 @@ def _closest(bands, shapes):
 
 @dataclass(frozen=True)
 class NeededDuration:
-    """How long to record to identify a term that was not.
+    """How long to record [s] to identify a term that was not; infinite if a month is not enough.
 
-    Attributes
-    ----------
-    value : float
-        The coefficient that is assumed: the estimate, or half the upper limit where that is
-        far below it.
-    duration : float
-        [s]; infinite if a month would not be enough.
+    ``value`` is the coefficient that is assumed: the estimate, or half the upper limit where that
+    is far below it.
     """
 
     value: float
@@ -229,7 +203,7 @@ class AxisResult:
     squares : ndarray, shape (terms,)
         Squared coefficients of the sensor that is identified.
     choice : str
-        Why these: see :mod:`~imu_simulation_framework.characterisation.allan.axis`.
+        Why these: see :func:`chosen_coefficients`.
     departures : tuple of Departure
         Where that sensor leaves a band.
     needed : dict of str to NeededDuration
@@ -272,14 +246,7 @@ class AxisResult:
 
 
 class RecordingModel:
-    """What all axes of a recording share.
-
-    Parameters
-    ----------
-    recording : SamplesAtRest
-    band : pair of float
-        Of the bias instability [s].
-    """
+    """What all axes of a recording share; ``band`` is that of the bias instability [s]."""
 
     def __init__(self, recording, band):
         self.recording = recording
@@ -322,17 +289,10 @@ class RecordingModel:
 
 
 def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
-    """Identify the terms of one axis.
+    """Identify the terms of one axis from the overlapping Allan ``variances`` of each recording.
 
-    Parameters
-    ----------
-    models : sequence of RecordingModel
-    axis : int
-    variances : sequence of ndarray
-        Overlapping Allan variance of each recording.
-    planner : DurationPlanner
-    comparisons : int
-        Averaging times of all axes at which the result is compared with what was measured.
+    ``comparisons`` is the number of averaging times of all axes at which the result is compared
+    with what was measured.
     """
     recorded = tuple(np.sqrt(variance) for variance in variances)
     lines = ((),) * len(models)

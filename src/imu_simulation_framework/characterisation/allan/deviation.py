@@ -18,16 +18,10 @@ _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "ran
 
 
 def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
-    """Return log-spaced averaging factors m, from 1 to a fifth of a recording's length.
+    """Return log-spaced averaging factors m, from 1 to a fifth of the longest part's length.
 
     From ``_FINEST`` on they are multiples of the stride with which they are estimated, see
     :func:`overlapping_allan_variance`.
-
-    Parameters
-    ----------
-    length : int
-        Samples of the longest contiguous part.
-    per_decade : int
     """
     decades = np.log10(max(1.0, length / LONGEST_SHARE))
     factors = 10.0 ** np.linspace(0.0, decades, 1 + round(decades * per_decade))
@@ -50,19 +44,8 @@ def overlapping_allan_variance(parts, rate, factors):
     averaged with the number of their terms as weights, to which the degrees of freedom are
     proportional.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray, shape (n,)
-        Samples [unit].
-    rate : float
-        [Hz]
-    factors : array_like of int, shape (taus,)
-        Averaging factors.
-
-    Returns
-    -------
-    ndarray, shape (taus,)
-        [unit^2]
+    ``parts`` (n,) are in some unit, at a rate [Hz]; returned is its square, one for each of the
+    averaging ``factors``.
     """
     factors = np.asarray(factors)
     total, weights = np.zeros(len(factors)), np.zeros(len(factors))
@@ -98,18 +81,11 @@ def _variance(phase, rate, factor, stride):
 
 
 def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray:
-    """Return equivalent degrees of freedom of overlapping Allan variances.
+    """Return equivalent degrees of freedom of overlapping Allan variances, shape (taus,).
 
-    By :func:`allantools.ci.edf_greenhall` (Greenhall and Riley 2003) for the power law of the
-    term that contributes most at each averaging time; the parts add up.
-
-    Parameters
-    ----------
-    lengths : sequence of int
-        Samples of each contiguous part.
-    factors : array_like of int, shape (taus,)
-    contributions : dict of str to ndarray, shape (taus,)
-        Allan variance that each term of the fit contributes.
+    By :func:`allantools.ci.edf_greenhall` (Greenhall and Riley 2003) for the power law of the term
+    that contributes most at each averaging time; the parts, of so many samples, add up.
+    ``contributions`` (taus,) is the Allan variance of each term of the fit.
     """
     names = [name for name in _POWER_LAWS if name in contributions]
     strongest = np.argmax([contributions[name] for name in names], axis=0)
@@ -131,15 +107,9 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
 
 @dataclass(frozen=True)
 class AllanCurve:
-    """Allan deviation of one axis of one recording.
+    """Allan deviation of one axis of one recording, at averaging times ``tau`` (taus,) [s].
 
-    Attributes
-    ----------
-    tau : ndarray, shape (taus,)
-        Averaging times [s].
-    deviation, low, high : ndarray, shape (taus,)
-        Estimate and the ends of its confidence interval [unit].
-    degrees_of_freedom : ndarray, shape (taus,)
+    ``low`` and ``high`` are the ends of its confidence interval, in the unit of the deviation.
     """
 
     tau: np.ndarray

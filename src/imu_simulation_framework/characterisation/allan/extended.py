@@ -1,7 +1,5 @@
 """Models beyond the standard noise terms, and until when those describe a sensor.
 
-From which averaging time on the noise terms describe a real sensor, and how well.
-
 At short averaging times an hour of samples gives the Allan variance to 0.1 %. There every real
 sensor differs from the standard terms: its filter, resonances, what is left of lines. Such points
 would own the fit. Both ways out are weighed against each other: leaving short averaging times
@@ -10,22 +8,15 @@ averaging times; as independent ones they would take from the slow terms what th
 
 The choice is that of the largest restricted likelihood of the logarithm of the Allan variances,
 the likelihood with the coefficients integrated out. A point left out keeps a likelihood of its
-own: anything within about two in the logarithm.
+own: anything within about two in the logarithm. To the standard terms are added a ``1 / tau^2``
+term of either sign for the sensor's low-pass filter, and a Gauss-Markov process where the
+restricted likelihood gains by it: drift over minutes that comes to an end. Where the standard terms
+do describe the data, flicker noise and a random walk may still be such a process in disguise: both
+rise where it rises. So the process is tried there, too.
 
-Models beyond the standard terms: of a real sensor, and of a drift that comes to an end.
-
-Where the standard terms do not describe a real sensor, added to them are a ``1 / tau^2`` term of
-either sign for the sensor's low-pass filter, a shortest averaging time and an error of the model,
-found together (:mod:`.allan.extended`), and a Gauss-Markov process where the restricted
-likelihood gains by it: drift over minutes that comes to an end.
-
-Where they do describe the data, flicker noise and a random walk may still be such a process in
-disguise: both rise where it rises. So the process is tried there, too.
-
-Narrow lines in the noise of a sensor at rest: mains, fans, a pump, the sensor's own clocks.
-
-A line of amplitude a and frequency f adds ``a^2 sin^4(pi f tau) / (pi f tau)^2`` to the Allan
-variance: ripples that none of the standard noise terms has, and that a fit takes for them. Lines
+Narrow lines in the noise of a sensor at rest (mains, fans, a pump, the sensor's own clocks) are
+taken out before. A line of amplitude a and frequency f adds ``a^2 sin^4(pi f tau) / (pi f tau)^2``
+to the Allan variance: ripples that none of the terms has, and that a fit takes for them. Lines
 are found in the power spectrum, as bins far above the background around them, and taken out by a
 filter that scales just these bins back to the background. Taken out to nothing, they would leave
 a hole, which shows at averaging times around a line of low frequency.
@@ -65,12 +56,8 @@ _ITERATIONS = 6
 def error_covariance(tau, error) -> np.ndarray:
     """Return the covariance of the logarithm of the true Allan variances around the model's.
 
-    Parameters
-    ----------
-    tau : ndarray, shape (n,)
-        Averaging times [s]; half a decade apart, errors are correlated by 1/e.
-    error : float
-        Relative standard deviation.
+    ``error`` is its relative standard deviation; errors at averaging times ``tau`` (n,) [s] half a
+    decade apart are correlated by 1/e.
     """
     distance = np.abs(np.subtract.outer(np.log(tau), np.log(tau)))
     return error**2 * np.exp(-distance / _CORRELATION)
@@ -79,14 +66,8 @@ def error_covariance(tau, error) -> np.ndarray:
 class RestrictedLikelihood:
     """Judges averaging times to begin with and model errors for one axis.
 
-    Parameters
-    ----------
-    tau, variances : ndarray, shape (n,)
-        Averaging times [s] and estimated Allan variances; those of several recordings one after
-        the other.
-    shapes : ndarray, shape (n, terms)
-    covariances : callable
-        As for :func:`~imu_simulation_framework.characterisation.allan.fit.fit_terms`.
+    ``tau`` [s] and ``variances`` (n,) are those of all recordings one after the other; ``shapes``
+    (n, terms) and ``covariances`` are those of :func:`.fit_terms`.
     """
 
     def __init__(self, tau, variances, shapes, covariances):
@@ -107,12 +88,7 @@ class RestrictedLikelihood:
         return possible[possible <= LONGEST_START]
 
     def best(self, starts=None, errors=ERRORS):
-        """Return the largest restricted likelihood over a grid.
-
-        Returns
-        -------
-        deviance, start, error : float
-        """
+        """Return deviance, start and error of the largest restricted likelihood over a grid."""
         best = (np.inf, 0.0, 0.0)
         for start in self.starts() if starts is None else starts:
             for error in errors:
@@ -125,12 +101,7 @@ class RestrictedLikelihood:
     def deviance(self, start, error) -> float:
         """Minus twice the logarithm of the restricted likelihood.
 
-        Parameters
-        ----------
-        start : float
-            Shortest averaging time in use [s].
-        error : float
-            Of the model, relative.
+        ``start`` is the shortest averaging time in use [s], ``error`` the model's relative one.
         """
         used = np.flatnonzero(self._tau >= start)
         variances = self._variances[used]
@@ -174,16 +145,9 @@ _SLOW_TERMS = TERMS[2:4]
 def weigh_slow_terms(fit, variances, model, duration) -> AllanFit:
     """Return a fit of the standard terms, or one with a Gauss-Markov process if that says more.
 
-    Flicker noise and a random walk rise where such a process does, so that a fit of the standard
-    terms may describe it. Where the data are far likelier with the process, it is in the model;
-    where they are not, the other terms' intervals hold what either model says.
-
-    Parameters
-    ----------
-    fit : AllanFit
-        Of the standard terms, which describes the data.
-    variances, model, duration
-        As for :func:`fit_real_sensor`.
+    Where the data are far likelier with the process, it is in the model; where they are not, the
+    other terms' intervals hold what either model says. ``fit`` is one of the standard terms which
+    describes the data, all else is as for :func:`fit_real_sensor`.
     """
     if not any(fit.squares[TERMS.index(name)] > 0.0 for name in _SLOW_TERMS):
         return fit
@@ -346,14 +310,9 @@ _SEGMENTS_AT_ONCE = 30
 
 @dataclass(frozen=True)
 class SpectralLine:
-    """A narrow line.
+    """A narrow line: frequency [Hz], and amplitude of the sine with the same power [unit].
 
-    Attributes
-    ----------
-    frequency : float
-        [Hz]; a line above half the rate shows below it, mirrored.
-    amplitude : float
-        Of the sine with the same power [unit].
+    One above half the rate shows below it, mirrored.
     """
 
     frequency: float
@@ -363,19 +322,8 @@ class SpectralLine:
 def remove_lines(parts, rate):
     """Scale narrow lines back to the background of the spectrum.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray, shape (n,)
-        Contiguous samples [unit].
-    rate : float
-        [Hz]
-
-    Returns
-    -------
-    parts : list of ndarray
-        Without lines.
-    lines : tuple of SpectralLine
-        The strongest first.
+    ``parts`` are contiguous samples (n,) at a rate [Hz]. Returns them without lines, and the lines,
+    the strongest first.
     """
     longest = max(len(part) for part in parts)
     segment = min(round(_SEGMENT * rate), longest // _SEGMENTS) // 2 * 2

@@ -29,12 +29,7 @@ _USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
 
 class ColumnsOnDisk:
-    """Columns of numbers in temporary files; ``columns[k]`` reads one, or replaces it.
-
-    Parameters
-    ----------
-    names : sequence of str
-    """
+    """Columns of numbers in temporary files; ``columns[k]`` reads one, or replaces it."""
 
     def __init__(self, names: Sequence[str]):
         self.names = tuple(names)
@@ -73,15 +68,9 @@ class ColumnsOnDisk:
 
 @dataclass(frozen=True)
 class RecordedAtRest:
-    """Angular rates and specific forces as recorded, in rad/s and m/s^2.
+    """Angular rates [rad/s] and specific forces [m/s^2] as recorded, of gyro_x to accel_z.
 
-    Attributes
-    ----------
-    times : ndarray, shape (n,)
-        Growing strictly [s].
-    axes : ColumnsOnDisk
-        Those of gyro_x to accel_z that were recorded.
-    report : RecordingReport
+    ``times`` (n,) grow strictly [s].
     """
 
     times: np.ndarray

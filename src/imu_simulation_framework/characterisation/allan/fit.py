@@ -38,17 +38,10 @@ _DOUBLINGS = 30
 
 @dataclass(frozen=True)
 class TermEstimate:
-    """A coefficient: Q, N, B, K or R.
+    """A coefficient Q, N, B, K or R with its 95 % interval.
 
-    Attributes
-    ----------
-    value : float
-        The most likely value, 0 if the data show none; in the unit of the coefficient.
-    low, high : float
-        The 95 % interval; ``low`` is 0 where the term is not identified, and ``high`` infinite
-        where the recording cannot tell.
-    identified : bool
-        Whether the recording shows that the term is there.
+    ``value`` is the most likely one, 0 if the data show none; ``low`` is 0 where the term is not
+    ``identified``, and ``high`` infinite where the recording cannot tell.
     """
 
     value: float
@@ -117,10 +110,6 @@ def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None)
         Q, which it may hide, is then not known.
     model_error : ndarray, shape (n, n), optional
         Covariance of the logarithm of the true Allan variances around those of the terms.
-
-    Returns
-    -------
-    AllanFit
     """
     problem = AllanProblem(
         variances, shapes, covariances, smoothing=smoothing, model_error=model_error
@@ -204,14 +193,7 @@ class AllanProblem:
     def solve(self, without=None, start=None, iterations=_ITERATIONS):
         """Iterate to the squared coefficients whose own covariance weighs the fit.
 
-        Parameters
-        ----------
-        without : int, optional
-            A term to leave out.
-        start : ndarray, shape (terms,), optional
-            Squared coefficients to begin with.
-        iterations : int
-            At most so many.
+        ``without`` is a term to leave out, ``start`` (terms,) are coefficients to begin with.
         """
         shapes = self.shapes.copy()
         if without is not None:
@@ -256,20 +238,10 @@ class AllanProblem:
 
 
 def square_estimator(shapes, covariance, index, present):
-    """Return weights of Allan variances whose sum is the best unbiased estimate of one square.
+    """Return weights (n,) of Allan variances whose sum is the best unbiased estimate of one square.
 
-    Parameters
-    ----------
-    shapes : ndarray, shape (n, terms)
-    covariance : ndarray, shape (n, n)
-    index : int
-        Of the term.
-    present : ndarray of bool, shape (terms,)
-        Terms to be unbiased by; this one need not be among them.
-
-    Returns
-    -------
-    ndarray, shape (n,)
+    ``shapes`` (n, terms); ``present`` (terms,) are the terms to be unbiased by, and that of
+    ``index`` need not be among them.
     """
     active = np.union1d(np.flatnonzero(present), [index])
     shapes = shapes[:, active]

@@ -78,15 +78,10 @@ def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
 
 @dataclass(frozen=True)
 class AllanCovariance:
-    """Covariance of Allan variances estimated at several averaging times.
+    """Covariance of Allan variances estimated at n averaging times.
 
-    Attributes
-    ----------
-    tau : ndarray, shape (n,)
-    products : ndarray, shape (terms, terms, n, n)
-        Covariance for each pair of terms with unit coefficients.
-    means : ndarray, shape (terms, n, n)
-        Covariance of the mean of the ``z``, for the ramp, on which noise sits.
+    ``products`` (terms, terms, n, n) are those of each pair of terms with unit coefficients;
+    ``means`` (terms, n, n) those of the mean of the ``z``, for the ramp, on which noise sits.
     """
 
     tau: np.ndarray
@@ -118,12 +113,8 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
     lengths : array_like of int
         Number of samples of each contiguous part; the estimates of the parts are averaged with
         the number of their terms as weights, and ``2 m`` is at most the longest.
-    period : float
-        Time between samples [s].
-    band : pair of float
-        Of the bias instability [s].
-    gauss_markov_time : float, optional
-        Correlation time of a Gauss-Markov process [s], which is the sixth term then.
+    period, band, gauss_markov_time
+        As for :func:`allan_variance_of_terms`.
     """
     factors = np.asarray(factors, dtype=float)
     points = np.asarray(lengths, dtype=float)[:, None] + 1.0

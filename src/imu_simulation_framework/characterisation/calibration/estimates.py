@@ -1,9 +1,11 @@
 r"""Least squares with noise that is correlated over time, given or found.
 
-How means of a sensor's noise over times of any length hang together.
+Where the noise is not given, it is found in the same recording. Estimates and intervals are then
+means over all noise that is likely, so that they also know how little a short recording says of
+slow noise.
 
-White noise N, flicker noise B and random walk K, as in :mod:`.sensors.imu_specification`. For means
-over the times i and j, of length L, with the midpoint m, i before j:
+White noise N, flicker noise B and random walk K are those of :mod:`.sensors.imu_specification`. Of
+means over the times i and j, of length L, with the midpoint m, i before j, the covariances are:
 
 * white noise: :math:`N^2 / L` for i = j, else 0;
 * a Gauss-Markov process of variance 1 and correlation time :math:`\tau`, with :math:`x = L / \tau`
@@ -15,10 +17,8 @@ over the times i and j, of length L, with the midpoint m, i before j:
 
 All three are integrals of the processes' covariances over both times.
 
-Slow noise as it is found in the recording that is calibrated with.
-
-The restricted likelihood (Patterson and Thompson, Biometrika 58, 1971) of white noise N, flicker
-noise B and random walk K on a grid of their ratios. Minutes tell little of slow noise: flicker
+Slow noise is found by the restricted likelihood (Patterson and Thompson, Biometrika 58, 1971) of
+N, B and K on a grid of their ratios. Minutes tell little of slow noise: flicker
 noise whose Allan deviation meets that of white noise, at about :math:`(N/B)^2`, later than after a
 tenth of the recording hardly shows, yet it may throw the mean off by several times what white
 noise does. What is thought beforehand therefore counts:
@@ -38,12 +38,6 @@ noise does. What is thought beforehand therefore counts:
   there is, which makes intervals of a scale right for any scale.
 
 A sensor without any flicker noise, as only simulations have it, gets intervals that are too wide.
-
-Linear least squares with noise that hangs together, and intervals that know of it.
-
-Where the noise is not given, it is found in the same recording (:mod:`.calibration.estimates`).
-Estimates and intervals are then means over all noise that is likely, so that they also know how
-little a short recording says of slow noise.
 """
 
 from __future__ import annotations
@@ -68,14 +62,9 @@ DEFAULT_BAND = (0.1, 10_000.0)
 
 @dataclass(frozen=True)
 class SlowNoise:
-    """Noise of one axis.
+    """Noise of one axis: N, B and K [rad/s/sqrt(Hz), rad/s, rad/s^2/sqrt(Hz); m/s^2/sqrt(Hz), ...].
 
-    Attributes
-    ----------
-    white_noise, bias_instability, random_walk : float
-        N, B, K [rad/s/sqrt(Hz), rad/s, rad/s^2/sqrt(Hz); m/s^2/sqrt(Hz), ...].
-    band : pair of float
-        Averaging times with bias instability [s].
+    ``band`` are the averaging times with bias instability [s].
     """
 
     white_noise: float
@@ -86,10 +75,8 @@ class SlowNoise:
     def covariance(self, begin, end) -> np.ndarray:
         """Return the covariance of means over times, shape (n, n).
 
-        Parameters
-        ----------
-        begin, end : ndarray, shape (n,)
-            Of the times, which do not overlap [s], in their order, from the first sample on.
+        ``begin`` and ``end`` (n,) of the times, which do not overlap, are in their order, from the
+        first sample on [s].
         """
         white, flicker, walk = unit_covariances(begin, end, self.band)
         return (
@@ -170,14 +157,7 @@ MAGNETIC = Beforehand(1.0, tail=1, none=0.3, walks=False)
 
 @dataclass(frozen=True)
 class Likely:
-    """One kind of noise of an axis, and how likely it is.
-
-    Attributes
-    ----------
-    weight : float
-        All of an axis add up to 1.
-    noise : SlowNoise
-    """
+    """One kind of noise of an axis, and how likely it is; weights of an axis add up to 1."""
 
     weight: float
     noise: SlowNoise
@@ -320,17 +300,10 @@ class FoundValue:
 
 @dataclass(frozen=True)
 class Axis:
-    """Means of one axis, and what they are fitted with.
+    """Means of one axis, ``values`` (n,), and the ``design`` (n, p) that they are fitted with.
 
-    Attributes
-    ----------
-    values : ndarray, shape (n,)
-    design : ndarray, shape (n, p)
-    beside : ndarray, shape (n, n), optional
-        Covariance of what else is uncertain, as how the sensor was placed. Of groups that have any,
-        noise is found within each only.
-    what : str
-        To begin a sentence with.
+    ``beside`` (n, n) is the covariance of what else is uncertain, as how the sensor was placed. Of
+    groups that have any, noise is found within each only. ``what`` begins a sentence.
     """
 
     values: np.ndarray
@@ -343,13 +316,8 @@ class Axis:
 class Means:
     """Times that do not overlap, in their order, and the means of one or more axes over them.
 
-    Attributes
-    ----------
-    begin, end : ndarray, shape (n,)
-        [s], zero at the recording's first sample.
-    group : ndarray of int, shape (n,)
-        Which time at rest, or which turn, each belongs to.
-    axes : sequence of Axis
+    ``begin`` and ``end`` (n,) are zero at the recording's first sample [s]; ``group`` (n,) is which
+    time at rest, or which turn, each belongs to.
     """
 
     begin: np.ndarray
@@ -360,15 +328,9 @@ class Means:
 
 @dataclass(frozen=True)
 class Solution:
-    """What least squares found of an axis.
+    """What least squares found of an axis: estimates of the design's columns, and residuals (n,).
 
-    Attributes
-    ----------
-    estimates : tuple of FoundValue
-        Of the design's columns.
-    noise : SlowNoise
-        As given, or what is likeliest of what was found.
-    residuals : ndarray, shape (n,)
+    ``noise`` is as given, or what is likeliest of what was found.
     """
 
     estimates: tuple[FoundValue, ...]
@@ -528,18 +490,7 @@ def _mixed(weights, values, spreads, freedom) -> FoundValue:
 
 
 def block_means(times, values, parts: Sequence, most=150, shortest=1.0):
-    """Return means over blocks of times at rest.
-
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    values : ndarray, shape (n, axes)
-    parts : sequence of RestTime
-    most : int
-        Blocks in all, about.
-    shortest : float
-        Of a block [s].
+    """Return means over blocks of times at rest, about ``most`` of at least ``shortest`` [s].
 
     Returns
     -------

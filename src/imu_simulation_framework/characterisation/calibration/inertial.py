@@ -29,15 +29,9 @@ _NEVER_AN_ACCELEROMETER = 0.3
 
 @dataclass(frozen=True)
 class TemperatureFit:
-    """Which polynomials of the temperature are fitted.
+    """Which polynomials of the temperature of each sample, (n,) [degC], are fitted.
 
-    Attributes
-    ----------
-    values : ndarray, shape (n,)
-        Temperature of each sample [degC].
-    reference : float or None
-        Where they are 0 [degC]; None for the mean of the times used, in whole degrees.
-    bias_degree, scale_degree : int
+    They are 0 at ``reference`` [degC]; None for the mean of the times used, in whole degrees.
     """
 
     values: np.ndarray

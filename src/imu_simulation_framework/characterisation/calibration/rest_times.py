@@ -1,9 +1,5 @@
 """When a sensor was at rest or turned, and the units that gravity shows.
 
-Whether gyroscope and accelerometer are in rad/s and m/s^2, as gravity tells.
-
-When a sensor was at rest while it was recorded: the times that a calibration uses.
-
 Half a second is one of rest if
 
 * its readings scatter about their median no more than three times as much as in the
@@ -14,13 +10,6 @@ Half a second is one of rest if
 
 Parts at rest that follow each other are one time at rest; the first and the last of them are
 left out, since a movement may begin or end in them.
-
-Turns between times at rest, by an angle that is known without the gyroscope.
-
-When a magnetometer was turned: what a fit of an ellipsoid learns from.
-
-A sensor that lies says the same again and again, and of one place. Were all of it counted, minutes
-before and after the turning would weigh more than that, and so would the field of the table.
 """
 
 from __future__ import annotations
@@ -54,23 +43,8 @@ def check_inertial_units(
     A sensor that is mostly at rest feels gravity, and where it is turned gravity turns in its axes
     as fast as the gyroscope says, :math:`\dot u = -\omega \times u`.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    gyro : ndarray, shape (n, 3), or None
-        As recorded.
-    accel : ndarray, shape (n, 3)
-        As recorded.
-    gravity : float
-        At the place [m/s^2].
-    source : str
-        To begin a sentence with.
-
-    Raises
-    ------
-    RecordingError
-        They are in g or in deg/s.
+    ``gyro``, or None, and ``accel`` (n, 3) are as recorded, ``gravity`` is that of the place
+    [m/s^2]; ``source`` begins the sentence of the RecordingError.
     """
     lengths = np.linalg.norm(accel, axis=1)
     usual = float(np.median(lengths))
@@ -211,15 +185,9 @@ _LEAST_ANGLE = np.radians(30.0)
 class Turn:
     """A turn from rest to rest, by samples from ``start`` to one before ``stop``.
 
-    Attributes
-    ----------
-    start, stop : int
-    angle : 3 float
-        About the sensor's axes [rad].
-    sigma : float
-        Standard deviation of the angle that a reference gives [rad].
-    marked : bool
-        Whether a person turned it from mark to mark about an axis of the sensor.
+    ``angle`` (3,) is about the sensor's axes, ``sigma`` the standard deviation of the angle that a
+    reference gives [rad]. ``marked`` says whether a person turned it from mark to mark about an
+    axis.
     """
 
     start: int
@@ -373,16 +341,10 @@ _LONGEST = 2.0  # s in which one direction counts
 def turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
     """Return the times that count: of each direction two seconds, until it changes by 3 degrees.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    readings : ndarray, shape (n, 3)
-
-    Returns
-    -------
-    list of RestTime
-        In their order; all in one if the sensor was always turned, or if there are few samples.
+    A magnetometer that lies says the same again and again, and of one place. Were all of it
+    counted, minutes before and after the turning would weigh more than that, and so would the field
+    of the table. All is one time if the sensor was always turned, or if there are few readings (n,
+    3).
     """
     everything = [RestTime(0, len(times))]
     if len(times) < 3:

@@ -1,6 +1,4 @@
-"""Scalar calibration: readings that should all have the same size.
-
-Scalar calibration: readings that should all have the same size, of a field or of gravity.
+"""Scalar calibration: readings that should all have the same size, of a field or of gravity.
 
 The readings y of a sensor that is turned every way lie on an ellipsoid, :math:`y = A h + b + n`
 with :math:`|h| = F`. A turned sensor has the same sizes, so that of all A which differ by a turn
@@ -12,13 +10,10 @@ the intervals, with the noise that is given, or white and flicker noise as they 
 residuals (:mod:`.calibration.estimates`): a bias of one axis that wanders is seen from changing
 sides. Libraries that fit ellipsoids, as there are, give no intervals.
 
-Calibration of an accelerometer from positions that nobody has to know.
-
-At rest it measures gravity, however it lies: readings in many positions lie on an ellipsoid
-(:mod:`.calibration.sphere_fit`; Tedaldi, Pretto, Menegatti: A robust and easy to implement method
-for IMU calibration without external equipments, ICRA 2014). Which way gravity points is not
-asked, so that placement does not count; a turn of all three axes together does not show, so that
-the misalignment that is found is symmetric.
+An accelerometer at rest measures gravity, however it lies (Tedaldi, Pretto, Menegatti: A robust and
+easy to implement method for IMU calibration without external equipments, ICRA 2014). Which way
+gravity points is not asked, so that placement does not count; a turn of all three axes together
+does not show, so that the misalignment that is found is symmetric.
 """
 
 from __future__ import annotations
@@ -58,12 +53,10 @@ _STEPS = 6
 
 @dataclass(frozen=True)
 class SphereFit:
-    """What a scalar calibration found.
+    """What a scalar calibration found: bias (of a magnetometer: hard iron) and matrix (soft iron).
 
     Attributes
     ----------
-    calibration : TriadCalibration
-        Bias (of a magnetometer: hard iron) and matrix (soft iron).
     size : float
         F, to which the readings are corrected.
     scatter : float
@@ -310,19 +303,11 @@ def calibrate_accelerometer_freely(
 
     Parameters
     ----------
-    times : ndarray, shape (n,)
-        [s]
-    accel : ndarray, shape (n, 3)
-        Specific force [m/s^2].
-    rests : sequence of RestTime
-        Of :func:`.find_rest`.
+    times, accel, rests, gravity, source
+        As for :func:`.calibrate_accelerometer`.
     noise : 3 SlowNoise
         Of each axis. It has to be known: sizes of gravity do not tell one axis from another, and
         where axes are as unlike as those of many sensors, intervals of a common noise do not hold.
-    gravity : float
-        At the place [m/s^2].
-    source : str
-        To begin a sentence with.
 
     Raises
     ------

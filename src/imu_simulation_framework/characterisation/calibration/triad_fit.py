@@ -32,16 +32,9 @@ _LEAST_EXCITED = 0.2
 
 @dataclass(frozen=True)
 class Temperatures:
-    """What is known of the temperature, and which polynomials of it are wanted.
+    """The temperature of each mean (n,) [degC], and which polynomials of it are wanted.
 
-    Attributes
-    ----------
-    values : ndarray, shape (n,)
-        Of each mean [degC].
-    reference : float
-        Where the polynomials are 0 [degC].
-    bias_degree, scale_degree : int
-        Of the bias's and of the scale factor's polynomial; 0 for none.
+    They are 0 at ``reference`` [degC], and of degree 0 for none.
     """
 
     values: np.ndarray
@@ -74,16 +67,10 @@ class KnownTruth:
     def covariance(self, row, variance=(0.0, 0.0, 0.0)) -> np.ndarray:
         """Return the covariance that this brings into the readings of one axis, shape (n, n).
 
-        With the row r of I + M, a tilt by small angles e adds r . (e x f) = e . (f x r), so that
-        what is across the truth shows through the misalignment along it, too; and half the
-        squares of the angles along the truth.
-
-        Parameters
-        ----------
-        row : ndarray, shape (3,) or (n, 3)
-            Of I + M, with the scale factor at each mean's temperature.
-        variance : array_like, shape (3,), optional
-            Of what is known of the row.
+        With the ``row`` r of I + M, (3,) or (n, 3), at each mean's temperature, and the
+        ``variance`` of what is known of it, a tilt by small angles e adds r . (e x f) = e . (f x
+        r), so that what is across the truth shows through the misalignment along it, too; and half
+        the squares of the angles along the truth.
         """
         along = np.sum(self.values * row, axis=1)
         tilted = self.placement**4 * np.outer(along, along)

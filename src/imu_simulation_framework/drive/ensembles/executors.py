@@ -64,12 +64,8 @@ def on_this_computer(
 ) -> Iterator[tuple[int, bytes]]:
     """Do tasks in so many processes, and give each result as it is there.
 
-    Raises
-    ------
-    ConfigurationError
-        Dask is not installed.
-    ClusterError
-        The processes do not begin, or end one after the other.
+    Raises ConfigurationError: dask is not installed. Raises ClusterError: the processes do not
+    begin, or end one after the other.
     """
     distributed = _dask()
     with tempfile.TemporaryDirectory() as scratch, _quiet():
@@ -95,17 +91,9 @@ def on_cluster(
 ) -> Iterator[tuple[int, bytes]]:
     """Do tasks on the workers of a Dask scheduler, and give each result as it is there.
 
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, as ``tcp://10.0.0.1:8786``.
-
-    Raises
-    ------
-    ConfigurationError
-        Dask is not installed.
-    ClusterError
-        The scheduler does not answer, has no worker, or one that cannot do this.
+    Raises ConfigurationError: dask is not installed. Raises ClusterError: the scheduler does not
+    answer, has no worker, or one that cannot do this. ``address``: of the scheduler, as
+    ``tcp://10.0.0.1:8786``.
     """
     distributed = _dask()
     _require_listener(address)

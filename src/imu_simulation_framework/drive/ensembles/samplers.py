@@ -61,24 +61,20 @@ class Drawing(ABC):
 class SensorDrawing(Drawing):
     """The full sensor, with its filter of the orientation, on a motion.
 
+    Raises MotionError: the motion is not evenly sampled, or shorter than the period. Raises
+    ConfigurationError: the IMU's errors are no such thing, or the period does not go with the
+    sensor's.
+
     Parameters
     ----------
     motion : Motion or EarthMotion
         Of the IMU itself, evenly sampled.
-    imu : ImuErrors
     seed : int
         Of all runs.
     period : float
         From one of the errors' times to the next [s]; a whole multiple of the sensor's.
     magnetic_environment : MagneticEnvironment, optional
         What its magnetometer is in.
-
-    Raises
-    ------
-    MotionError
-        The motion is not evenly sampled, or shorter than the period.
-    ConfigurationError
-        The IMU's errors are no such thing, or the period does not go with the sensor's.
     """
 
     motion: Motion | EarthMotion
@@ -149,7 +145,6 @@ class LinearDrawing(Drawing):
 
     Parameters
     ----------
-    model : YawErrorModel
     seed : int
         Of all runs.
     """
@@ -181,6 +176,7 @@ class ExperimentDrawing(Drawing):
     """Whole experiments in the embedded simulator, with physics.
 
     The seed of each run is that of the IMU's errors and of the ground's bumps, if there are some.
+    Raises FrameworkError: the experiment cannot be done.
 
     Parameters
     ----------
@@ -190,11 +186,6 @@ class ExperimentDrawing(Drawing):
         Of all runs.
     period : float
         From one of the errors' times to the next [s].
-
-    Raises
-    ------
-    FrameworkError
-        The experiment cannot be done.
     """
 
     configuration: Configuration

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
+import shutil
 import unicodedata
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.csv_tables import csv_of, read_csv
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.files import open_regular, read_settings
@@ -19,6 +22,7 @@ from imu_simulation_framework.core.whole_files import picture, reason_of, write_
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
@@ -55,10 +59,7 @@ class ResultFolder:
     def from_prefix(cls, prefix_path) -> ResultFolder:
         """Return the folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
 
-        Raises
-        ------
-        ResultError
-            There is no such folder.
+        Raises ResultError: there is no such folder.
         """
         path = Path(prefix_path)
         if not path.name or not path.parent.is_dir():
@@ -89,11 +90,7 @@ class ResultFolder:
     def write_table_in_parts(self, name, parts) -> Path:
         """Write a table of which only a part is in memory at a time.
 
-        Parameters
-        ----------
-        name : str
-        parts : iterable of DataFrame
-            At least one, following each other.
+        ``parts`` (iterable of DataFrame): at least one, following each other.
         """
         path = self.path(f"{name}.csv")
         with written_aside(path) as aside, open(aside, "wb") as file:
@@ -104,22 +101,15 @@ class ResultFolder:
     def read_table(self, name, columns=None) -> pd.DataFrame:
         """Read a table that :meth:`write_table` wrote, the same to the last bit.
 
-        ``columns`` are those that are wanted beside the time; by default all.
-
-        Raises
-        ------
-        ResultError
-            The file is missing or broken; says which line and column.
+        ``columns`` are those that are wanted beside the time; by default all. Raises ResultError:
+        the file is missing or broken; says which line and column.
         """
         return read_csv(self.path(f"{name}.csv"), columns)
 
     def read_column(self, name, column) -> tuple[np.ndarray, np.ndarray]:
         """Return the time and one column of a table, without pandas, which takes 40 MB.
 
-        Raises
-        ------
-        ResultError
-            The file is missing or broken, or lacks the column.
+        Raises ResultError: the file is missing or broken, or lacks the column.
         """
         path = self.path(f"{name}.csv")
         try:
@@ -168,6 +158,8 @@ def safe_name(text) -> str:
 def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFolder:
     """Make the folder ``<output>/<trajectory>/<IMU>/<run>`` of a new experiment.
 
+    Raises ResultError: the folder cannot be made or written to.
+
     Parameters
     ----------
     output : str or Path
@@ -182,11 +174,6 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
     ResultFolder
         Its run is one more than the largest there is; experiments that start at the same
         time never share one.
-
-    Raises
-    ------
-    ResultError
-        The folder cannot be made or written to.
     """
     parent = _parent(output, trajectory_name, imu_label)
     try:
@@ -210,15 +197,7 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
 def check_result_folder(output, trajectory_name, imu_label) -> None:
     """Refuse what :func:`create_result_folder` could not make, before anything is done for it.
 
-    Parameters
-    ----------
-    output : str or Path
-    trajectory_name, imu_label : str
-
-    Raises
-    ------
-    ResultError
-        Names what is in its way.
+    Raises ResultError: names what is in its way.
     """
     parent = _parent(output, trajectory_name, imu_label).absolute()
     try:
@@ -248,15 +227,8 @@ def _parent(output, trajectory_name, imu_label) -> Path:
 def find_result(path) -> ResultFolder:
     """Find the result that a person means.
 
-    Parameters
-    ----------
-    path : str or Path
-        A run's folder, ``<folder>/<prefix>`` or any file of the result.
-
-    Raises
-    ------
-    ResultError
-        There is none, or more than one.
+    Raises ResultError: there is none, or more than one. ``path``: a run's folder,
+    ``<folder>/<prefix>`` or any file of the result.
     """
     path = Path(path)
     if path.is_dir():
@@ -286,19 +258,12 @@ def find_result(path) -> ResultFolder:
 def find_results(path) -> list[ResultFolder]:
     """Find the result that a person means, or all of those in a folder and the folders in it.
 
-    Parameters
-    ----------
-    path : str or Path
+    Raises ResultError: there is none.
 
     Returns
     -------
     list of ResultFolder
         In the order of their folders, numbers as numbers.
-
-    Raises
-    ------
-    ResultError
-        There is none.
     """
     path = Path(path)
     found = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
@@ -318,3 +283,66 @@ def _in_order(path):
 def _listed(names) -> str:
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
+
+
+BAG = "experiment.bag"
+
+ACTIVE = ".active"
+"""Ending of the bag's name while it is written."""
+
+
+def tidy(folder: ResultFolder) -> None:
+    """Complete the bag that a killed recorder has left, remove what was half written.
+
+    To be called when nobody writes there any more.
+    """
+    bag = folder.path(BAG)
+    active = Path(f"{bag}{ACTIVE}")
+    if active.exists():
+        if _has_been_completed(active):
+            os.replace(active, bag)
+        else:
+            active.unlink()
+    for path in folder.folder.glob(".*.part"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _has_been_completed(path) -> bool:
+    """Return whether a bag could be given the index that it lacks, and holds any message."""
+    # Imported late: hardly any experiment leaves such a bag.
+    import rosbag
+
+    with contextlib.suppress(rosbag.ROSBagException, OSError, ValueError, KeyError, IndexError):
+        with rosbag.Bag(str(path), "a", allow_unindexed=True) as bag:
+            for _ in bag.reindex():
+                pass
+        with rosbag.Bag(str(path)) as bag:
+            return bag.get_message_count() > 0
+    return False
+
+
+def tum_text(time, x, y, yaw) -> str:
+    """Return a planar trajectory as the content of a TUM file.
+
+    ``time``, ``x``, ``y``, ``yaw`` (array_like, shape (n,)) [s, m, m, rad]. Returns numbers that
+    read back the same to the last bit.
+    """
+    yaw = np.asarray(yaw, dtype=float)
+    zero = np.zeros_like(yaw)
+    quaternions = quaternion_from_roll_pitch_yaw(np.column_stack([zero, zero, yaw]))
+    rows = np.column_stack([time, x, y, zero, quaternions])
+    return "".join(" ".join(map(repr, row)) + "\n" for row in rows.tolist())
+
+
+def tum_of_comparison(comparison, poses) -> dict[str, str]:
+    """Return an IMU and what is right for it as TUM.
+
+    ``poses`` (DataFrame): where the robot was: x, y [m] by time [s]. Returns ``truth`` and ``imu``.
+    """
+    time = comparison.error.index.to_numpy(dtype=float)
+    known = poses.index.to_numpy(dtype=float)
+    x, y = (np.interp(time, known, poses[name].to_numpy(dtype=float)) for name in ("x", "y"))
+    return {
+        "truth": tum_text(time, x, y, comparison.reference_yaw),
+        "imu": tum_text(time, x, y, comparison.imu_yaw),
+    }

@@ -81,10 +81,7 @@ class SampleStore:
     def open(cls, path) -> SampleStore:
         """Open what a process has left that did not come to its end.
 
-        Raises
-        ------
-        ResultError
-            It is not there or no such file.
+        Raises ResultError: it is not there or no such file.
         """
         try:
             file = open_regular(path)
@@ -104,13 +101,7 @@ class SampleStore:
         return store
 
     def keep_in(self, path) -> None:
-        """Write what there is and will be to a new file.
-
-        Raises
-        ------
-        ResultError
-            It cannot be made.
-        """
+        """Write what there is and will be to a new file. Raises ResultError: it cannot be made."""
         header = json.dumps({"columns": self.columns}).encode() + b"\n"
         try:
             # Unbuffered: how much of it is on the disk is known.
@@ -155,11 +146,8 @@ class SampleStore:
     def append_rows(self, stamps, values) -> None:
         """Add rows with ascending stamps, the first one greater than the last one's so far.
 
-        Parameters
-        ----------
-        stamps : array_like of int, shape (n,)
-            [ns]; at least one.
-        values : array_like, shape (n, columns)
+        ``stamps`` (array_like of int, shape (n,)) [ns]; at least one; ``values`` (array_like, shape
+        (n, columns)).
         """
         rows = np.empty(len(stamps), dtype=self._type)
         rows["stamp"], rows["values"] = stamps, values
@@ -201,16 +189,8 @@ class SampleStore:
     def rows(self, first: int, last: int):
         """Return rows from number ``first`` to before ``last``.
 
-        Returns
-        -------
-        stamps : ndarray of int64, shape (n,)
-            [ns]
-        values : ndarray, shape (n, columns)
-
-        Raises
-        ------
-        ResultError
-            They cannot be read any more.
+        Raises ResultError: they cannot be read any more. Returns ``stamps`` (ndarray of int64,
+        shape (n,)) [ns]; ``values`` (ndarray, shape (n, columns)).
         """
         size = self._row.size
         with self._lock:
@@ -272,11 +252,7 @@ class Stream:
     def append_rows(self, stamps, values) -> None:
         """Add samples as :meth:`append` would, one after the other.
 
-        Parameters
-        ----------
-        stamps : ndarray of int, shape (n,)
-            [ns]
-        values : ndarray, shape (n, columns)
+        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``values`` (ndarray, shape (n, columns)).
         """
         newest = self.store.newest
         first_is_next = len(stamps) and (newest is None or newest < stamps[0])
@@ -394,11 +370,8 @@ class ExperimentRecord:
     def add_receiver(self, longest_delay: float) -> None:
         """Say that there is a GNSS receiver, before :meth:`keep_in`.
 
-        Parameters
-        ----------
-        longest_delay : float
-            From a measurement to its arrival [s]. Fixes that are measured less than this before
-            the end do not count: some of them have not arrived.
+        ``longest_delay``: from a measurement to its arrival [s]. Fixes that are measured less than
+        this before the end do not count: some of them have not arrived.
         """
         self._longest_delay = longest_delay
         for name, columns in STORED_OF_RECEIVER.items():
@@ -467,10 +440,7 @@ class ExperimentRecord:
     def left_behind(cls, folder) -> ExperimentRecord | None:
         """Return what an experiment has left that was killed, None if it has left nothing.
 
-        Raises
-        ------
-        ResultError
-            Files are missing or not what they should be.
+        Raises ResultError: files are missing or not what they should be.
         """
         paths = {name: folder.path(f"{name}.{ENDING}") for name in STORED}
         if not any(path.exists() for path in paths.values()):

@@ -92,11 +92,8 @@ class ExperimentTables:
     def load(cls, folder) -> ExperimentTables:
         """Read the tables of a :class:`.ResultFolder` back.
 
-        Raises
-        ------
-        ResultError
-            A file is missing or broken, or lacks a column; only the :data:`OPTIONAL` ones may be
-            missing.
+        Raises ResultError: a file is missing or broken, or lacks a column; only the
+        :data:`OPTIONAL` ones may be missing.
         """
         return cls(**{name: load_table(folder, name) for name in REQUIRED_COLUMNS})
 
@@ -104,22 +101,12 @@ class ExperimentTables:
 def write_recorded_tables(folder, record, zero, end):
     """Write what an experiment has recorded as CSV, a part at a time: a drive may be long.
 
-    Parameters
-    ----------
-    folder : ResultFolder
-    record : ExperimentRecord
-    zero, end : int
-        First and last stamp [ns].
+    Raises ResultError: a file cannot be written. ``zero``, ``end``: first and last stamp [ns].
 
     Returns
     -------
     dict of DataFrame
         The columns of each table that the evaluation needs.
-
-    Raises
-    ------
-    ResultError
-        A file cannot be written.
     """
     tables = record.tables(zero, end)
     for name, table in tables.items():
@@ -130,14 +117,7 @@ def write_recorded_tables(folder, record, zero, end):
 def complete_tables(folder) -> None:
     """Make the tables that a killed experiment has not written, of the samples that it has left.
 
-    Parameters
-    ----------
-    folder : ResultFolder
-
-    Raises
-    ------
-    ResultError
-        The samples cannot be used, or a table cannot be written.
+    Raises ResultError: the samples cannot be used, or a table cannot be written.
     """
     record = ExperimentRecord.left_behind(folder)
     if record is None:
@@ -158,10 +138,7 @@ def complete_tables(folder) -> None:
 def load_table(folder, name):
     """Read one table of a :class:`.ResultFolder`; None for an :data:`OPTIONAL` one that it lacks.
 
-    Raises
-    ------
-    ResultError
-        It is missing or broken, or lacks a column.
+    Raises ResultError: it is missing or broken, or lacks a column.
     """
     if name in OPTIONAL and not folder.path(f"{name}.csv").exists():
         return None

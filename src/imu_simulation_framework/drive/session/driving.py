@@ -63,10 +63,6 @@ class DriveToFollow:
 class DriveSession:
     """Follows a trajectory from its first to its last control period.
 
-    Parameters
-    ----------
-    follower : Follower
-
     Attributes
     ----------
     time : float
@@ -96,17 +92,8 @@ class DriveSession:
     def answer(self, time: float, error: TrackingError) -> tuple[float, float]:
         """Return the command that answers an error; standstill once the drive is over.
 
-        Parameters
-        ----------
-        time : float
-            After the drive's beginning [s].
-        error : TrackingError
-            Of this moment.
-
-        Raises
-        ------
-        SimulatorError
-            It is no number, or of another time.
+        Raises SimulatorError: it is no number, or of another time. ``time``: after the drive's
+        beginning [s]; ``error``: of this moment.
         """
         numbers = (time, *error)
         if not all(map(math.isfinite, numbers)):
@@ -195,10 +182,8 @@ class TrackingSession:
     def ground_truth(self, pose: TruePose) -> TrackedPose | None:
         """Take one sample of the ground truth; return the answer if one is due.
 
-        Raises
-        ------
-        SimulatorError
-            It is not finite, or somebody has put the robot elsewhere during the drive.
+        Raises SimulatorError: it is not finite, or somebody has put the robot elsewhere during the
+        drive.
         """
         # Of a sum one look tells, and this is asked of every message.
         if not math.isfinite(pose.x + pose.y + sum(pose.orientation)):

@@ -23,7 +23,6 @@ class PositioningSession:
 
     Parameters
     ----------
-    gnss : GnssSpecification
     seed : int
         Of the experiment.
     """
@@ -50,18 +49,10 @@ class PositioningSession:
     ) -> pd.DataFrame | None:
         """Take the robot's next states; return the fixes that have arrived by the last of them.
 
-        Parameters
-        ----------
-        stamps : ndarray of int, shape (n,)
-            [ns]
-        position, orientation, linear_velocity, angular_velocity : ndarray
-            Of the robot, (n, 3) or (n, 4): the first two in the world, the velocities in the
-            robot's axes [m, m/s, rad/s].
-
-        Returns
-        -------
-        pandas.DataFrame or None
-            GnssRecord; None for no fix.
+        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``position``, ``orientation``,
+        ``linear_velocity``, ``angular_velocity`` (ndarray): of the robot, (n, 3) or (n, 4): the
+        first two in the world, the velocities in the robot's axes [m, m/s, rad/s]. Returns
+        GnssRecord; None for no fix.
         """
         chosen = self._measured(stamps)
         if chosen.any():

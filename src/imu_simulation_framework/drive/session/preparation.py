@@ -20,13 +20,7 @@ from imu_simulation_framework.drive.tracking.reference import Reference
 
 
 class PreparationSession:
-    """Reads the configured drive and its recorded IMU; writes them into the results.
-
-    Attributes
-    ----------
-    drive : PreparedDrive
-    recorded_imu : PreparedImu or None
-    """
+    """Reads the configured drive and its recorded IMU; writes them into the results."""
 
     drive: PreparedDrive
     recorded_imu: PreparedImu | None
@@ -34,10 +28,7 @@ class PreparationSession:
     def check(self, configuration: Configuration) -> None:
         """Make sure that the configured experiment can be done, kept, and gives an answer.
 
-        Raises
-        ------
-        FrameworkError
-            It cannot, or does not.
+        Raises FrameworkError: it cannot, or does not.
         """
         check_result_folder(
             configuration.experiment.output, drive_name(configuration), imu_label(configuration)
@@ -47,10 +38,7 @@ class PreparationSession:
     def read(self, configuration: Configuration) -> DriveToFollow:
         """Read and check what is to be driven.
 
-        Raises
-        ------
-        FrameworkError
-            The experiment cannot be done.
+        Raises FrameworkError: the experiment cannot be done.
         """
         check = ensure_plausible(configuration)
         self.drive = drive = prepare_drive(configuration, check.reference)
@@ -75,13 +63,7 @@ class PreparationSession:
         )
 
     def write(self, folder: ResultFolder) -> None:
-        """Write what was read.
-
-        Raises
-        ------
-        ResultError
-            A file cannot be written.
-        """
+        """Write what was read. Raises ResultError: a file cannot be written."""
         drive, imu = self.drive, self.recorded_imu
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_table("reference", drive.reference)

@@ -22,27 +22,18 @@ def write_results(
 ) -> dict:
     """Write what was recorded: tables, summary, figures.
 
+    Raises ResultError: a file cannot be written; what was recorded stays. Returns the summary.
+
     Parameters
     ----------
     folder : ResultFolder
         With what was prepared before the drive.
-    configuration : Configuration
     session : RecordingSession
         It has begun; what it has kept in files is discarded once the tables are written.
     wall_time : float
         Wall-clock seconds that the drive took.
     imu_is_regular : bool
         Whether the simulated IMU measures at exactly equal intervals.
-
-    Returns
-    -------
-    dict
-        The summary.
-
-    Raises
-    ------
-    ResultError
-        A file cannot be written; what was recorded stays.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
     from imu_simulation_framework.drive.results.report import write_report

@@ -132,9 +132,7 @@ class DrivenSamples(NamedTuple):
 class SimulatedRobot:
     """The configured robot at rest, its IMU's errors beginning.
 
-    Parameters
-    ----------
-    configuration : Configuration
+    Raises FrameworkError: something of it cannot be simulated.
 
     Attributes
     ----------
@@ -142,11 +140,6 @@ class SimulatedRobot:
         Joints of the wheels, in the order of the samples' wheels.
     positioning : PositioningSession or None
         The GNSS receiver on it, if it has one.
-
-    Raises
-    ------
-    FrameworkError
-        Something of it cannot be simulated.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -198,10 +191,8 @@ class SimulatedRobot:
     def set_imu(self, model: str, parameters: Mapping[str, Any], seed: int) -> None:
         """Give the robot another IMU, whose errors begin now.
 
-        Raises
-        ------
-        ConfigurationError
-            There is no such model, or it refuses the parameters; the IMU stays as it was.
+        Raises ConfigurationError: there is no such model, or it refuses the parameters; the IMU
+        stays as it was.
         """
         imu = make_imu_model(model, parameters, 1.0 / self._rate, seed)
         self._imu_arguments = (model, parameters, 1.0 / self._rate, seed)

@@ -9,7 +9,7 @@ import numpy as np
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import difference, wrap
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.heading.streamed_yaw_error import WAITING, StreamedYawError
+from imu_simulation_framework.heading.yaw_error import WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):
@@ -57,11 +57,8 @@ class YawSession:
     def compare_with(self, reference, recorded=None) -> None:
         """Play what was recorded, too.
 
-        Parameters
-        ----------
-        reference, recorded : pair of ndarray, each (n,)
-            Times after the drive's beginning [s], and unwrapped yaws [rad], of the reference and
-            of the recorded IMU, if there was one.
+        ``reference``, ``recorded`` (pair of ndarray, each (n,)): times after the drive's beginning
+        [s], and unwrapped yaws [rad], of the reference and of the recorded IMU, if there was one.
         """
         self._reference = reference
         self._recorded = recorded or ()

@@ -24,6 +24,8 @@ from imu_simulation_framework.drive.tracking.reference import TrackingError
 class ControllerGains(Settings):
     """Gains of all controllers, for a robot with wheels of 0.1 m, a half track of 0.25 m and 20 Hz.
 
+    Raises ConfigurationError: a value is out of range.
+
     Attributes
     ----------
     yaw_proportional, yaw_integral, yaw_derivative : float
@@ -34,11 +36,6 @@ class ControllerGains(Settings):
         Of the derivatives' low-pass filter [s]; 0 is none.
     correction_limit : float
         Largest correction of a wheel's velocity [rad/s].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is out of range.
     """
 
     yaw_proportional: float = setting(8.0, unit="1/s", minimum=0.0)
@@ -54,10 +51,11 @@ class ControllerGains(Settings):
 class Pid:
     """PID controller with a fixed period.
 
-    ``output = P e + I integral(e) + D de/dt``, signed, within the output limit. The
-    derivative is that of the error after a first-order low-pass filter. While the output
-    is at its limit the integral only changes if that leads away from the limit
-    (conditional integration; Astrom and Hagglund: Advanced PID Control, section 3.5).
+    ``output = P e + I integral(e) + D de/dt``, signed, within the output limit. The derivative is
+    that of the error after a first-order low-pass filter. While the output is at its limit the
+    integral only changes if that leads away from the limit (conditional integration; Astrom and
+    Hagglund: Advanced PID Control, section 3.5). Raises ConfigurationError: if the period or the
+    limit is not positive, or a gain or the time constant is negative.
 
     Parameters
     ----------
@@ -72,12 +70,6 @@ class Pid:
     angular : bool
         The error is an angle [rad]: its change from step to step is wrapped, so that
         passing half a turn does not look like a jump.
-
-    Raises
-    ------
-    ConfigurationError
-        If the period or the limit is not positive, or a gain or the time constant
-        is negative.
     """
 
     def __init__(
@@ -118,17 +110,14 @@ class Pid:
     def step(self, error, integrate=True):
         """Return the output for the next error.
 
+        Raises ValueError: if the error is not finite; it would stay in the integral for ever.
+
         Parameters
         ----------
         error : float
         integrate : bool
             False keeps the integral as it is, for a caller who knows that the
             actuator cannot follow.
-
-        Raises
-        ------
-        ValueError
-            If the error is not finite; it would stay in the integral for ever.
         """
         if not math.isfinite(error):
             raise ValueError(f"the control error is {error}")
@@ -192,7 +181,6 @@ class YawPid:
         ----------
         left, right : float
             Precomputed wheel velocities [rad/s].
-        error : TrackingError
         """
         turning = self._pid.step(error.yaw_error)
         return _limit_wheels(
@@ -263,7 +251,6 @@ class YawDistancePid:
         ----------
         left, right : float
             Precomputed wheel velocities [rad/s].
-        error : TrackingError
         """
         mean = 0.5 * (left + right)
         cosine = math.cos(error.yaw_error)
@@ -337,19 +324,14 @@ CONTROLLERS = {
 def make_controller(name, gains, period, limits):
     """Return a controller by its name.
 
+    Raises ConfigurationError: if the name is unknown, or the period is not positive.
+
     Parameters
     ----------
     name : str
         One of `CONTROLLERS`.
-    gains : ControllerGains
     period : float
         Control period [s].
-    limits : RobotLimits
-
-    Raises
-    ------
-    ConfigurationError
-        If the name is unknown, or the period is not positive.
     """
     if name not in CONTROLLERS:
         raise ConfigurationError(

@@ -41,16 +41,7 @@ class TrackingError(NamedTuple):
 
 
 def tracking_error(reference, actual):
-    """Return the error between two poses.
-
-    Parameters
-    ----------
-    reference, actual : Pose2D
-
-    Returns
-    -------
-    TrackingError
-    """
+    """Return the error between two poses."""
     east = reference.x - actual.x
     north = reference.y - actual.y
     cosine = math.cos(reference.yaw)
@@ -66,8 +57,9 @@ def tracking_error(reference, actual):
 class Reference:
     """A trajectory that can be asked for any time; made for loops, one time per call.
 
-    Values between two samples are interpolated linearly. Before the first sample the
-    reference stands at the first pose, after the last sample at the last one.
+    Values between two samples are interpolated linearly. Before the first sample the reference
+    stands at the first pose, after the last sample at the last one. Raises TrajectoryError: if
+    there are less than two samples.
 
     Parameters
     ----------
@@ -79,11 +71,6 @@ class Reference:
         [rad], unwrapped.
     left, right : array_like, shape (n,), optional
         Wheel velocities [rad/s].
-
-    Raises
-    ------
-    TrajectoryError
-        If there are less than two samples.
     """
 
     def __init__(self, time, x, y, yaw, left=None, right=None):
@@ -158,13 +145,9 @@ class Reference:
     def wheel_velocities_at(self, time):
         """Return the wheel velocities (left, right) [rad/s] at a time [s].
 
-        They are zero before the start and after the end. A command that is held for a
-        control period follows the trajectory best with the value in the period's middle.
-
-        Raises
-        ------
-        ValueError
-            If the reference was made without wheel velocities.
+        They are zero before the start and after the end. A command that is held for a control
+        period follows the trajectory best with the value in the period's middle. Raises ValueError:
+        if the reference was made without wheel velocities.
         """
         if self._left is None:
             raise ValueError("this reference was made without wheel velocities")

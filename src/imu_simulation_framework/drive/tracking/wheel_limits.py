@@ -24,7 +24,6 @@ def wheel_velocities(trajectory, drivetrain):
     ----------
     trajectory : pandas.DataFrame
         Trajectory.
-    drivetrain : DifferentialDrivetrain
 
     Returns
     -------
@@ -125,28 +124,20 @@ def check_limits(
 ):
     """Refuse a trajectory that the robot's wheels cannot follow, and say what would help.
 
-    Both suggestions, a smaller scale and a longer smoothing window, are tried on the
-    trajectory before they are made.
+    Both suggestions, a smaller scale and a longer smoothing window, are tried on the trajectory
+    before they are made. Raises TooFastError: if a wheel would have to be faster, or accelerate
+    more, than it can. Raises TrajectoryError: if a velocity is no finite number.
 
     Parameters
     ----------
     trajectory : pandas.DataFrame
         Trajectory.
-    drivetrain : DifferentialDrivetrain
-    limits : RobotLimits
     recorded : pandas.DataFrame, optional
         Poses before smoothing, resampling and scaling, at times that count as the
         trajectory's do, so that the window suggested is the whole window and not one in
         addition to what was done.
     present_scale, present_window : float
         Scale and smoothing window [s] with which the trajectory was made from it.
-
-    Raises
-    ------
-    TooFastError
-        If a wheel would have to be faster, or accelerate more, than it can.
-    TrajectoryError
-        If a velocity is no finite number.
     """
     if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
         raise TrajectoryError("The trajectory has velocities that are not finite numbers.")

@@ -27,9 +27,9 @@ from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.yaml_files import find_description, read_described
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
-from imu_simulation_framework.flight.gimbal.profiles import TabulatedJoints
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
+    TabulatedJoints,
     gimbal_from_mapping,
 )
 
@@ -64,15 +64,8 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
 def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
     """Return the angles of a CSV file with columns time [s], pan, tilt, roll [rad].
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Raises
-    ------
-    ConfigurationError
-        It cannot be read, a column is missing, its time does not increase, a value is not finite,
-        or there is a gap: a step of more than :data:`LONGEST_STEP` median ones.
+    Raises ConfigurationError if it cannot be read, a column is missing, its time does not increase,
+    a value is not finite, or there is a gap: a step of more than :data:`LONGEST_STEP` median ones.
     """
     try:
         table = read_csv(path)

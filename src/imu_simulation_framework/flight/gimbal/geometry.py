@@ -1,11 +1,5 @@
 r"""Where a gimbal's joints and links are on its platform, and how they move.
 
-The three joints of a gimbal: their order, and their angles over time.
-
-What a gimbal asks of a platform's motion, whether its world is a level plane or the Earth.
-
-Where a gimbal's links are on the platform, and how they move.
-
 Equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani Sarvestani), link by link: pan,
 tilt and roll turn one after the other, and from joint to joint there may be lever arms. With C the
 rotation from a link to the platform, :math:`\omega` and :math:`\alpha` the link's angular velocity
@@ -41,6 +35,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.checked_values import Axes, checked_numbers
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion
@@ -55,17 +50,9 @@ right-handed: a positive pan turns to the left, a positive tilt turns the nose d
 class JointMotion:
     """Angles of the joints over time; columns are pan, tilt, roll.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    angle, rate, acceleration : ndarray, shape (n, 3)
-        [rad, rad/s, rad/s^2]
-
-    Raises
-    ------
-    MotionError
-        Shapes do not fit, a number is not finite, or time does not increase.
+    ``time`` (n,): strictly increasing [s]. ``angle``, ``rate``, ``acceleration`` (n, 3) [rad,
+    rad/s, rad/s^2]. Raises MotionError if shapes do not fit, a number is not finite, or time does
+    not increase.
     """
 
     time: np.ndarray
@@ -96,19 +83,9 @@ class JointMotion:
     ) -> JointMotion:
         """Return the joints' motion through given angles; between them they follow cubic splines.
 
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            At least two, strictly increasing [s].
-        angle : array_like, shape (n, 3)
-            [rad]
-        at : array_like, shape (m,), optional
-            Times of the result, from the first to the last [s]; by default those of the angles.
-
-        Raises
-        ------
-        MotionError
-            As for the class, or there are too few.
+        ``time`` (n,): at least two, strictly increasing [s]. ``angle`` (n, 3) [rad]. ``at`` (m,):
+        times of the result, from the first to the last [s]; by default those of the angles. Raises
+        MotionError as for the class, or there are too few.
         """
         time, angle = np.asarray(time, dtype=float), np.asarray(angle, dtype=float)
         given = cls(time, angle, np.zeros_like(angle), np.zeros_like(angle))
@@ -134,10 +111,7 @@ AnyMotion = Union[Motion, EarthMotion]
 def require_samples(motion: AnyMotion) -> None:
     """Refuse a motion without derivatives.
 
-    Raises
-    ------
-    MotionError
-        It has less than three samples.
+    Raises MotionError if it has less than three samples.
     """
     if len(motion.time) < 3:
         raise MotionError(
@@ -173,18 +147,8 @@ def gravitation_between(motion: AnyMotion, position: np.ndarray) -> np.ndarray:
 def place_on_earth(motion: AnyMotion, latitude: float, longitude: float, height: float):
     """Return a place in the motion's world, (3,) [m].
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-    latitude, longitude : float
-        [deg]
-    height : float
-        [m]
-
-    Raises
-    ------
-    ConfigurationError
-        The motion's world has no latitude and longitude.
+    ``latitude``, ``longitude`` [deg]. ``height`` [m]. Raises ConfigurationError if the motion's
+    world has no latitude and longitude.
     """
     if isinstance(motion, EarthMotion):
         return ecef_of(np.radians(latitude), np.radians(longitude), height)
@@ -194,6 +158,7 @@ def place_on_earth(motion: AnyMotion, latitude: float, longitude: float, height:
     )
 
 
+_ZERO = (0.0, 0.0, 0.0)
 _LONGEST_ARM = 100.0  # m
 _AXES = {"pan": 2, "tilt": 1, "roll": 0}
 
@@ -201,14 +166,10 @@ _AXES = {"pan": 2, "tilt": 1, "roll": 0}
 class Mount(NamedTuple):
     """Where something is on a platform that it moves on; n samples.
 
-    Attributes
-    ----------
-    lever_arm, lever_arm_rate, lever_arm_acceleration : ndarray, shape (n, 3)
-        Its place in the platform's axes, and the derivatives there [m, m/s, m/s^2].
-    rotation : scipy.spatial.transform.Rotation
-        From its axes to the platform's, n of them.
-    angular_velocity : ndarray, shape (n, 3)
-        Against the platform, in its own axes [rad/s].
+    ``lever_arm``, ``lever_arm_rate``, ``lever_arm_acceleration`` (n, 3): its place in the
+    platform's axes, and the derivatives there [m, m/s, m/s^2]. ``rotation``: from its axes to the
+    platform's, n of them. ``angular_velocity`` (n, 3): against the platform, in its own axes
+    [rad/s].
     """
 
     lever_arm: np.ndarray
@@ -229,7 +190,7 @@ class Link(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GimbalGeometry:
+class GimbalGeometry(Settings):
     """Arms of a gimbal, each in the axes of the link that it belongs to; by default there are none.
 
     Parameters
@@ -240,24 +201,13 @@ class GimbalGeometry:
         Roll, pitch and yaw of the gimbal's base on the platform [rad].
     pan_to_tilt, tilt_to_roll, roll_to_imu : 3 float
         [m]
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    body_to_pan: Axes = (0.0, 0.0, 0.0)
-    base: Axes = (0.0, 0.0, 0.0)
-    pan_to_tilt: Axes = (0.0, 0.0, 0.0)
-    tilt_to_roll: Axes = (0.0, 0.0, 0.0)
-    roll_to_imu: Axes = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        for name in ("body_to_pan", "base", "pan_to_tilt", "tilt_to_roll", "roll_to_imu"):
-            largest = 2.0 * np.pi if name == "base" else _LONGEST_ARM
-            value = checked_numbers(name, getattr(self, name), 3, maximum=largest)
-            object.__setattr__(self, name, value)
+    body_to_pan: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    base: Axes = declared(_ZERO, checked_numbers, count=3, maximum=2.0 * np.pi)
+    pan_to_tilt: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    tilt_to_roll: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    roll_to_imu: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
 
     @property
     def base_rotation(self) -> Rotation:
@@ -339,16 +289,7 @@ def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
 
     The platform's angular acceleration alone is taken from a cubic spline through its samples.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the platform.
-    mount : Mount
-
-    Raises
-    ------
-    MotionError
-        The motion has less than three samples.
+    ``motion``: of the platform. Raises MotionError if the motion has less than three samples.
     """
     require_samples(motion)
     arm, arm_rate = mount.lever_arm, mount.lever_arm_rate

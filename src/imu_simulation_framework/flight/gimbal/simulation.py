@@ -16,17 +16,15 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     JointMotion,
     world_to_inertial,
 )
+from imu_simulation_framework.flight.gimbal.loop import GyroscopeErrors, run_loop, servo
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
 from imu_simulation_framework.flight.gimbal.stabilisation import (
-    GyroscopeErrors,
     Residual,
     Stabilisation,
     at_limits,
     at_rates,
     boresight_of,
     exact_joints,
-    run_loop,
-    servo,
     target_orientation,
     target_rate,
 )
@@ -43,16 +41,8 @@ from imu_simulation_framework.sensors.simulation import (
 class GimbalMotion:
     """What a gimbal made of a platform's motion.
 
-    Attributes
-    ----------
-    motion : Motion or EarthMotion
-        Of the IMU on the inner link, at the platform's times.
-    joints : JointMotion
-    geometry : GimbalGeometry
-    residual : Residual or None
-        Of a stabilised one.
-    remarks : tuple of str
-        How well it pointed, and when it was at its limits.
+    ``motion``: of the IMU on the inner link, at the platform's times. ``residual``: of a stabilised
+    one. ``remarks``: how well it pointed, and when it was at its limits.
     """
 
     motion: AnyMotion
@@ -81,7 +71,6 @@ def simulate_gimbal(
     ----------
     motion : Motion or EarthMotion
         Of the platform; evenly sampled for a stabilised gimbal.
-    gimbal : GimbalSpecification
     imu : ImuErrors, optional
         As for :func:`.simulate_imu`; without one the gyroscope has no errors.
     seed, run : int

@@ -1,7 +1,5 @@
 r"""A loosely coupled filter for INS and GNSS, of 15 states, of many runs at once.
 
-How the error of an inertial navigation grows: 15 states, in the Earth's axes.
-
 The error is that of attitude, velocity, position, accelerometer bias and gyroscope bias, three
 numbers each, as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated Navigation
 Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
@@ -45,8 +43,6 @@ what the estimate makes of it, the errors of :mod:`.navigation.filter` make
     \end{pmatrix} \delta x + \mathrm{noise}
 
 (section 14.3.1, and 14.115 without a lever arm).
-
-A loosely coupled filter for INS and GNSS, closed loop, of many runs at once.
 
 An extended Kalman filter of 15 error states in the Earth's axes (Groves: Principles of GNSS,
 Inertial, and Multisensor Integrated Navigation Systems, 2nd edition, chapter 14): from one fix to
@@ -118,11 +114,7 @@ _IDENTITY = np.eye(3)
 def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
     """Return by which matrices (r, 15, 15) errors at a stretch's beginning become those at its end.
 
-    Parameters
-    ----------
-    state : NavigationState
-        At the beginning or at the end, of r runs.
-    stretch : Stretch
+    ``state``: at the beginning or at the end, of r runs.
     """
     matrix = np.zeros((len(state.position), STATES, STATES))
     duration = stretch.duration
@@ -164,11 +156,8 @@ def influence(stretch: Stretch) -> np.ndarray:
     are added to the attitude and to the velocity; within the stretch the velocity follows a tilt,
     and the position both, as if they grew evenly.
 
-    Returns
-    -------
-    ndarray, shape (r, 15, 27)
-        By the elements, row by row, of the gyroscope's matrix, of the accelerometer's, and of the
-        g-sensitivity.
+    The result is (r, 15, 27): by the elements, row by row, of the gyroscope's matrix, of the
+    accelerometer's, and of the g-sensitivity.
     """
     runs, duration = len(stretch.velocity), stretch.duration
     matrix = np.zeros((runs, STATES, CONSIDERED))
@@ -190,13 +179,7 @@ def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -
     In the IMU's axes the white noise of the gyroscope has the density N_g^2, that of the
     accelerometer N_a^2, and the biases walk with K^2 (Groves 14.82).
 
-    Parameters
-    ----------
-    attitude : ndarray, shape (r, 3, 3)
-        At one end of the stretch.
-    duration : float
-        [s]
-    tuning : FilterTuning
+    ``attitude`` (r, 3, 3): at one end of the stretch. ``duration`` [s].
     """
     noise = np.zeros((len(attitude), STATES, STATES))
     for part, density in (
@@ -232,20 +215,9 @@ def antenna_matrix(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return where a state has the antenna, and how the innovation depends on its errors.
 
-    Parameters
-    ----------
-    state : NavigationState
-        Of r runs.
-    rate : ndarray, shape (r, 3)
-        Angular velocity against inertial space, in the IMU's axes, less the bias [rad/s].
-    arm, arm_rate : ndarray, shape (3,)
-        [m; m/s]
-
-    Returns
-    -------
-    antenna : ndarray, shape (r, 6)
-        Position [m] and velocity [m/s] in ECEF.
-    matrix : ndarray, shape (r, 6, 15)
+    ``state``: of r runs. ``rate`` (r, 3): angular velocity against inertial space, in the IMU's
+    axes, less the bias [rad/s]. ``arm``, ``arm_rate`` (3,) [m; m/s]. Returns ``antenna`` (r, 6),
+    position [m] and velocity [m/s] in ECEF; ``matrix`` (r, 6, 15).
     """
     offset = state.attitude @ arm
     swing = (state.attitude @ (np.cross(rate, arm) + arm_rate)[..., np.newaxis])[..., 0]
@@ -305,15 +277,10 @@ def initial_state(
 ) -> NavigationState:
     """Return where navigators begin that do not quite know where they are.
 
-    Parameters
-    ----------
-    position, velocity : array_like, shape (3,)
-        The true ones, in ECEF [m; m/s].
-    orientation : array_like, shape (4,)
-        The true one, from the IMU's axes to ECEF; a quaternion x, y, z, w.
-    errors : array_like, shape (r, 9)
-        Of r runs, estimate less truth: turn [rad], velocity [m/s] and position [m] about and along
-        north, east, down (:meth:`.InitialUncertainty.draw`).
+    ``position``, ``velocity`` (3,): the true ones, in ECEF [m; m/s]. ``orientation`` (4,): the true
+    one, from the IMU's axes to ECEF; a quaternion x, y, z, w. ``errors`` (r, 9): of r runs,
+    estimate less truth: turn [rad], velocity [m/s] and position [m] about and along north, east,
+    down (:meth:`.InitialUncertainty.draw`).
     """
     position, errors = np.asarray(position, dtype=float), np.atleast_2d(errors)
     local = ned_to_ecef(*geodetic_of(position)[:2])
@@ -370,10 +337,8 @@ def run_filter(
     lever_arm : LeverArm, optional
         By default the antenna is where the IMU is, or is taken to be.
 
-    Raises
-    ------
-    MotionError
-        A fix is not at the time of a sample, or outside them, or the shapes do not fit.
+    Raises MotionError if a fix is not at the time of a sample, or outside them, or the shapes do
+    not fit.
     """
     runs = len(start.position)
     _check(runs, time, delta_theta, delta_velocity, fixes, lever_arm)

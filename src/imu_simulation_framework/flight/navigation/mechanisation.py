@@ -135,23 +135,9 @@ def navigate(
 ) -> tuple[NavigationState, Stretch]:
     """Return where increments lead from a state.
 
-    Parameters
-    ----------
-    state : NavigationState
-        Of r runs.
-    delta_theta : ndarray, shape (r, m, 3)
-        Of m >= 1 samples, with their errors [rad].
-    delta_velocity : ndarray, shape (r, m, 3)
-        [m/s]
-    period : float
-        Of one increment [s].
-
-    Returns
-    -------
-    state : NavigationState
-        At the end; the biases are those of before.
-    stretch : Stretch
-        What the error's transition is made of.
+    ``state``: of r runs. ``delta_theta`` (r, m, 3): of m >= 1 samples, with their errors [rad].
+    ``delta_velocity`` (r, m, 3) [m/s]. ``period``: of one increment [s]. Returns ``state``, at the
+    end; the biases are those of before; ``stretch``, what the error's transition is made of.
     """
     samples = delta_theta.shape[1]
     duration = samples * period

@@ -1,9 +1,5 @@
 r"""Many runs of a navigator on one motion, their errors, and their consistency.
 
-Errors of navigators against the truth: attitude, velocity and position, north, east and down.
-
-Whether a filter's errors are as large as it says: NEES and NIS, with bounds.
-
 With the errors e of n states and their covariance P, as the filter says it, the normalised
 squared error :math:`e^T P^{-1} e` (NEES) of a consistent filter has a :math:`\chi^2` distribution
 of n degrees of freedom, and so has the squared innovation in units of its own covariance (NIS) of
@@ -11,8 +7,6 @@ the number of measurements. The mean over r independent runs, times r, has one o
 Li and Kirubarajan: Estimation with Applications to Tracking and Navigation, section 5.4.2).
 Innovations of different times are independent, too, so NIS may be averaged over all; errors are
 not, so NEES has bounds at each time.
-
-Many runs of a navigator on one motion: simulated IMU, receiver, filter, and how wrong it is.
 """
 
 from __future__ import annotations
@@ -73,10 +67,7 @@ class NavigationErrors(NamedTuple):
     def rmse(self, begin: float = 0.0) -> pd.DataFrame:
         """Return root mean squares over time, of each run; columns :data:`RMSE_COLUMNS`.
 
-        Parameters
-        ----------
-        begin : float
-            Fixes before that time after the first one are left out [s].
+        ``begin``: fixes before that time after the first one are left out [s].
         """
         used = self.time >= self.time[0] + begin
         errors = [self.attitude[:, used, 2:], self.position[:, used], self.velocity[:, used]]
@@ -96,19 +87,10 @@ def navigation_errors(
 ) -> NavigationErrors:
     """Return by how much navigators are wrong.
 
-    Parameters
-    ----------
-    navigation : Navigation
-        Of r runs at k fixes.
-    motion : EarthMotion
-        The IMU's true one, which has samples at the times of the fixes.
-    accelerometer_bias, gyroscope_bias : array_like, shape (r, k, 3), (r, 1, 3) or (3,), optional
-        The true ones [m/s^2; rad/s], where they are known and nothing else is wrong with the IMU.
-
-    Raises
-    ------
-    MotionError
-        The motion has no samples at the times of the fixes.
+    ``navigation``: of r runs at k fixes. ``motion``: the IMU's true one, which has samples at the
+    times of the fixes. ``accelerometer_bias``, ``gyroscope_bias`` (r, k, 3): the true ones [m/s^2;
+    rad/s], where they are known and nothing else is wrong with the IMU. Raises MotionError if the
+    motion has no samples at the times of the fixes.
     """
     period = motion.period
     at = np.rint((navigation.time - motion.time[0]) / period).astype(int)
@@ -137,14 +119,8 @@ PROBABILITY = 0.95
 def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> tuple[float, float]:
     """Return between which values the mean of chi-square numbers is.
 
-    Parameters
-    ----------
-    degrees : int
-        Degrees of freedom of each.
-    count : int
-        How many independent ones there are.
-    probability : float
-        Two-sided.
+    ``degrees``: degrees of freedom of each. ``count``: how many independent ones there are.
+    ``probability``: two-sided.
     """
     from scipy.stats import chi2
 
@@ -196,20 +172,9 @@ def consistency(
 ) -> Consistency:
     """Return how the errors of many runs compare with what the filter says of them.
 
-    Parameters
-    ----------
-    navigation : Navigation
-    errors : NavigationErrors
-        Of the same runs and times, with the biases' errors or without.
-    begin : float
-        Fixes before that time after the first one are left out [s].
-    probability : float
-        Of the bounds.
-
-    Raises
-    ------
-    EnsembleError
-        There is no fix after the beginning.
+    ``errors``: of the same runs and times, with the biases' errors or without. ``begin``: fixes
+    before that time after the first one are left out [s]. ``probability``: of the bounds. Raises
+    EnsembleError if there is no fix after the beginning.
     """
     used = navigation.time >= navigation.time[0] + begin
     states = errors.states[:, used]
@@ -293,14 +258,10 @@ class NavigatedRuns(NamedTuple):
     def consistency(self, begin: float = 0.0, biases: bool | None = None) -> Consistency:
         """Return how the errors compare with what the filter says of them.
 
-        Parameters
-        ----------
-        begin : float
-            Fixes before that time after the first one are left out [s].
-        biases : bool, optional
-            Whether the errors of the biases count beside those of attitude, velocity and position.
-            By default if these are all that the filter takes to be wrong with the IMU: scale
-            factors are a part of what looks like a bias.
+        ``begin``: fixes before that time after the first one are left out [s]. ``biases``: whether
+        the errors of the biases count beside those of attitude, velocity and position. By default
+        if these are all that the filter takes to be wrong with the IMU: scale factors are a part of
+        what looks like a bias.
         """
         errors = self.errors
         if biases is None:
@@ -319,24 +280,10 @@ def simulate_increments(
 ) -> ImuRuns:
     """Return what IMUs with errors say of a motion on the Earth, as increments.
 
-    Parameters
-    ----------
-    motion : EarthMotion
-        Of the IMU itself, evenly sampled.
-    imus : Imus
-        A slower sensor than the motion gives fewer samples.
-    runs : int
-    seed : int or numpy.random.SeedSequence
-        Of all runs. A run has the same numbers whatever others there are.
-    first_run : int
-
-    Raises
-    ------
-    MotionError
-        The motion is not evenly sampled.
-    ConfigurationError
-        There is neither one IMU nor as many as runs, or their rates differ or do not go with the
-        motion's.
+    ``motion``: of the IMU itself, evenly sampled. ``imus``: a slower sensor than the motion gives
+    fewer samples. ``seed``: of all runs. A run has the same numbers whatever others there are.
+    Raises MotionError if the motion is not evenly sampled. Raises ConfigurationError if there is
+    neither one IMU nor as many as runs, or their rates differ or do not go with the motion's.
     """
     specifications = [imus] * runs if isinstance(imus, ImuSpecification) else list(imus)
     if len(specifications) != runs:
@@ -369,17 +316,8 @@ def simulate_increments(
 def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -> LeverArm:
     """Return where an antenna is as seen from an IMU, as one who knows both motions knows it.
 
-    Parameters
-    ----------
-    imu, antenna : EarthMotion
-        With the same times.
-    time : array_like, shape (k,)
-        Some of them [s].
-
-    Raises
-    ------
-    MotionError
-        The motions have other times.
+    ``imu``, ``antenna``: with the same times. ``time`` (k,): some of them [s]. Raises MotionError
+    if the motions have other times.
     """
     if len(imu) != len(antenna) or not np.allclose(imu.time, antenna.time, rtol=0.0, atol=1e-9):
         raise MotionError("the motions of IMU and antenna must have the same times")
@@ -413,14 +351,11 @@ def navigate_runs(
     ----------
     motion : EarthMotion
         Of the IMU, evenly sampled.
-    imus : Imus
     gnss : GnssSpecification
         Its lever arm is where the antenna is on the airframe.
-    runs : int
     seed : int or numpy.random.SeedSequence
         Of all runs. A run has the same numbers whatever others there are, and the same on any
         motion with as many samples.
-    first_run : int
     airframe : EarthMotion, optional
         What the antenna is fixed to, with the times of the motion; by default what the IMU is fixed
         to.

@@ -4,8 +4,6 @@ The constants are integrated out over a flat prior, as is right for few of them 
 unknown strength (restricted maximum likelihood: Patterson and Thompson, Recovery of inter-block
 information when block sizes are unequal, Biometrika 58(3), 1971): each is a state of the Kalman
 filter, which starts with a standard deviation far beyond what the data allow.
-
-What each part of a fitted model makes of an observed yaw error.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from imu_simulation_framework.heading.model.likelihood import (
     FilteredDrives,
     ObservedDrive,
 )
-from imu_simulation_framework.heading.model.state_space import StateSpace, state_space
+from imu_simulation_framework.heading.model.sources import StateSpace, state_space
 
 _BROAD = 300.0
 """Standard deviation of a constant before the data, in sizes of what the data show."""
@@ -61,14 +59,7 @@ _STEEP = 0.1
 class Likelihood:
     """Restricted log-likelihood of drives for given terms.
 
-    Parameters
-    ----------
-    drives : sequence of ObservedYawError
-        With equal steps.
-    random : sequence of RandomTerm
-    constants : sequence of ConstantTerm
-    spread : bool
-        Whether the rate's bias differs from drive to drive.
+    ``drives``: with equal steps. ``spread``: whether the rate's bias differs from drive to drive.
     """
 
     def __init__(
@@ -126,10 +117,7 @@ class Likelihood:
     def given(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
         """Return the log-likelihood, but for a constant term, if some constants have values.
 
-        Parameters
-        ----------
-        constants : dict
-            Index of the constant, and its value.
+        ``constants``: index of the constant, and its value.
         """
         chosen, fixed = list(constants), np.array(list(constants.values()))
         given = _Observed.of(
@@ -233,13 +221,8 @@ class _Observed:
 class Fit:
     """A fitted model.
 
-    Parameters
-    ----------
-    likelihood : Likelihood
-    values : dict
-        Of the random terms' parameters.
-    log_likelihood : float
-        Restricted; comparable between fits with the same constants.
+    ``values``: of the random terms' parameters. ``log_likelihood``: restricted; comparable between
+    fits with the same constants.
     """
 
     likelihood: Likelihood
@@ -270,11 +253,7 @@ class Fit:
 def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
     """Return the model that explains the drives best.
 
-    Parameters
-    ----------
-    likelihood : Likelihood
-    start : dict, optional
-        Values of some parameters to begin with.
+    ``start``: values of some parameters to begin with.
     """
     names, sizes = likelihood.names, likelihood.scales
     bounds = [tuple(np.log(sizes.bounds(name))) for name in names]
@@ -297,13 +276,7 @@ def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
 
 
 def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
-    """Return the model that explains the drives best, looked for from these values only.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-    values : dict
-    """
+    """Return the model that explains the drives best, looked for from these values only."""
     names = likelihood.names
     bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
     for _ in range(_MOST_ESCAPES):
@@ -343,14 +316,8 @@ def _escape(found):
 def maximise(function, first, bounds, iterations=_ENOUGH):
     """Return where a smooth function of few variables is largest, and its value there.
 
-    Parameters
-    ----------
-    function : callable
-        Takes an array (p,).
-    first : ndarray, shape (p,)
-    bounds : list of (float, float)
-    iterations : int
-        At most.
+    ``function``: takes an array (p,). ``first`` (p,). ``bounds`` (list of (float, float)).
+    ``iterations``: at most.
     """
     if len(first) == 0:
         return first, function(first)
@@ -407,18 +374,10 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     By the Kalman smoother (Durbin and Koopman: Time series analysis by state space methods,
     section 4.4); the drift of a rate is integrated.
 
-    Parameters
-    ----------
-    fit : Fit
-    index : int
-        Of the drive.
-
-    Returns
-    -------
-    pandas.DataFrame
-        error; a column for each part, which add up to the error; "sensor's part", what of them is
-        the IMU's, the start's offset included; innovation and innovation_std, each observation less
-        what those before it predict, and what that should be [rad]; index time [s].
+    ``index``: of the drive. Returns error; a column for each part, which add up to the error;
+    "sensor's part", what of them is the IMU's, the start's offset included; innovation and
+    innovation_std, each observation less what those before it predict, and what that should be
+    [rad]; index time [s].
     """
     likelihood = fit.likelihood
     drive, space = likelihood.drives[index], likelihood.space(fit.values)

@@ -1,14 +1,13 @@
-"""From observed yaw errors to a model: choice of terms, and tests of what is left.
+"""From observed yaw errors to a model: choice of terms, tests of what is left, other models' words.
 
-Whether what a model leaves unexplained is white, normal, and equally large everywhere.
-
-Which terms the data demand: nested models by likelihood ratio, and a table of all tried.
-
-From observed yaw errors to a model of them.
+Which terms the data demand: nested models by likelihood ratio, and a table of all tried. Whether
+what a model leaves unexplained is white, normal, and equally large everywhere. What the identified
+model is as a specification, and in the family of Hector's plug-in.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Sequence
 
@@ -47,6 +46,12 @@ from imu_simulation_framework.heading.identification.terms import (
     RandomTerm,
 )
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
+from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters, drift_parameters
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
 
 LAGS = 10
 """Autocorrelations that are looked at together."""
@@ -82,10 +87,7 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
     American Statistical Association 69, 1974), which outliers do not mislead. Over all drives
     together the size says nothing, since the model's scale was fitted to it.
 
-    Parameters
-    ----------
-    normalised : sequence of ndarray
-        Of each drive; NaN where nothing was observed.
+    ``normalised``: of each drive; NaN where nothing was observed.
     """
     values = np.concatenate([drive[np.isfinite(drive)] for drive in normalised])
     return [_whiteness(normalised), _normality(values), _size(normalised)]
@@ -157,13 +159,8 @@ def choose(
     downwards, and each walk a drift only where the data show a correlation time; then the
     constants, which are tested by their estimate over its standard error.
 
-    Parameters
-    ----------
-    drives : sequence of ObservedYawError
-    constants : sequence of ConstantTerm
-        Those that the motion can identify.
-    correlated_reference : bool
-        Whether the reference's noise may be correlated, as that of satellite positioning is.
+    ``constants``: those that the motion can identify. ``correlated_reference``: whether the
+    reference's noise may be correlated, as that of satellite positioning is.
     """
     search = _Search(drives, constants)
     random = search.upwards(
@@ -190,12 +187,7 @@ def p_value(gain: float, parameters: int) -> float:
     A strength cannot be negative, so half of the time it gains nothing: half of the chi-square
     distribution's tail (Self and Liang, Journal of the American Statistical Association 82, 1987).
 
-    Parameters
-    ----------
-    gain : float
-        Of log-likelihood.
-    parameters : int
-        How many more.
+    ``gain``: of log-likelihood. ``parameters``: how many more.
     """
     return 0.5 * float(chi2.sf(max(0.0, 2.0 * gain), parameters))
 
@@ -363,18 +355,9 @@ _MOST_REFITS = 10
 class YawErrorIdentification:
     """An identified model of the yaw error.
 
-    Parameters
-    ----------
-    drives : tuple of ObservedYawError
-    fit : Fit
-        Of the chosen model.
-    estimates : dict of Estimate
-        By parameter, see ``UNITS`` of :mod:`.identification.terms`.
-    tried : pandas.DataFrame
-        All models that were compared; see :class:`.Choice`.
-    checks : tuple of ResidualCheck
-    sentences : tuple of str
-        On what the data cannot tell, and which drive would.
+    ``fit``: of the chosen model. ``estimates``: by parameter, see ``UNITS`` of
+    :mod:`.identification.terms`. ``tried``: all models that were compared; see :class:`.Choice`.
+    ``sentences``: on what the data cannot tell, and which drive would.
     """
 
     drives: tuple[ObservedYawError, ...]
@@ -412,17 +395,9 @@ def identify_yaw_error(
 ) -> YawErrorIdentification:
     """Identify the model of the yaw error that the drives demand.
 
-    Parameters
-    ----------
-    drives : sequence of ObservedYawError
-        At equal steps, of one IMU.
-    correlated_reference : bool
-        Whether the reference's noise may be correlated, as that of satellite positioning is.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no drive, steps differ, or an error never changes.
+    ``drives``: at equal steps, of one IMU. ``correlated_reference``: whether the reference's noise
+    may be correlated, as that of satellite positioning is. Raises ConfigurationError if there is no
+    drive, steps differ, or an error never changes.
     """
     if not drives:
         raise ConfigurationError("no drive was given from which to identify a yaw error")
@@ -457,4 +432,118 @@ def _with_intervals(chosen):
     raise ConfigurationError(
         "the likelihood has no single maximum near which the parameters' intervals could be found; "
         "longer drives have one"
+    )
+
+
+_UNMOVED = 1000.0
+"""Time constant of a filter that hardly leans while the body accelerates [s]: what the sensor's own
+filter made of accelerations is in the yaw error that was observed, and shall not come twice."""
+
+
+def specification_of(
+    parameters: YawErrorParameters, name: str, rate: float
+) -> tuple[ImuSpecification, list[str]]:
+    """Return a specification whose gyroscope about z has these errors, and what it cannot say.
+
+    The other axes and the accelerometer have no errors: a yaw shows none of theirs.
+
+    ``name``: of the sensor. ``rate``: its samples per second [Hz]. Raises ConfigurationError if
+    name or rate are not what they must be.
+    """
+
+    def about_z(value):
+        return (0.0, 0.0, value)
+
+    none = (0.0, 0.0, 0.0)
+    gyroscope = TriadSpecification(
+        white_noise=about_z(parameters.angle_random_walk),
+        random_walk=about_z(parameters.rate_random_walk),
+        gauss_markov_sigma=about_z(parameters.rate_drift_sigma),
+        gauss_markov_time=(1000.0, 1000.0, parameters.rate_drift_time),
+        turn_on_bias=about_z(parameters.rate_bias),
+        turn_on_bias_sigma=about_z(parameters.rate_bias_spread),
+        scale_factor_and_misalignment=(none, none, about_z(parameters.scale_factor)),
+    )
+    unsaid = []
+    if parameters.yaw_drift_sigma:
+        unsaid.append(
+            "A specification has no drift of the yaw itself: the one of "
+            f"{math.degrees(parameters.yaw_drift_sigma):.3g} deg over "
+            f"{parameters.yaw_drift_time:.3g} s is left out; Hector's parameters have it."
+        )
+    if parameters.scale_factor_of_absolute_turn:
+        unsaid.append(
+            "A specification has no preference of a direction of turn: the one of "
+            f"{100.0 * parameters.scale_factor_of_absolute_turn:.3g} % is left out."
+        )
+    if parameters.drives < 2:
+        unsaid.append(
+            "turn_on_bias is that of the one drive, and its sigma is 0 for want of others."
+        )
+    specification = ImuSpecification(
+        name=name,
+        gyroscope=gyroscope,
+        output=OutputSpecification(rate=rate, filter_time_constant=_UNMOVED),
+    )
+    return specification, unsaid
+
+
+class HectorFit(NamedTuple):
+    """What comes nearest in the family of Hector's plug-in.
+
+    ``parameters``; ``sigma`` [rad] and ``correlation_time`` [s] of the drift; ``loss`` of
+    log-likelihood against the identified model, None if that is it, and by how many parameters that
+    has more; ``sentences``.
+    """
+
+    parameters: HectorParameters
+    sigma: float
+    correlation_time: float
+    loss: float | None
+    more_parameters: int
+    sentences: list[str]
+
+
+def hector_of(chosen: Fit, period: float) -> HectorFit:
+    """Return Hector's parameters for the drives of a fit.
+
+    The plug-in's yaw has a Gauss-Markov drift, and neither a bias of its rate nor a scale factor;
+    so a drift alone is fitted to the same drives, beside the noise of the reference. Likelihoods
+    are compared with the constants at their estimates.
+
+    ``period``: time between samples at which the plug-in will run [s].
+    """
+    drives = chosen.likelihood.drives
+    terms = [
+        term
+        for term in (YAW_DRIFT, REFERENCE_NOISE, REFERENCE_DRIFT)
+        if term is YAW_DRIFT or term in chosen.likelihood.random
+    ]
+    if chosen.likelihood.constants or set(chosen.likelihood.random) - set(terms):
+        only = fit(Likelihood(drives, terms, ()))
+    else:
+        only = chosen
+    estimates, _ = chosen.constants
+    best = chosen.likelihood.given(dict(enumerate(estimates)))(chosen.values)
+    sigma, time = only.values["yaw_drift_sigma"], only.values["yaw_drift_time"]
+    drift = drift_parameters(sigma, time, period)
+    sentences = []
+    shortest, longest = only.likelihood.scales.bounds("yaw_drift_time")
+    if time < 1.1 * shortest:
+        sentences.append(
+            f"The drift is as fast as {time:.3g} s, the shortest correlation time that was looked "
+            "for; shorter steps may show a faster one."
+        )
+    if time > 0.9 * longest:
+        sentences.append(
+            f"The drift does not turn back within these drives: {time:.3g} s is the longest "
+            "correlation time that was looked for, and only sigma^2 over it is known."
+        )
+    return HectorFit(
+        HectorParameters(yaw_drift=drift.drift, yaw_drift_frequency=drift.drift_frequency),
+        sigma,
+        time,
+        None if only is chosen else best - only.log_likelihood,
+        chosen.parameters + len(estimates) - only.parameters,
+        sentences,
     )

@@ -1,9 +1,4 @@
-"""Intervals of identified parameters, and what a motion cannot tell of them.
-
-Intervals of identified parameters by profile likelihood.
-
-What a motion cannot tell of a yaw error, and which drive would.
-"""
+"""Intervals of identified parameters, and what a motion cannot tell of them."""
 
 from __future__ import annotations
 
@@ -58,15 +53,7 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
     Each is moved from its estimate until the likelihood, maximised over all others, has fallen as
     far as it does by chance (Cox and Snell: Analysis of binary data, 1989, appendix 1.3).
 
-    Parameters
-    ----------
-    fit : Fit
-    confidence : float
-
-    Raises
-    ------
-    BetterFit
-        The search for the fit had not found the highest likelihood.
+    Raises BetterFit if the search for the fit had not found the highest likelihood.
     """
     drop = 0.5 * float(chi2.ppf(confidence, 1))
     found = {name: _of_random(fit, name, drop) for name in fit.values}
@@ -215,10 +202,6 @@ def identifiable_constants(
 
     From the information matrix of the constants beside each drive's own start offset: a term is
     unidentifiable where the others' curves add up to its own.
-
-    Parameters
-    ----------
-    drives : sequence of ObservedYawError
     """
     kept: list[ConstantTerm] = []
     sentences = []
@@ -239,13 +222,7 @@ def identifiable_constants(
 
 
 def likeness(term: ConstantTerm, drives: Sequence[ObservedYawError]) -> str | None:
-    """Return why a constant is hard to tell from others, and which drive would; None if it is not.
-
-    Parameters
-    ----------
-    term : ConstantTerm
-    drives : sequence of ObservedYawError
-    """
+    """Return why a constant is hard to tell from others, and which drive would; else None."""
     before = CONSTANT_TERMS[: CONSTANT_TERMS.index(term)]
     explained = _explained(term, before, drives)
     return _why(term, explained, drives) if explained > _ALIKE else None
@@ -254,10 +231,7 @@ def likeness(term: ConstantTerm, drives: Sequence[ObservedYawError]) -> str | No
 def weak_parameters(estimates, drives: Sequence[ObservedYawError]) -> list[str]:
     """Return a sentence on each parameter that the drives leave open.
 
-    Parameters
-    ----------
-    estimates : dict of Estimate
-    drives : sequence of ObservedYawError
+    ``estimates`` (dict of Estimate).
     """
     sentences = []
     duration = max(drive.time[-1] for drive in drives)

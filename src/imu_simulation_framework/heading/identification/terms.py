@@ -1,9 +1,4 @@
-"""What an identified yaw error may consist of, and what was observed of it.
-
-A yaw error that was observed on a drive, with the turns that it may have come from.
-
-What an identified model of the yaw error may consist of.
-"""
+"""What an identified yaw error may consist of, and what was observed of it."""
 
 from __future__ import annotations
 
@@ -33,21 +28,10 @@ FEWEST_OBSERVATIONS = 30
 class ObservedYawError:
     """One drive, at even steps; n samples.
 
-    Parameters
-    ----------
-    name : str
-    time : ndarray, shape (n,)
-        From zero [s].
-    error : ndarray, shape (n,)
-        Yaw of the reference less that of the IMU; NaN where nothing was observed [rad].
-    net_turn, absolute_turn : ndarray, shape (n,)
-        Since the start: by how much the robot has turned, left positive, and how much it has
-        turned to either side (:func:`.absolute_turn`) [rad].
-
-    Raises
-    ------
-    ConfigurationError
-        Too little was observed.
+    ``time`` (n,): from zero [s]. ``error`` (n,): yaw of the reference less that of the IMU; NaN
+    where nothing was observed [rad]. ``net_turn``, ``absolute_turn`` (n,): since the start: by how
+    much the robot has turned, left positive, and how much it has turned to either side
+    (:func:`.absolute_turn`) [rad]. Raises ConfigurationError if too little was observed.
     """
 
     name: str
@@ -79,23 +63,10 @@ def observed_yaw_error(
 ) -> ObservedYawError:
     """Return what was observed, at even steps.
 
-    Parameters
-    ----------
-    name : str
-        Of the drive.
-    error : pandas.Series
-        Yaw of the reference less that of the IMU, unwrapped [rad]; index time [s].
-    reference_yaw : pandas.Series
-        Unwrapped [rad]; index time [s], on the same clock.
-    step : float
-        [s]
-    longest_gap : float, optional
-        Between two errors, over which they are interpolated [s]; by default twice the step.
-
-    Raises
-    ------
-    ConfigurationError
-        Too little was observed, or less often than the step.
+    ``name``: of the drive. ``error``: yaw of the reference less that of the IMU, unwrapped [rad];
+    index time [s]. ``reference_yaw``: unwrapped [rad]; index time [s], on the same clock. ``step``
+    [s]. ``longest_gap``: between two errors, over which they are interpolated [s]; by default twice
+    the step. Raises ConfigurationError if too little was observed, or less often than the step.
     """
     error, reference_yaw = error.dropna(), reference_yaw.dropna()
     if len(error) < 2 or len(reference_yaw) < 2:
@@ -135,12 +106,7 @@ def observed_yaw_error(
 class RandomTerm:
     """A random process: its parameters, in the order of its source's, are positive.
 
-    Parameters
-    ----------
-    name : str
-    parameters : tuple of str
-        Names, of which the first is a strength, and a second one a correlation time.
-    units : tuple of str
+    ``parameters``: names, of which the first is a strength, and a second one a correlation time.
     """
 
     name: str

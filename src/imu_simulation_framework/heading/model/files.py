@@ -31,14 +31,7 @@ _KEYS = {field.name for field in fields(YawErrorParameters)} - {"drives"}
 def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     """Return the parameters of an identified model, for :func:`.yaw_error_model`.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or is no such model.
+    Raises ConfigurationError if the file cannot be read, or is no such model.
     """
     content = read_yaml(path, "the model of a yaw error")
     if not _is_model(content):
@@ -87,17 +80,8 @@ def yaw_error_model_text(
 ) -> str:
     """Return a model as YAML.
 
-    Parameters
-    ----------
-    name : str
-        Of the IMU.
-    drives : list of str
-    parameters : mapping
-        By name: value, low, high and unit.
-    made : mapping
-        How it came about: plain values only.
-    comment : str
-        Lines for the beginning, without number signs.
+    ``name``: of the IMU. ``parameters``: by name: value, low, high and unit. ``made``: how it came
+    about: plain values only. ``comment``: lines for the beginning, without number signs.
     """
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     lines += [_dumped({"kind": KIND, "name": str(name), "drives": [str(one) for one in drives]})]

@@ -11,7 +11,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.state_space import StateSpace
+from imu_simulation_framework.heading.model.sources import StateSpace
 
 _SMOOTHED_STATE = 0x01
 """What statsmodels' smoother shall compute: no covariances."""
@@ -47,40 +47,13 @@ class FilteredDrives(NamedTuple):
     shared_covariance: np.ndarray
 
 
-def filter_drives(space: StateSpace, drives: Sequence[ObservedDrive]) -> FilteredDrives:
-    """Filter the drives by a state-space model and random constants.
-
-    Parameters
-    ----------
-    space : StateSpace
-        The processes, of all drives.
-    drives : sequence of ObservedDrive
-        With the same numbers of constants.
-
-    Raises
-    ------
-    ConfigurationError
-        statsmodels is not installed.
-    """
-    return DriveFilter(drives, len(space.design)).filtered(space)
-
-
 class DriveFilter:
     """Filter of the same drives by many models with as many states.
 
     What does not change is set up once, which takes longer than filtering does.
 
-    Parameters
-    ----------
-    drives : sequence of ObservedDrive
-        With the same numbers of constants.
-    states : int
-        Of the models.
-
-    Raises
-    ------
-    ConfigurationError
-        statsmodels is not installed.
+    ``drives``: with the same numbers of constants. ``states``: of the models. Raises
+    ConfigurationError if statsmodels is not installed.
     """
 
     def __init__(self, drives: Sequence[ObservedDrive], states: int):
@@ -106,11 +79,7 @@ class DriveFilter:
     def log_likelihood(self, space: StateSpace, own_std: Sequence[float] | None = None) -> float:
         """Return the natural logarithm of the drives' joint density; faster than filtering.
 
-        Parameters
-        ----------
-        space : StateSpace
-        own_std : sequence of float, optional
-            Standard deviations of each drive's own constants; by default 1.
+        ``own_std``: standard deviations of each drive's own constants; by default 1.
         """
         return float(self._set(space, own_std).loglike())
 

@@ -1,8 +1,8 @@
 """The yaw error as a linear Gaussian state-space model: one object, four uses.
 
-Bands and budget come from the covariance, without a random number; realisations and the
-likelihood of an observed error from the same matrices (:mod:`.state_space`). The error is observed
-with the white noise of sensor and reference, if there are such sources.
+Bands and budget come from the covariance, without a random number; realisations and the likelihood
+of an observed error from the same matrices (:mod:`.model.sources`). The error is observed with the
+white noise of sensor and reference, if there are such sources.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.first_exit import (
+from imu_simulation_framework.heading.model.realisations import (
     SAMPLED_BARRIER,
     bridges_within,
+    draw_runs,
     mean_and_half_width,
+    numbers_per_run,
 )
-from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
-from imu_simulation_framework.heading.model.realisations import draw_runs, numbers_per_run
 from imu_simulation_framework.heading.model.sources import (
+    PROCESSES,
     KnownError,
     RandomConstant,
     Source,
+    StateSpace,
     YawNoise,
+    state_space,
 )
-from imu_simulation_framework.heading.model.state_space import PROCESSES, StateSpace, state_space
 
 _DRAWN_AT_ONCE = 512
 """Runs that are in memory when a probability is counted."""
@@ -376,6 +378,8 @@ class YawErrorModel:
         ConfigurationError
             It has another length, or statsmodels is not installed.
         """
+        from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
+
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
             raise ConfigurationError(
@@ -388,7 +392,7 @@ class YawErrorModel:
             np.array(constants).reshape(-1, len(self.time)).T,
             np.empty((len(self.time), 0)),
         )
-        filtered = filter_drives(self.state_space, [drive])
+        filtered = DriveFilter([drive], len(self.state_space.design)).filtered(self.state_space)
         return Likelihood(
             filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
         )
@@ -406,11 +410,7 @@ class YawErrorModel:
 def normal_within(mean, std, limit):
     """Return the probability that a normal number lies within plus or minus the limit.
 
-    Parameters
-    ----------
-    mean, std : array_like
-        The standard deviation may be zero.
-    limit : float
+    ``mean``, ``std`` (array_like): the standard deviation may be zero.
     """
     from scipy.special import ndtr
 

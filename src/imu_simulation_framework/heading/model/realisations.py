@@ -1,13 +1,18 @@
-r"""Realisations of a linear state-space model, many runs and several steps at a time.
+r"""Realisations of a linear state-space model, and whether they leave a band between its steps.
 
 Of :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps taken together are such
 a model again, the lifted one: what the states at its beginning and all its random numbers mean for
 each of the b outputs, and for the states at its end, are matrices. So nearly all of the work is a
 product of matrices, and the loop over time is b times shorter.
+
+Given both ends of a step, white noise of the rate makes a Brownian bridge of the error. It stays
+between two barriers with a probability in closed form, the sum over the images of its start in
+them (Karatzas and Shreve: Brownian Motion and Stochastic Calculus, 2nd edition, section 2.8).
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +20,7 @@ from typing import Sequence
 
 import numpy as np
 
-from imu_simulation_framework.heading.model.state_space import StateSpace
+from imu_simulation_framework.heading.model.sources import StateSpace
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
 RUNS_AT_ONCE = 32
@@ -34,15 +39,9 @@ def draw_runs(
 ) -> np.ndarray:
     """Return realisations (runs, n) of a mean (n,), of processes and of random constants.
 
-    Parameters
-    ----------
-    space : StateSpace
-        The processes.
-    mean : ndarray, shape (n,)
-    constants : sequence of (str, ndarray (n,))
-        The name of each constant's source, and what the constant's standard deviation means.
-    runs, seed, first_run : int
-        As for :meth:`.YawErrorModel.realisations`.
+    ``space``: the processes. ``mean`` (n,). ``constants``: the name of each constant's source, and
+    what the constant's standard deviation means. ``runs``, ``seed``, ``first_run``: as for
+    :meth:`.YawErrorModel.realisations`.
     """
     drawing = _Drawing(space, constants, len(mean))
     errors = np.empty((runs, len(mean)))
@@ -197,3 +196,52 @@ def _initial_root(space, stream):
     root = np.zeros((stream.root.shape[1], len(space.design)))
     root[np.arange(len(states)), states] = np.sqrt(np.diag(space.initial[group])[states])
     return root
+
+
+SAMPLED_BARRIER = 0.5826
+"""By so many standard deviations of a sample's step a random walk that is seen at its samples only
+must pass a barrier to be noticed as often as the continuous one: -zeta(1/2) / sqrt(2 pi)
+(Broadie, Glasserman and Kou: A continuity correction for discrete barrier options, Mathematical
+Finance 7(4), 1997)."""
+
+_IMAGES = 2
+"""On either side; those beyond matter only where a step is wider than the band."""
+_CERTAIN = 20.0
+"""A bridge that stays away from the barriers by this exponent stays within: exp(-40) do not."""
+
+
+def bridges_within(errors: np.ndarray, variance: float, limit: float) -> np.ndarray:
+    """Return the probability that no bridge between neighbouring errors leaves a band.
+
+    ``errors`` (runs, n): at even steps. ``variance``: that a step adds to the error, where it is
+    free [the errors' unit squared]. ``limit``: the band is between minus and plus this. The result
+    is (runs,): zero where an error itself is outside.
+    """
+    inside = np.all(np.abs(errors) <= limit, axis=1)
+    within = inside.astype(float)
+    if variance == 0.0:
+        return within
+    width = 2.0 * limit
+    start, end = errors[inside, :-1] + limit, errors[inside, 1:] + limit
+    nearest = np.minimum(start * end, (width - start) * (width - end))
+    rows, steps = np.nonzero(nearest < _CERTAIN * variance)
+    x, y = start[rows, steps], end[rows, steps]
+    stays = np.zeros(len(x))
+    for image in range(-_IMAGES, _IMAGES + 1):
+        away = image * width
+        stays += np.exp(-2.0 * away * (away + y - x) / variance)
+        stays -= np.exp(-2.0 * (away + x) * (away + y) / variance)
+    # Rounding, and the images that are left out, go a little beyond what a probability can be.
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(np.clip(stays, 0.0, 1.0))
+    within[inside] = np.exp(np.bincount(rows, logarithms, minlength=len(start)))
+    return within
+
+
+def mean_and_half_width(probabilities: np.ndarray) -> tuple[float, float]:
+    """Return the mean of runs' probabilities, and half of its 95 % interval.
+
+    ``probabilities`` (runs,).
+    """
+    error = float(np.std(probabilities)) / math.sqrt(len(probabilities))
+    return float(np.mean(probabilities)), 1.96 * error

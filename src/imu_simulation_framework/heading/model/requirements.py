@@ -36,16 +36,9 @@ WARMING = 10.0
 class Requirement:
     """An error of a gyroscope on which there is a requirement.
 
-    Parameters
-    ----------
-    name : str
-    unit : str
-        In which a data sheet states it.
-    field : str
-        Of :class:`.TriadSpecification`.
-    axis : tuple of int
-        Where in the field, for the yaw of a level robot: the z axis's own or what it takes from
-        another axis.
+    ``unit``: in which a data sheet states it. ``field``: of :class:`.TriadSpecification`. ``axis``:
+    where in the field, for the yaw of a level robot: the z axis's own or what it takes from another
+    axis.
     """
 
     name: str
@@ -97,17 +90,10 @@ def requirements(
     sample : float, optional
         As for :func:`.yaw_error_model`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index: name of the error; unit; alone and equal_shares, the largest size [unit] with no
-        other error, and with all of them there, each allowed the same share; infinite where this
-        motion does not show the error, zero where the limit is not kept even without any.
-
-    Raises
-    ------
-    ConfigurationError
-        Limit, time or probability is out of range.
+    Index: name of the error; unit; alone and equal_shares, the largest size [unit] with no other
+    error, and with all of them there, each allowed the same share; infinite where this motion does
+    not show the error, zero where the limit is not kept even without any. Raises ConfigurationError
+    if limit, time or probability is out of range.
     """
     if not limit > 0.0:
         raise ConfigurationError(f"the limit of a yaw error is {limit} rad, but must be positive")

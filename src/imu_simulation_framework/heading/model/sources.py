@@ -3,15 +3,24 @@ r"""What a yaw error is made of: sources, independent of each other, that add up
 The yaw error :math:`e = \psi_{reference} - \psi_{imu}` obeys, with b the errors of the measured
 yaw rate and n their white part, :math:`\dot e = -(b + n)`; a source is one such b, or n, or a part
 of e itself. Sources of one name belong together: they are one line of the budget.
+
+Those that are random processes are one linear state-space model at even steps. Its state is the
+integral of the yaw rate's errors, then one bias for each process of the rate, then one yaw for each
+process of the yaw; the yaw error is the sum of the first and the last ones. From step to step
+:math:`x_{k+1} = \Phi x_k + w_k`, :math:`w_k \sim N(0, Q)`, exactly, whatever the step: for a
+continuous process by Van Loan's matrix exponential (Computing integrals involving the matrix
+exponential, IEEE Transactions on Automatic Control 23(3), 1978), for a sensor that is sampled by
+the sum over its samples.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Union
+from typing import Sequence, Union
 
 import numpy as np
+from scipy.linalg import expm
 
 from imu_simulation_framework.core.errors import ConfigurationError
 
@@ -30,11 +39,7 @@ def _require(source, **bounds):
 class KnownError:
     """A part of the yaw error that is the same in every run.
 
-    Parameters
-    ----------
-    name : str
-    curve : ndarray, shape (n,)
-        At the model's times [rad].
+    ``curve`` (n,): at the model's times [rad].
     """
 
     name: str
@@ -45,13 +50,8 @@ class KnownError:
 class RandomConstant:
     """A constant that each run draws anew, times a known curve: ``c u``, c ~ N(0, sigma^2).
 
-    Parameters
-    ----------
-    name : str
-    regressor : ndarray, shape (n,)
-        u, the yaw error for c = 1, at the model's times [rad per unit of the constant].
-    sigma : float
-        [unit of the constant]
+    ``regressor`` (n,): u, the yaw error for c = 1, at the model's times [rad per unit of the
+    constant]. ``sigma`` [unit of the constant].
     """
 
     name: str
@@ -66,11 +66,7 @@ class RandomConstant:
 class AngleRandomWalk:
     """White noise of the yaw rate; the variance of its integral is ``N^2 t``.
 
-    Parameters
-    ----------
-    name : str
-    density : float
-        N, two-sided [rad/s/sqrt(Hz)].
+    ``density``: N, two-sided [rad/s/sqrt(Hz)].
     """
 
     name: str
@@ -84,11 +80,7 @@ class AngleRandomWalk:
 class RateRandomWalk:
     """Random walk of the yaw rate's bias, from zero; that of its integral ``K^2 t^3 / 3``.
 
-    Parameters
-    ----------
-    name : str
-    density : float
-        K, two-sided [rad/s^2/sqrt(Hz)].
+    ``density``: K, two-sided [rad/s^2/sqrt(Hz)].
     """
 
     name: str
@@ -102,13 +94,7 @@ class RateRandomWalk:
 class RateGaussMarkov:
     """First-order Gauss-Markov process of the yaw rate's bias, stationary from the beginning.
 
-    Parameters
-    ----------
-    name : str
-    sigma : float
-        Stationary standard deviation [rad/s].
-    correlation_time : float
-        [s]
+    ``sigma``: stationary standard deviation [rad/s]. ``correlation_time`` [s].
     """
 
     name: str
@@ -123,15 +109,8 @@ class RateGaussMarkov:
 class YawGaussMarkov:
     """First-order Gauss-Markov process of the yaw itself, as Hector's plug-in has it.
 
-    Parameters
-    ----------
-    name : str
-    sigma : float
-        Stationary standard deviation [rad].
-    correlation_time : float
-        [s]
-    stationary : bool
-        Whether it is stationary from the beginning, or begins with zero.
+    ``sigma``: stationary standard deviation [rad]. ``correlation_time`` [s]. ``stationary``:
+    whether it is stationary from the beginning, or begins with zero.
     """
 
     name: str
@@ -147,11 +126,7 @@ class YawGaussMarkov:
 class YawNoise:
     """White noise of the yaw itself, of the sensor or of the reference.
 
-    Parameters
-    ----------
-    name : str
-    sigma : float
-        [rad]
+    ``sigma`` [rad].
     """
 
     name: str
@@ -170,3 +145,141 @@ Source = Union[
     YawGaussMarkov,
     YawNoise,
 ]
+
+
+PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise)
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """States m, of which the first is the integrated error of the yaw rate.
+
+    ``names``: of the sources, each once; g of them. ``transition`` (m, m): from one step to the
+    next. ``noise`` (g, m, m): covariance of what a step adds, by source. ``initial`` (g, m, m):
+    covariance of the first state, by source. ``design`` (m,): the yaw error is this times the
+    state. ``yaw_noise`` (g,): variance of the white noise of the yaw, by source [rad^2].
+    ``of_state``: which source each state but the first belongs to.
+    """
+
+    names: tuple[str, ...]
+    transition: np.ndarray
+    noise: np.ndarray
+    initial: np.ndarray
+    design: np.ndarray
+    yaw_noise: np.ndarray
+    of_state: tuple[int, ...]
+
+
+def state_space(
+    sources: Sequence,
+    step: float,
+    sensor_period: float | None,
+    heading_time_constant: float | None = None,
+) -> StateSpace:
+    """Return the model of the sources that are random processes.
+
+    ``sources``: of ``PROCESSES``. ``step`` [s]. ``sensor_period``: time from one sample of the
+    sensor to the next, a whole part of the step [s]; None for processes in continuous time.
+    ``heading_time_constant``: of a heading that the integral forgets to [s]; by default it forgets
+    nothing. Raises ConfigurationError if the step is no multiple of the sensor's period.
+    """
+    names = tuple(dict.fromkeys(source.name for source in sources))
+    states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
+    biases = len(states)
+    states += [s for s in sources if isinstance(s, YawGaussMarkov)]
+    size = 1 + len(states)
+    drift = np.zeros((size, size))
+    if heading_time_constant is not None:
+        drift[0, 0] = -1.0 / heading_time_constant
+    density = np.zeros((len(names), size, size))
+    initial = np.zeros((len(names), size, size))
+    for source in sources:
+        if isinstance(source, AngleRandomWalk):
+            density[names.index(source.name), 0, 0] += source.density**2
+    for index, source in enumerate(states, start=1):
+        group = names.index(source.name)
+        if index <= biases:
+            drift[0, index] = -1.0
+        if isinstance(source, RateRandomWalk):
+            density[group, index, index] = source.density**2
+            continue
+        drift[index, index] = -1.0 / source.correlation_time
+        density[group, index, index] = 2.0 * source.sigma**2 / source.correlation_time
+        if isinstance(source, RateGaussMarkov) or source.stationary:
+            initial[group, index, index] = source.sigma**2
+    if sensor_period is None:
+        transition, noise = van_loan(drift, density, step)
+    else:
+        transition, noise = _sampled(drift, density, step, sensor_period)
+    yaw_noise = np.zeros(len(names))
+    for source in sources:
+        if isinstance(source, YawNoise):
+            yaw_noise[names.index(source.name)] += source.sigma**2
+    design = np.array([1.0] + [float(index >= biases) for index in range(len(states))])
+    of_state = tuple(names.index(source.name) for source in states)
+    return StateSpace(names, transition, noise, initial, design, yaw_noise, of_state)
+
+
+def van_loan(drift: np.ndarray, density: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Discretise :math:`\dot x = A x + w` exactly.
+
+    ``drift`` (m, m): a [1/s]. ``density`` (g, m, m): power spectral densities of w, two-sided.
+    ``step`` [s]. Returns ``transition`` (m, m); ``noise`` (g, m, m).
+    """
+    size = len(drift)
+    noise = np.empty_like(density)
+    transition = expm(drift * step)
+    for index, power in enumerate(density):
+        block = np.zeros((2 * size, 2 * size))
+        block[:size, :size] = -drift
+        block[:size, size:] = power
+        block[size:, size:] = drift.T
+        # The upper left part grows with exp(step / shortest time): small steps, then doubled.
+        halvings = max(0, int(np.ceil(np.log2(max(1.0, np.max(-np.diag(drift)) * step)))))
+        exponential = expm(block * (step / 2**halvings))
+        part = exponential[size:, size:].T
+        noise[index] = part @ exponential[:size, size:]
+        for _ in range(halvings):
+            noise[index] = part @ noise[index] @ part.T + noise[index]
+            part = part @ part
+    return transition, noise
+
+
+def _sampled(drift, density, step, period):
+    """As :func:`van_loan`, where the rate is read at a period and each reading held over it."""
+    ratio = step / period
+    samples = round(ratio)
+    if samples < 1 or abs(ratio - samples) > 1e-6 * ratio:
+        raise ConfigurationError(
+            f"the yaw error's step of {step:g} s is no multiple of the sensor's period of "
+            f"{period:g} s"
+        )
+    once, added = _one_sample(drift, density, period)
+    # Sums over the samples by doubling, bit by bit of their number.
+    transition, noise = np.eye(len(drift)), np.zeros_like(density)
+    while samples:
+        if samples & 1:
+            noise = once @ noise @ once.T + added
+            transition = once @ transition
+        added = once @ added @ once.T + added
+        once = once @ once
+        samples >>= 1
+    return transition, noise
+
+
+def _one_sample(drift, density, period):
+    forgotten = -np.diag(drift) * period
+    # A heading corrects the integral after each sample, the new one and its noise included.
+    kept = np.exp(-forgotten[0])
+    forgotten[0] = 0.0
+    correlation = np.exp(-forgotten)
+    # Of a Gauss-Markov process, 2 sigma^2 / T over one period; of a random walk its limit.
+    share = np.where(
+        forgotten > 0.0, -np.expm1(-2.0 * forgotten) / np.maximum(2.0 * forgotten, 1e-300), 1.0
+    )
+    # The bias's new value is what the rate is wrong by until the next.
+    reach = np.eye(len(drift)) + period * np.where(np.eye(len(drift)) > 0.0, 0.0, drift)
+    reach[0] *= kept
+    steps = period * share * np.diagonal(density, axis1=1, axis2=2)
+    added = reach @ (steps[:, :, np.newaxis] * np.eye(len(drift))) @ reach.T
+    return reach * correlation, added

@@ -14,7 +14,115 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from imu_simulation_framework.ros1.launching.processes import MARK, end_all, started
+MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
+"""Environment variable that all processes of an experiment inherit from run_experiment.py."""
+
+SAVING_NODES = ("result_comparison", "experiment_recorder")
+"""Nodes that write what was recorded."""
+
+SAVING_TIMEOUT = 600.0
+"""Wall-clock seconds that these have, once they are to end: a long drive is much to write."""
+
+REMINDING_TIMEOUT = 7.0
+"""Wall-clock seconds after which these are told again, as roslaunch does: one that has only figures
+to draw, which can be drawn at any time, leaves them out then. With what it takes to notice a fault,
+and to say good-bye on a busy machine, an experiment has ended 15 s after it."""
+
+REMINDING_PERIOD = 2.0
+
+ENDING_TIMEOUT = 10.0
+"""Wall-clock seconds that any other node has to end, before it is made to."""
+
+CORE = ("rosmaster", "rosout")
+"""Programs and nodes that are ended last, since the others say good-bye to them."""
+
+
+def end_all(processes) -> None:
+    """End processes, in time and by force if need be; return when all have ended.
+
+    ``processes`` (mapping): process number -> what :func:`started` said of it.
+    """
+    core = {pid: at for pid, at in processes.items() if _is_one_of(CORE, pid)}
+    others = {pid: at for pid, at in processes.items() if pid not in core}
+    _tell(others)
+    _wait(others, core)
+    _tell(core)
+    _wait(core)
+
+
+def _tell(processes) -> None:
+    for pid, at in processes.items():
+        # Unlike SIGINT it gets no traceback from an interpreter that is still starting.
+        if at is not None and started(pid) == at:
+            _send(pid, signal.SIGTERM)
+
+
+def _wait(processes, asked=()) -> None:
+    """Wait for the end of processes, which may ask others for something meanwhile."""
+    begun = time.monotonic()
+    reminded = begun + REMINDING_TIMEOUT - REMINDING_PERIOD
+    left = dict(processes)
+    while left:
+        left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}
+        for pid in (*left, *asked):
+            # A stopped one could not hear it.
+            if is_stopped(pid):
+                _send(pid, signal.SIGCONT)
+        for pid in left:
+            saves = _is_one_of(SAVING_NODES, pid)
+            if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
+                _send(pid, signal.SIGKILL)
+        if time.monotonic() - reminded > REMINDING_PERIOD:
+            reminded = time.monotonic()
+            _tell({pid: at for pid, at in left.items() if _is_one_of(SAVING_NODES, pid)})
+        time.sleep(LOOK_PERIOD)
+    for pid, at in processes.items():
+        # Its own children, as of the shell script that starts gzserver; unless it is another's
+        # number by now.
+        if started(pid) in (None, at):
+            with suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+
+
+def _send(pid: int, number: int) -> None:
+    """Send a signal to a process, and to its children if it leads them."""
+    with suppress(OSError):
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, number)
+        else:
+            os.kill(pid, number)
+
+
+def _is_one_of(names, pid: int) -> bool:
+    """Whether a process is a node, or a program, of one of these names."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+    except OSError:
+        return False
+    # The second word is the program of an interpreter.
+    programs = [os.path.basename(word) for word in command[:2]]
+    return any(name in programs or f"__name:={name}" in command for name in names)
+
+
+def _status(pid: int) -> list[str]:
+    try:
+        # The name, in parentheses, may hold anything.
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def started(pid: int) -> str | None:
+    """When a process was started, in the kernel's own count; None when it has ended."""
+    status = _status(pid)
+    return None if not status or status[0] in "ZX" else status[19]
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a process was stopped by a signal (SIGSTOP, Ctrl+Z)."""
+    status = _status(pid)
+    return bool(status) and status[0] in "Tt"
+
 
 MARKED = "--marked"
 """Argument that says that the one who started this has marked all its processes."""

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import os
+import re
+import secrets
+import socket
+import urllib.parse
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
+import rosgraph.network
 import roslaunch
+import roslaunch.config
+import rospkg
 
 from imu_simulation_framework.commands.command_line import ArgumentParser
-from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.drive.from_configuration import (
     describe_imu,
     experiment_gnss,
@@ -16,20 +28,271 @@ from imu_simulation_framework.drive.from_configuration import (
     make_terrain,
 )
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
-from imu_simulation_framework.ros1.apart import PREPARATION, Apart
-from imu_simulation_framework.ros1.launching.installation import (
-    check_environment,
-    check_installation,
-)
-from imu_simulation_framework.ros1.launching.launch_arguments import (
-    argument_help,
-    check_arguments,
-    experiment_parameters,
-    load_launch_file,
-)
+from imu_simulation_framework.ros1.answers import PREPARATION, Apart
 from imu_simulation_framework.ros1.launching.supervision import report, run
-from imu_simulation_framework.ros1.node import node_configuration
+from imu_simulation_framework.ros1.node import EXPERIMENT_PARAMETERS, node_configuration
 from imu_simulation_framework.ros1.simulators.gazebo_server import ensure_no_gazebo_runs
+
+MASTER_URI = "ROS_MASTER_URI"
+NAMESPACE = "ROS_NAMESPACE"
+
+GAZEBO_PACKAGES = (
+    "controller_manager",
+    "controller_manager_msgs",
+    "dynamic_reconfigure",
+    "gazebo_msgs",
+    "gazebo_plugins",
+    "gazebo_ros",
+    "gazebo_ros_control",
+    "joint_state_controller",
+    "velocity_controllers",
+)
+HECTOR_PACKAGE = "hector_gazebo_plugins"
+"""Simulates every IMU in Gazebo but the generic one."""
+
+GAZEBO_PLUGIN = "libimu_simulation_framework_ground_truth.so"
+"""Of this package; CMake leaves it out where there is no Gazebo."""
+
+LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")
+"""Where Gazebo looks for it."""
+
+WINDOWS = {
+    # argument: value, ROS packages, Python modules with the Debian packages that have them
+    "gui": ("true", (), {}),
+    "rviz": ("true", ("rviz",), {}),
+    "view=multiplot": ("multiplot", ("rqt_multiplot",), {}),
+    "view=matplotlib": (
+        "matplotlib",
+        (),
+        {"tkinter": "python3-tk", "PIL.ImageTk": "python3-pil.imagetk"},
+    ),
+}
+"""What opens a window, and what it needs."""
+
+OWN_ADDRESS_TIMEOUT = 2.0
+"""Seconds in which a machine can reach itself."""
+
+
+def check_environment() -> None:
+    """Refuse what the environment says if no experiment can run with it.
+
+    Raises FrameworkError: ROS_MASTER_URI is no address, ROS_NAMESPACE is set, or this machine does
+    not reach itself.
+    """
+    _check_master_uri(os.environ.get(MASTER_URI, ""))
+    namespace = os.environ.get(NAMESPACE, "")
+    if namespace.strip("/"):
+        raise FrameworkError(
+            f"the environment's {NAMESPACE} is {namespace!r}, but an experiment has its names to "
+            f"itself: unset {NAMESPACE}"
+        )
+    if not rosgraph.network.use_ipv6():
+        _check_own_address(rosgraph.network.get_host_name())
+
+
+def _check_master_uri(uri) -> None:
+    try:
+        parts = urllib.parse.urlsplit(uri)
+        usable = parts.scheme == "http" and parts.hostname and parts.port
+    except ValueError:  # the port is no number, or too large
+        usable = False
+    if not usable:
+        raise FrameworkError(
+            f"the environment's {MASTER_URI} is {shown(uri)}, expected http://HOST:PORT as in "
+            "http://localhost:11311"
+        )
+
+
+def _check_own_address(host) -> None:
+    """Nodes listen everywhere and tell each other this name; connect as one of them would."""
+    try:
+        with socket.create_server(("", 0)) as server:
+            place = (host, server.getsockname()[1])
+            socket.create_connection(place, OWN_ADDRESS_TIMEOUT).close()
+    except OSError as error:
+        raise FrameworkError(
+            f"this machine does not reach itself at {host} ({error.strerror or error}), where its "
+            "nodes would look for each other: is the loopback interface up (ip link set lo up), "
+            "and is ROS_IP or ROS_HOSTNAME an address of this machine?"
+        ) from None
+
+
+def check_installation(values) -> None:
+    """Refuse arguments that need what is not installed, or a display where there is none.
+
+    Raises FrameworkError: names the argument and what is missing. ``values`` (mapping): all
+    arguments of experiment.launch, by name.
+    """
+    if values["simulator"] == "gazebo":
+        hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)
+        _check_packages("simulator:=gazebo", (*GAZEBO_PACKAGES, *hector))
+        _check_plugin("simulator:=gazebo")
+    for window, (value, packages, modules) in WINDOWS.items():
+        name = window.partition("=")[0]
+        if values[name] != value or (name == "gui" and values["simulator"] != "gazebo"):
+            continue
+        argument = f"{name}:={value}"
+        _check_packages(argument, packages)
+        _check_modules(argument, modules)
+        if not os.environ.get("DISPLAY"):
+            raise FrameworkError(
+                f"{argument} opens a window, but there is no display: DISPLAY is not set"
+            )
+
+
+def _check_packages(argument, packages) -> None:
+    installed = rospkg.RosPack().list()
+    missing = [package for package in packages if package not in installed]
+    if missing:
+        kind = "ROS package" if len(missing) == 1 else "ROS packages"
+        raise FrameworkError(f"{argument} needs the {kind} {', '.join(missing)}: not installed")
+
+
+def _check_plugin(argument) -> None:
+    folders = ":".join(os.environ.get(name, "") for name in LIBRARY_PATHS).split(":")
+    if not any(folder and (Path(folder) / GAZEBO_PLUGIN).is_file() for folder in folders):
+        raise FrameworkError(
+            f"{argument} needs {GAZEBO_PLUGIN} of this package, which is built only where Gazebo "
+            "is: build the workspace again (catkin_make --force-cmake) and source its setup.bash"
+        )
+
+
+def _check_modules(argument, modules) -> None:
+    for module, package in modules.items():
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise FrameworkError(
+                f"{argument} needs the Python module {module} (Debian's package {package}): {error}"
+            ) from None
+
+
+BOOLEANS = ("true", "false")
+CHOICES = {
+    "gui": BOOLEANS,
+    "record": BOOLEANS,
+    "rviz": BOOLEANS,
+    "table": BOOLEANS,
+    "view": ("none", "multiplot", "matplotlib"),
+}
+"""What roslaunch itself decides on; all else is checked as a setting of config.ini."""
+
+_ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
+_ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
+_SUBSTITUTION = "$("
+_HERE = "$(find imu_simulation_framework)"
+
+
+def check_arguments(launch_file, given) -> dict:
+    """Refuse what experiment.launch does not know.
+
+    Raises ConfigurationError: an argument is none, or its value not among the choices.
+
+    Returns
+    -------
+    dict of str
+        Every argument's value by its name, its default where none is given.
+    """
+    known = _documented(launch_file)
+    for argument in given:
+        name, _, value = argument.partition(":=")
+        if not _ARGUMENT.fullmatch(argument) or name not in known:
+            raise ConfigurationError(
+                f"{argument}: expected name:=value with one of {', '.join(sorted(known))}"
+            )
+        if name in CHOICES and value not in CHOICES[name]:
+            raise ConfigurationError(f"{argument}: expected one of {', '.join(CHOICES[name])}")
+        if "\0" in value:
+            raise ConfigurationError(f"{name}:= holds the character NUL, expected text")
+    values = {name: default for name, (_, default) in known.items()}
+    values.update(argument.split(":=", 1) for argument in given)
+    return values
+
+
+def experiment_parameters(launch_file, values) -> dict:
+    """Return the parameters that the nodes of an experiment share, as the launch file sets them.
+
+    ``values`` (mapping of str): every argument's value by its name.
+
+    Returns
+    -------
+    dict
+        As :func:`.node.node_configuration` takes them.
+    """
+    root = ElementTree.parse(launch_file).getroot()
+    settings: dict[str, dict] = {}
+    for parameter in root.iterfind(f"group[@ns='{EXPERIMENT_PARAMETERS}/settings']/param"):
+        section, key = parameter.attrib["name"].split("/")
+        argument = _ARGUMENT_ALONE.sub(r"\1", parameter.attrib["value"])
+        settings.setdefault(section, {})[key] = values[argument]
+    return {
+        "config": values["config"],
+        # Relative paths start where this program was called.
+        "working_directory": os.getcwd(),
+        "settings": settings,
+        "settings_text": values["settings"],
+    }
+
+
+def argument_help(launch_file) -> str:
+    """Every argument of a launch file with its meaning and its default, a line each."""
+    known = _documented(launch_file)
+    width = max(map(len, known)) + 2
+    lines = [
+        f"  {name + ':=':{width}}  {meaning}" + (f" (default: {default})" if default else "")
+        for name, (meaning, default) in known.items()
+    ]
+    return "\n".join(["arguments, each name:=value:", *lines])
+
+
+def _documented(launch_file) -> dict:
+    """Meaning and default of each argument that can be given."""
+    # roslaunch's own list of them is made with the arguments of this program in force.
+    here = str(package_share())
+    return {
+        argument.attrib["name"]: (
+            argument.get("doc"),
+            argument.attrib["default"].replace(_HERE, here),
+        )
+        for argument in ElementTree.parse(launch_file).getroot().findall("arg")
+        if argument.get("default") is not None
+    }
+
+
+def load_launch_file(launch_file, arguments):
+    """Load a launch file with arguments and the current folder as they stand.
+
+    roslaunch replaces ``$(...)`` also in what an argument says, so that a path with these
+    characters would be another one, or an error. Such a value is put in when that is over. Raises
+    roslaunch.RLException: the file and the arguments do not go together. ``arguments`` (list of
+    str): each ``name:=value``.
+    """
+    kept = {}
+
+    def plain(value):
+        if _SUBSTITUTION not in value:
+            return value
+        # No file can have been prepared to hold a word that nobody knows before.
+        word = f"kept_{secrets.token_hex(16)}"
+        kept[word] = value
+        return word
+
+    pairs = [argument.partition(":=") for argument in arguments]
+    folder = os.getcwd()
+    # Relative paths start where this program was called, see experiment.launch.
+    os.environ["PWD"] = plain(folder)
+    try:
+        config = roslaunch.config.load_config_default(
+            [(launch_file, [f"{name}:={plain(value)}" for name, _, value in pairs])], None
+        )
+    finally:
+        os.environ["PWD"] = folder
+    for parameter in config.params.values():
+        for word, value in kept.items():
+            if isinstance(parameter.value, str):
+                parameter.value = parameter.value.replace(word, value)
+    return config
+
 
 ROBOT_DESCRIPTION = "/robot_description"
 """The parameter from which robot_state_publisher and rviz know the robot."""
@@ -38,22 +301,11 @@ ROBOT_DESCRIPTION = "/robot_description"
 def main(arguments) -> int:
     """Run one experiment.
 
-    Parameters
-    ----------
-    arguments : list of str
-        Arguments of experiment.launch, each ``name:=value``, and options.
-
-    Returns
-    -------
-    int
-        0 when the drive was recorded to its end, 1 when it was not, 130 when it was
-        interrupted; whatever was recorded is saved in each case.
-
-    Raises
-    ------
-    FrameworkError
-        An argument or a setting is unknown, malformed or out of range, the recording cannot be
-        used, or something is missing on this machine; nothing was started.
+    Raises FrameworkError: an argument or a setting is unknown, malformed or out of range, the
+    recording cannot be used, or something is missing on this machine; nothing was started.
+    ``arguments`` (list of str): arguments of experiment.launch, each ``name:=value``, and options.
+    Returns 0 when the drive was recorded to its end, 1 when it was not, 130 when it was
+    interrupted; whatever was recorded is saved in each case.
     """
     launch_file = str(package_share() / "launch" / "experiment.launch")
     parser = ArgumentParser(

@@ -1,10 +1,12 @@
-"""Runs the nodes of an experiment by means of roslaunch, and sees to it that they end."""
+"""Runs the nodes of an experiment by means of roslaunch, sees to it that they end, and says how."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import json
 import os
+import re
 import secrets
 import signal
 import socket
@@ -13,30 +15,204 @@ import sys
 import time
 import urllib.parse
 import xmlrpc.client
+from dataclasses import dataclass, field
 
 import rosgraph
 import roslaunch
 import roslaunch.parent
 import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
+from tqdm import tqdm
 
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.drive.results.unfinished import tidy
+from imu_simulation_framework.drive.results.files import ResultFolder, tidy
+from imu_simulation_framework.drive.results.record import ENDING as SAMPLES
 from imu_simulation_framework.report.terminal_table import terminal_table
 from imu_simulation_framework.ros1.answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
-from imu_simulation_framework.ros1.launching.guardian import MARKED
-from imu_simulation_framework.ros1.launching.outcome import LEADER, Outcome
-from imu_simulation_framework.ros1.launching.processes import (
+from imu_simulation_framework.ros1.entry_points import INTERRUPTED
+from imu_simulation_framework.ros1.launching.guardian import (
     ENDING_TIMEOUT,
     MARK,
+    MARKED,
     SAVING_NODES,
     SAVING_TIMEOUT,
     end_all,
     is_stopped,
     started,
 )
-from imu_simulation_framework.ros1.launching.terminal import drive_bar, printing, show_progress
 from imu_simulation_framework.ros1.node import EXPERIMENT_PARAMETERS
+
+_ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
+"""Colours, bold type and the title of a terminal's window."""
+
+
+class Plain:
+    """A stream without the codes that only a terminal understands."""
+
+    def __init__(self, stream) -> None:
+        self._stream = stream
+
+    def write(self, text) -> int:
+        self._stream.write(_ESCAPE.sub("", text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return False
+
+
+@contextlib.contextmanager
+def printing(verbose: bool):
+    """Let what roslaunch prints be seen by who has asked for it; warnings and errors always are.
+
+    Yields
+    ------
+    file
+        Where those lines go that are for everybody.
+    """
+    everybody = sys.stdout
+    with open(os.devnull, "w") as nowhere, contextlib.ExitStack() as redirected:
+        stdout = sys.stdout if verbose else nowhere
+        redirected.enter_context(contextlib.redirect_stdout(_as_shown(stdout)))
+        redirected.enter_context(contextlib.redirect_stderr(_as_shown(sys.stderr)))
+        yield everybody
+
+
+def _as_shown(stream):
+    return stream if stream.isatty() else Plain(stream)
+
+
+def drive_bar(verbose: bool):
+    """Return a progress bar of simulated seconds; without a terminal it shows nothing."""
+    return tqdm(
+        desc="starting",
+        disable=verbose or None,
+        leave=False,
+        bar_format="{desc}, {elapsed}",
+    )
+
+
+def show_progress(bar, progress) -> None:
+    """Show how far the drive is.
+
+    ``bar``: as :func:`drive_bar` has made it; ``progress`` (sequence of float or None): simulated
+    time and all that is to be simulated [s]; None before the drive.
+    """
+    if progress is not None:
+        done, bar.total = progress
+        bar.desc = "driving" if done < bar.total - 0.05 else "writing results"
+        bar.bar_format = (
+            "{desc}: {percentage:3.0f}%|{bar}| {n:.0f} of {total:.0f} s [{elapsed}<{remaining}]"
+        )
+        bar.n = done
+    bar.refresh()
+
+
+LEADER = "path_follower"
+
+_NAMES = {"master": "the ROS master"}
+_WELL_ENDED = (0, INTERRUPTED)
+
+
+@dataclass
+class Outcome:
+    """What is known when all nodes have ended.
+
+    Attributes
+    ----------
+    result : str or None
+        Folder and prefix of the results.
+    failure : str or None
+        The sentence of the node that failed first.
+    node : str or None
+        Who ended first, because of which all others were ended.
+    codes : dict
+        Exit code of each node, negative for a signal, None if it could not be had.
+    fault : str
+        Why the launcher itself has ended the experiment, else empty.
+    """
+
+    result: str | None = None
+    failure: str | None = None
+    node: str | None = None
+    codes: dict = field(default_factory=dict)
+    fault: str = ""
+
+    @property
+    def folder(self) -> ResultFolder | None:
+        """Where the results are."""
+        try:
+            return ResultFolder.from_prefix(self.result) if self.result else None
+        except FrameworkError:
+            return None
+
+    @property
+    def summary(self) -> dict | None:
+        """What the results say; None without any."""
+        folder = self.folder
+        if folder is None or not folder.path("summary.json").exists():
+            return None
+        try:
+            return json.loads(folder.read_text("summary.json"))
+        except (FrameworkError, ValueError):
+            return None
+
+    @property
+    def completed(self) -> bool:
+        """Whether the drive was recorded to its end."""
+        summary = self.summary
+        return summary is not None and summary["run"]["completed"] is True
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has ended the experiment as a whole."""
+        return self.node is None and not self.fault
+
+    def exit_code(self) -> int:
+        """0 only for a drive that was recorded to its end, and written as a whole."""
+        if self.interrupted:
+            return INTERRUPTED
+        if not self.completed or self.codes.get(LEADER) == 1:
+            return 1
+        # Whoever else ended when the drive was over was not needed any more.
+        written = [self.codes.get(name, 0) in _WELL_ENDED for name in SAVING_NODES]
+        return 0 if all(written) else 1
+
+    def _has_samples(self) -> bool:
+        """Whether a killed node has left what it had recorded, but no tables."""
+        folder = self.folder
+        return folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}"))
+
+    def last_line(self) -> str:
+        """Why it ended, in one line; empty after a success."""
+        if self.interrupted:
+            saved = "what was recorded is saved" if self.summary else "nothing was recorded"
+            return f"interrupted: {saved}"
+        if self.exit_code() == 0:
+            return ""
+        node = self.node or ""
+        reason = self.fault or f"{_NAMES.get(node, node)} {_ended(self.codes[node])}"
+        if self.failure:
+            reason += f": {self.failure}"
+        elif self._has_samples():
+            reason += "; offline_result_comparison.py makes results of what it had recorded"
+        elif self.completed:
+            reason += ", the drive was over, but nobody could make sure that everything is written"
+        return " ".join(f"the experiment ended early: {reason}".split())
+
+
+def _ended(code) -> str:
+    if code == INTERRUPTED:
+        return "was told to end"
+    if code is not None:
+        # A shell that has started the program adds 128.
+        number = -code if code < 0 else code - 128
+        with contextlib.suppress(ValueError):
+            return f"ended with code {code} ({signal.Signals(number).name})"
+    return f"ended with code {code}"
+
 
 RESULT_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/result"
 FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
@@ -118,19 +294,10 @@ def _node_name(process_name) -> str:
 def run(config, patience: float, verbose: bool = True) -> Outcome:
     """Run the nodes until one of them ends.
 
-    Parameters
-    ----------
-    config : roslaunch.config.ROSLaunchConfig
-    patience : float
-        Wall-clock seconds that a node which was stopped, or a master that is silent, is waited for.
-    verbose : bool
-        Whether roslaunch and the nodes print more than warnings; otherwise it is in their logs, and
-        a terminal shows a progress bar.
-
-    Raises
-    ------
-    FrameworkError
-        Nothing was started.
+    Raises FrameworkError: nothing was started. ``patience``: wall-clock seconds that a node which
+    was stopped, or a master that is silent, is waited for; ``verbose``: whether roslaunch and the
+    nodes print more than warnings; otherwise it is in their logs, and a terminal shows a progress
+    bar.
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
     for node in config.nodes if not verbose else ():
@@ -157,12 +324,7 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
 
 
 def _ensure_alone(names) -> None:
-    """Refuse to start nodes that run already: the master would end those.
-
-    Raises
-    ------
-    FrameworkError
-    """
+    """Refuse to start nodes that run already: the master would end those. Raises FrameworkError."""
     uri = rosgraph.get_master_uri()
     try:
         publishers, subscribers, services = ask_master("getSystemState")

@@ -38,7 +38,12 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.files import read_gimbal
 from imu_simulation_framework.flight.source import find_flight
-from imu_simulation_framework.ros1.messages import GnssPublisher, ImuMessages
+from imu_simulation_framework.ros1.messages import (
+    GnssPublisher,
+    ImuMessages,
+    odometry_packer,
+    publish_packed,
+)
 from imu_simulation_framework.ros1.node import (
     Node,
     advertise,
@@ -46,7 +51,6 @@ from imu_simulation_framework.ros1.node import (
     node_configuration,
     subscribe,
 )
-from imu_simulation_framework.ros1.raw_messages import odometry_packer, publish_packed
 from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.simulation import ImuErrors

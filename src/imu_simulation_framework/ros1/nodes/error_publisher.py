@@ -13,10 +13,10 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
 from imu_simulation_framework.drive.tracking.reference import Reference
 from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.ros1.messages import true_pose
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.participant import Participant
-from imu_simulation_framework.ros1.raw_messages import true_pose
-from imu_simulation_framework.ros1.simulators.choice import make_simulator_interface
+from imu_simulation_framework.ros1.simulators.interface import make_simulator_interface
 
 
 class ErrorPublisher(Participant):

@@ -18,12 +18,12 @@ from imu_simulation_framework.core.errors import FrameworkError, ResultError, Si
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.whole_files import reason_of
 from imu_simulation_framework.drive.from_configuration import experiment_gnss
-from imu_simulation_framework.drive.results.unfinished import ACTIVE, BAG
-from imu_simulation_framework.drive.session.messages import MessageSession
+from imu_simulation_framework.drive.results.files import ACTIVE, BAG
+from imu_simulation_framework.drive.session.recording import MessageSession
+from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.ros1.node import subscribe
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
-from imu_simulation_framework.ros1.raw_messages import tracking_error
-from imu_simulation_framework.ros1.simulators.choice import (
+from imu_simulation_framework.ros1.simulators.interface import (
     make_simulator_interface,
     publishes_calibration,
     publishes_magnetic_field,
@@ -155,9 +155,7 @@ class ExperimentRecorder(Participant):
     def _whole_or_not_at_all(self):
         """Remove the bag when it cannot be written; the other results may need its space.
 
-        Raises
-        ------
-        ResultError
+        Raises ResultError.
         """
         try:
             yield

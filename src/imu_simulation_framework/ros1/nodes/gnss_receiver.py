@@ -10,9 +10,8 @@ from std_msgs.msg import Float64MultiArray
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.drive.from_configuration import experiment_gnss
 from imu_simulation_framework.drive.session.positioning import PositioningSession
-from imu_simulation_framework.ros1.messages import GnssPublisher
+from imu_simulation_framework.ros1.messages import GnssPublisher, stamp_of, true_motion_rows
 from imu_simulation_framework.ros1.participant import Participant
-from imu_simulation_framework.ros1.raw_messages import stamp_of, true_motion_rows
 
 
 class GnssReceiver(Participant):

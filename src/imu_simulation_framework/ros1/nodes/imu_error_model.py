@@ -25,7 +25,7 @@ from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
 from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant
-from imu_simulation_framework.ros1.simulators.choice import (
+from imu_simulation_framework.ros1.simulators.interface import (
     make_simulator_interface,
     needs_error_model,
 )

@@ -26,7 +26,11 @@ from imu_simulation_framework.ros1.messages import (
     RobotMessages,
 )
 from imu_simulation_framework.ros1.node import Node, advertise
-from imu_simulation_framework.ros1.simulators.mujoco import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
+from imu_simulation_framework.ros1.simulators.interface import (
+    END_DRIVE,
+    SET_IMU_PARAMETERS,
+    SET_POSE,
+)
 from imu_simulation_framework.srv import (
     SetBias,
     SetBiasResponse,

@@ -23,12 +23,14 @@ from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.drive.session.driving import DriveSession
 from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.ros1.answers import (
+    PREPARATION,
+    Apart,
     NoAnswerError,
     ask_master,
     is_started_by_roslaunch,
     master_answers,
 )
-from imu_simulation_framework.ros1.apart import PREPARATION, Apart
+from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.ros1.node import (
     EXPERIMENT_PARAMETERS,
     POLL_PERIOD,
@@ -37,12 +39,12 @@ from imu_simulation_framework.ros1.node import (
     experiment_parameter,
     log_remarks,
 )
-from imu_simulation_framework.ros1.raw_messages import tracking_error
-from imu_simulation_framework.ros1.simulators.choice import (
+from imu_simulation_framework.ros1.simulators.interface import (
+    call_service,
     make_simulator_interface,
     needs_error_model,
+    wait_for_service,
 )
-from imu_simulation_framework.ros1.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime
 
 PROGRESS_PERIOD = 2.0

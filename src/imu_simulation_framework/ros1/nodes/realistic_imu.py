@@ -40,19 +40,19 @@ from imu_simulation_framework.realistic_imu.truth import (
     OdometryTruth,
 )
 from imu_simulation_framework.recordings.formats.written_bags import read_imu_message
-from imu_simulation_framework.ros1.messages import CalibrationPublisher
+from imu_simulation_framework.ros1.messages import (
+    CalibrationPublisher,
+    Packer,
+    imu_packer,
+    magnetic_packer,
+    publish_packed,
+)
 from imu_simulation_framework.ros1.node import (
     Node,
     advertise,
     folder_of_call,
     node_configuration,
     subscribe,
-)
-from imu_simulation_framework.ros1.raw_messages import (
-    Packer,
-    imu_packer,
-    magnetic_packer,
-    publish_packed,
 )
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -80,10 +80,8 @@ def surroundings(errors, told: bool) -> Surroundings:
 def topic_argument(name, required=False) -> str:
     """Return an argument that is a topic; empty for none, unless it is required.
 
-    Raises
-    ------
-    ConfigurationError
-        ROS has no topics of such a name; rospy would warn, and no message would ever come.
+    Raises ConfigurationError: ROS has no topics of such a name; rospy would warn, and no message
+    would ever come.
     """
     given = str(rospy.get_param(f"~{name}", ""))
     wrong = ("/", "~", "") if required else ("/", "~")
@@ -118,10 +116,7 @@ def magnetic_input_topic() -> str:
 def ensure_apart(*outputs: str) -> None:
     """Make sure that nothing is published on a topic that is listened to.
 
-    Raises
-    ------
-    ConfigurationError
-        The node would take its own messages for those of the simulator.
+    Raises ConfigurationError: the node would take its own messages for those of the simulator.
     """
     inputs = ("input", "pose", "joint_states", "magnetic_input")
     heard = {
@@ -138,10 +133,7 @@ def ensure_apart(*outputs: str) -> None:
 def with_output(errors):
     """Return the errors with the arguments that take the place of the specification's output.
 
-    Raises
-    ------
-    ConfigurationError
-        An argument is none of its values, or the IMU has no specification.
+    Raises ConfigurationError: an argument is none of its values, or the IMU has no specification.
     """
     dropped = str(rospy.get_param("~drop_repeated", "")).lower()
     if not dropped:
@@ -156,13 +148,7 @@ def with_output(errors):
 
 
 def number(name, default) -> float:
-    """Return an argument that is a number.
-
-    Raises
-    ------
-    ConfigurationError
-        It is none.
-    """
+    """Return an argument that is a number. Raises ConfigurationError: it is none."""
     value = rospy.get_param(f"~{name}", default)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
         raise ConfigurationError(f"realistic_imu: {name} is {value!r}, expected a number")

@@ -24,18 +24,20 @@ from imu_simulation_framework.drive.session.recording import RecordingSession
 from imu_simulation_framework.drive.session.results import write_results
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.report.terminal_table import terminal_table
-from imu_simulation_framework.ros1.messages import heading_row, position_row, velocity_row
-from imu_simulation_framework.ros1.node import experiment_parameter
-from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
-from imu_simulation_framework.ros1.raw_messages import (
+from imu_simulation_framework.ros1.messages import (
     ground_truth_rows,
+    heading_row,
     imu_rows,
     magnetic_rows,
+    position_row,
     stamp_of,
     tracking_error,
+    velocity_row,
     wheel_rows,
 )
-from imu_simulation_framework.ros1.simulators.choice import (
+from imu_simulation_framework.ros1.node import experiment_parameter
+from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
+from imu_simulation_framework.ros1.simulators.interface import (
     make_simulator_interface,
     needs_error_model,
     publishes_magnetic_field,

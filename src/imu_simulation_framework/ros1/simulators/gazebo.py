@@ -72,6 +72,7 @@ class GazeboPace:
     is driven by commands for where it was seconds ago, and who records falls behind until messages
     are lost. The plug-in of the ground truth holds physics at the limit. It moves on with the
     commands that are answered, and with what the participants report on ``experiment/progress``.
+    Raises SimulatorError: nobody listens to the limits.
 
     Parameters
     ----------
@@ -79,11 +80,6 @@ class GazeboPace:
         Simulated seconds from one command to the next.
     timeout : float
         Wall-clock seconds for Gazebo to listen.
-
-    Raises
-    ------
-    SimulatorError
-        Nobody listens to the limits.
     """
 
     def __init__(self, control_period: float, timeout: float = 10.0) -> None:
@@ -111,6 +107,8 @@ class GazeboPace:
     def hold(self, sampling_period: float, participants: Sequence[str], timeout: float) -> None:
         """Have physics wait at the next control period until everybody has taken in all of before.
 
+        Raises SimulatorError: somebody is not there in time, or Gazebo does not answer.
+
         Parameters
         ----------
         sampling_period : float
@@ -119,11 +117,6 @@ class GazeboPace:
             Names of the nodes that report their progress.
         timeout : float
             Wall-clock seconds that they have.
-
-        Raises
-        ------
-        SimulatorError
-            Somebody is not there in time, or Gazebo does not answer.
         """
         deadline = time.monotonic() + timeout
         threading.Thread(target=self._repeat, daemon=True).start()
@@ -246,17 +239,8 @@ def _simulated_time() -> float:
 def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
     """As many physics steps per second of wall clock as the real-time factor wants.
 
-    Parameters
-    ----------
-    real_time_factor : float
-        0: as fast as Gazebo loses no messages.
-    gravity : float, optional
-        [m/s^2]; what it is by default.
-
-    Raises
-    ------
-    SimulatorError
-        Gazebo refuses, or does not answer.
+    Raises SimulatorError: Gazebo refuses, or does not answer. ``real_time_factor``: 0: as fast as
+    Gazebo loses no messages; ``gravity`` [m/s^2]; what it is by default.
     """
     current = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
     rate = real_time_factor * PHYSICS_RATE if real_time_factor > 0.0 else HIGHEST_UPDATE_RATE

@@ -22,12 +22,8 @@ DEFAULT_MASTER_URI = "http://localhost:11345"
 def ensure_no_gazebo_runs() -> None:
     """Make sure that this machine has no gzserver yet.
 
-    A second one would end at once, with a code but without a sentence.
-
-    Raises
-    ------
-    FrameworkError
-        There is one.
+    A second one would end at once, with a code but without a sentence. Raises FrameworkError: there
+    is one.
     """
     uri = os.environ.get(MASTER_URI) or DEFAULT_MASTER_URI
     place = urllib.parse.urlsplit(uri)
@@ -45,15 +41,8 @@ def ensure_no_gazebo_runs() -> None:
 def main(arguments) -> int:
     """Become gazebo_ros' gzserver.
 
-    Parameters
-    ----------
-    arguments : list of str
-        Of gzserver.
-
-    Returns
-    -------
-    int
-        1, when there is a gzserver already, or none that could be started.
+    ``arguments`` (list of str): of gzserver. Returns 1, when there is a gzserver already, or none
+    that could be started.
     """
     parser = ArgumentParser(
         prog="gazebo_server.py",

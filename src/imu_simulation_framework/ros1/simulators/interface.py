@@ -7,19 +7,33 @@ whoever starts it, to its own nodes and to no other.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 from abc import ABC, abstractmethod
 from typing import Mapping, Sequence
 
 import rospy
+import yaml
+from geometry_msgs.msg import Pose2D
+from std_srvs.srv import Empty
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.settings import to_mapping
+from imu_simulation_framework.drive.configuration import Configuration
+from imu_simulation_framework.drive.from_configuration import (
+    SPECIFICATION,
+    make_experiment_imu,
+    measures_magnetic_field,
+)
 from imu_simulation_framework.ros1.answers import (
     MASTER_TIMEOUT,
     Background,
     wait_while_alive,
     within,
 )
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.srv import SetImuParameters, SetPose
 
 CALL_TIMEOUT = 30.0
 """Wall-clock seconds that a simulator has for an answer."""
@@ -45,30 +59,21 @@ class SimulatorInterface(ABC):
     def wait_until_ready(self, timeout: float) -> None:
         """Return when the robot stands in the world and its topics and services are there.
 
-        Raises
-        ------
-        SimulatorError
-            After ``timeout`` seconds of wall clock; says what is missing.
+        Raises SimulatorError: after ``timeout`` seconds of wall clock; says what is missing.
         """
 
     @abstractmethod
     def set_pose(self, x: float, y: float, yaw: float) -> None:
         """Put the robot at rest at (x, y) [m], yaw [rad] of the world frame.
 
-        Raises
-        ------
-        SimulatorError
-            The simulator refuses, or does not answer.
+        Raises SimulatorError: the simulator refuses, or does not answer.
         """
 
     @abstractmethod
     def set_imu_parameters(self, model: str, parameters: Mapping[str, float], seed: int) -> None:
         """Give the simulated IMU its error model; its drift starts anew.
 
-        Raises
-        ------
-        SimulatorError
-            The simulator refuses, or does not answer.
+        Raises SimulatorError: the simulator refuses, or does not answer.
         """
 
     def is_imu_regular(self, model: str) -> bool:
@@ -82,10 +87,7 @@ class SimulatorInterface(ABC):
     def why_stopped(self) -> str:
         """Return what somebody has done to stop simulated time for good; else empty.
 
-        Raises
-        ------
-        SimulatorError
-            The simulator does not answer, as one that is merely slow may not.
+        Raises SimulatorError: the simulator does not answer, as one that is merely slow may not.
         """
         return ""
 
@@ -102,7 +104,8 @@ class SimulatorInterface(ABC):
     ) -> None:
         """Learn that the first command follows; who waits for nobody has to be held back.
 
-        Simulated time then stands still until :meth:`.SimulatorInterface.commanded`.
+        Simulated time then stands still until :meth:`.SimulatorInterface.commanded`. Raises
+        SimulatorError: the simulator refuses, or does not answer.
 
         Parameters
         ----------
@@ -114,11 +117,6 @@ class SimulatorInterface(ABC):
             Simulated seconds from one sample to the next.
         participants : sequence of str
             Nodes that have taken in all that was measured when this returns.
-
-        Raises
-        ------
-        SimulatorError
-            The simulator refuses, or does not answer.
         """
 
     def commanded(self) -> None:  # noqa: B027
@@ -134,12 +132,8 @@ class SimulatorInterface(ABC):
 def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):
     """Call a service, and return its answer.
 
-    rospy itself would wait for ever.
-
-    Raises
-    ------
-    SimulatorError
-        It is not there, breaks off, or has not answered after ``timeout`` seconds of wall clock.
+    rospy itself would wait for ever. Raises SimulatorError: it is not there, breaks off, or has not
+    answered after ``timeout`` seconds of wall clock.
     """
     name = service.resolved_name
     try:
@@ -154,20 +148,15 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
 def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_TIMEOUT) -> None:
     """Call a service ``<node>/...`` that answers with ``success`` and ``message``.
 
-    It may take long: it is waited for as long as its node lives.
+    It may take long: it is waited for as long as its node lives. Raises SimulatorError: it is not
+    there, breaks off, shows no life, or answers with a failure.
 
     Parameters
     ----------
-    service : rospy.ServiceProxy
     *arguments
         Of the service.
     silence : float
         Wall-clock seconds without a sign of life.
-
-    Raises
-    ------
-    SimulatorError
-        It is not there, breaks off, shows no life, or answers with a failure.
     """
     name = service.resolved_name
     asked = Background(service, *arguments)
@@ -182,10 +171,7 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
 def wait_for_service(name: str, timeout: float) -> None:
     """Wait for a service to be advertised.
 
-    Raises
-    ------
-    SimulatorError
-        After ``timeout`` seconds of wall clock.
+    Raises SimulatorError: after ``timeout`` seconds of wall clock.
     """
     try:
         # The master may be silent, too.
@@ -194,3 +180,96 @@ def wait_for_service(name: str, timeout: float) -> None:
     except rospy.ROSException:
         pass
     raise SimulatorError(f"service {rospy.resolve_name(name)} was not there after {timeout:g} s")
+
+
+SET_POSE = "mujoco_simulator/set_pose"
+SET_IMU_PARAMETERS = "mujoco_simulator/set_imu_parameters"
+END_DRIVE = "mujoco_simulator/end_drive"
+
+END_DRIVE_TIMEOUT = 2.0
+"""Wall-clock seconds that the simulator has to learn that no command follows."""
+
+
+class MujocoSimulatorInterface(SimulatorInterface):
+    """Speaks to ``mujoco_simulator.py`` through its services."""
+
+    lock_step = True
+    applies_specification = True
+
+    _drives = False
+
+    def wait_until_ready(self, timeout):
+        for name in (SET_POSE, SET_IMU_PARAMETERS):
+            wait_for_service(name, timeout)
+
+    def set_pose(self, x, y, yaw):
+        proxy = rospy.ServiceProxy(SET_POSE, SetPose)
+        call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
+
+    def set_imu_parameters(self, model, parameters, seed):
+        call_service(
+            rospy.ServiceProxy(SET_IMU_PARAMETERS, SetImuParameters),
+            model,
+            yaml.safe_dump(_plain(parameters)),
+            seed,
+            silence=self.silence,
+        )
+
+    def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
+        self._drives = True
+
+    def end_drive(self):
+        # A simulator that is silent is not waited for.
+        if self._drives:
+            self._drives = False
+            with contextlib.suppress(SimulatorError):
+                call(rospy.ServiceProxy(END_DRIVE, Empty), timeout=END_DRIVE_TIMEOUT)
+
+
+def _plain(parameters):
+    """Parameters as values that YAML knows; numbers are written so that they read back equal."""
+    return {
+        name: to_mapping(value) if isinstance(value, ImuSpecification) else value
+        for name, value in parameters.items()
+    }
+
+
+SIMULATOR_INTERFACES = {
+    "mujoco": ("interface", "MujocoSimulatorInterface"),
+    "gazebo": ("gazebo", "GazeboInterface"),
+}
+"""Name in config.ini -> module and class; imported only when it is used, since Gazebo's messages
+are only where it is."""
+
+LIFELESS = 3.0
+"""Command time-outs without a sign of life, after which a node is given up: it may compute."""
+
+
+def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
+    """Return the interface of the simulator that the configuration names."""
+    module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
+    simulator = getattr(importlib.import_module(f"{__package__}.{module}"), class_name)()
+    simulator.silence = LIFELESS * configuration.simulation.command_timeout
+    if needs_error_model(configuration, simulator):
+        simulator.imu_topic = topics.IMU_IDEAL
+    return simulator
+
+
+def needs_error_model(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Whether the simulator's IMU is an ideal one that imu_error_model turns into another."""
+    return configuration.imu.model == SPECIFICATION and not simulator.applies_specification
+
+
+def publishes_magnetic_field(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Return whether there is a topic with what a magnetometer measures.
+
+    A simulator with plug-ins of its own has none but that of a specification.
+    """
+    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
+    return ours and measures_magnetic_field(configuration)
+
+
+def publishes_calibration(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Return whether there is a topic on which a BNO055 says how far it is calibrated."""
+    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
+    return ours and bool(make_experiment_imu(configuration).bno055_mode)

@@ -1,0 +1,313 @@
+"""The same recording read in several ways: what the check of a recording chooses among."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
+from imu_simulation_framework.core.errors import (
+    RecordingError,
+)
+from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.recordings.cleaning import POSITION, Samples
+from imu_simulation_framework.recordings.frames import (
+    ACCEL_CONVENTIONS,
+    FRAMES,
+    QUATERNION_ORDERS,
+    SENSOR_AXES,
+    YAW_CONVENTIONS,
+    ImuConventions,
+    ReferenceConventions,
+)
+from imu_simulation_framework.recordings.imu import imu_table
+from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.alternatives import Alternative
+from imu_simulation_framework.recordings.plausibility.observations import (
+    Observations,
+    mean_up,
+    observe,
+)
+from imu_simulation_framework.recordings.reference import reference_table
+
+CHECKED_RATE = 40.0
+"""Samples of an IMU per second [Hz] that are enough to see how it turns."""
+
+_ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
+_DEGREE = factor("deg")
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """A recording and how it is to be read.
+
+    Attributes
+    ----------
+    imu : Samples or None
+    offsets : tuple of float
+        Added to the times of reference and IMU [s].
+    fixes : pandas.DataFrame or None
+        Poses that were made of satellite fixes, at their full cost; they are not made again.
+    """
+
+    reference: Samples
+    imu: Samples | None
+    reference_conventions: ReferenceConventions
+    imu_conventions: ImuConventions
+    offsets: tuple[float, float] = (0.0, 0.0)
+    fixes: pd.DataFrame | None = None
+
+    @cached_property
+    def reference_poses(self) -> pd.DataFrame:
+        """Poses; may raise RecordingError."""
+        if self.fixes is not None:
+            return self.fixes
+        table, _ = reference_table(
+            self.reference,
+            self.reference_conventions,
+            stamp_limits=_ANY_STAMPS,
+            time_offset=self.offsets[0],
+        )
+        return table
+
+    @cached_property
+    def imu_record(self):
+        """ImuRecord of what was recorded, None without an IMU; may raise RecordingError."""
+        if self.imu is None:
+            return None
+        table, _ = imu_table(
+            self.imu,
+            replace(self.imu_conventions, orientation="recorded"),
+            require=(),
+            stamp_limits=_ANY_STAMPS,
+            time_offset=self.offsets[1],
+        )
+        return table
+
+    def observe(self) -> Observations:
+        """Measure the recording read so; may raise RecordingError."""
+        return observe(self.reference_poses, self.imu_record, self.course_is_yaw)
+
+    @property
+    def course_is_yaw(self) -> bool:
+        """Whether the reference's yaw is made of its path."""
+        antennas = self.reference.has(QUATERNION) or "yaw" in self.reference
+        return self.fixes is not None and not antennas
+
+    def alternatives(self) -> list[Alternative]:
+        """Other ways to read it, the likeliest mistake first."""
+        ways = [] if self.imu is None else [*self._imu_ways(), *self._mountings()]
+        return ways + [*self._reference_ways()]
+
+    def _imu_ways(self):
+        conventions, samples = self.imu_conventions, self.imu
+        way = self._other_imu
+        if self._has_orientation:
+            for convention in _others(YAW_CONVENTIONS, conventions.yaw)[:1]:
+                yield way(faults.MIRRORED_YAW, yaw_convention=convention)
+        for fault, changes in _axes_changes(samples, conventions, conventions.axes):
+            yield way(fault, **changes)
+        # Without an orientation of its own one is made of these.
+        grave = not self._has_orientation
+        if samples.has(GYRO):
+            yield self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", grave)
+            if conventions.gyro_unit == "rad/s" and not _stated(samples, GYRO):
+                yield way(faults.DEGREES, grave, gyro_unit="deg/s")
+            yield self._scaled_imu(faults.RADIANS, GYRO, 1.0 / _DEGREE, "rad/s", grave)
+        if samples.has(ACCEL):
+            for convention in _others(ACCEL_CONVENTIONS, conventions.accel_convention):
+                yield way(faults.ACCELERATION_SIGN, grave, accel_convention=convention)
+            if conventions.accel_unit == "m/s^2" and not _stated(samples, ACCEL):
+                yield way(faults.ACCELERATION_UNIT, False, accel_unit="g")
+        angles = [name for name in EULER if name in samples]
+        if angles and not samples.has(QUATERNION):
+            if _stated(samples, angles):
+                yield self._scaled_imu(faults.RADIANS, angles, 1.0 / _DEGREE, "rad", True)
+            else:
+                yield self._scaled_imu(faults.DEGREES, angles, _DEGREE, "deg", True)
+
+    @property
+    def _has_orientation(self) -> bool:
+        imu = self.imu
+        return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
+
+    def _mountings(self):
+        """Yield ways to turn the IMU so that gravity lies on +z."""
+        try:
+            up = mean_up(self.imu_record)
+        except RecordingError:
+            return
+        if up is None or np.any(self.imu_conventions.mounting):
+            return
+        axis = int(np.argmax(np.abs(up)))
+        angle, about = _UPRIGHT_TURNS.get((axis, bool(up[axis] > 0.0)), (0.0, 0))
+        if not angle:
+            return
+        name = ("mounting_roll", "mounting_pitch")[about]
+        conventions = replace(self.imu_conventions, **{name: angle})
+        yield self._other(
+            faults.MOUNTING,
+            settings=(("imu_recording", name, f"{angle:.6f}"),),
+            imu_conventions=conventions,
+        )
+
+    def _reference_ways(self):
+        samples, conventions = self.reference, self.reference_conventions
+        if self.fixes is not None:
+            names = "latitude and longitude" if "latitude" in samples else "x and y"
+            yield self._other(
+                faults.MIRRORED_POSITIONS,
+                f"{names} are exchanged, exchange their columns",
+                fixes=_exchanged(self.fixes),
+            )
+            return
+        for convention in _others(YAW_CONVENTIONS, conventions.yaw):
+            turned = convention.split("_")[0] == conventions.yaw.split("_")[0]
+            fault = faults.YAW_OFFSET if turned else faults.MIRRORED_YAW
+            yield self._other_reference(fault, yaw_convention=convention)
+        for fault, changes in _axes_changes(samples, conventions, None):
+            yield self._other_reference(fault, **changes)
+        if "yaw" in samples and not samples.has(QUATERNION):
+            stated = _stated(samples, ("yaw",))
+            yield self._other(
+                faults.RADIANS if stated else faults.DEGREES,
+                f"[reference_columns] yaw = ... [{'rad' if stated else 'deg'}]",
+                reference=_scaled(samples, ("yaw",), 1.0 / _DEGREE if stated else _DEGREE),
+            )
+        yield self._other(
+            faults.MIRRORED_POSITIONS,
+            "exchange x and y, which are north and east in a north-east-down world",
+            reference=_swapped(samples),
+        )
+
+    def _other_imu(self, fault, grave=True, **changes):
+        conventions = replace(self.imu_conventions, **changes)
+        settings = _settings("imu_recording", changes)
+        return self._other(fault, "", grave, settings, imu_conventions=conventions)
+
+    def _other_reference(self, fault, **changes):
+        conventions = replace(self.reference_conventions, **changes)
+        settings = _settings("reference", changes)
+        return self._other(fault, settings=settings, reference_conventions=conventions)
+
+    def _scaled_imu(self, fault, names, factor, unit, grave):
+        remedy = "no setting does"
+        if self.imu.format == "csv":
+            remedy = f"[imu_columns] {names[-1]} = ... " + (f"[{unit}]" if unit else "* -1")
+        return self._other(fault, remedy, grave, imu=_scaled(self.imu, names, factor))
+
+    def _other(self, fault, remedy="", grave=True, settings=(), **changes):
+        way = replace(self, **changes)
+        for table, sources in _SOURCES.items():
+            if not sources & set(changes):
+                # What reads the same is not read again: it may be long.
+                way.__dict__[table] = getattr(self, table)
+        return Alternative(fault, remedy, way.observe, grave, way.alternatives, settings)
+
+
+_SOURCES = {
+    "reference_poses": {"reference", "reference_conventions", "fixes"},
+    "imu_record": {"imu", "imu_conventions"},
+}
+"""Tables and what they are made of."""
+
+_QUARTER, _HALF = round(math.pi / 2.0, 6), round(math.pi, 6)
+
+_UPRIGHT_TURNS = {
+    (0, True): (-_QUARTER, 1),
+    (0, False): (_QUARTER, 1),
+    (1, True): (_QUARTER, 0),
+    (1, False): (-_QUARTER, 0),
+    (2, False): (_HALF, 0),
+}
+"""Axis on which gravity lies and whether on its positive side -> angle [rad] and axis of the
+rotation that brings it to +z."""
+
+
+def _axes_changes(samples, conventions, axes):
+    """Name each combination of frame, sensors' axes, order and direction of quaternions.
+
+    ``axes``: of the sensors, None for a reference.
+    """
+    frames = (conventions.frame, *_others(FRAMES, conventions.frame))
+    orders, directions = (conventions.quaternion_order,), (conventions.quaternion_inverse,)
+    if samples.has(QUATERNION):
+        orders += tuple(_others(QUATERNION_ORDERS, conventions.quaternion_order))
+        directions += (not conventions.quaternion_inverse,)
+    oriented = axes is not None and ("yaw" in samples or samples.has(QUATERNION))
+    all_axes = (axes, *_others(SENSOR_AXES, axes)) if oriented else (axes,)
+    combinations = itertools.product(frames, orders, directions, all_axes)
+    for frame, order, inverse, sensors in combinations:
+        changes, names = {}, []
+        if order != conventions.quaternion_order:
+            changes["quaternion_order"] = order
+            names.append(faults.QUATERNION_ORDER)
+        if inverse != conventions.quaternion_inverse:
+            changes["quaternion_inverse"] = inverse
+            names.append(faults.QUATERNION_DIRECTION)
+        if frame != conventions.frame:
+            changes["frame"] = frame
+            names.append(faults.FRAME)
+        if oriented and sensors != (axes if frame == conventions.frame else _AXES[frame]):
+            changes["sensor_axes"] = sensors
+            names.append(faults.SENSOR_AXES)
+        if changes:
+            yield " and ".join(names), changes
+
+
+_AXES = {"enu": "flu", "ned": "frd"}
+"""Axes of the sensors that go with a frame, unless it is said otherwise."""
+
+
+def thinned(samples, rate=CHECKED_RATE):
+    """Return every so many samples only, of an IMU that gives more than a check needs."""
+    times = samples.columns["stamp"]
+    times = times[np.isfinite(times)]
+    if len(times) < 2:
+        return samples
+    period = np.median(np.abs(np.diff(times)))
+    every = int(1.0 / (rate * period)) if period > 0.0 else 1
+    if every < 2:
+        return samples
+    columns = {name: values[::every] for name, values in samples.columns.items()}
+    return replace(samples, columns=columns, places=samples.places[::every])
+
+
+def _others(choices, present):
+    return [choice for choice in _likeliest(choices) if choice != present]
+
+
+def _likeliest(choices):
+    """Return the choices, a compass's yaw first: the one met most often beside our own."""
+    first = [choice for choice in ("cw_from_north", "ccw_from_east") if choice in choices]
+    return first + [choice for choice in choices if choice not in first]
+
+
+def _settings(section, changes):
+    text = {True: "true", False: "false"}
+    return tuple((section, key, text.get(value, value)) for key, value in changes.items())
+
+
+def _stated(samples, names) -> bool:
+    return any(name in samples.stated_units for name in names)
+
+
+def _scaled(samples, names, factor):
+    columns = {**samples.columns, **{name: factor * samples.columns[name] for name in names}}
+    return replace(samples, columns=columns)
+
+
+def _swapped(samples):
+    x, y = (samples.columns[name] for name in POSITION)
+    return replace(samples, columns={**samples.columns, "x": y, "y": x})
+
+
+def _exchanged(poses):
+    """Return poses as they are when east and north are exchanged."""
+    return poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"])

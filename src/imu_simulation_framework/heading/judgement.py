@@ -1,0 +1,616 @@
+"""Whether an observed error may be one of a model's: its place in an ensemble, in words.
+
+A whole curve is judged by a global envelope test. Each curve's value at each time has a rank,
+counted from the nearer end of all values at that time, equal values sharing their mean rank. A
+curve's sorted ranks say how extreme it is: of two curves the one whose smallest rank is smaller; if
+they are equal, the one that has it more often, and so on (extreme rank length). Nothing is supposed
+of the curves but that under the model the observed one might be any of them, so the p-value is
+exact for any number of runs.
+
+References
+----------
+M. Myllymaki, T. Mrkvicka, P. Grabarnik, H. Seijo, U. Hahn, Global envelope tests for spatial
+processes, J. R. Stat. Soc. B 79 (2017) 381-404: the extreme rank length, their section 4.
+T. Mrkvicka, M. Myllymaki, M. Jilek, U. Hahn, A one-way ANOVA test for functional data with
+graphical interpretation, Kybernetika 56 (2020) 432-458: the envelope that belongs to it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from imu_simulation_framework.core.errors import EnsembleError
+from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
+from imu_simulation_framework.heading.statistics import edge_samples
+
+BLOCK = 4_000_000
+"""Numbers of an ensemble that are looked at at a time, so that little more than it is in memory."""
+
+
+def require_ensemble(time, observed, ensemble):
+    """Return times, observed error and ensemble as arrays, of which the ensemble is never copied.
+
+    ``time`` (samples,): strictly ascending [s]. ``observed`` (samples,): the error that is judged,
+    in any unit. ``ensemble`` (runs, samples): simulated errors in the same unit, float32 or
+    float64. Raises EnsembleError if shapes do not fit, there is no run, fewer than two samples, or
+    something is not finite.
+    """
+    time = np.asarray(time, dtype=float)
+    observed = np.asarray(observed, dtype=float)
+    ensemble = np.asarray(ensemble)
+    if ensemble.dtype not in (np.dtype("f4"), np.dtype("f8")):
+        ensemble = ensemble.astype(float)
+    if ensemble.ndim != 2 or len(ensemble) == 0:
+        raise EnsembleError("the ensemble has no simulated drive; simulate at least one")
+    if time.shape != observed.shape or time.shape != ensemble.shape[1:]:
+        raise EnsembleError(
+            f"the observed error has {_count(observed)} samples at {_count(time)} times and each "
+            f"simulated drive {ensemble.shape[1]}; bring them to the same times"
+        )
+    if len(time) < 2:
+        raise EnsembleError(f"{_count(time)} sample is too short to judge, at least 2 are needed")
+    if not (np.all(np.isfinite(time)) and np.all(np.diff(time) > 0.0)):
+        raise EnsembleError("the times of the errors do not ascend")
+    if not np.all(np.isfinite(observed)):
+        raise EnsembleError("the observed error is not known throughout; judge a part where it is")
+    for rows in blocks_of_runs(ensemble):
+        finite = np.isfinite(ensemble[rows]).all(axis=1)
+        if not finite.all():
+            run = rows.start + int(np.argmin(finite))
+            raise EnsembleError(f"run {run} of the ensemble has values that are not finite")
+    return time, observed, ensemble
+
+
+def _count(values):
+    return len(values) if values.ndim == 1 else f"{values.shape}"
+
+
+def blocks_of_runs(ensemble):
+    """Yield slices of runs that together are all of them."""
+    return _slices(len(ensemble), ensemble.shape[1])
+
+
+def blocks_of_time(ensemble):
+    """Yield slices of samples that together are all of them."""
+    return _slices(ensemble.shape[1], len(ensemble))
+
+
+def _slices(length, other):
+    step = max(1, BLOCK // max(1, other))
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
+
+
+def started_at_zero(time, errors, window=3.0):
+    """Return errors that are zero on the median over their beginning, as recorded ones are.
+
+    Recorded yaw errors start at zero that way
+    (:func:`~imu_simulation_framework.heading.comparison.compare_yaw`), and only what was
+    treated alike can be compared.
+
+    ``time`` (samples,) [s]. ``errors`` (..., samples). ``window``: length of the beginning [s]. The
+    result is (..., samples): of the errors' type.
+    """
+    beginning = edge_samples(np.asarray(time, dtype=float), window)
+    errors = np.asarray(errors)
+    return errors - np.median(errors[..., :beginning], axis=-1, keepdims=True)
+
+
+def from_zero_where_known(time, observed, ensemble):
+    """Return times, observed error and ensemble where all are known, each error from zero.
+
+    ``time`` (samples,): of the ensemble [s]. ``observed`` (other,): at the same times from the
+    first on, not a number where nothing was observed. ``ensemble`` (runs, samples). Returns
+    ``time``, ``observed`` (known,); ``ensemble`` (runs, known).
+    """
+    observed = np.asarray(observed, dtype=float)[: len(time)]
+    known = np.flatnonzero(np.isfinite(observed))
+    time = np.asarray(time, dtype=float)[known]
+    return (
+        time,
+        started_at_zero(time, observed[known]),
+        started_at_zero(time, np.asarray(ensemble)[:, known]),
+    )
+
+
+SIGNED = ("final", "drift")
+"""Statistics with a direction; the others are sizes, which are never below zero."""
+
+PSD = "psd "
+"""The names of densities within a band begin so."""
+
+BANDS_PER_DECADE = 1
+
+
+def curve_statistics(time, errors, final_window=3.0) -> dict:
+    """Return the statistics of errors over time that are judged, each of every curve.
+
+    final, maximum, rms and drift are those of
+    :class:`~imu_simulation_framework.heading.statistics.ErrorStatistics`, but drift is per
+    minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a band, one of each
+    decade of frequency.
+
+    ``time`` (samples,): strictly ascending [s]. ``errors`` (curves, samples): in any unit.
+    ``final_window``: seconds at the end whose median is the final value. The result is (curves,):
+    in the errors' unit, per minute, or squared per Hz.
+    """
+    time, errors = np.asarray(time, dtype=float), np.asarray(errors)
+    parts = [_statistics(time, errors[rows], final_window) for rows in blocks_of_runs(errors)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _statistics(time, errors, final_window):
+    errors = errors.astype(float)
+    centred = time - np.mean(time)
+    mean = np.mean(errors, axis=1, keepdims=True)
+    final = errors[:, -edge_samples(time, final_window, at_end=True) :]
+    statistics = {
+        "final": np.median(final, axis=1),
+        "maximum": np.max(np.abs(errors), axis=1),
+        "rms": np.sqrt(np.mean(errors**2, axis=1)),
+        "drift": 60.0 * ((errors - mean) @ centred) / (centred @ centred),
+    }
+    spectrum = power_spectral_density(time, errors)
+    if spectrum is None:
+        return statistics
+    frequency, density = logarithmic_average(spectrum, BANDS_PER_DECADE)
+    edges = spectrum.frequency[0] * 10.0 ** (np.arange(len(frequency) + 1) / BANDS_PER_DECADE)
+    edges[-1] = min(edges[-1], 0.5 * spectrum.rate)
+    for place in range(len(frequency)):
+        name = f"{PSD}{edges[place]:.2g} to {edges[place + 1]:.2g} Hz"
+        statistics[name] = density[:, place]
+    return statistics
+
+
+@dataclass(frozen=True)
+class StatisticJudgement:
+    """Where one statistic of the observed error lies among those of the ensemble.
+
+    ``name``: as in :func:`curve_statistics`. ``median``, ``low``, ``high``: of the ensemble: its
+    median and central 95 %. ``tail``: 1 if the observed value is above most of the ensemble's, -1
+    if it is below. ``as_extreme``: how many simulated drives have a value that is as far out on the
+    same side, or farther. ``percentile``: share of simulated drives whose value is lower, equal
+    ones by half [%]. ``p_value``: two-sided. ``adjusted``: the same, corrected for the number of
+    looks; see :func:`holm`.
+    """
+
+    name: str
+    observed: float
+    median: float
+    low: float
+    high: float
+    tail: int
+    as_extreme: int
+    runs: int
+    percentile: float
+    p_value: float
+    adjusted: float = float("nan")
+
+
+def judge_statistic(name, observed, simulated) -> StatisticJudgement:
+    """Judge one statistic by a Monte-Carlo test, which is exact for any number of runs.
+
+    ``p = min(1, 2 (1 + as_extreme) / (runs + 1))``: twice the p-value of the side that the observed
+    value is on.
+
+    ``simulated`` (runs,).
+
+    A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application (1997), section 4.2.
+    """
+    below = int(np.sum(simulated <= observed))
+    above = int(np.sum(simulated >= observed))
+    tail, as_extreme = (1, above) if above <= below else (-1, below)
+    low, median, high = np.quantile(simulated, [0.025, 0.5, 0.975])
+    return StatisticJudgement(
+        name=name,
+        observed=float(observed),
+        median=float(median),
+        low=float(low),
+        high=float(high),
+        tail=tail,
+        as_extreme=as_extreme,
+        runs=len(simulated),
+        percentile=50.0 * (below + len(simulated) - above) / len(simulated),
+        p_value=min(1.0, 2.0 * (1 + as_extreme) / (len(simulated) + 1)),
+    )
+
+
+def holm(p_values) -> np.ndarray:
+    """Correct p-values for their number: who looks at many things finds one by chance.
+
+    With all of them at most a level, the probability to refute a true model at any of the looks is
+    at most that level, however the looks depend on each other.
+
+    ``p_values`` (looks,). The result is (looks,): in the same order, at most 1.
+
+    S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6 (1979)
+    65-70.
+    """
+    p_values = np.asarray(p_values, dtype=float)
+    order = np.argsort(p_values, kind="stable")
+    stepped = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
+    return adjusted
+
+
+NOT_REFUTED = "not refuted"
+TOO_LITTLE = "too little"
+TOO_MUCH = "too much"
+OTHER_DIRECTION = "other direction"
+
+_NAMES = {
+    "final": "A final error",
+    "drift": "A drift over time",
+    "maximum": "A largest error",
+    "rms": "An rms error",
+}
+
+
+def verdict_in_words(observed, median, envelope, adjusted, statistics, refuted):
+    """Say how the model drifts, and how often a drive like the observed one occurs.
+
+    ``observed``, ``median`` (samples,): the error that is judged, and the ensemble's median.
+    ``envelope`` (GlobalEnvelope). ``adjusted``: the envelope's corrected p-value. ``statistics``
+    (list of StatisticJudgement). Returns ``verdict``, ``sentence`` (str).
+    """
+    often = how_often(envelope.as_extreme, envelope.runs)
+    if not refuted:
+        return NOT_REFUTED, f"A real error like this occurs in {often}: this model is not refuted."
+    rarest = min(statistics, key=lambda look: look.adjusted)
+    if adjusted <= rarest.adjusted:
+        manner, name = manner_of_curve(observed, median, envelope, statistics)
+        return manner, f"A real error like this occurs in {often}: {_says(manner, name)}."
+    manner = manner_of_statistic(rarest)
+    often = how_often(rarest.as_extreme, rarest.runs)
+    return manner, f"{_like_this(rarest)} occurs in {often}: {_says(manner, rarest.name)}."
+
+
+def how_often(count, runs) -> str:
+    """``3 of 1000 simulated drives``, or ``none of ...``."""
+    return f"{count or 'none'} of {runs} simulated drives"
+
+
+def _like_this(look):
+    if look.name in SIGNED:
+        return f"{_NAMES[look.name]} so {'high' if look.tail > 0 else 'low'}"
+    size = "large" if look.tail > 0 else "small"
+    if look.name in _NAMES:
+        return f"{_NAMES[look.name]} so {size}"
+    return f"A power spectral density so {size} at {look.name[len(PSD) :]}"
+
+
+def _says(manner, name):
+    if manner == OTHER_DIRECTION:
+        return "this model prefers the other direction"
+    if name.startswith(PSD):
+        return f"this model varies {manner} at {name[len(PSD) :]}"
+    return f"this model drifts {manner}"
+
+
+def manner_of_statistic(look) -> str:
+    """Return in which way a model is wrong whose statistic is another one than what was seen."""
+    if look.name in SIGNED:
+        return _manner(look.observed, look.median, look.low, look.high)
+    return TOO_LITTLE if look.tail > 0 else TOO_MUCH
+
+
+def manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
+    """Return in which way a model is wrong whose curves are others, and the statistic that says so.
+
+    What statistics say by themselves, of drift before noise; else where the curve is outside, and
+    no statistic's name. Parameters as of :func:`.verdict_in_words`.
+    """
+    for of_noise in (False, True):
+        telling = [
+            look
+            for look in statistics
+            if look.name.startswith(PSD) == of_noise and look.p_value <= 1.0 - envelope.level
+        ]
+        if telling:
+            rarest = min(telling, key=lambda look: look.p_value)
+            return manner_of_statistic(rarest), rarest.name
+    outside = np.flatnonzero((observed > envelope.high) | (observed < envelope.low))
+    manners = [_manner(observed[k], median[k], envelope.low[k], envelope.high[k]) for k in outside]
+    return max((TOO_LITTLE, TOO_MUCH, OTHER_DIRECTION), key=manners.count), ""
+
+
+def _manner(value, centre, low, high):
+    """Return what is wrong with a model that gives ``low`` to ``high`` where ``value`` was seen."""
+    if abs(value) >= max(abs(low), abs(high)):
+        return TOO_LITTLE
+    return OTHER_DIRECTION if value * centre < 0.0 else TOO_MUCH
+
+
+LEVELS = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class PointwiseBand:
+    """Between these quantiles lies this part of the ensemble, at each time for itself.
+
+    A curve leaves its pointwise 95 % band somewhere much more often than once in 20 times; for the
+    whole curve at once there is :class:`.GlobalEnvelope`.
+
+    ``level``: part of the ensemble. ``low``, ``high`` (samples,).
+    """
+
+    level: float
+    low: np.ndarray
+    high: np.ndarray
+
+
+def pointwise_bands(ensemble, levels=LEVELS):
+    """Return the ensemble's median and its central bands.
+
+    ``ensemble`` (runs, samples). ``levels`` (sequence of float): parts of the ensemble. Returns
+    ``median`` (samples,); ``bands`` (list of PointwiseBand).
+    """
+    levels = np.asarray(levels, dtype=float)
+    probabilities = np.concatenate([[0.5], 0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
+    quantiles = np.empty((len(probabilities), ensemble.shape[1]))
+    for samples in blocks_of_time(ensemble):
+        quantiles[:, samples] = np.quantile(ensemble[:, samples], probabilities, axis=0)
+    count = len(levels)
+    return quantiles[0], [
+        PointwiseBand(float(level), quantiles[1 + place], quantiles[1 + count + place])
+        for place, level in enumerate(levels)
+    ]
+
+
+@dataclass(frozen=True)
+class GlobalEnvelope:
+    """The simultaneous band of an ensemble and an observed curve's place in it.
+
+    The level holds for the observed curve, which takes part in the order. A new curve leaves the
+    hull of the others somewhat more often, the fewer runs there are, the more: with random walks of
+    60 samples 8 % of them leave the 95 % envelope of 2000 runs, and 5 % that of 40 000.
+
+    ``level``: probability that a curve of the model stays within the envelope all the time.
+    ``p_value``: ``(1 + as_extreme) / (runs + 1)``. It is at most ``1 - level`` exactly if the
+    observed curve is none of those whose hull the envelope is; then it leaves it somewhere.
+    ``as_extreme``: how many simulated curves are at least as extreme as the observed one. ``low``,
+    ``high`` (samples,): hull of the least extreme curves, the observed one among them if it belongs
+    to them.
+    """
+
+    level: float
+    p_value: float
+    as_extreme: int
+    runs: int
+    low: np.ndarray
+    high: np.ndarray
+
+
+def fewest_runs(level, looks=1) -> int:
+    """How many runs it takes that one of so many looks can have a p-value of ``1 - level``."""
+    return int(np.ceil(looks / (1.0 - level) - 1e-9)) - 1
+
+
+def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
+    """Test a curve against an ensemble, over its whole length at once.
+
+    Memory: beside the ensemble 2 bytes a value (4 from 32 767 runs on), and some megabytes.
+
+    ``observed`` (samples,). ``ensemble`` (runs, samples). ``level``: of the envelope. Raises
+    EnsembleError if there are so few runs that the test could never refute at this level.
+    """
+    observed, ensemble = np.asarray(observed), np.asarray(ensemble)
+    runs = len(ensemble)
+    if runs < fewest_runs(level):
+        raise EnsembleError(
+            f"{runs} simulated drives cannot refute anything at {100.0 * level:g} %, it takes at "
+            f"least {fewest_runs(level)}"
+        )
+    keys = extreme_rank_lengths(observed, ensemble)
+    as_extreme = sum(key <= keys[0] for key in keys[1:])
+    threshold = sorted(keys)[int(np.floor((1.0 - level) * (runs + 1) + 1e-9))]
+    kept = np.array([key >= threshold for key in keys])
+    low, high = (observed.copy(), observed.copy()) if kept[0] else (None, None)
+    for rows in blocks_of_runs(ensemble):
+        part = ensemble[rows][kept[1:][rows]]
+        if len(part):
+            smallest, largest = part.min(axis=0), part.max(axis=0)
+            low = smallest if low is None else np.minimum(low, smallest)
+            high = largest if high is None else np.maximum(high, largest)
+    return GlobalEnvelope(
+        level=level,
+        p_value=(1 + as_extreme) / (runs + 1),
+        as_extreme=as_extreme,
+        runs=runs,
+        low=np.asarray(low, dtype=float),
+        high=np.asarray(high, dtype=float),
+    )
+
+
+def extreme_rank_lengths(observed, ensemble) -> list[bytes]:
+    """Order curves by how extreme they are, a smaller key being more extreme, equal ones as much.
+
+    ``observed`` (samples,). ``ensemble`` (runs, samples). The key of the observed curve, then those
+    of the ensemble's.
+    """
+    from scipy.stats import rankdata  # takes half a second
+
+    count = len(ensemble) + 1
+    # Twice a rank, for the mean rank of equal values may have a half. Bytes compare from the left,
+    # so that the ranks' most significant ones come first.
+    ranks = np.empty((count, ensemble.shape[1]), dtype=">u2" if count + 1 < 2**16 else ">u4")
+    for samples in blocks_of_time(ensemble):
+        # In the wider of both types: rounding an observed value would make ties.
+        values = np.vstack([observed[np.newaxis, samples], ensemble[:, samples]])
+        twice = np.rint(2.0 * rankdata(values.T, axis=1)).astype(np.int64).T
+        ranks[:, samples] = np.minimum(twice, 2 * (count + 1) - twice)
+    return [
+        np.sort(row.astype(row.dtype.newbyteorder("="))).astype(row.dtype).tobytes()
+        for row in ranks
+    ]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an ensemble says of an observed error.
+
+    ``time``, ``observed`` (samples,). ``median`` (samples,): of the ensemble at each time.
+    ``bands``: each for one time, not for the whole curve. ``envelope``: for the whole curve at
+    once, with its p-value. ``adjusted``: the envelope's p-value, corrected for the number of looks.
+    ``statistics``: one look each. ``refuted``: whether any look's corrected p-value is at most ``1
+    - level``. ``verdict``: ``not refuted``, ``too little``, ``too much`` or ``other direction``:
+    how the model drifts.
+    """
+
+    time: np.ndarray
+    observed: np.ndarray
+    median: np.ndarray
+    bands: list[PointwiseBand]
+    envelope: GlobalEnvelope
+    adjusted: float
+    statistics: list[StatisticJudgement]
+    level: float
+    refuted: bool
+    verdict: str
+    sentence: str
+
+
+def judge(
+    time: npt.ArrayLike,
+    observed: npt.ArrayLike,
+    ensemble: npt.ArrayLike,
+    *,
+    levels: Sequence[float] = LEVELS,
+    level: float = 0.95,
+    final_window: float = 3.0,
+) -> Judgement:
+    """Judge an observed error by an ensemble of simulated ones.
+
+    Both have to be treated alike: if the observed error starts at zero on the median of its
+    beginning, so must the simulated ones (:func:`.started_at_zero`). The ensemble is looked at in
+    blocks and never copied as a whole.
+
+    Parameters
+    ----------
+    time : array_like, shape (samples,)
+        Strictly ascending [s].
+    observed : array_like, shape (samples,)
+        Yaw error, or another one, in any unit.
+    ensemble : array_like, shape (runs, samples)
+        Simulated errors at the same times in the same unit, float32 or float64.
+    levels : sequence of float
+        Of the pointwise bands.
+    level : float
+        Of the envelope and of the verdict.
+    final_window : float
+        Seconds at the end whose median is the final error.
+
+    Raises
+    ------
+    EnsembleError
+        The arrays do not fit each other, or there are too few runs for this level.
+    """
+    times, error, simulations = require_ensemble(time, observed, ensemble)
+    envelope = global_envelope(error, simulations, level)
+    median, bands = pointwise_bands(simulations, levels)
+    seen = curve_statistics(times, error[np.newaxis], final_window)
+    simulated = curve_statistics(times, simulations, final_window)
+    statistics = [judge_statistic(name, seen[name][0], simulated[name]) for name in seen]
+    adjusted = holm([envelope.p_value] + [look.p_value for look in statistics])
+    statistics = [
+        replace(look, adjusted=float(value)) for look, value in zip(statistics, adjusted[1:])
+    ]
+    refuted = bool(np.min(adjusted) <= 1.0 - level + 1e-12)
+    verdict, sentence = verdict_in_words(
+        error, median, envelope, float(adjusted[0]), statistics, refuted
+    )
+    needed = fewest_runs(level, len(adjusted))
+    if not refuted and len(simulations) < needed:
+        sentence += (
+            f" With {len(simulations)} drives no look can be small enough, as {len(adjusted)} were "
+            f"taken; simulate at least {needed}."
+        )
+    return Judgement(
+        time=times,
+        observed=error,
+        median=median,
+        bands=bands,
+        envelope=envelope,
+        adjusted=float(adjusted[0]),
+        statistics=statistics,
+        level=level,
+        refuted=refuted,
+        verdict=verdict,
+        sentence=sentence,
+    )
+
+
+CURVE = "whole curve"
+_WORDS = {
+    "final": ("final error", "deg"),
+    "maximum": ("largest error", "deg"),
+    "rms": ("rms error", "deg"),
+    "drift": ("drift", "deg/min"),
+}
+
+
+class ShownLook(NamedTuple):
+    """One look at a yaw error.
+
+    ``observed``, ``median``, ``low``, ``high``: of the recorded error, and of the ensemble its
+    median and central 95 %, in ``unit``; not a number for the whole curve, which has no such.
+    ``percentile``: share of simulated drives whose value is lower, equal ones by half [%]; not a
+    number for the whole curve. ``p_value``, ``adjusted``: two-sided, and corrected for the number
+    of looks. ``refutes``: whether the corrected one is small enough. ``manner``: what is wrong with
+    the model where the look refutes it: ``too little``, ``too much`` or ``other direction``; else
+    empty.
+    """
+
+    name: str
+    unit: str
+    observed: float
+    median: float
+    low: float
+    high: float
+    percentile: float
+    p_value: float
+    adjusted: float
+    refutes: bool
+    manner: str
+
+
+def shown_looks(judgement: Judgement) -> list[ShownLook]:
+    """Return the looks of a judgement of a yaw error [rad]: the whole curve, each statistic."""
+    nan, highest = math.nan, 1.0 - judgement.level + 1e-12
+    refutes = judgement.adjusted <= highest
+    manner = manner_of_curve(
+        judgement.observed, judgement.median, judgement.envelope, judgement.statistics
+    )[0]
+    found = [
+        ShownLook(
+            CURVE, "", nan, nan, nan, nan, nan, judgement.envelope.p_value, judgement.adjusted,
+            refutes, manner if refutes else "",
+        )
+    ]  # fmt: skip
+    for look in judgement.statistics:
+        # A density is that of squares.
+        factor = math.degrees(1.0) ** (2 if look.name.startswith(PSD) else 1)
+        name, unit = _WORDS.get(look.name, (look.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
+        refutes = look.adjusted <= highest
+        found.append(
+            ShownLook(
+                name,
+                unit,
+                factor * look.observed,
+                factor * look.median,
+                factor * look.low,
+                factor * look.high,
+                look.percentile,
+                look.p_value,
+                look.adjusted,
+                refutes,
+                manner_of_statistic(look) if refutes else "",
+            )
+        )
+    return found

@@ -1,1 +1,0 @@
-"""Where a recorded error lies in an ensemble of simulated ones, with probabilities."""
