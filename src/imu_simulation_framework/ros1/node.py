@@ -37,14 +37,9 @@ def node_configuration(
 
     Raises ConfigurationError: the settings are not what config.ini accepts.
 
-    Parameters
-    ----------
-    node : str
-        Whose settings they are, for the sentence of an error.
-    experiment : mapping
-        The parameters below ``experiment``.
-    private : mapping
-        The node's own parameters, ``{section: {key: value}}``.
+    ``node``: whose settings they are, for the sentence of an error; ``experiment`` (mapping): the
+    parameters below ``experiment``; ``private`` (mapping): the node's own parameters, ``{section:
+    {key: value}}``.
     """
     overrides: dict = {}
     text = experiment.get("settings_text", "")

@@ -132,14 +132,9 @@ class Participant(Node, ABC):
 
         Raises SimulatorError.
 
-        Parameters
-        ----------
-        complete, over : callable
-            Return whether all is there, and whether the robot has arrived.
-        received : callable
-            Returns a number that grows with the drive's messages.
-        what : str
-            As of :meth:`.Node.wait_until`.
+        ``complete``, ``over``: return whether all is there, and whether the robot has arrived;
+        ``received``: returns a number that grows with the drive's messages; ``what``: as of
+        :meth:`.Node.wait_until`.
         """
         before = None
         while True:

@@ -65,14 +65,9 @@ class FlightMessages:
     One message of each kind is filled anew: published without a queue, it has been serialised
     before.
 
-    Parameters
-    ----------
-    origin : ndarray, shape (3,)
-        Of the world: latitude, longitude [rad], height [m].
-    antenna : sequence of 3 float
-        Where the receiver's antenna is [m].
-    antenna_frame : str
-        On what.
+    ``origin`` (ndarray, shape (3,)): of the world: latitude, longitude [rad], height [m];
+    ``antenna`` (sequence of 3 float): where the receiver's antenna is [m]; ``antenna_frame``: on
+    what.
     """
 
     def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = AIRCRAFT_FRAME):
