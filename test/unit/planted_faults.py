@@ -46,7 +46,7 @@ def north_east_down(samples):
     turned = _WORLD_FROM_NED.inv() * orientation(samples) * _BODY_FROM_FRD.inv()
     samples = with_orientation(samples, turned)
     if "x" in samples:
-        samples = with_columns(samples, x=samples.columns["y"], y=samples.columns["x"])
+        samples = exchanged(samples, "x", "y")
     return scaled(samples, [name for name in (*GYRO[1:], *ACCEL[1:]) if name in samples], -1.0)
 
 
@@ -93,100 +93,66 @@ def shifted(samples, seconds, rate=0.0):
     return with_columns(samples, stamp=stamps + seconds + rate * (stamps - stamps[0]))
 
 
+def exchanged(samples, one, other):
+    return with_columns(samples, **{one: samples.columns[other], other: samples.columns[one]})
+
+
+def inverse(samples):
+    return with_orientation(samples, orientation(samples).inv())
+
+
 def constant(samples, names, values):
     return with_columns(samples, **{n: np.full(len(samples), v) for n, v in zip(names, values)})
 
 
-def _of_imu(plant):
-    return lambda reference, imu: (reference, plant(imu))
+DEGREES = 180.0 / np.pi
 
-
-def _of_reference(plant):
-    return lambda reference, imu: (plant(reference), imu)
-
-
-PLANTED = {
-    "IMU's yaw clockwise from north": (_of_imu(clockwise_from_north), faults.MIRRORED_YAW),
-    "reference's yaw clockwise from north": (
-        _of_reference(clockwise_from_north),
-        faults.MIRRORED_YAW,
-    ),
-    "IMU north-east-down": (_of_imu(north_east_down), faults.FRAME),
-    "reference north-east-down": (_of_reference(north_east_down), faults.FRAME),
-    "IMU's quaternion scalar first": (_of_imu(scalar_first), faults.QUATERNION_ORDER),
-    "reference's quaternion scalar first": (_of_reference(scalar_first), faults.QUATERNION_ORDER),
-    "IMU's quaternion from world to body": (
-        _of_imu(lambda s: with_orientation(s, orientation(s).inv())),
-        faults.QUATERNION_DIRECTION,
-    ),
-    "reference's quaternion from world to body": (
-        _of_reference(lambda s: with_orientation(s, orientation(s).inv())),
-        faults.QUATERNION_DIRECTION,
-    ),
-    "gyroscope in deg/s": (_of_imu(lambda s: scaled(s, GYRO, 180.0 / np.pi)), faults.DEGREES),
-    "gyroscope made radians twice": (
-        _of_imu(lambda s: scaled(s, GYRO, np.pi / 180.0)),
-        faults.RADIANS,
-    ),
-    "gyroscope with the wrong sign": (
-        _of_imu(lambda s: scaled(s, GYRO, -1.0)),
-        faults.MIRRORED_GYRO,
-    ),
-    "accelerometer in g": (
-        _of_imu(lambda s: scaled(s, ACCEL, 1.0 / 9.80665)),
-        faults.ACCELERATION_UNIT,
-    ),
-    "accelerometer gives gravity": (
-        _of_imu(lambda s: scaled(s, ACCEL, -1.0)),
-        faults.ACCELERATION_SIGN,
-    ),
-    "IMU upside down": (_of_imu(lambda s: mounted(s, "x", 180)), faults.MOUNTING),
-    "IMU on its side": (_of_imu(lambda s: mounted(s, "x", 90)), faults.MOUNTING),
-    "IMU on its nose": (_of_imu(lambda s: mounted(s, "y", 90)), faults.MOUNTING),
-    "gyroscope's axes permuted": (
-        _of_imu(lambda s: with_columns(s, gyro_x=s.columns["gyro_z"], gyro_z=s.columns["gyro_x"])),
-        faults.MOUNTING,
-    ),
-    "gyroscope's z axis missing": (
-        _of_imu(lambda s: constant(s, ["gyro_z"], [0.0])),
-        faults.DROPPED_AXIS,
-    ),
+_IMU = {
+    "IMU's yaw clockwise from north": (clockwise_from_north, faults.MIRRORED_YAW),
+    "IMU north-east-down": (north_east_down, faults.FRAME),
+    "IMU's quaternion scalar first": (scalar_first, faults.QUATERNION_ORDER),
+    "IMU's quaternion from world to body": (inverse, faults.QUATERNION_DIRECTION),
+    "gyroscope in deg/s": (lambda s: scaled(s, GYRO, DEGREES), faults.DEGREES),
+    "gyroscope made radians twice": (lambda s: scaled(s, GYRO, 1.0 / DEGREES), faults.RADIANS),
+    "gyroscope with the wrong sign": (lambda s: scaled(s, GYRO, -1.0), faults.MIRRORED_GYRO),
+    "accelerometer in g": (lambda s: scaled(s, ACCEL, 1.0 / 9.80665), faults.ACCELERATION_UNIT),
+    "accelerometer gives gravity": (lambda s: scaled(s, ACCEL, -1.0), faults.ACCELERATION_SIGN),
+    "IMU upside down": (lambda s: mounted(s, "x", 180), faults.MOUNTING),
+    "IMU on its side": (lambda s: mounted(s, "x", 90), faults.MOUNTING),
+    "IMU on its nose": (lambda s: mounted(s, "y", 90), faults.MOUNTING),
+    "gyroscope's axes permuted": (lambda s: exchanged(s, "gyro_x", "gyro_z"), faults.MOUNTING),
+    "gyroscope's z axis missing": (lambda s: constant(s, ["gyro_z"], [0.0]), faults.DROPPED_AXIS),
     "orientation never set": (
-        _of_imu(lambda s: constant(s, QUATERNION, (0.0, 0.0, 0.0, 1.0))),
+        lambda s: constant(s, QUATERNION, (0.0, 0.0, 0.0, 1.0)),
         faults.DROPPED_AXIS,
     ),
-    "IMU's orientation frozen": (_of_imu(lambda s: frozen(s, QUATERNION)), faults.FROZEN),
-    "reference frozen": (
-        _of_reference(lambda s: frozen(s, ("x", "y", *QUATERNION))),
-        faults.FROZEN,
-    ),
-    "IMU half a second late": (_of_imu(lambda s: shifted(s, 0.5)), faults.SHIFTED_CLOCK),
-    "IMU three seconds early": (_of_imu(lambda s: shifted(s, -3.0)), faults.SHIFTED_CLOCK),
-    "IMU on a clock of its own": (_of_imu(lambda s: shifted(s, -1e6)), faults.NO_OVERLAP),
-    "IMU's clock one percent fast": (_of_imu(lambda s: shifted(s, 0.0, 0.01)), faults.CLOCK_RATE),
+    "IMU's orientation frozen": (lambda s: frozen(s, QUATERNION), faults.FROZEN),
+    "IMU half a second late": (lambda s: shifted(s, 0.5), faults.SHIFTED_CLOCK),
+    "IMU three seconds early": (lambda s: shifted(s, -3.0), faults.SHIFTED_CLOCK),
+    "IMU on a clock of its own": (lambda s: shifted(s, -1e6), faults.NO_OVERLAP),
+    "IMU's clock one percent fast": (lambda s: shifted(s, 0.0, 0.01), faults.CLOCK_RATE),
+}
+_REFERENCE = {
+    "reference's yaw clockwise from north": (clockwise_from_north, faults.MIRRORED_YAW),
+    "reference north-east-down": (north_east_down, faults.FRAME),
+    "reference's quaternion scalar first": (scalar_first, faults.QUATERNION_ORDER),
+    "reference's quaternion from world to body": (inverse, faults.QUATERNION_DIRECTION),
+    "reference frozen": (lambda s: frozen(s, ("x", "y", *QUATERNION)), faults.FROZEN),
     "wheels spin": (
-        _of_reference(lambda s: driven_with(s, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0))),
+        lambda s: driven_with(s, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0)),
         faults.SPINNING_WHEELS,
     ),
-    "wrong track": (
-        _of_reference(lambda s: driven_with(s, lambda t: np.full(len(t), 1.3))),
-        faults.SCALE,
-    ),
-    "positions in mm": (
-        _of_reference(lambda s: scaled(s, ("x", "y"), 1000.0)),
-        faults.LENGTH_UNIT,
-    ),
-    "positions in km": (
-        _of_reference(lambda s: scaled(s, ("x", "y"), 0.001)),
-        faults.LENGTH_UNIT,
-    ),
-    "x and y exchanged": (
-        _of_reference(lambda s: with_columns(s, x=s.columns["y"], y=s.columns["x"])),
-        faults.MIRRORED_POSITIONS,
-    ),
+    "wrong track": (lambda s: driven_with(s, lambda t: np.full(len(t), 1.3)), faults.SCALE),
+    "positions in mm": (lambda s: scaled(s, ("x", "y"), 1000.0), faults.LENGTH_UNIT),
+    "positions in km": (lambda s: scaled(s, ("x", "y"), 0.001), faults.LENGTH_UNIT),
+    "x and y exchanged": (lambda s: exchanged(s, "x", "y"), faults.MIRRORED_POSITIONS),
     "reference's yaw from north": (
-        _of_reference(lambda s: with_yaw(s, lambda yaw: yaw - np.pi / 2)),
+        lambda s: with_yaw(s, lambda yaw: yaw - np.pi / 2),
         faults.YAW_OFFSET,
     ),
+}
+PLANTED = {
+    **{n: (lambda ref, imu, p=p: (ref, p(imu)), fault) for n, (p, fault) in _IMU.items()},
+    **{n: (lambda ref, imu, p=p: (p(ref), imu), fault) for n, (p, fault) in _REFERENCE.items()},
 }
 """What a person would call it -> what plants it (reference, imu -> the same), and its name."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from imu_simulation_framework.core.checked_values import checked_axes, checked_number
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
@@ -16,6 +17,24 @@ from imu_simulation_framework.core.settings import (
     setting,
     setting_of_text,
 )
+from imu_simulation_framework.flight.gimbal.stabilisation import (
+    HeldAttitude,
+    PointAhead,
+    PointOnEarth,
+    Stabilisation,
+)
+from imu_simulation_framework.sensors.gnss.specification import (
+    FixQuality,
+    GnssHeading,
+    GnssOrigin,
+    GnssOutages,
+    GnssSpecification,
+    QualityChange,
+)
+from imu_simulation_framework.sensors.imu_models.base import checked_parameter
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_specification import PARTS
+from imu_simulation_framework.sensors.magnetism.bodies import Bar
 
 
 @dataclass(frozen=True)
@@ -82,3 +101,27 @@ def test_own_keys_come_before_those_of_what_is_set():
 
 def test_an_integer_for_a_measured_number_becomes_one():
     assert isinstance(Example(length=3).length, float)
+
+
+DECLARED = {
+    **{kind: {} for kind in (*PARTS.values(), FixQuality, QualityChange, GnssOutages, GnssHeading)},
+    **{kind: {} for kind in (GnssOrigin, GnssSpecification, GenericParameters, HectorParameters)},
+    **{kind: {} for kind in (HeldAttitude, PointAhead, PointOnEarth, Stabilisation)},
+    Bar: {"position": (0.0, 0.0, 0.0), "size": 1.0},
+}
+"""Settings -> what has to be given for them."""
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_no_declared_number_comes_into_being_beyond_its_bounds(kind):
+    for key in dataclasses.fields(kind):
+        check, bounds = key.metadata.get("check"), key.metadata.get("bounds", {})
+        if check not in (checked_number, checked_axes, checked_parameter):
+            continue
+        wrong = ["much", True, math.nan, math.inf, 10**400, 1e200]
+        wrong += [bounds["minimum"] - 1.0] if "minimum" in bounds else []
+        wrong += [bounds["above"]] if "above" in bounds else []
+        wrong += [2.0 * bounds["maximum"]] if "maximum" in bounds else []
+        for value in wrong:
+            with pytest.raises(ConfigurationError, match=f"^(The IMU's )?{key.name}.* is "):
+                kind(**{**DECLARED[kind], key.name: value})

@@ -30,10 +30,7 @@ def wrap(angle):
 
     An angle that is already there is returned unchanged, bit for bit.
 
-    Parameters
-    ----------
-    angle : float or array_like
-        Angle or angles [rad].
+    ``angle`` (float or array_like): angle or angles [rad].
 
     Returns
     -------
@@ -65,12 +62,7 @@ def unwrap(angles, axis=-1):
     Consecutive angles must differ by less than half a turn, otherwise the sense of
     rotation is not known. Not-a-number spoils all that follows, so remove it first.
 
-    Parameters
-    ----------
-    angles : array_like
-        Angles [rad].
-    axis : int
-        Axis along which they follow each other.
+    ``angles`` (array_like): angles [rad]. ``axis``: axis along which they follow each other.
 
     Returns
     -------
@@ -103,20 +95,14 @@ def interpolate(times, known_times, angles):
 def roll_pitch_yaw_from_quaternion(quaternions):
     """Return roll, pitch and yaw of quaternions.
 
-    Parameters
-    ----------
-    quaternions : array_like, shape (..., 4)
-        Order x, y, z, w; of any length but zero.
+    Raises ValueError: if a quaternion has length zero.
+
+    ``quaternions`` (..., 4): order x, y, z, w; of any length but zero.
 
     Returns
     -------
     ndarray, shape (..., 3)
         Roll, pitch, yaw [rad]; pitch in [-pi/2, pi/2], the others in [-pi, pi].
-
-    Raises
-    ------
-    ValueError
-        If a quaternion has length zero.
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if quaternions.size == 0:
@@ -134,10 +120,7 @@ def yaw_from_quaternion(quaternions):
 
     The result has shape (...); one quaternion gives a float.
 
-    Raises
-    ------
-    ValueError
-        If a quaternion has length zero.
+    Raises ValueError: if a quaternion has length zero.
     """
     if len(quaternions) == 4 and np.ndim(quaternions[0]) == 0:
         x, y, z, w = quaternions
@@ -161,10 +144,7 @@ def yaw_in_a_loop(x: float, y: float, z: float, w: float) -> float:
 def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
     """Return unit quaternions of roll, pitch and yaw.
 
-    Parameters
-    ----------
-    roll_pitch_yaw : array_like, shape (..., 3)
-        Roll, pitch, yaw [rad].
+    ``roll_pitch_yaw`` (..., 3): roll, pitch, yaw [rad].
 
     Returns
     -------
@@ -196,10 +176,7 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
 def turns(first, second):
     """Return the rotation vectors that lead from orientations to others, in the axes of the first.
 
-    Parameters
-    ----------
-    first, second : ndarray, shape (n, 4)
-        Quaternions x, y, z, w of length one.
+    ``first``, ``second`` (n, 4): quaternions x, y, z, w of length one.
 
     Returns
     -------

@@ -72,6 +72,13 @@ def checked_flag(name, value) -> bool:
     return checked_choice(name, value, (False, True))
 
 
+def checked_text(name, value, needed=False) -> str:
+    """Return a text, not an empty one where it is needed."""
+    if not isinstance(value, str) or (needed and not value):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a text.")
+    return value
+
+
 def check_keys(content, known, where):
     """Refuse what are no keys and values, and a key that is not known."""
     if not isinstance(content, Mapping):

@@ -38,10 +38,7 @@ def table_to_csv(table) -> str:
 def csv_of(tables):
     """Yield, bit by bit, the CSV of tables that follow each other; see :func:`table_to_csv`.
 
-    Parameters
-    ----------
-    tables : iterable of DataFrame
-        At least one, with the same columns each.
+    ``tables`` (iterable of DataFrame): at least one, with the same columns each.
 
     Yields
     ------
@@ -77,21 +74,16 @@ def text_cell(text: str) -> str:
 def read_csv(path, columns=None) -> pd.DataFrame:
     """Read a table that was written by :func:`table_to_csv`.
 
-    Parameters
-    ----------
-    path : str or Path
-    columns : sequence of str, optional
-        Those of the columns that are wanted beside the time; by default all.
+    Raises :class:`.ResultError`: the file is missing, cut off, not a table of numbers, or its time
+    does not increase.
+
+    ``path``. ``columns`` (sequence of str, optional): those of the columns that are wanted beside
+    the time; by default all.
 
     Returns
     -------
     DataFrame
         float64, index ``time`` [s]; of the wanted columns those that are there.
-
-    Raises
-    ------
-    ResultError
-        The file is missing, cut off, not a table of numbers, or its time does not increase.
     """
     path = Path(path)
     try:

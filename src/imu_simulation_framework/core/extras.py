@@ -24,17 +24,10 @@ class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
 def required(module: str, for_what: str) -> Any:
     """Import a library that is installed only where it is asked for.
 
-    Parameters
-    ----------
-    module : str
-        A key of ``EXTRAS``, or a module inside one.
-    for_what : str
-        What needs it, for the sentence: "a report".
+    Raises :class:`.MissingLibraryError`: it is not installed; the sentence says how to install it.
 
-    Raises
-    ------
-    MissingLibraryError
-        It is not installed; the sentence says how to install it.
+    ``module``: A key of ``EXTRAS``, or a module inside one. ``for_what``: what needs it, for the
+    sentence: "a report".
     """
     library = module.partition(".")[0]
     try:

@@ -52,18 +52,13 @@ def open_regular(path):
     Opening a FIFO would wait for somebody to write into it, and a device like /dev/zero never
     ends; both are refused before that.
 
-    Parameters
-    ----------
-    path : str or Path
+    Raises OSError: it cannot be opened, or is no regular file.
+
+    ``path``.
 
     Returns
     -------
     binary file
-
-    Raises
-    ------
-    OSError
-        It cannot be opened, or is no regular file.
     """
     # Opening a device may already do something: rewind a tape, take a terminal.
     _require_regular(os.stat(path))
@@ -94,16 +89,9 @@ def read_settings(path) -> str:
 def read_at_most(file, limit) -> bytes:
     """Return all that is left in a file.
 
-    Parameters
-    ----------
-    file : binary file
-    limit : int
-        Bytes.
+    Raises OSError: it is more than the limit.
 
-    Raises
-    ------
-    OSError
-        It is more than the limit.
+    ``file`` (binary file). ``limit``: bytes.
     """
     # Block by block: memory is only taken for what is there.
     blocks, size = [], 0
@@ -138,10 +126,7 @@ def package_share() -> Path:
     That is the repository's root when the library runs from its source or devel space, and
     share/imu_simulation_framework of the install space otherwise.
 
-    Raises
-    ------
-    FrameworkError
-        Neither is found.
+    Raises :class:`.FrameworkError`: neither is found.
     """
     library = Path(__file__).resolve().parents[1]
     source = library.parents[1]

@@ -20,10 +20,7 @@ def behind_gaps(time) -> np.ndarray:
     A gap is a step of more than :data:`GAP_FACTOR` median steps and more than
     :data:`BRIDGED` seconds.
 
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        Strictly ascending [s].
+    ``time`` (n,): strictly ascending [s].
     """
     steps = np.diff(np.asarray(time, dtype=float))
     if len(steps) == 0:
@@ -35,12 +32,7 @@ def behind_gaps(time) -> np.ndarray:
 def value_at(time, values, when) -> np.ndarray:
     """Return a series at other times, linear between samples; nan in its gaps, before and after it.
 
-    Parameters
-    ----------
-    time, values : array_like, shape (n,)
-        Times strictly ascending [s].
-    when : array_like, shape (m,)
-        [s]
+    ``time``, ``values`` (n,): times strictly ascending [s]. ``when`` (m,) [s].
     """
     time, when = np.asarray(time, dtype=float), np.asarray(when, dtype=float)
     if len(time) == 0:

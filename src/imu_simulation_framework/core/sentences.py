@@ -31,10 +31,8 @@ def printable(text: str) -> str:
 def shown(value) -> str:
     """Return a value as Python writes it; what is too long loses its middle and gets its size.
 
-    Parameters
-    ----------
-    value : object
-        Of any kind that a file may hold, nested as deeply or shared as often as it likes.
+    ``value`` (object): of any kind that a file may hold, nested as deeply or shared as often as it
+    likes.
     """
     if isinstance(value, str):
         # Of a long one no more is looked at than is shown.

@@ -137,10 +137,8 @@ def checked_list(name, value, most=10_000) -> tuple:
 class Settings:
     """A dataclass of declared fields; it does not come into being with one out of range.
 
-    Raises
-    ------
-    ConfigurationError
-        A value is not what its field declares; the sentence begins with the field's name.
+    Raises :class:`.ConfigurationError`: a value is not what its field declares; the sentence begins
+    with the field's name.
     """
 
     def __post_init__(self) -> None:
@@ -165,6 +163,9 @@ Made = TypeVar("Made", bound=Settings)
 def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") -> Made:
     """Return the settings that keys and values describe; what is left out has its default.
 
+    Raises :class:`.ConfigurationError`: a key is unknown or missing, or a value is not what it must
+    be.
+
     Parameters
     ----------
     kind : type
@@ -175,11 +176,6 @@ def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") ->
         What it describes, for the sentence: "the receiver".
     inside : str
         Stands before the name of a value that is refused.
-
-    Raises
-    ------
-    ConfigurationError
-        A key is unknown or missing, or a value is not what it must be.
     """
     keys = {key.name: key for key in dataclasses.fields(kind)}
     check_keys(content, list(keys), what)
@@ -263,6 +259,8 @@ def _checked(key, value):
 def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
     """Return what a person wrote for a field.
 
+    Raises :class:`.ConfigurationError`: the text is not what the field declares.
+
     Parameters
     ----------
     where : str
@@ -271,11 +269,6 @@ def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
         Declared by :func:`setting`.
     text : str
         Not empty.
-
-    Raises
-    ------
-    ConfigurationError
-        The text is not what the field declares.
     """
     accepted, kind = key.metadata, _kind(key)
     if kind == "bool":
@@ -315,10 +308,7 @@ def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
 def number_of_text(where: str, text: str) -> float:
     """Return the finite number that a person wrote; ``where`` as in :func:`setting_of_text`.
 
-    Raises
-    ------
-    ConfigurationError
-        It is none.
+    Raises :class:`.ConfigurationError`: it is none.
     """
     try:
         value = float(text)

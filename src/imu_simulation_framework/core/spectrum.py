@@ -117,11 +117,7 @@ def logarithmic_average(spectrum, per_decade=40):
     At low frequencies, where a band holds one value, nothing changes; at high
     frequencies a band averages hundreds, so the scatter falls while power is kept.
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-    per_decade : int
-        Bands per factor of ten.
+    ``spectrum`` (Spectrum). ``per_decade``: bands per factor of ten.
 
     Returns
     -------
@@ -172,10 +168,7 @@ def degrees_of_freedom(segments, values) -> float:
     many of them. Of the two lowest frequencies, from which the mean or trend was taken, the
     values scatter somewhat less.
 
-    Parameters
-    ----------
-    segments, values : int
-        How many were averaged.
+    ``segments``, ``values``: how many were averaged.
 
     Returns
     -------
@@ -225,11 +218,7 @@ def variance_interval(degrees_of_freedom, level=0.95):
     The estimate times these factors is the interval: that of a variance of Gaussian values, whose
     estimate over the truth has a chi-square distribution over its degrees of freedom.
 
-    Parameters
-    ----------
-    degrees_of_freedom : array_like
-    level : float
-        Of confidence.
+    ``degrees_of_freedom`` (array_like). ``level``: of confidence.
 
     Returns
     -------

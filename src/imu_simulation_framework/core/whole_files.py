@@ -17,16 +17,9 @@ from imu_simulation_framework.core.errors import ResultError
 def write_whole(path, content):
     """Write a file so that it is there as a whole or not at all.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; an existing one is replaced.
-    content : bytes
+    Raises :class:`.ResultError`: it cannot be written; the sentence says why and what to do.
 
-    Raises
-    ------
-    ResultError
-        It cannot be written; the sentence says why and what to do.
+    ``path``: the file; an existing one is replaced. ``content`` (bytes).
     """
     with written_aside(path) as aside, open(aside, "wb") as file:
         file.write(content)
@@ -35,10 +28,7 @@ def write_whole(path, content):
 def make_folder(path) -> Path:
     """Make a folder, and those above it, if it is not there.
 
-    Raises
-    ------
-    ResultError
-        It cannot be made.
+    Raises :class:`.ResultError`: it cannot be made.
     """
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
@@ -59,11 +49,7 @@ FIGURE_FORMATS = tuple(_UNREPEATABLE)
 def picture(figure, format="png") -> bytes:
     """Return a matplotlib figure as the content of a file, the same bytes each time.
 
-    Parameters
-    ----------
-    figure : Figure
-    format : str
-        ``png``, ``pdf`` or ``svg``.
+    ``figure`` (Figure). ``format``: ``png``, ``pdf`` or ``svg``.
     """
     # Whoever has a figure has loaded it; nodes without figures shall not.
     import matplotlib
@@ -81,16 +67,10 @@ def written_aside(path):
 
     If it has not, nothing is left of what was written.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file. An existing one is replaced by one of the same mode and owner.
+    Raises :class:`.ResultError`: it cannot be written; the sentence says why and what to do. What
+    is there, but no regular file (a folder, a device, a FIFO, a link), is left alone.
 
-    Raises
-    ------
-    ResultError
-        It cannot be written; the sentence says why and what to do. What is there, but no regular
-        file (a folder, a device, a FIFO, a link), is left alone.
+    ``path``: the file. An existing one is replaced by one of the same mode and owner.
     """
     path = Path(path)
     try:
@@ -119,17 +99,9 @@ def written_aside(path):
 def refuse_overwriting(path, inputs):
     """Refuse to write a result over what it is made from.
 
-    Parameters
-    ----------
-    path : str or Path
-        Where the result is to go.
-    inputs : iterable of str or Path
-        What the tool reads.
+    Raises :class:`.ResultError`: it is one of them, by whatever name.
 
-    Raises
-    ------
-    ResultError
-        It is one of them, by whatever name.
+    ``path``: where the result is to go. ``inputs`` (iterable of str or Path): what the tool reads.
     """
     for source in inputs:
         # What is not there, or cannot be looked at, is not overwritten either.

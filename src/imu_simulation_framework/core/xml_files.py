@@ -28,15 +28,9 @@ def require_bounded_xml(content: bytes) -> None:
     Nothing is built of it: memory and depth do not grow with what is in it. What is not well-formed
     the parser refuses that reads it then, at the same place.
 
-    Parameters
-    ----------
-    content : bytes
-        A whole file.
+    Raises :class:`.UnusableXmlError`: it is so, or larger than ``XML_LIMIT``.
 
-    Raises
-    ------
-    UnusableXmlError
-        It is so, or larger than ``XML_LIMIT``.
+    ``content``: A whole file.
     """
     parser = expat.ParserCreate()
     depth = tags = 0

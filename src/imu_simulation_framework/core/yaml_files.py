@@ -138,9 +138,7 @@ NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
 def load_plain(text):
     """Return what a YAML text says: mappings, lists, texts, numbers, truth values, dates, None.
 
-    Parameters
-    ----------
-    text : str or file
+    ``text`` (str or file).
 
     Raises
     ------
@@ -160,15 +158,9 @@ def yaml_fault(error) -> str:
 def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
     """Return what a YAML file says, as :func:`.load_plain` does.
 
-    Parameters
-    ----------
-    what : str
-        What it holds, for the sentence: "the GNSS receiver".
+    Raises :class:`.ConfigurationError`: the file cannot be read, or is not YAML.
 
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or is not YAML.
+    ``what``: what it holds, for the sentence: "the GNSS receiver".
     """
     try:
         return load_plain(read_settings(path))
@@ -181,10 +173,7 @@ def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
 def by_name(**readers: Callable[[Any], Any]) -> Callable[[Function], Function]:
     """Decorate a function so that it takes these parameters also by a name, or from a file.
 
-    Parameters
-    ----------
-    **readers : callable
-        By parameter, what makes its value of a text or a path; also of each in a list.
+    ``**readers``: by parameter, what makes its value of a text or a path; also of each in a list.
     """
 
     def decorate(function):
@@ -217,17 +206,10 @@ def bundled_names(folder: str) -> list[str]:
 def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Path:
     """Return the file that is meant: a path, or the name of one in the package's config.
 
-    Parameters
-    ----------
-    folder : str
-        Of the package's config.
-    kind : str
-        What it describes, with its article: "a GNSS receiver".
+    Raises :class:`.ConfigurationError`: there is neither.
 
-    Raises
-    ------
-    ConfigurationError
-        There is neither.
+    ``folder``: of the package's config. ``kind``: what it describes, with its article: "a GNSS
+    receiver".
     """
     path = Path(name)
     # Unlike Path.exists, this finds nothing behind a name that is too long for a file.
@@ -251,6 +233,8 @@ def read_described(
 ) -> Described:
     """Return what a file describes.
 
+    Raises :class:`.ConfigurationError`: the file cannot be read, or ``make`` refuses what it holds.
+
     Parameters
     ----------
     what : str
@@ -261,11 +245,6 @@ def read_described(
         Whether it has a name, which is the file's unless it says one.
     may_be_empty : bool
         Whether a file that says nothing is one in which every key is left out.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or ``make`` refuses what it holds.
     """
     content = read_yaml(path, what)
     if content is None and may_be_empty:

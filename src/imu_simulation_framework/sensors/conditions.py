@@ -34,12 +34,7 @@ class BandLimit:
 
     It is designed by the bilinear transform, so that at ``bandwidth`` half of the power passes.
 
-    Parameters
-    ----------
-    bandwidth : float
-        [Hz], below half of the rate.
-    rate : float
-        Samples per second [Hz].
+    ``bandwidth``: [Hz], below half of the rate. ``rate``: samples per second [Hz].
     """
 
     def __init__(self, bandwidth: float, rate: float) -> None:
@@ -263,13 +258,8 @@ class Vibration(Settings):
     def sampled_density(self, rate: float, bandwidth: float | None) -> np.ndarray:
         """Return the one-sided density of samples at ``TAPS // 2 + 1`` lines from 0 to rate / 2.
 
-        Parameters
-        ----------
-        rate : float
-            [Hz]
-        bandwidth : float or None
-            At which a Butterworth filter of second order before the sampling lets half of the power
-            pass [Hz].
+        ``rate`` [Hz]. ``bandwidth``: at which a Butterworth filter of second order before the
+        sampling lets half of the power pass [Hz].
 
         Returns
         -------

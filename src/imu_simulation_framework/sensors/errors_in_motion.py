@@ -93,15 +93,9 @@ def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification
     Kalibr's advice for parameters from a recording at rest: its wiki (IMU Noise Model) recommends
     to multiply them for low-cost sensors, by ten or more.
 
-    Parameters
-    ----------
-    factor : float
-        Of all noise densities and drifts of gyroscope and accelerometer.
+    Raises :class:`.ConfigurationError`: the factor is not positive.
 
-    Raises
-    ------
-    ConfigurationError
-        The factor is not positive.
+    ``factor``: of all noise densities and drifts of gyroscope and accelerometer.
     """
     factor = checked_number("factor", factor, above=0.0)
     triads = (specification.gyroscope, specification.accelerometer)

@@ -73,14 +73,9 @@ _WHAT = "the IMU's specification"
 def find_imu_specification(name) -> Path:
     """Return the file that is meant: a path, or the name of one in the package's config/imus.
 
-    Parameters
-    ----------
-    name : str or Path
+    Raises :class:`.ConfigurationError`: there is neither.
 
-    Raises
-    ------
-    ConfigurationError
-        There is neither.
+    ``name``.
     """
     return find_description(name, "imus", "an IMU")
 
@@ -109,14 +104,10 @@ def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
 def load_imu_specification(path) -> ImuSpecification:
     """Read a specification.
 
-    Parameters
-    ----------
-    path : str or Path
+    Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
+    not what it must be.
 
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, has an unknown key, or a value is not what it must be.
+    ``path``.
     """
     return read_described(path, _WHAT, _specification_of, named=True)
 
@@ -187,10 +178,7 @@ class CatalogueEntry(NamedTuple):
 def imu_catalogue() -> list[CatalogueEntry]:
     """Return the bundled IMUs whose files have a ``source``, by name.
 
-    Raises
-    ------
-    ConfigurationError
-        A file in the package's config/imus is no specification.
+    Raises :class:`.ConfigurationError`: a file in the package's config/imus is no specification.
     """
     entries = []
     for name in imu_names():

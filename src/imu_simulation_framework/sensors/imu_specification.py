@@ -341,12 +341,7 @@ class ImuSpecification(Settings):
         ``N^2 T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``, with a level field H of
         20 uT, as in Europe.
 
-        Parameters
-        ----------
-        period : float, optional
-            Time between samples dt [s]; by default 1 / ``output.rate``.
-        duration : float
-            [s]
+        ``period``: time between samples dt [s]; by default 1 / ``output.rate``. ``duration`` [s].
 
         Returns
         -------
@@ -365,10 +360,7 @@ class ImuSpecification(Settings):
 
         As those of gyroscope and accelerometer in :meth:`covariances`.
 
-        Parameters
-        ----------
-        period : float, optional
-            Time between samples [s]; by default 1 / ``output.rate``.
+        ``period``: time between samples [s]; by default 1 / ``output.rate``.
 
         Returns
         -------

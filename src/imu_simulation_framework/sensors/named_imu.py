@@ -25,16 +25,10 @@ class NamedImu(NamedTuple):
 def named_imu(text: str) -> NamedImu:
     """Return the IMU that a word means.
 
-    Parameters
-    ----------
-    text : str
-        The name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
-        parameters of another tool, or the name of a plug-in's parameters.
+    Raises :class:`.ConfigurationError`: it is none of these, or its file is not what it must be.
 
-    Raises
-    ------
-    ConfigurationError
-        It is none of these, or its file is not what it must be.
+    ``text``: the name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
+    parameters of another tool, or the name of a plug-in's parameters.
     """
     if text in PRESETS and not Path(text).exists():
         preset = PRESETS[text]

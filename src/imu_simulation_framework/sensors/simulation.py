@@ -119,10 +119,7 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 def named_errors(name) -> ImuErrors:
     """Return the errors of an IMU model, ``ideal`` or ``hector_slow``, or of a bundled IMU.
 
-    Raises
-    ------
-    ConfigurationError
-        There is none of that name, nor such a file.
+    Raises :class:`.ConfigurationError`: there is none of that name, nor such a file.
     """
     preset = PRESETS.get(str(name))
     if preset is not None:
@@ -222,6 +219,9 @@ def record_at_rest(
 ) -> Iterator[ImuSamples]:
     """Simulate an IMU that stands level and still, without the Earth's rotation.
 
+    Raises :class:`.ConfigurationError`: the rate is not positive, or the specification's filter is
+    not installed.
+
     Parameters
     ----------
     specification : ImuSpecification
@@ -236,11 +236,6 @@ def record_at_rest(
     ------
     ImuSamples
         Up to :data:`BLOCK` samples, with times from 0.
-
-    Raises
-    ------
-    ConfigurationError
-        The rate is not positive, or the specification's filter is not installed.
     """
     output = replace(specification.output, rate=rate, start_offset=0.0)
     parameters = SpecificationParameters(replace(specification, output=output))

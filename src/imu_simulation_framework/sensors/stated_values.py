@@ -105,18 +105,11 @@ _KINDS = {
 def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
     """Return a triad's keys and values, those that are stated in other units in SI.
 
-    Parameters
-    ----------
-    content : mapping
-        Parameter of a :class:`.TriadSpecification` -> its value, or a mapping as above.
-    triad : str
-        Its name as part of a specification.
+    Raises :class:`.ConfigurationError`: what is stated leaves open what it means, or has an unknown
+    unit or key; the sentence begins with the parameter's name.
 
-    Raises
-    ------
-    ConfigurationError
-        What is stated leaves open what it means, or has an unknown unit or key; the sentence
-        begins with the parameter's name.
+    ``content``: parameter of a :class:`.TriadSpecification` -> its value, or a mapping as above.
+    ``triad``: its name as part of a specification.
     """
     values = dict(content)
     # The white noise first, then the random walk: others may follow from them.

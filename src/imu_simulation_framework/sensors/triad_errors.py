@@ -36,12 +36,8 @@ class TriadNoise:
     slowly (turn-on bias, bias instability, random walk, Gauss-Markov process, ramp). Each process
     draws from a generator of its own, so that one more of them does not change the others.
 
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    seed : numpy.random.SeedSequence
-        Of this realisation. It is not changed: equal seeds give equal realisations.
+    ``period``: time from one sample to the next [s]. ``seed`` (numpy.random.SeedSequence): of this
+    realisation. It is not changed: equal seeds give equal realisations.
     """
 
     def __init__(self, specification: TriadSpecification, period: float, seed):
@@ -120,10 +116,7 @@ def _child(seed, index):
 class TriadResponse:
     """What a triad makes of the truth, of noise and of bias.
 
-    Parameters
-    ----------
-    name : str
-        Which of :data:`.triads.TRIADS` it is.
+    ``name``: which of :data:`.triads.TRIADS` it is.
     """
 
     def __init__(self, name: str, specification: ImuSpecification):

@@ -47,12 +47,8 @@ def specimen(
 ) -> ImuSpecification:
     """Return a specification with a response drawn anew; all else is as it was.
 
-    Parameters
-    ----------
-    seed : int
-        Of all runs.
-    run : int
-        Which one. Its response is the same whatever other runs there are.
+    ``seed``: of all runs. ``run``: which one. Its response is the same whatever other runs there
+    are.
     """
     random = np.random.default_rng(child_seed(run_seed(seed, run), _RESPONSE))
     drawn = {

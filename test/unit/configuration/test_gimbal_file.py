@@ -103,7 +103,7 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table():
         ("stabilisation: 3\n", "stabilisation is 3, but it must hold keys and values"),
         ("table: 3\n", "table is 3, but it must be a file's name"),
         ("table: nowhere.csv\n", "nowhere.csv: cannot be read"),
-        ("table: {times: [0, 1]}\n", "table.angles is None, but it must be a list"),
+        ("table: {times: [0, 1]}\n", "table lacks the key angles"),
         (
             "table: {times: [0, [1]], angles: []}\n",
             r"table.times is \[1\], but it must be a finite",

@@ -69,8 +69,6 @@ def test_bundled_receivers_are_read_by_name(name, quality, heading):
     [
         ("rat: 5", "the receiver has the unknown key 'rat'; did you mean rate?"),
         ("rate: 0", "rate is 0, but it must be positive"),
-        ("rate: .nan", "rate is nan, but it must be a finite number"),
-        ("latency: -1", "latency is -1, but it must not be negative"),
         ("lever_arm: [1, 2]", "lever_arm has|lever_arm is .* list of 3 numbers"),
         ("qualities: rtk", "qualities is 'rtk', but it must be a list"),
         ("qualities: []", "qualities is empty"),
@@ -79,7 +77,6 @@ def test_bundled_receivers_are_read_by_name(name, quality, heading):
         ("qualities: [{quality: none}]", r"qualities\[0\].quality is 'none'"),
         ("qualities: [{}, {}]", "qualities has single twice"),
         ("qualities: [{horizontal_noise: -1}]", r"qualities\[0\].horizontal_noise is -1"),
-        ("qualities: [{correlation_time: 0}]", r"qualities\[0\].correlation_time is 0"),
         ("changes: [{before: single, after: rtk, rate: 1}]", "to or from rtk, but .* only single"),
         ("changes: [{before: rtk, after: rtk}]", r"changes\[0\].after is 'rtk', as it was before"),
         ("changes: [{before: rtk, after: float, rate: 1e9}]", r"changes\[0\].rate .* at most 100"),
@@ -92,15 +89,10 @@ def test_bundled_receivers_are_read_by_name(name, quality, heading):
         ),
         ("outages: {times: [[2, 1]]}", "outages.times has an outage from 2 s to 1 s"),
         ("outages: {times: [1, 2]}", "outages.times is 1, but it must be a list of 2 numbers"),
-        ("outages: {mean_duration: 0}", "outages.mean_duration is 0"),
         ("outages: 3", "outages is 3, but it must hold keys and values"),
         ("heading: {source: compass}", "heading.source is 'compass', but it must be none or cour"),
-        ("heading: {baseline: 0}", "heading.baseline is 0, but it must be positive"),
-        ("origin: {latitude: 91}", "origin.latitude is 91, but it must be at most 90"),
         ("name: 3", "name is 3, but it must be a text"),
-        ("rate: 1\nrate: 2", "the key 'rate' occurs twice.* line 2"),
         ("- 3", "the receiver is"),
-        ("a: [", "not valid YAML"),
     ],
 )
 def test_what_is_no_receiver_is_refused_with_its_file(tmp_path, text, sentence):

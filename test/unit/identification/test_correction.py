@@ -64,8 +64,8 @@ def test_a_file_reads_back_equal(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "the correction must hold keys and values"),
-        ("gyroscope: [1]", "gyroscope must hold keys and values"),
+        ("", "it must hold keys and values"),
+        ("gyroscope: [1]", "it must hold keys and values"),
         ("name: x", "has none of gyroscope, accelerometer, magnetometer"),
         ("gyro: {}", "unknown key 'gyro'"),
         ("gyroscope: {offset: 1}", "gyroscope has the unknown key 'offset'"),

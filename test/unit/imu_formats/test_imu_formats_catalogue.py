@@ -51,25 +51,6 @@ def test_a_number_of_an_entry_comes_back_or_is_listed(name, format, tmp_path):
             assert same or listed, (triad, field.name, value, found, writing.remarks)
 
 
-@pytest.mark.parametrize("format", sorted({"specification", "datasheet"} & set(WRITTEN)))
-@pytest.mark.parametrize("name", sorted(IMUS))
-def test_noise_and_offsets_come_back_from_the_formats_that_say_them(name, format, tmp_path):
-    specification = IMUS[name]
-    path = tmp_path / "written"
-    writing = write_imu_parameters(specification, format, specification.output.rate)
-    path.write_text(writing.text, encoding="utf-8")
-    back = read_imu_parameters(path, format).specification
-    if format == "specification":
-        assert back == specification
-    for triad in ("gyroscope", "accelerometer"):
-        for field in ("white_noise", "bias_instability", "turn_on_bias_sigma", "resolution"):
-            np.testing.assert_allclose(
-                getattr(getattr(back, triad), field),
-                getattr(getattr(specification, triad), field),
-                rtol=1e-12,
-            )
-
-
 def test_kalibr_gets_the_random_walk_with_the_same_lowest_allan_deviation(tmp_path):
     specification = IMUS["adis16470"]
     with pytest.raises(ConfigurationError, match="Kalibr needs a positive"):

@@ -264,32 +264,6 @@ def test_the_random_walk_of_rotors_drives_a_bias_with_an_end(walk, tmp_path):
     assert values.gyroscope.white_noise == (3e-4,) * 3
 
 
-def test_kalibrs_own_output_is_read(tmp_path):
-    content = (
-        "imu0:\n  T_i_b: [[0, 1], [1, 0]]\n  Ta: [[1.0, 0], [0, 1]]\n"
-        "  rostopic: /imu0\n  update_rate: 200\n"
-        "  accelerometer_noise_density: 1e-2\n  accelerometer_random_walk: 2e-4\n"
-        "  gyroscope_noise_density: 5.0e-3\n  gyroscope_random_walk: 4.0e-06\n"
-    )
-    reading = read(tmp_path, "kalibr", content)
-    assert reading.specification.accelerometer.white_noise == (0.01,) * 3
-    assert reading.specification.gyroscope.random_walk == (4e-6,) * 3
-    assert reading.specification.output.rate == 200.0
-    assert reading.remarks == ["No noise parameters, and left out: imu0.T_i_b."]
-
-
-def test_unitys_example_is_a_sensor_without_noise(tmp_path):
-    content = (
-        '<sensor name="imu_sensor" type="imu">\n<update_rate>100</update_rate>\n'
-        "<topic>/unity/imu</topic>\n</sensor>\n"
-    )
-    reading = read(tmp_path, "unity", content)
-    assert reading.specification.gyroscope == TriadSpecification()
-    assert reading.specification.output.rate == 100.0
-    assert reading.specification.output.topic == "/unity/imu"
-    assert reading.remarks == []
-
-
 def test_unitys_one_noise_is_that_of_both_sensors(tmp_path):
     content = (
         '<sensor type="imu"><update_rate>100</update_rate>'
@@ -327,12 +301,6 @@ def test_unity_repeats_what_is_redundant_unless_it_is_discarded(tmp_path):
     output = read(tmp_path, "unity", content).specification.output
     assert output.repeat_samples
     assert output.drop_repeated
-
-
-def test_a_late_start_is_said_to_unity(tmp_path):
-    output = OutputSpecification(random_start_offset=0.1, drop_repeated=True)
-    text = write_imu_parameters(ImuSpecification(output=output), "unity").text
-    assert "<offset_start_time>true</offset_start_time>" in text
 
 
 @pytest.mark.parametrize("name", [name for name, kind in FORMATS.items() if kind.write])

@@ -37,6 +37,9 @@ def per_axis(size, **others):
     )
 
 
+ONE_BIAS = TriadSpecification(
+    white_noise=3e-4, gauss_markov_sigma=7e-4, gauss_markov_time=333.0, turn_on_bias_sigma=0.01
+)
 # For each format a specification that it can say completely.
 SAYABLE = {
     "kalibr": ImuSpecification(
@@ -55,12 +58,7 @@ SAYABLE = {
         output=FUSION,
     ),
     "rotors": ImuSpecification(
-        gyroscope=TriadSpecification(
-            white_noise=3e-4,
-            gauss_markov_sigma=7e-4,
-            gauss_markov_time=333.0,
-            turn_on_bias_sigma=0.01,
-        ),
+        gyroscope=ONE_BIAS,
         accelerometer=TriadSpecification(
             white_noise=4e-3,
             gauss_markov_sigma=0.03,
@@ -70,22 +68,8 @@ SAYABLE = {
         output=TRUTH,
     ),
     "unity": ImuSpecification(
-        gyroscope=TriadSpecification(
-            white_noise=3e-4,
-            gauss_markov_sigma=7e-4,
-            gauss_markov_time=333.0,
-            turn_on_bias=-0.003,
-            turn_on_bias_sigma=0.01,
-            resolution=0.02,
-        ),
-        accelerometer=TriadSpecification(
-            white_noise=3e-4,
-            gauss_markov_sigma=7e-4,
-            gauss_markov_time=333.0,
-            turn_on_bias=-0.003,
-            turn_on_bias_sigma=0.01,
-            resolution=0.02,
-        ),
+        gyroscope=replace(ONE_BIAS, turn_on_bias=-0.003, resolution=0.02),
+        accelerometer=replace(ONE_BIAS, turn_on_bias=-0.003, resolution=0.02),
         output=replace(TRUTH, drop_repeated=True, repeat_samples=True, topic="/unity/imu"),
     ),
     "datasheet": ImuSpecification(
@@ -177,20 +161,6 @@ def test_written_for_another_rate_the_density_stays(name, tmp_path):
                 getattr(getattr(SAYABLE[name], triad), field),
                 rtol=1e-12,
             )
-
-
-def test_through_every_gazebo_format_in_a_chain(tmp_path):
-    specification = SAYABLE["rotors"]
-    without_turn_on = replace(
-        specification,
-        gyroscope=replace(specification.gyroscope, turn_on_bias_sigma=0.0),
-        accelerometer=replace(specification.accelerometer, turn_on_bias_sigma=0.0),
-    )
-    passed = without_turn_on
-    for name in ("rotors", "sdf", "hector", "specification", "rotors"):
-        passed = convert(passed, name, tmp_path)[0].specification
-    assert_same(passed.gyroscope, without_turn_on.gyroscope)
-    assert_same(passed.accelerometer, without_turn_on.accelerometer)
 
 
 # One value that has an effect for each parameter of a triad.

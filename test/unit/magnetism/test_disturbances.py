@@ -222,7 +222,6 @@ def test_lines_through_edges_and_planes_of_faces_are_places_like_others():
         (lambda: Dipole((0.0, 0.0), (0.0, 0.0, 1.0)), "position is .*list of 3 numbers"),
         (lambda: Dipole((0.0, 0.0, float("nan")), (0.0, 0.0, 1.0)), "position is nan"),
         (lambda: Ellipsoid((0.0, 0.0, 0.0), (1.0, 0.0, 1.0)), "size y is 0.0"),
-        (lambda: Bar((0.0, 0.0, 0.0), 1.0, permeability=0.5), "permeability is 0.5"),
         (lambda: Bar((0.0, 0.0, 0.0), 1.0, magnetisation=5.0), "magnetisation is 5.0"),
     ],
 )

@@ -1,6 +1,5 @@
 """One motion written in every convention reads the same."""
 
-import itertools
 import math
 
 import numpy as np
@@ -18,31 +17,10 @@ NED_FROM_ENU = Rotation.from_matrix([[0, 1, 0], [1, 0, 0], [0, 0, -1]])
 FRD_FROM_FLU = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
 
 
-def written(frame, order, inverse):
-    """The orientations as a recording with these conventions has them."""
-    rotations = ORIENTATIONS
-    if frame == "ned":
-        rotations = NED_FROM_ENU * ORIENTATIONS * FRD_FROM_FLU.inv()
-    quaternions = (rotations.inv() if inverse else rotations).as_quat()
-    return np.roll(quaternions, 1, axis=1) if order == "wxyz" else quaternions
-
-
 def assert_same_rotation(quaternions, rotations):
     assert (Rotation.from_quat(quaternions) * rotations.inv()).magnitude() == pytest.approx(
         np.zeros(len(quaternions)), abs=1e-7
     )
-
-
-@pytest.mark.parametrize(
-    ("frame", "order", "inverse"),
-    itertools.product(frames.FRAMES, frames.QUATERNION_ORDERS, (False, True)),
-)
-def test_quaternions_of_every_frame_order_and_direction(frame, order, inverse):
-    conventions = ReferenceConventions(
-        frame=frame, quaternion_order=order, quaternion_inverse=inverse
-    )
-    own = frames.quaternions_from_convention(written(frame, order, inverse), conventions)
-    assert_same_rotation(own, ORIENTATIONS)
 
 
 def test_a_quaternion_of_this_packages_own_is_not_touched():
@@ -59,20 +37,6 @@ def test_a_useless_quaternion_stays_as_useless(useless, yaw_convention):
     assert np.array_equal(own, [[useless] * 4], equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    ("convention", "north_west"),
-    [
-        ("ccw_from_east", 135.0),
-        ("cw_from_north", -45.0),
-        ("ccw_from_north", 45.0),
-        ("cw_from_east", -135.0),
-    ],
-)
-def test_a_yaw_of_every_convention(convention, north_west):
-    own = frames.yaw_from_convention(np.radians(north_west), convention)
-    assert math.cos(own - np.radians(135.0)) == pytest.approx(1.0, abs=1e-15)
-
-
 @pytest.mark.parametrize("frame", frames.FRAMES)
 @pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
 def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention):
@@ -84,13 +48,6 @@ def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention)
     quaternions = Rotation.from_euler("ZYX", np.column_stack([heading, pitch, roll])).as_quat()
     own = frames.quaternions_from_convention(quaternions, ReferenceConventions(frame, convention))
     assert_same_rotation(own, ORIENTATIONS)
-
-
-def test_vectors_and_positions_of_north_east_down():
-    assert frames.vectors_from_axes([[1.0, 2.0, 3.0]], "frd").tolist() == [[1.0, -2.0, -3.0]]
-    assert frames.positions_from_frame([[1.0, 2.0, 3.0]], "ned").tolist() == [[2.0, 1.0, -3.0]]
-    assert frames.vectors_from_axes([[1.0, 2.0, 3.0]], "flu").tolist() == [[1.0, 2.0, 3.0]]
-    assert frames.positions_from_frame([[1.0, 2.0, 3.0]], "enu").tolist() == [[1.0, 2.0, 3.0]]
 
 
 @pytest.mark.parametrize(

@@ -240,15 +240,6 @@ def test_units_in_the_files_own_header_need_no_map(tmp_path, names):
     assert np.diff(recorded["yaw"]) == pytest.approx(np.full(COUNT - 1, -np.radians(1.0)))
 
 
-def test_a_quotation_over_two_lines_is_one_cell(tmp_path):
-    path = tmp_path / "a.csv"
-    rows = [f'{t},"$GPGGA,{n}\n",{n}' for t, n in zip(SECONDS, NUMBERS)]
-    rows[7] = '0.7,"$GPGGA\n",'
-    path.write_text("time,sentence,yaw\n" + "\n".join(rows))
-    report = read_imu(path).report
-    assert (report.samples, report.nan.count, report.nan.first_place) == (COUNT, 1, 2 + 2 * 7)
-
-
 @pytest.mark.parametrize(
     ("step", "start", "unit"),
     [

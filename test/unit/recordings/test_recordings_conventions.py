@@ -54,15 +54,6 @@ def assert_is_the_drive(table):
     assert turns == pytest.approx(np.full(COUNT, np.rint(turns[0])), abs=1e-8)
 
 
-@pytest.mark.parametrize(("frame", "order", "inverse"), EVERY)
-def test_an_imu_in_a_bag(tmp_path, frame, order, inverse):
-    _, quaternions, gyro, accel = recorded(frame, order, inverse)
-    messages = [writers.imu(*row) for row in zip(STAMPS, quaternions, gyro, accel)]
-    path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
-    conventions = ImuConventions(frame=frame, quaternion_order=order, quaternion_inverse=inverse)
-    assert_is_the_imu(read_imu(path, conventions=conventions).table)
-
-
 @pytest.mark.parametrize(("frame", "axes"), [("enu", "frd"), ("ned", "flu")])
 def test_an_imu_whose_driver_turned_the_orientation_alone(tmp_path, frame, axes):
     _, quaternions, _, _ = recorded(frame, "xyzw", False)
@@ -71,17 +62,6 @@ def test_an_imu_whose_driver_turned_the_orientation_alone(tmp_path, frame, axes)
     path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
     conventions = ImuConventions(frame=frame, sensor_axes=axes)
     assert_is_the_imu(read_imu(path, conventions=conventions).table)
-
-
-@pytest.mark.parametrize(("frame", "order", "inverse"), EVERY)
-def test_a_reference_in_a_bag(tmp_path, frame, order, inverse):
-    positions, quaternions, _, _ = recorded(frame, order, inverse)
-    messages = [writers.odometry(*row) for row in zip(STAMPS, positions, quaternions)]
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": messages})
-    conventions = ReferenceConventions(
-        frame=frame, quaternion_order=order, quaternion_inverse=inverse
-    )
-    assert_is_the_drive(read_reference(path, conventions=conventions).table)
 
 
 @pytest.mark.parametrize(("frame", "order", "inverse"), EVERY)

@@ -138,14 +138,8 @@ def test_dropped_samples_leave_a_gap(tmp_path):
 
 
 def test_nan_in_a_pose(tmp_path):
-    recorded = read_reference(
-        written(
-            tmp_path,
-            odometry(
-                positions={7: (0.0, math.nan, 0.0)}, orientations={9: (0.0, 0.0, math.inf, 1.0)}
-            ),
-        )
-    )
+    wrong = {"positions": {7: (0.0, math.nan, 0.0)}, "orientations": {9: (0.0, 0.0, math.inf, 1.0)}}
+    recorded = read_reference(written(tmp_path, odometry(**wrong)))
     assert (recorded.report.nan.count, recorded.report.nan.first_place) == (2, 8)
     assert recorded.report.nan.first_time == pytest.approx(0.7)
     assert np.isfinite(recorded.table.to_numpy()).all()

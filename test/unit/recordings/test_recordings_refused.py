@@ -39,6 +39,17 @@ def csv(tmp_path):
     return writers.write_csv(tmp_path / "a.csv", columns)
 
 
+@pytest.fixture
+def write(tmp_path):
+    """A function that writes messages of one topic into a bag, received at even times."""
+
+    def written(topic, messages):
+        receipt = STAMPS[: len(messages)]
+        return writers.write_bag(tmp_path / f"{topic[1:]}.bag", {topic: messages}, receipt=receipt)
+
+    return written
+
+
 def refusal(read, *arguments, **options):
     """The sentence with which a recording is refused."""
     with pytest.raises(RecordingError) as caught:
@@ -49,20 +60,37 @@ def refusal(read, *arguments, **options):
     return sentence
 
 
-def test_a_missing_file(tmp_path):
-    assert "no such recording" in refusal(read_reference, tmp_path / "none.bag")
-
-
-def test_a_folder(tmp_path):
-    assert "is a folder" in refusal(read_reference, tmp_path)
-
-
 @pytest.mark.parametrize("name", ["a.bag", "a.csv", "a.tum"])
-def test_an_empty_file(tmp_path, name):
+def test_an_empty_or_missing_file(tmp_path, name):
     path = tmp_path / name
+    assert "no such recording" in refusal(read_reference, path)
     path.write_bytes(b"")
     assert "recording is empty" in refusal(read_reference, path)
     assert "recording is empty" in refusal(read_reference, writers.pack(path))
+
+
+@pytest.mark.parametrize(
+    "name, content, words",
+    [
+        ("a.bag", b"not a bag at all\n" * 10, "not a ROS 1 bag"),
+        ("a.bag", b"#ROSBAG V1.2\n" + bytes(100), "not supported"),
+        ("a.db3", b"SQLite format 3\0" + bytes(100), "ROS 2 bag"),
+        ("a.db3", b"\x89MCAP0\r\n" + bytes(100), "ROS 2 bag"),
+        (
+            "a.tum",
+            b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n",
+            "line 2, column 'qz': 'zero' is no number",
+        ),
+        ("a.csv", b"time,x,y,yaw\n0,1,1,1\n\xff\xfe,2,2,2\n", "line 3 is not text"),
+        ("a.csv", b"time,yaw\n", "empty but for its first line"),
+    ],
+)
+def test_a_file_that_is_something_else(tmp_path, name, content, words):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert words in refusal(read_reference, path)
+    if content.startswith(b"not"):
+        assert "cannot be read as a ROS 1 bag" in refusal(read_reference, path, format="bag")
 
 
 def test_a_bag_without_messages(tmp_path):
@@ -80,26 +108,6 @@ def test_a_topic_without_messages(tmp_path):
         data = writers.STORE.serialize_ros1(imu()[0], "sensor_msgs/msg/Imu")
         writer.write(other, STAMPS[0], data)
     assert "topic /odom has no messages" in refusal(read_reference, path, topic="/odom")
-
-
-def test_something_else_that_is_named_a_bag(tmp_path):
-    path = tmp_path / "a.bag"
-    path.write_bytes(b"not a bag at all\n" * 10)
-    assert "not a ROS 1 bag" in refusal(read_reference, path)
-    assert "cannot be read as a ROS 1 bag" in refusal(read_reference, path, format="bag")
-
-
-def test_a_bag_of_another_version(tmp_path):
-    path = tmp_path / "a.bag"
-    path.write_bytes(b"#ROSBAG V1.2\n" + bytes(100))
-    assert "not supported" in refusal(read_reference, path)
-
-
-@pytest.mark.parametrize("magic", [b"SQLite format 3\0", b"\x89MCAP0\r\n"])
-def test_a_bag_of_ros_2(tmp_path, magic):
-    path = tmp_path / "a.db3"
-    path.write_bytes(magic + bytes(100))
-    assert "ROS 2 bag" in refusal(read_reference, path)
 
 
 def test_a_bag_without_index(bag):
@@ -148,199 +156,141 @@ def test_a_truncated_gzip_file(csv):
     assert "gzip file is truncated" in refusal(read_imu, packed)
 
 
-def test_a_wrong_topic_lists_those_that_are_there(bag):
-    sentence = refusal(read_reference, bag, topic="/odometry")
-    assert "no topic /odometry" in sentence
-    assert "/odom (nav_msgs/Odometry)" in sentence
-    assert "/imu/data (sensor_msgs/Imu)" in sentence
-
-
-def test_a_topic_may_be_named_without_its_slash(bag):
+def test_a_topic_is_chosen_by_name_or_type(bag):
     assert read_reference(bag, topic="odom").report.topic == "/odom"
-
-
-def test_a_topic_of_another_type(bag):
+    sentence = refusal(read_reference, bag, topic="/odometry")
+    for words in ("no topic /odometry", "/odom (nav_msgs/Odometry)", "/imu/data (sensor_msgs/Imu)"):
+        assert words in sentence
     sentence = refusal(read_reference, bag, topic="/imu/data")
     assert "/imu/data is of type sensor_msgs/Imu, expected nav_msgs/Odometry" in sentence
 
 
-def test_no_topic_of_a_type_that_can_serve(tmp_path):
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry()})
-    sentence = refusal(read_imu, path)
-    assert "no topic of type sensor_msgs/Imu" in sentence
-    assert "/odom (nav_msgs/Odometry)" in sentence
-
-
-def test_several_topics_that_can_serve(tmp_path):
+def test_no_topic_or_several_that_can_serve(tmp_path):
     path = writers.write_bag(tmp_path / "a.bag", {"/b": odometry(), "/a": odometry()})
     assert "several topics can be used, say which: /a, /b" in refusal(read_reference, path)
-
-
-def test_a_missing_column_lists_those_that_are_there(csv):
-    sentence = refusal(read_imu, csv, columns={"time": "t", "yaw": "azimuth [deg]"})
-    assert "no column 'azimuth'" in sentence
-    assert "t, heading" in sentence
-
-
-def test_a_column_map_that_lacks_something(csv):
-    sentence = refusal(read_reference, csv, columns={"time": "t", "yaw": "heading"})
-    assert "expected columns for time and x y yaw or x y qx qy qz qw" in sentence
-    path = writers.write_csv(csv.with_name("b.csv"), {"t": [0.1] * COUNT, "azimuth": [1.0] * COUNT})
     sentence = refusal(read_imu, path)
-    assert "found none" in sentence
-    assert "the file's columns are t, azimuth" in sentence
+    assert "no topic of type sensor_msgs/Imu" in sentence
+    assert "/a (nav_msgs/Odometry)" in sentence
 
 
-def test_an_unknown_quantity_in_the_column_map(csv):
-    sentence = refusal(read_imu, csv, columns={"time": "t", "yaww": "heading"})
-    assert "'yaww' is not known, did you mean yaw?" in sentence
+@pytest.mark.parametrize(
+    "read, columns, words",
+    [
+        (read_imu, {"yaw": "azimuth [deg]"}, "no column 'azimuth'; its columns are t, heading"),
+        (read_reference, {"yaw": "heading"}, "time and x y yaw or x y qx qy qz qw"),
+        (read_imu, {"yaww": "heading"}, "'yaww' is not known, did you mean yaw?"),
+        (read_imu, {"yaw": "heading [grad]"}, "yaw in [grad], expected one of [rad]"),
+    ],
+)
+def test_a_column_map_that_is_wrong(csv, read, columns, words):
+    assert words in refusal(read, csv, columns={"time": "t", **columns})
 
 
-def test_an_unknown_unit_in_the_column_map(csv):
-    sentence = refusal(read_imu, csv, columns={"time": "t", "yaw": "heading [grad]"})
-    assert "yaw in [grad], expected one of [rad]" in sentence
-
-
-def test_rostopic_echo_of_another_type(tmp_path):
+def test_columns_of_no_use(tmp_path):
+    path = writers.write_csv(tmp_path / "a.csv", {"t": [0.1] * COUNT, "azimuth": [1.0] * COUNT})
+    sentence = refusal(read_imu, path)
+    assert "found none" in sentence and "the file's columns are t, azimuth" in sentence
     path = writers.write_rostopic_csv(tmp_path / "a.csv", odometry())
     sentence = refusal(read_imu, path)
     assert "not those of sensor_msgs/Imu" in sentence
     assert "field.pose.pose.position.x" in sentence
 
 
-@pytest.mark.parametrize("cell", ["1.2.3", "12 m", "--"])
-def test_a_cell_that_is_no_number(csv, cell):
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("1.1,1.2.3", "line 13, column 'heading': '1.2.3' is no number"),
+        ("1.1,12 m", "line 13, column 'heading': '12 m' is no number"),
+        ("1.1,--", "line 13, column 'heading': '--' is no number"),
+        ("1.1,1.0,5", "line 13 has 3 cells, expected 2"),
+    ],
+)
+def test_a_line_that_is_wrong(csv, line, words):
     lines = csv.read_text().splitlines()
-    lines[12] = f"1.1,{cell}"
+    lines[12] = line
     csv.write_text("\n".join(lines))
-    sentence = refusal(read_imu, csv, columns={"time": "t", "yaw": "heading"})
-    assert f"line 13, column 'heading': '{cell}' is no number" in sentence
+    assert words in refusal(read_imu, csv, columns={"time": "t", "yaw": "heading"})
 
 
-def test_a_line_with_too_many_cells(csv):
-    lines = csv.read_text().splitlines()
-    lines[12] += ",5"
-    csv.write_text("\n".join(lines))
-    sentence = refusal(read_imu, csv, columns={"time": "t", "yaw": "heading"})
-    assert "line 13 has 3 cells, expected 2" in sentence
-
-
-def test_tum_with_text_in_it(tmp_path):
-    path = tmp_path / "a.tum"
-    path.write_text("0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n")
-    assert "line 2, column 'qz': 'zero' is no number" in refusal(read_reference, path)
-
-
-def test_a_text_file_that_is_no_text(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"time,yaw\n0,1\n\xff\xfe,2\n")
-    assert "line 3 is not text" in refusal(read_imu, path)
-
-
-def test_a_csv_with_its_first_line_only(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("time,yaw\n")
-    assert "empty but for its first line" in refusal(read_imu, path)
+def test_a_folder_without_a_bag(tmp_path):
+    assert "is a folder" in refusal(read_reference, tmp_path)
 
 
 def test_an_unknown_format(csv):
     assert "unknown format 'xml'" in refusal(read_imu, csv, format="xml")
 
 
-def test_too_few_samples(tmp_path):
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(STAMPS[:9])})
+def test_too_few_samples(write):
+    path = write("/odom", odometry(STAMPS[:9]))
     assert "9 of 9 samples can be used, expected at least 10" in refusal(read_reference, path)
     assert len(read_reference(path, minimum_samples=9).table) == 9
 
 
-def test_the_same_stamp_in_every_message(tmp_path):
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry([STAMPS[0]] * COUNT)})
-    assert f"1 of {COUNT} samples can be used" in refusal(read_reference, path)
+@pytest.mark.parametrize(
+    "stamps, words",
+    [
+        ([STAMPS[0]] * COUNT, f"1 of {COUNT} samples can be used"),
+        (
+            STAMPS[:25] + [stamp - 10 * 10**9 for stamp in STAMPS[25:]],
+            "the clock runs backwards by 9.900 s at message 26",
+        ),
+        (
+            [stamp - STAMPS[0] + 10**9 for stamp in STAMPS[:20]] + STAMPS[20:],
+            "expected no gap over 600 s",
+        ),
+        ([STAMPS[k ^ 1] for k in range(COUNT)], "20 of 40 time stamps are older than one before"),
+    ],
+)
+def test_stamps_of_no_use(write, stamps, words):
+    assert words in refusal(read_reference, write("/odom", odometry(stamps)))
 
 
-def test_nothing_but_nan(tmp_path):
-    path = writers.write_bag(
-        tmp_path / "a.bag", {"/odom": odometry(position=(math.nan, math.nan, 0.0))}
-    )
-    sentence = refusal(read_reference, path)
-    assert "topic /odom: none of 40 samples can be used: values of x, y" in sentence
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (
+            {"position": (math.nan, math.nan, 0.0)},
+            "topic /odom: none of 40 samples can be used: values of x, y",
+        ),
+        ({"orientation": (0.0,) * 4}, "quaternions have length zero"),
+        ({"orientation": (0, 0, 0, 0.5)}, "qz, qw have a length of usually 0.5, expected 1"),
+        ({"orientation": (0, 0, 0, 195.0)}, "qz, qw have a length of usually 195, expected 1"),
+    ],
+)
+def test_poses_that_are_none(write, options, words):
+    assert words in refusal(read_reference, write("/odom", odometry(**options)))
 
 
-def test_an_imu_with_nothing_but_nan(tmp_path):
-    columns = {"time": [0.1 * k for k in range(COUNT)], "yaw": ["nan"] * COUNT}
-    assert "no sample holds a number" in refusal(
-        read_imu, writers.write_csv(tmp_path / "a.csv", columns)
-    )
+@pytest.mark.parametrize(
+    "columns, words",
+    [
+        ({"time": [0.1 * k for k in range(COUNT)], "yaw": ["nan"] * COUNT}, "no sample holds a"),
+        ({"time": ["nan"] * COUNT, "yaw": [1.0] * COUNT}, "no sample has a time"),
+    ],
+)
+def test_an_imu_without_numbers(tmp_path, columns, words):
+    assert words in refusal(read_imu, writers.write_csv(tmp_path / "a.csv", columns))
 
 
-def test_no_quaternion_that_is_one(tmp_path):
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(orientation=(0.0,) * 4)})
-    assert "quaternions have length zero" in refusal(read_reference, path)
-
-
-@pytest.mark.parametrize("length", [0.5, 195.0])
-def test_numbers_that_are_no_quaternions(tmp_path, length):
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(orientation=(0, 0, 0, length))})
-    sentence = refusal(read_reference, path)
-    assert f"qx, qy, qz, qw have a length of usually {length:g}, expected 1" in sentence
-
-
-def test_an_imu_without_the_orientation_that_is_needed(tmp_path):
-    path = writers.write_bag(tmp_path / "a.bag", {"/imu": imu(unknown=("orientation", "gyro"))})
-    sentence = refusal(read_imu, path)
+def test_an_imu_without_the_orientation_that_is_needed(write, csv):
+    sentence = refusal(read_imu, write("/imu", imu(unknown=("orientation", "gyro"))))
     assert "topic /imu: the IMU gives no orientation" in sentence
     assert "no gyroscope about z to make one of" in sentence
-
-
-def test_an_orientation_that_should_be_the_recorded_one_is_not_made(tmp_path):
-    path = writers.write_bag(tmp_path / "a.bag", {"/imu": imu(unknown=("orientation",))})
-    sentence = refusal(read_imu, path, conventions=ImuConventions(orientation="recorded"))
-    assert "topic /imu: the IMU gives no orientation" in sentence
-
-
-def test_an_orientation_cannot_be_made_of_a_yaw(csv):
+    recorded, fused = (ImuConventions(orientation=kind) for kind in ("recorded", "fused"))
+    path = write("/raw", imu(unknown=("orientation",)))
+    assert "the IMU gives no orientation" in refusal(read_imu, path, conventions=recorded)
     columns = {"time": "t", "yaw": "heading"}
-    fused = ImuConventions(orientation="fused")
     assert "to make one of" in refusal(read_imu, csv, columns=columns, conventions=fused)
 
 
-def test_a_clock_that_runs_backwards(tmp_path):
-    stamps = STAMPS[:25] + [stamp - 10 * 10**9 for stamp in STAMPS[25:]]
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(stamps)}, receipt=STAMPS)
-    sentence = refusal(read_reference, path)
-    assert "the clock runs backwards by 9.900 s at message 26" in sentence
-
-
-def test_a_clock_that_was_set_in_between(tmp_path):
-    stamps = [stamp - STAMPS[0] + 10**9 for stamp in STAMPS[:20]] + STAMPS[20:]
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(stamps)}, receipt=STAMPS)
-    assert "expected no gap over 600 s" in refusal(read_reference, path)
-
-
-def test_stamps_in_no_order(tmp_path):
-    stamps = [STAMPS[k ^ 1] for k in range(COUNT)]
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(stamps)}, receipt=STAMPS)
-    assert "20 of 40 time stamps are older than one before" in refusal(read_reference, path)
-
-
-def test_a_csv_without_any_time(tmp_path):
-    path = writers.write_csv(tmp_path / "a.csv", {"time": ["nan"] * COUNT, "yaw": [1.0] * COUNT})
-    assert "no sample has a time" in refusal(read_imu, path)
-
-
-def test_a_receiver_that_never_had_a_fix(tmp_path):
-    messages = [writers.fix(stamp, 48.0, 11.0, status=-1) for stamp in STAMPS]
-    path = writers.write_bag(tmp_path / "a.bag", {"/fix": messages})
-    assert "the receiver never had a fix" in refusal(read_reference, path)
-
-
-def test_positions_that_are_not_in_degrees(tmp_path):
-    messages = [writers.fix(stamp, 5.3e6 + k, 6.9e5) for k, stamp in enumerate(STAMPS)]
-    path = writers.write_bag(tmp_path / "a.bag", {"/fix": messages})
-    assert "message 1 is at latitude 5.3e+06" in refusal(read_reference, path)
-
-
-def test_fixes_of_a_robot_that_stands(tmp_path):
-    messages = [writers.fix(stamp, 48.0, 11.0) for stamp in STAMPS]
-    path = writers.write_bag(tmp_path / "a.bag", {"/fix": messages})
-    assert "nowhere faster than 0.2 m/s" in refusal(read_reference, path)
+@pytest.mark.parametrize(
+    "fix, words",
+    [
+        (lambda k: (48.0, 11.0, 1.0, -1), "the receiver never had a fix"),
+        (lambda k: (5.3e6 + k, 6.9e5), "message 1 is at latitude 5.3e+06"),
+        (lambda k: (48.0, 11.0), "nowhere faster than 0.2 m/s"),
+    ],
+)
+def test_fixes_of_no_use(write, fix, words):
+    messages = [writers.fix(stamp, *fix(k)) for k, stamp in enumerate(STAMPS)]
+    assert words in refusal(read_reference, write("/fix", messages))

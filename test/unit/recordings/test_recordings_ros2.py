@@ -175,10 +175,6 @@ def test_a_message_that_is_laid_out_otherwise(tmp_path, change):
     assert "topic /odom: message 18 is not laid out as nav_msgs/Odometry of ROS 2" in sentence
 
 
-def test_a_folder_without_a_bag(tmp_path):
-    assert "or the folder of a ROS 2 bag" in refusal(tmp_path)
-
-
 def test_another_database(tmp_path):
     database = sqlite3.connect(tmp_path / "a.db3")
     database.execute("CREATE TABLE words (word TEXT)")

@@ -26,15 +26,6 @@ def _truth(samples):
     )
 
 
-@pytest.mark.parametrize("runs", [1, 4])
-@pytest.mark.parametrize("name", ["generic", "ideal", "hector"])
-def test_batch_has_runs_and_samples_as_leading_axes(name, runs):
-    reading = _model(name).batch(_truth(7), runs, parts=PARTS)
-    assert {name: values.shape for name, values in reading.parts().items()} == {
-        name: (runs, 7, *shape) for name, shape in PARTS.items()
-    }
-
-
 @pytest.mark.parametrize("sigma", [SIGMA, 0.3])
 def test_generic_noise_has_the_stated_sigma_and_no_mean_on_every_channel(sigma):
     samples = 40_000
@@ -47,19 +38,6 @@ def test_generic_noise_has_the_stated_sigma_and_no_mean_on_every_channel(sigma):
     for channel in noise.T:
         assert channel.std() == pytest.approx(sigma, rel=3.0 / math.sqrt(2.0 * samples))
         assert abs(channel.mean()) < 3.0 * sigma / math.sqrt(samples)
-
-
-def test_generic_covariances_are_those_of_its_noise():
-    orientation, rate, force = _model("generic", {"gaussian_noise": 0.3}).covariances()
-    for covariance in (orientation, rate, force):
-        np.testing.assert_allclose(np.reshape(covariance, (3, 3)), 0.09 * np.eye(3))
-
-
-def test_without_a_seed_it_is_zero():
-    truth = _truth(5)
-    without = make_imu_model("generic", {}, PERIOD).batch(truth, 1)
-    seeded = _model("generic", seed=0).batch(truth, 1)
-    np.testing.assert_array_equal(without.angular_velocity, seeded.angular_velocity)
 
 
 def test_generic_noise_is_white_and_uncorrelated_between_channels():

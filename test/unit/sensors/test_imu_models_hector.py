@@ -75,14 +75,6 @@ def test_yaw_is_the_true_one_plus_the_bias():
     assert reading.yaw_bias[:, 0] == pytest.approx([0.4, 0.4], abs=3.0 * 0.5 * PERIOD * 0.1)
 
 
-def test_yaw_noise_never_reaches_the_orientation():
-    quiet, noisy = _model({"yaw_gaussian_noise": 0.0}), _model({"yaw_gaussian_noise": 0.5})
-    for ours, expected in zip(noisy.step(_level(1.0)), quiet.step(_level(1.0))):
-        np.testing.assert_array_equal(ours, expected)
-    assert noisy.covariances()[0][8] == 0.25
-    assert quiet.covariances()[0][8] == 0.0
-
-
 def test_gyroscope_errors_never_reach_the_orientation():
     plain = _model({}).step(_level(1.0))
     wrong = _model({"rate_offset": 1.0, "rate_gaussian_noise": 1.0}).step(_level(1.0))

@@ -87,32 +87,6 @@ def _step_all(model, truth):
     return [np.array([getattr(reading, name) for reading in readings]) for name in PARTS]
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        {},
-        {"filter_rate_bias": True},
-        {"filter": "vqf"},
-        {"orientation_reference": "truth"},
-        {"rate": 50.0},
-        {"rate": 20.0, "start_offset": 0.13},
-        {"rate": 20.0, "start_offset": 100.0},
-        {"rate": 1000.0, "start_offset": 0.02},
-    ],
-)
-def test_batch_equals_streaming_and_a_reset_begins_the_next_run(output):
-    specification = replace(EVERYTHING, output=OutputSpecification(**output))
-    truth = _truth()
-    batch = _model(specification).batch(truth, 3, parts=PARTS)
-    streaming = _model(specification)
-    for run in range(3):
-        for name, expected in zip(PARTS, _step_all(streaming, truth)):
-            np.testing.assert_allclose(
-                getattr(batch, name)[run], expected, rtol=0.0, atol=1e-12, err_msg=name
-            )
-        streaming.reset()
-
-
 @pytest.mark.parametrize("output", [{}, {"filter": "vqf"}, {"rate": 20.0}, {"start_offset": 0.3}])
 def test_blocks_equal_single_samples_and_mix_with_them(output):
     specification = replace(EVERYTHING, output=OutputSpecification(**output))
@@ -288,16 +262,6 @@ def test_specification_may_come_as_plain_values_through_a_message():
         _model({"gyroscope": {"arw": 1.0}})
     with pytest.raises(ConfigurationError, match="must hold keys and values"):
         _model("bno055.yaml")
-
-
-def test_seed_decides_everything():
-    truth = _truth(50)
-    first, second, other = (
-        _model(EVERYTHING, seed).batch(truth, 1, parts=PARTS) for seed in (1, 1, 2)
-    )
-    for name in PARTS:
-        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-    assert np.abs(first.angular_velocity - other.angular_velocity).max() > 0.0
 
 
 def test_to_advance_by_nothing_changes_nothing():

@@ -1,5 +1,3 @@
-from operator import itemgetter
-
 import numpy as np
 import pytest
 
@@ -9,17 +7,11 @@ from imu_simulation_framework.core.settings import from_mapping, to_mapping
 from imu_simulation_framework.core.yaml_files import load_plain
 from imu_simulation_framework.sensors.files import imu_specification_text, load_imu_specification
 from imu_simulation_framework.sensors.formats.base import unsaid
-from imu_simulation_framework.sensors.imu_models.base import MAGNETIC_PARTS, SIGNALS
-from imu_simulation_framework.sensors.imu_models.specification import (
-    SpecificationImu,
-    SpecificationParameters,
-)
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.simulation import imu_truth
 
 PERIOD = 0.01
 MAG = ["mag_x", "mag_y", "mag_z"]
@@ -111,21 +103,6 @@ def test_a_slower_magnetometer_says_the_field_at_its_instants(motion):
     ours = isf.simulate_imu(motion, slow, magnetic_environment=EARTH)
     felt = EARTH.felt(motion.position, motion.orientation)
     np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
-
-
-def test_stepping_and_advancing_are_the_same(motion):
-    parameters = SpecificationParameters(specified(white_noise=1e-7, bias_instability=1e-8))
-    truth = imu_truth(motion, EARTH)
-    whole = SpecificationImu(parameters, PERIOD, 1).batch(truth, parts=(*SIGNALS, *MAGNETIC_PARTS))
-    stepped, first, parts = SpecificationImu(parameters, PERIOD, 1), 0, []
-    for count in (3, 200, len(motion) - 203):
-        some = truth.each(itemgetter(slice(first, first + count)))
-        if count == 3:
-            parts += [[stepped.step(one).magnetic_field] for one in some.samples()]
-        else:
-            parts.append(stepped.advance(some).magnetic_field)
-        first += count
-    np.testing.assert_allclose(np.concatenate(parts), whole.magnetic_field[0], rtol=0, atol=1e-17)
 
 
 def test_its_covariance_is_that_of_its_samples():

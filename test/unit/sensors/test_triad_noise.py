@@ -45,16 +45,6 @@ def test_equal_seeds_give_equal_realisations_however_they_are_made():
         np.testing.assert_array_equal(TriadNoise(EVERYTHING, PERIOD, seed).advance(50)[1], new[1])
 
 
-def test_one_more_process_does_not_change_the_others():
-    white = TriadSpecification(white_noise=1e-3)
-    both = TriadSpecification(white_noise=1e-3, random_walk=1e-3, quantisation=1e-5)
-    noise, bias = _noise(white).advance(100)
-    more = TriadSpecification(white_noise=1e-3, random_walk=1e-3)
-    np.testing.assert_array_equal(_noise(more).advance(100)[0], noise)
-    assert not bias.any()
-    np.testing.assert_array_equal(_noise(both).advance(100)[1], _noise(more).advance(100)[1])
-
-
 def test_turn_on_bias_is_constant_in_a_run_and_spread_over_runs():
     runs = 2000
     specification = TriadSpecification(turn_on_bias=(0.1, -0.2, 0.3), turn_on_bias_sigma=0.05)

@@ -9,7 +9,7 @@ is corrected to the f that gives y, its errors are those of a :class:`.TriadSpec
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Mapping, Tuple
 
 import numpy as np
@@ -20,11 +20,11 @@ from imu_simulation_framework.core.checked_values import (
     Matrix,
     checked_axes,
     checked_matrix,
-    checked_number,
     checked_numbers,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, declared, from_mapping
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
@@ -39,8 +39,26 @@ _MOST_POWERS = 5
 _WORST_CONDITION = 100.0
 
 
+def _rows(name, value) -> Rows:
+    if not isinstance(value, (list, tuple)) or len(value) > _MOST_POWERS:
+        raise ConfigurationError(
+            f"{name} must be at most {_MOST_POWERS} rows of three numbers, for the powers of the "
+            "temperature's difference."
+        )
+    return tuple(checked_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
+
+
+def _checked_range(name, value):
+    low, high = checked_numbers(name, value, 2)
+    if not low <= high:
+        raise ConfigurationError(
+            f"{name} is {low:g} to {high:g}, but the first must not be the larger."
+        )
+    return low, high
+
+
 @dataclass(frozen=True)
-class TriadCorrection:
+class TriadCorrection(Settings):
     """The errors of three sensors that are to be taken away, and how well they are known.
 
     Parameters
@@ -68,42 +86,24 @@ class TriadCorrection:
         A value is not what it must be, or the matrix cannot be inverted, at any temperature.
     """
 
-    bias: Axes = _ZERO
-    bias_sigma: Axes = _ZERO
-    scale_factor_and_misalignment: Matrix = _ZERO_MATRIX
-    scale_factor_and_misalignment_sigma: Matrix = _ZERO_MATRIX
-    temperature_bias: Rows = ()
-    temperature_scale_factor: Rows = ()
-    temperature_reference: float = 25.0
-    temperature_range: tuple[float, float] = (-273.15, 1000.0)
+    bias: Axes = declared(_ZERO, checked_axes)
+    bias_sigma: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    scale_factor_and_misalignment_sigma: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    temperature_bias: Rows = declared((), _rows)
+    temperature_scale_factor: Rows = declared((), _rows)
+    temperature_reference: float = declared(25.0)
+    temperature_range: tuple[float, float] = declared((-273.15, 1000.0), _checked_range)
 
     def __post_init__(self) -> None:
-        self._set("bias", checked_axes("bias", self.bias))
-        self._set("bias_sigma", checked_axes("bias_sigma", self.bias_sigma, minimum=0.0))
-        for name in (
-            "scale_factor_and_misalignment",
-            "scale_factor_and_misalignment_sigma",
-        ):
-            self._set(name, checked_matrix(name, getattr(self, name)))
+        super().__post_init__()
         if np.linalg.cond(self.matrix) > _WORST_CONDITION:
             raise ConfigurationError(
                 "scale_factor_and_misalignment cannot be inverted: what it makes of the truth "
                 "does not tell the truth any more."
             )
-        for name in ("temperature_bias", "temperature_scale_factor"):
-            self._set(name, _rows(name, getattr(self, name)))
-        self._set(
-            "temperature_reference",
-            checked_number("temperature_reference", self.temperature_reference),
-        )
-        low, high = checked_numbers("temperature_range", self.temperature_range, 2)
-        if not low <= high:
-            raise ConfigurationError(
-                f"temperature_range is {low:g} to {high:g}, but the first must not be the larger."
-            )
-        self._set("temperature_range", (low, high))
         if self.temperature_scale_factor:
-            self._require_scale(np.linspace(low, high, 1001))
+            self._require_scale(np.linspace(*self.temperature_range, 1001))
 
     def _require_scale(self, temperatures):
         scale = _polynomial(self.temperature_scale_factor, self._powers(temperatures))
@@ -113,9 +113,6 @@ class TriadCorrection:
                 "temperature_scale_factor leaves next to nothing of the truth at "
                 f"{temperatures[np.argmax(worst)]:g} degC, which is in temperature_range."
             )
-
-    def _set(self, name, value):
-        object.__setattr__(self, name, value)
 
     @property
     def matrix(self) -> np.ndarray:
@@ -153,23 +150,23 @@ class TriadCorrection:
         return [np.atleast_1d(difference) ** power for power in range(1, degree + 1)]
 
 
+def _checked_name(name, value):
+    if not (isinstance(value, str) and value.strip() and value.isprintable()):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a text in one line.")
+    return value
+
+
 @dataclass(frozen=True)
-class ImuCorrection:
+class ImuCorrection(Settings):
     """The corrections of an IMU's sensors.
 
     Raises ConfigurationError if a part is no correction, or the name no text in one line.
     """
 
-    name: str = "imu"
-    gyroscope: TriadCorrection = field(default_factory=TriadCorrection)
-    accelerometer: TriadCorrection = field(default_factory=TriadCorrection)
-    magnetometer: TriadCorrection = field(default_factory=TriadCorrection)
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
-            raise ConfigurationError(
-                f"name is {shown(self.name)}, but it must be a text in one line."
-            )
+    name: str = declared("imu", _checked_name, always=True)
+    gyroscope: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
+    accelerometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
+    magnetometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
 
 
 PARTS = ("gyroscope", "accelerometer", "magnetometer")
@@ -254,58 +251,10 @@ def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
     ConfigurationError
         A key is unknown, no sensor is there, or a value is not what it must be.
     """
-    _check_keys(content, [one.name for one in fields(ImuCorrection)], "the correction")
+    correction = from_mapping(ImuCorrection, content, "the correction")
     if not set(PARTS) & set(content):
         raise ConfigurationError(f"the correction has none of {', '.join(PARTS)}.")
-    values: dict[str, Any] = dict(content)
-    for part in PARTS:
-        if part in content:
-            _check_keys(content[part], [one.name for one in fields(TriadCorrection)], part)
-            try:
-                values[part] = TriadCorrection(**content[part])
-            except ConfigurationError as error:
-                raise ConfigurationError(f"{part}.{error}") from None
-    return ImuCorrection(**values)
-
-
-def correction_to_mapping(correction: ImuCorrection) -> dict[str, Any]:
-    """Return keys and values that give the correction again, without what is at its default."""
-    content: dict[str, Any] = {"name": correction.name}
-    for part in PARTS:
-        triad, plain = getattr(correction, part), TriadCorrection()
-        changed = {
-            one.name: _plain(getattr(triad, one.name))
-            for one in fields(triad)
-            if getattr(triad, one.name) != getattr(plain, one.name)
-        }
-        if changed:
-            content[part] = changed
-    return content
-
-
-def _plain(value):
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _check_keys(content, known, where):
-    if not isinstance(content, Mapping):
-        raise ConfigurationError(
-            f"{where} must hold keys and values; known are {', '.join(known)}."
-        )
-    for key in content:
-        if key not in known:
-            raise ConfigurationError(
-                f"{where} has the unknown key {shown(key)}; known are {', '.join(known)}."
-            )
-
-
-def _rows(name, value) -> Rows:
-    if not isinstance(value, (list, tuple)) or len(value) > _MOST_POWERS:
-        raise ConfigurationError(
-            f"{name} must be at most {_MOST_POWERS} rows of three numbers, for the powers of the "
-            "temperature's difference."
-        )
-    return tuple(checked_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
+    return correction
 
 
 def _polynomial(rows, powers):

@@ -23,8 +23,8 @@ import yaml
 from imu_simulation_framework.characterisation.calibration.correction import (
     ImuCorrection,
     correction_from_mapping,
-    correction_to_mapping,
 )
+from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.core.yaml_files import read_described
 
 _UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2", "magnetometer": "T"}
@@ -43,7 +43,7 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
     """Return a correction as YAML, with units; it reads back equal."""
-    content = correction_to_mapping(correction)
+    content = to_mapping(correction)
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     lines.append(yaml.safe_dump({"name": content.pop("name")}, width=10**6).strip())
     for part, values in content.items():

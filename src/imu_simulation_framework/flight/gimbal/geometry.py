@@ -41,6 +41,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.checked_values import Axes, checked_numbers
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion
@@ -163,6 +164,7 @@ def place_on_earth(motion: AnyMotion, latitude: float, longitude: float, height:
     )
 
 
+_ZERO = (0.0, 0.0, 0.0)
 _LONGEST_ARM = 100.0  # m
 _AXES = {"pan": 2, "tilt": 1, "roll": 0}
 
@@ -194,7 +196,7 @@ class Link(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GimbalGeometry:
+class GimbalGeometry(Settings):
     """Arms of a gimbal, each in the axes of the link that it belongs to; by default there are none.
 
     Parameters
@@ -205,24 +207,13 @@ class GimbalGeometry:
         Roll, pitch and yaw of the gimbal's base on the platform [rad].
     pan_to_tilt, tilt_to_roll, roll_to_imu : 3 float
         [m]
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    body_to_pan: Axes = (0.0, 0.0, 0.0)
-    base: Axes = (0.0, 0.0, 0.0)
-    pan_to_tilt: Axes = (0.0, 0.0, 0.0)
-    tilt_to_roll: Axes = (0.0, 0.0, 0.0)
-    roll_to_imu: Axes = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        for name in ("body_to_pan", "base", "pan_to_tilt", "tilt_to_roll", "roll_to_imu"):
-            largest = 2.0 * np.pi if name == "base" else _LONGEST_ARM
-            value = checked_numbers(name, getattr(self, name), 3, maximum=largest)
-            object.__setattr__(self, name, value)
+    body_to_pan: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    base: Axes = declared(_ZERO, checked_numbers, count=3, maximum=2.0 * np.pi)
+    pan_to_tilt: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    tilt_to_roll: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    roll_to_imu: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
 
     @property
     def base_rotation(self) -> Rotation:

@@ -17,9 +17,17 @@ from imu_simulation_framework.core.checked_values import (
     check_keys,
     checked_number,
     checked_numbers,
+    checked_text,
 )
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import (
+    Settings,
+    checked_part,
+    declared,
+    from_mapping,
+    to_mapping,
+)
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS, GimbalGeometry, JointMotion
 from imu_simulation_framework.flight.gimbal.stabilisation import (
     HeldAttitude,
@@ -28,30 +36,22 @@ from imu_simulation_framework.flight.gimbal.stabilisation import (
     Stabilisation,
 )
 
+_ZERO = (0.0, 0.0, 0.0)
 _LARGEST_ANGLE = 100.0 * 2.0 * math.pi
 _LATE = 1e-6  # s; beyond a table's end by rounding
 
 
 @dataclass(frozen=True)
-class FixedJoints:
+class FixedJoints(Settings):
     """Joints that stand.
 
     Parameters
     ----------
     angles : 3 float
         Of pan, tilt, roll [rad].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    angles: Axes = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        angles = checked_numbers("angles", self.angles, 3, maximum=_LARGEST_ANGLE)
-        object.__setattr__(self, "angles", angles)
+    angles: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -65,7 +65,7 @@ class FixedJoints:
 
 
 @dataclass(frozen=True)
-class SinusoidalJoints:
+class SinusoidalJoints(Settings):
     r"""Joints that swing, each as :math:`o + A \sin(2 \pi t / P + \varphi)`.
 
     Parameters
@@ -76,28 +76,14 @@ class SinusoidalJoints:
         [s]
     offsets, phases : 3 float
         [rad]
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    amplitudes: Axes = (0.0, 0.0, 0.0)
-    periods: Axes = (4.0, 6.0, 10.0)
-    offsets: Axes = (0.0, 0.0, 0.0)
-    phases: Axes = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        bounds: dict[str, dict[str, float]] = {
-            "amplitudes": {"minimum": 0.0, "maximum": _LARGEST_ANGLE},
-            "periods": {"minimum": 1e-3, "maximum": 1e6},
-            "offsets": {"maximum": _LARGEST_ANGLE},
-            "phases": {"maximum": _LARGEST_ANGLE},
-        }
-        for name, bound in bounds.items():
-            value = checked_numbers(name, getattr(self, name), 3, **bound)
-            object.__setattr__(self, name, value)
+    amplitudes: Axes = declared(
+        _ZERO, checked_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE
+    )
+    periods: Axes = declared((4.0, 6.0, 10.0), checked_numbers, count=3, minimum=1e-3, maximum=1e6)
+    offsets: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
+    phases: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -118,8 +104,30 @@ class SinusoidalJoints:
         )
 
 
+def _listed(name, value):
+    values = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(values, (list, tuple)):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
+    return values
+
+
+def _checked_times(name, value):
+    times = tuple(checked_number(name, time) for time in _listed(name, value))
+    for earlier, later in zip(times, times[1:]):
+        if not earlier < later:
+            raise ConfigurationError(
+                f"{name} has {later:g} s after {earlier:g} s, but they must increase."
+            )
+    return times
+
+
+def _checked_angles(name, value):
+    rows = _listed(name, value)
+    return tuple(checked_numbers(name, row, 3, maximum=_LARGEST_ANGLE) for row in rows)
+
+
 @dataclass(frozen=True)
-class TabulatedJoints:
+class TabulatedJoints(Settings):
     """Joints that go through given angles at given times, between them along cubic splines.
 
     Parameters
@@ -130,37 +138,19 @@ class TabulatedJoints:
         Pan, tilt, roll [rad].
     source : str
         Where they are from, for sentences.
-
-    Raises
-    ------
-    ConfigurationError
-        Times do not increase, or there are too few; the sentence begins with what is wrong.
     """
 
-    times: tuple[float, ...]
-    angles: tuple[Axes, ...]
-    source: str = "the table"
+    times: tuple[float, ...] = declared(check=_checked_times)
+    angles: tuple[Axes, ...] = declared(check=_checked_angles)
+    source: str = declared("the table", checked_text)
 
     def __post_init__(self) -> None:
-        times = tuple(checked_number("times", time) for time in _listed("times", self.times))
-        angles = tuple(
-            checked_numbers("angles", row, 3, maximum=_LARGEST_ANGLE)
-            for row in _listed("angles", self.angles)
-        )
-        if len(times) < 2 or len(times) != len(angles):
+        super().__post_init__()
+        if len(self.times) < 2 or len(self.times) != len(self.angles):
             raise ConfigurationError(
-                f"times has {len(times)} values and angles {len(angles)} rows, but there must be "
-                "as many of both, at least two."
+                f"times has {len(self.times)} values and angles {len(self.angles)} rows, but there "
+                "must be as many of both, at least two."
             )
-        for earlier, later in zip(times, times[1:]):
-            if not earlier < later:
-                raise ConfigurationError(
-                    f"times has {later:g} s after {earlier:g} s, but they must increase."
-                )
-        if not isinstance(self.source, str):
-            raise ConfigurationError(f"source is {shown(self.source)}, but it must be a text.")
-        object.__setattr__(self, "times", times)
-        object.__setattr__(self, "angles", angles)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -184,13 +174,6 @@ class TabulatedJoints:
             )
         path = JointMotion.from_angles(self.times, self.angles, np.clip(since, first, last))
         return JointMotion(time, path.angle, path.rate, path.acceleration)
-
-
-def _listed(name, value):
-    values = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(values, (list, tuple)):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
-    return values
 
 
 Limits = Tuple[Tuple[float, float], Tuple[float, float], Tuple[float, float]]
@@ -228,12 +211,8 @@ class GimbalSpecification:
     limits: Any = (None, None, None)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ConfigurationError(f"name is {shown(self.name)}, but it must be a text.")
-        if not isinstance(self.geometry, GimbalGeometry):
-            raise ConfigurationError(
-                f"geometry is {shown(self.geometry)}, but it must be a GimbalGeometry."
-            )
+        checked_text("name", self.name, needed=True)
+        checked_part("geometry", self.geometry, GimbalGeometry)
         if not isinstance(self.limits, (list, tuple)) or len(self.limits) != 3:
             raise ConfigurationError(
                 f"limits is {shown(self.limits)}, but it must be three pairs of angles, of pan, "
@@ -320,19 +299,15 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
 
     Only dictionaries, lists, texts and float, so that it can be YAML or JSON.
     """
-    content: dict[str, Any] = {"name": gimbal.name, **_changed(gimbal.geometry)}
+    content: dict[str, Any] = {"name": gimbal.name, **to_mapping(gimbal.geometry)}
     drive = gimbal.drive
     if isinstance(drive, SinusoidalJoints):
-        content["sinusoid"] = _changed(drive)
+        content["sinusoid"] = to_mapping(drive)
     elif isinstance(drive, TabulatedJoints):
-        content["table"] = {
-            "times": list(drive.times),
-            "angles": [list(row) for row in drive.angles],
-            "source": drive.source,
-        }
+        content["table"] = {**to_mapping(drive), "source": drive.source}
     elif isinstance(drive, Stabilisation):
         kind = "hold" if isinstance(drive.target, HeldAttitude) else "point"
-        loop = _changed(drive)
+        loop = to_mapping(drive)
         loop.pop("target", None)
         every = [field.name for field in fields(drive.target)]
         aim = {name: getattr(drive.target, name) for name in every}
@@ -350,16 +325,6 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
     return content
 
 
-def _changed(part) -> dict[str, Any]:
-    """Return the fields of a part that are not at their defaults."""
-    return {
-        field.name: list(value) if isinstance(value, tuple) else value
-        for field in fields(part)
-        for value in [getattr(part, field.name)]
-        if value != field.default
-    }
-
-
 def _drive(key, content):
     if key == "fixed":
         try:
@@ -369,7 +334,8 @@ def _drive(key, content):
     if key == "sinusoid":
         return _made(SinusoidalJoints, content, key)
     if key == "table":
-        return content if isinstance(content, TabulatedJoints) else _table(content)
+        is_one = isinstance(content, TabulatedJoints)
+        return content if is_one else _made(TabulatedJoints, content, key)
     check_keys(content, [*_TARGETS, *_LOOP], key)
     loop = {name: value for name, value in content.items() if name not in _TARGETS}
     aims = [name for name in _TARGETS if name in content]
@@ -383,16 +349,6 @@ def _drive(key, content):
         raise ConfigurationError(f"{key}.{error}") from None
 
 
-def _table(content):
-    check_keys(content, [field.name for field in fields(TabulatedJoints)], "table")
-    for name in ("times", "angles"):
-        if not isinstance(content.get(name), list):
-            raise ConfigurationError(
-                f"table.{name} is {shown(content.get(name))}, but it must be a list."
-            )
-    return _made(TabulatedJoints, content, "table")
-
-
 def _target(name, content):
     where = f"stabilisation.{name}"
     if name == "hold":
@@ -404,8 +360,4 @@ def _target(name, content):
 
 
 def _made(kind, content, where):
-    check_keys(content, [field.name for field in fields(kind)], where)
-    try:
-        return kind(**content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}.{error}") from None
+    return from_mapping(kind, content, where, f"{where}.")

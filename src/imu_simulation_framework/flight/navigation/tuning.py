@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from imu_simulation_framework.core.checked_values import (
     Matrix,
     checked_axes,
     checked_matrix,
-    checked_number,
 )
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 from imu_simulation_framework.sensors.noise.streams import run_seed
@@ -27,7 +27,7 @@ SLOW = 10.0
 
 
 @dataclass(frozen=True)
-class InitialUncertainty:
+class InitialUncertainty(Settings):
     """Standard deviations of a navigator's errors at its beginning.
 
     The defaults are those of the attitude in the demonstrations of Groves's book (0.05 deg of roll
@@ -43,22 +43,12 @@ class InitialUncertainty:
         Of each of north, east, down [m/s].
     position : float
         Of each of north, east, down [m].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is no number above 0; the sentence begins with its name.
     """
 
-    tilt: float = math.radians(0.05)
-    heading: float = math.radians(1.0)
-    velocity: float = 0.1
-    position: float = 3.0
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = checked_number(field.name, getattr(self, field.name), above=0.0)
-            object.__setattr__(self, field.name, value)
+    tilt: float = declared(math.radians(0.05), above=0.0)
+    heading: float = declared(math.radians(1.0), above=0.0)
+    velocity: float = declared(0.1, above=0.0)
+    position: float = declared(3.0, above=0.0)
 
     @property
     def sigmas(self) -> np.ndarray:
@@ -82,7 +72,7 @@ class InitialUncertainty:
 
 
 @dataclass(frozen=True)
-class FilterTuning:
+class FilterTuning(Settings):
     """The noise that a filter reckons with.
 
     Parameters
@@ -101,42 +91,20 @@ class FilterTuning:
     position_noise, velocity_noise : float, optional
         Of each coordinate of a fix [m; m/s]; by default what the receiver says of it.
     initial : InitialUncertainty
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    gyroscope_noise: Axes
-    accelerometer_noise: Axes
-    gyroscope_bias: Axes
-    accelerometer_bias: Axes
-    gyroscope_random_walk: Axes = (0.0, 0.0, 0.0)
-    accelerometer_random_walk: Axes = (0.0, 0.0, 0.0)
-    gyroscope_matrix: Matrix = _NOTHING
-    accelerometer_matrix: Matrix = _NOTHING
-    g_sensitivity: Matrix = _NOTHING
-    position_noise: float | None = None
-    velocity_noise: float | None = None
-    initial: InitialUncertainty = InitialUncertainty()
-
-    def __post_init__(self) -> None:
-        for name in (
-            "gyroscope_noise",
-            "accelerometer_noise",
-            "gyroscope_random_walk",
-            "accelerometer_random_walk",
-            "gyroscope_bias",
-            "accelerometer_bias",
-        ):
-            object.__setattr__(self, name, checked_axes(name, getattr(self, name), minimum=0.0))
-        for name in _MATRICES:
-            object.__setattr__(self, name, checked_matrix(name, getattr(self, name)))
-        for name in ("position_noise", "velocity_noise"):
-            if getattr(self, name) is not None:
-                value = checked_number(name, getattr(self, name), above=0.0)
-                object.__setattr__(self, name, value)
+    gyroscope_noise: Axes = declared(check=checked_axes, minimum=0.0)
+    accelerometer_noise: Axes = declared(check=checked_axes, minimum=0.0)
+    gyroscope_bias: Axes = declared(check=checked_axes, minimum=0.0)
+    accelerometer_bias: Axes = declared(check=checked_axes, minimum=0.0)
+    gyroscope_random_walk: Axes = declared((0.0, 0.0, 0.0), checked_axes, minimum=0.0)
+    accelerometer_random_walk: Axes = declared((0.0, 0.0, 0.0), checked_axes, minimum=0.0)
+    gyroscope_matrix: Matrix = declared(_NOTHING, checked_matrix)
+    accelerometer_matrix: Matrix = declared(_NOTHING, checked_matrix)
+    g_sensitivity: Matrix = declared(_NOTHING, checked_matrix)
+    position_noise: float | None = declared(None, above=0.0)
+    velocity_noise: float | None = declared(None, above=0.0)
+    initial: InitialUncertainty = declared(InitialUncertainty(), part=InitialUncertainty)
 
     @property
     def considered_variances(self) -> np.ndarray:

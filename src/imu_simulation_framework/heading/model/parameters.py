@@ -6,11 +6,12 @@ drift of the yaw itself, and a scale factor that depends on the direction of tur
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
     KnownError,
@@ -22,12 +23,13 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
 )
 
-_SIGNED = ("rate_bias", "scale_factor", "scale_factor_of_absolute_turn")
-_TIMES = ("rate_drift_time", "yaw_drift_time", "reference_drift_time")
+
+def _checked_count(name, value):
+    return int(checked_number(name, value, minimum=0.0))
 
 
 @dataclass(frozen=True)
-class YawErrorParameters:
+class YawErrorParameters(Settings):
     """What is known of an IMU's yaw error; by default there is none.
 
     Parameters
@@ -58,32 +60,20 @@ class YawErrorParameters:
     Raises ConfigurationError if a value is not what it must be; the sentence begins with its name.
     """
 
-    rate_bias: float = 0.0
-    rate_bias_spread: float = 0.0
-    scale_factor: float = 0.0
-    scale_factor_of_absolute_turn: float = 0.0
-    angle_random_walk: float = 0.0
-    rate_random_walk: float = 0.0
-    rate_drift_sigma: float = 0.0
-    rate_drift_time: float = 100.0
-    yaw_drift_sigma: float = 0.0
-    yaw_drift_time: float = 100.0
-    reference_noise: float = 0.0
-    reference_drift_sigma: float = 0.0
-    reference_drift_time: float = 10.0
-    drives: int = 1
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _SIGNED:
-                value = checked_number(field.name, value)
-            elif field.name in _TIMES:
-                value = checked_number(field.name, value, above=0.0)
-            else:
-                value = checked_number(field.name, value, minimum=0.0)
-            object.__setattr__(self, field.name, value)
-        object.__setattr__(self, "drives", int(self.drives))
+    rate_bias: float = declared(0.0)
+    rate_bias_spread: float = declared(0.0, minimum=0.0)
+    scale_factor: float = declared(0.0)
+    scale_factor_of_absolute_turn: float = declared(0.0)
+    angle_random_walk: float = declared(0.0, minimum=0.0)
+    rate_random_walk: float = declared(0.0, minimum=0.0)
+    rate_drift_sigma: float = declared(0.0, minimum=0.0)
+    rate_drift_time: float = declared(100.0, above=0.0)
+    yaw_drift_sigma: float = declared(0.0, minimum=0.0)
+    yaw_drift_time: float = declared(100.0, above=0.0)
+    reference_noise: float = declared(0.0, minimum=0.0)
+    reference_drift_sigma: float = declared(0.0, minimum=0.0)
+    reference_drift_time: float = declared(10.0, above=0.0)
+    drives: int = declared(1, _checked_count)
 
     @property
     def limits(self) -> tuple[str, ...]:

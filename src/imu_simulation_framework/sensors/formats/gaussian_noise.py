@@ -85,13 +85,8 @@ def read_noise(
 ) -> AxisNoise:
     """Read a ``<noise>`` of a sensor of this rate [Hz]; remarks are added to.
 
-    Parameters
-    ----------
-    default_type : str
-        What a missing ``type`` means.
-    bias_sign_is_drawn : bool
-        Whether the sign of ``bias_mean`` is drawn at the start, as Gazebo does; otherwise it is a
-        bias as ``mean`` is.
+    ``default_type``: what a missing ``type`` means. ``bias_sign_is_drawn``: whether the sign of
+    ``bias_mean`` is drawn at the start, as Gazebo does; otherwise it is a bias as ``mean`` is.
     """
     kind = noise.attributes.get("type", default_type)
     if kind not in NOISE_TYPES:
@@ -255,10 +250,7 @@ def with_noise_of_picked_samples(specification: ImuSpecification, rate: float) -
     the density is larger by the root of how many there were for each (Kalibr's wiki, IMU Noise
     Model). The rate is that of the samples that are kept [Hz].
 
-    Raises
-    ------
-    ConfigurationError
-        The rate is above the sensor's own, or the same.
+    Raises :class:`.ConfigurationError`: the rate is above the sensor's own, or the same.
     """
     own = specification.output.rate
     if not rate < own:

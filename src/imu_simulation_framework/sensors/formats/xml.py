@@ -204,11 +204,8 @@ class Tag:
 def read_tags(path) -> Tag:
     """Return the root of an XML file.
 
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, is no XML, is larger than 8 MB, nested too deeply, or has a
-        document type declaration, entities or external references.
+    Raises :class:`.ConfigurationError`: the file cannot be read, is no XML, is larger than 8 MB,
+    nested too deeply, or has a document type declaration, entities or external references.
     """
     # Imported here, since every format is known to the tools whichever is used.
     from defusedxml import DefusedXmlException
@@ -253,10 +250,7 @@ def _macro_hint(text) -> str:
 def read_bytes(path: Path) -> bytes:
     """Read a file of parameters, which is small.
 
-    Raises
-    ------
-    ConfigurationError
-        It cannot be read, or is larger than 8 MB.
+    Raises :class:`.ConfigurationError`: it cannot be read, or is larger than 8 MB.
     """
     try:
         with open_regular(path) as file:

@@ -174,10 +174,8 @@ class YamlMapping:
 def read_mapping(path) -> YamlMapping:
     """Read a YAML file whose top level is a mapping.
 
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, is no YAML, or something else than a mapping.
+    Raises :class:`.ConfigurationError`: the file cannot be read, is no YAML, or something else than
+    a mapping.
     """
     import yaml
 

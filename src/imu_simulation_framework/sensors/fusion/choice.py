@@ -28,6 +28,8 @@ class VqfFilter(OrientationFilter):
     Laidig and Seel: VQF: highly accurate IMU orientation estimation with bias estimation and
     magnetic disturbance rejection, Information Fusion 91 (2023).
 
+    Raises :class:`.ConfigurationError`: the library is not installed.
+
     Parameters
     ----------
     period : float
@@ -39,11 +41,6 @@ class VqfFilter(OrientationFilter):
     heading : MagneticHeading, optional
         Of which only the settings count, ``tauMag`` and whether disturbances are rejected: the rest
         is the library's own. Without, the yaw has no reference.
-
-    Raises
-    ------
-    ConfigurationError
-        The library is not installed.
     """
 
     def __init__(
@@ -133,10 +130,7 @@ def _from_vqf(quaternions):
 def make_filter(output: OutputSpecification, period: float) -> OrientationFilter:
     """Return the filter that a specification names.
 
-    Raises
-    ------
-    ConfigurationError
-        It needs a library that is not installed.
+    Raises :class:`.ConfigurationError`: it needs a library that is not installed.
     """
     heading = None
     if output.magnetic_heading:

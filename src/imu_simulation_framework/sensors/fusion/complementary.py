@@ -64,16 +64,13 @@ class OrientationFilter(ABC):
 
         With a magnetic heading the yaw is that of the magnetic field (3,).
 
+        Raises :class:`.ConfigurationError`: a field is needed for the heading and not given; so
+        from :meth:`update` and :meth:`update_all`.
+
         Returns
         -------
         ndarray (4,)
             Orientation.
-
-        Raises
-        ------
-        ConfigurationError
-            A field is needed for the heading and not given; so from :meth:`update` and
-            :meth:`update_all`.
         """
 
     @abstractmethod
@@ -110,10 +107,7 @@ def levelled(orientation, specific_force):
 def checked_field(magnetic_field):
     """Return the magnetic field that a heading needs.
 
-    Raises
-    ------
-    ConfigurationError
-        There is none.
+    Raises :class:`.ConfigurationError`: there is none.
     """
     if magnetic_field is None:
         raise ConfigurationError(

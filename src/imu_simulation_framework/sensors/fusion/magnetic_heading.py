@@ -96,12 +96,8 @@ class MagneticHeading:
     def correct(self, x: float, y: float, z: float, speed: float) -> float:
         """Take the next reading.
 
-        Parameters
-        ----------
-        x, y, z : float
-            m [T]; without a level part there is no reading.
-        speed : float
-            How fast the sensor turns [rad/s].
+        ``x``, ``y``, ``z``: m [T]; without a level part there is no reading. ``speed``: how fast
+        the sensor turns [rad/s].
 
         Returns
         -------
@@ -127,12 +123,7 @@ class MagneticHeading:
     def correct_all(self, level, speed):
         """Take the next readings; return psi after each (samples,) [rad].
 
-        Parameters
-        ----------
-        level : ndarray, shape (3, samples)
-            m [T].
-        speed : ndarray, shape (samples,)
-            [rad/s]
+        ``level`` (3, samples): m [T]. ``speed`` (samples,) [rad/s].
         """
         if not self.rejection:
             offsets = self._series(level)

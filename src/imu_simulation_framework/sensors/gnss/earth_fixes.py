@@ -109,12 +109,8 @@ def record_earth_fixes(
 
     It is the first run of :func:`simulate_earth_fixes`, with the times at which fixes arrive.
 
-    Parameters
-    ----------
-    motion : EarthMotion
-        Of the body in whose axes the antenna's lever arm is given, evenly sampled.
-    gnss : GnssSpecification
-        Its origin is not used: x, y, z are those of the world of the motion, ECEF.
+    ``motion``: of the body in whose axes the antenna's lever arm is given, evenly sampled.
+    ``gnss``: its origin is not used: x, y, z are those of the world of the motion, ECEF.
 
     Raises
     ------

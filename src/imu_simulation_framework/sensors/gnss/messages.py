@@ -53,10 +53,7 @@ class ToldFixes(NamedTuple):
 def told_fixes(fixes: pd.DataFrame) -> ToldFixes:
     """Return what is published of fixes.
 
-    Parameters
-    ----------
-    fixes : pandas.DataFrame
-        GnssRecord.
+    ``fixes``: GnssRecord.
     """
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)

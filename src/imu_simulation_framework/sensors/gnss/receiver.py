@@ -65,10 +65,7 @@ class Outages:
 class Qualities:
     """The quality of fixes: listed over time, or a Markov chain in continuous time.
 
-    Parameters
-    ----------
-    gnss : GnssSpecification
-        Of two random changes that are possible, that comes which is first.
+    ``gnss``: of two random changes that are possible, that comes which is first.
     """
 
     def __init__(self, gnss: GnssSpecification, generator: np.random.Generator) -> None:
@@ -161,13 +158,8 @@ def antenna_motion(
 class GnssReceiver:
     """A receiver at the beginning of a motion.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.SeedSequence
-        Of the run. Each quantity draws from a child of it, so that none depends on which others
-        are random.
-    white : NormalNumbers, optional
-        Numbers of the white errors, in place of the seed's.
+    ``seed``: of the run. Each quantity draws from a child of it, so that none depends on which
+    others are random. ``white``: numbers of the white errors, in place of the seed's.
     """
 
     def __init__(
@@ -213,12 +205,8 @@ class GnssReceiver:
     def measure(self, time: np.ndarray, antenna: AntennaMotion) -> pd.DataFrame:
         """Return what it says of the next times at which it measures.
 
-        Parameters
-        ----------
-        time : ndarray, shape (n,)
-            After those of before, a receiver's period apart [s].
-        antenna : AntennaMotion
-            Of n samples.
+        ``time`` (n,): after those of before, a receiver's period apart [s]. ``antenna``: of n
+        samples.
 
         Returns
         -------

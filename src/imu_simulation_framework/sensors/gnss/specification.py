@@ -11,6 +11,7 @@ from imu_simulation_framework.core.checked_values import (
     checked_choice,
     checked_number,
     checked_numbers,
+    checked_text,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
@@ -57,12 +58,6 @@ def _checked_outages(name, value):
                 "begins."
             )
     return pairs
-
-
-def _checked_name(name, value):
-    if not isinstance(value, str) or not value:
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a text.")
-    return value
 
 
 @dataclass(frozen=True)
@@ -233,7 +228,7 @@ class GnssSpecification(Settings):
         Or changes at given times after the start of the motion: time [s] and quality.
     """
 
-    name: str = declared("gnss", _checked_name, always=True)
+    name: str = declared("gnss", checked_text, needed=True, always=True)
     rate: float = declared(1.0, above=0.0, maximum=1e4)
     latency: float = declared(0.0, minimum=0.0, maximum=1e3)
     latency_jitter: float = declared(0.0, minimum=0.0, maximum=1e3)

@@ -83,13 +83,8 @@ class ImuReading:
     A stepped model's reading has all of :data:`PARTS`; those that cost something are computed when
     they are asked for first. A batch's reading has those that the batch was asked for.
 
-    Parameters
-    ----------
-    ask : callable, optional
-        Called with the reading and the name of a part of :data:`PARTS` that is not there yet;
-        returns it.
-    **parts
-        By name.
+    ``ask``: called with the reading and the name of a part of :data:`PARTS` that is not there yet;
+    returns it. ``**parts``: by name.
 
     Attributes
     ----------
@@ -156,10 +151,7 @@ class ImuReading:
 def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
     """Return the parts that are asked for.
 
-    Raises
-    ------
-    ValueError
-        There is no such part.
+    Raises ValueError: there is no such part.
     """
     parts = tuple(parts)
     for name in parts:
@@ -220,6 +212,8 @@ _NO_BIAS: Mapping[str, np.ndarray] = {
 class ImuModel(ABC):
     """An IMU with errors.
 
+    Raises :class:`.ConfigurationError`: the period is not a positive number.
+
     Parameters
     ----------
     parameters : dataclass
@@ -229,11 +223,6 @@ class ImuModel(ABC):
     seed : int or numpy.random.SeedSequence
         Of all runs; each has random numbers of its own (:mod:`.noise.streams`). A stepped model
         is in run 0, after each :meth:`reset` in the next one, and equals that run of a batch.
-
-    Raises
-    ------
-    ConfigurationError
-        The period is not a positive number.
     """
 
     def __init__(self, parameters, period: float, seed=0):
@@ -259,12 +248,8 @@ class ImuModel(ABC):
     def given_away(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
         """Return which samples the sensor gives away, by number, in order; None for each once.
 
-        Parameters
-        ----------
-        time : ndarray, (samples,)
-            Of samples that follow each other, from the first of all on [s].
-        new : ndarray of bool, (samples,)
-            Which are new ones of the sensor.
+        ``time`` (samples,): of samples that follow each other, from the first of all on [s].
+        ``new`` (samples,): which are new ones of the sensor.
         """
         return np.flatnonzero(new) if self.drop_repeated else None
 
@@ -281,15 +266,11 @@ class ImuModel(ABC):
     def set_drift(self, angular_velocity=None, specific_force=None):
         """Let slow errors go on from here, as the services of Hector's plug-in do.
 
-        Parameters
-        ----------
-        angular_velocity, specific_force : 3 float, optional
-            [rad/s], [m/s^2]; what is left out goes on as it was.
+        Raises :class:`.ConfigurationError`: the model has no such thing, or they are not three
+        numbers.
 
-        Raises
-        ------
-        ConfigurationError
-            The model has no such thing, or they are not three numbers.
+        ``angular_velocity``, ``specific_force`` (3 float, optional): [rad/s], [m/s^2]; what is left
+        out goes on as it was.
         """
         raise ConfigurationError(
             "The IMU's model has no drift that could be set; that of Hector's plug-in has."
@@ -306,10 +287,7 @@ class ImuModel(ABC):
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         """Return the readings of the next samples, the same numbers as of so many :meth:`step`.
 
-        Parameters
-        ----------
-        truth : ImuTruth
-            Of at least one sample, (samples, ...).
+        ``truth``: of at least one sample, (samples, ...).
 
         Returns
         -------
@@ -337,6 +315,8 @@ class ImuModel(ABC):
         drawn in as many batches as one likes. Of all runs at once only the parts that are asked for
         are in memory. The arrays may be read-only views where runs do not differ.
 
+        Raises ValueError: there is no such part.
+
         Parameters
         ----------
         truth : ImuTruth
@@ -353,11 +333,6 @@ class ImuModel(ABC):
         -------
         ImuReading
             Arrays (runs, samples, ...).
-
-        Raises
-        ------
-        ValueError
-            There is no such part.
         """
         parts = checked_parts(parts)
         truth = truth.each(_as_floats)

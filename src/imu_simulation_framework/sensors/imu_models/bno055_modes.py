@@ -88,6 +88,9 @@ def bno055_in_mode(
 ) -> ImuSpecification:
     """Return a specification whose output is that of a BNO055 in a mode.
 
+    Raises :class:`.ConfigurationError`: there is no such mode, or it needs a magnetometer that the
+    specification does not have.
+
     Parameters
     ----------
     specification : ImuSpecification
@@ -102,11 +105,6 @@ def bno055_in_mode(
     -------
     ImuSpecification
         Its name has the mode, in small letters, and its output says it as ``bno055_mode``.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such mode, or it needs a magnetometer that the specification does not have.
     """
     kind = _mode(mode)
     if kind.magnetometer and specification.magnetometer is None:
@@ -143,24 +141,17 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
     are used: for that the accelerometer's is not needed (Bosch Sensortec's forum, BNO055 System
     Calibration, May 2019).
 
-    Parameters
-    ----------
-    samples : pandas.DataFrame
-        As of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the mode uses
-        a magnetometer.
-    mode : str
-        One of :data:`MODES`.
+    Raises :class:`.ConfigurationError`: there is no such mode, or the samples have no magnetic
+    field for it.
+
+    ``samples``: as of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the
+    mode uses a magnetometer. ``mode``: one of :data:`MODES`.
 
     Returns
     -------
     pandas.DataFrame
         Integers ``system``, ``gyroscope``, ``accelerometer``, ``magnetometer``, with the samples'
         times.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such mode, or the samples have no magnetic field for it.
     """
     kind = _mode(mode)
     if kind.magnetometer and not set(MAG) <= set(samples.columns):
@@ -210,12 +201,8 @@ class Bno055Calibration:
     ) -> CalibrationStatus:
         """Take the next reading; return the status that it leads to.
 
-        Parameters
-        ----------
-        time : float
-            [s]
-        angular_velocity, specific_force, magnetic_field : sequence of 3 float
-            [rad/s, m/s^2, T]
+        ``time`` [s]. ``angular_velocity``, ``specific_force``, ``magnetic_field`` [rad/s, m/s^2,
+        T].
         """
         force = np.asarray(specific_force, dtype=float)
         calm = bool(np.linalg.norm(angular_velocity) < RESTING_RATE)

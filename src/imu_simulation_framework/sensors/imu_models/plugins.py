@@ -165,6 +165,8 @@ def drift_stationary_std(drift, drift_frequency, period):
 def drift_parameters(stationary_std: float, correlation_time: float, period: float):
     """Return what the plug-in must be told for a wanted drift.
 
+    Raises :class:`.ConfigurationError`: a value is not positive.
+
     Parameters
     ----------
     stationary_std : float
@@ -177,11 +179,6 @@ def drift_parameters(stationary_std: float, correlation_time: float, period: flo
     Returns
     -------
     DriftParameters
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not positive.
     """
     for name, value in (
         ("standard deviation", stationary_std),

@@ -56,6 +56,9 @@ PRESETS = {
 def make_imu_model(name: str, parameters: Mapping[str, Any], period: float, seed=0) -> ImuModel:
     """Return the IMU model of that name.
 
+    Raises :class:`.ConfigurationError`: the name or a parameter is unknown, or a value is out of
+    range.
+
     Parameters
     ----------
     name : str
@@ -67,11 +70,6 @@ def make_imu_model(name: str, parameters: Mapping[str, Any], period: float, seed
         Time from one sample to the next [s].
     seed : int or numpy.random.SeedSequence
         Of all runs.
-
-    Raises
-    ------
-    ConfigurationError
-        The name or a parameter is unknown, or a value is out of range.
     """
     if name not in PRESETS:
         raise ConfigurationError(

@@ -115,10 +115,7 @@ class FerrousBody(Settings):
     def driven_by(self, field: np.ndarray) -> np.ndarray:
         """Return the magnetisation (3,) [A/m] that it had in a field if it had no ends.
 
-        Parameters
-        ----------
-        field : ndarray, shape (3,)
-            In the world's axes [T]; the magnetisation is in its own.
+        ``field`` (3,): in the world's axes [T]; the magnetisation is in its own.
         """
         outer = self.rotation.T @ field / VACUUM_PERMEABILITY
         return (self.permeability - 1.0) * outer + np.array(self.magnetisation)
@@ -149,10 +146,7 @@ class Bar(FerrousBody):
     def planes(self, most: int) -> np.ndarray:
         """Return where the bar's cells begin and end along its longest side [m], denser at ends.
 
-        Parameters
-        ----------
-        most : int
-            Planes, of a long bar; the two ends of one that is as thick as long.
+        ``most``: planes, of a long bar; the two ends of one that is as thick as long.
         """
         length, thickness = np.sort(self.size)[[2, 1]]
         cells = int(np.clip(np.rint(4.0 * (length / thickness - 1.0)), 1, most - 1))
@@ -163,12 +157,8 @@ class Bar(FerrousBody):
     def magnetised_in(self, field: np.ndarray, cells: int = CELLS) -> np.ndarray:
         """Return the cells' magnetisations (cells, 3) [A/m], in its axes, in a field of the world.
 
-        Parameters
-        ----------
-        field : ndarray, shape (3,)
-            Without the body; uniform, in the world's axes [T].
-        cells : int
-            Of a long bar.
+        ``field`` (3,): without the body; uniform, in the world's axes [T]. ``cells``: of a long
+        bar.
         """
         planes = self.planes(cells + 1)
         cells = len(planes) - 1
@@ -355,10 +345,7 @@ class Ellipsoid(FerrousBody):
     def magnetised_in(self, field: np.ndarray) -> np.ndarray:
         """Return its magnetisation (3,) [A/m], in its own axes, in a field (3,) [T] of the world.
 
-        Parameters
-        ----------
-        field : ndarray, shape (3,)
-            Without the body; uniform, in the world's axes [T].
+        ``field`` (3,): without the body; uniform, in the world's axes [T].
         """
         susceptibility = self.permeability - 1.0
         return self.driven_by(field) / (1.0 + susceptibility * self.demagnetising_factors())
@@ -367,12 +354,7 @@ class Ellipsoid(FerrousBody):
 class EllipsoidFields:
     """What several ellipsoids add to a uniform field.
 
-    Parameters
-    ----------
-    bodies : sequence of Ellipsoid
-        At least one.
-    field : ndarray, shape (3,)
-        In the world's axes [T].
+    ``bodies``: at least one. ``field`` (3,): in the world's axes [T].
     """
 
     def __init__(self, bodies: Sequence[Ellipsoid], field: np.ndarray) -> None:
@@ -454,12 +436,8 @@ class Dipole(Settings):
 def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
     """Return the field of dipoles.
 
-    Parameters
-    ----------
-    offset : ndarray, shape (..., 3)
-        From the dipole to who measures [m].
-    moment : ndarray, shape (..., 3)
-        [A m^2], in the same axes.
+    ``offset`` (..., 3): from the dipole to who measures [m]. ``moment`` (..., 3): [A m^2], in the
+    same axes.
 
     Returns
     -------
@@ -475,10 +453,7 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
 class DipoleFields:
     """The field of several dipoles together.
 
-    Parameters
-    ----------
-    dipoles : sequence of Dipole
-        At least one.
+    ``dipoles``: at least one.
     """
 
     def __init__(self, dipoles: Sequence[Dipole]) -> None:

@@ -74,10 +74,7 @@ def earth_field(
 def checked_place(latitude, longitude, height) -> tuple[float, float, float]:
     """Return a place: latitude and longitude [deg], height [m].
 
-    Raises
-    ------
-    ConfigurationError
-        There is none of that kind.
+    Raises :class:`.ConfigurationError`: there is none of that kind.
     """
     for name, value, largest in (("latitude", latitude, 90.0), ("longitude", longitude, 360.0)):
         if abs(checked_number(name, value)) > largest:
@@ -95,10 +92,7 @@ def checked_place(latitude, longitude, height) -> tuple[float, float, float]:
 def checked_date(date) -> datetime.datetime:
     """Return a date as the model takes it, without a time zone.
 
-    Raises
-    ------
-    ConfigurationError
-        It is no date, or none of the years that the model covers.
+    Raises :class:`.ConfigurationError`: it is no date, or none of the years that the model covers.
     """
     if isinstance(date, str):
         try:

@@ -70,12 +70,8 @@ def random_walk_of_minimum(minimum, white_noise):
     the Datasheet of the IMU") lets the in-run bias stability stand for a random walk. A sensor
     whose minimum is a plateau of flicker noise drifts less than this says beyond the minimum.
 
-    Parameters
-    ----------
-    minimum : float or array_like
-        The lowest Allan deviation, in-run bias stability [unit].
-    white_noise : float or array_like
-        N, two-sided, positive [unit/sqrt(Hz)].
+    ``minimum`` (float or array_like): the lowest Allan deviation, in-run bias stability [unit].
+    ``white_noise`` (float or array_like): N, two-sided, positive [unit/sqrt(Hz)].
 
     Returns
     -------

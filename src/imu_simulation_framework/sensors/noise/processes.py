@@ -31,17 +31,11 @@ FEW = 16
 class NoiseProcess(ABC):
     """A random process on three axes.
 
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    generator : numpy.random.Generator
-        Every random number comes from here.
+    Raises :class:`.ConfigurationError`: the period is not positive, or a parameter is not what it
+    must be.
 
-    Raises
-    ------
-    ConfigurationError
-        The period is not positive, or a parameter is not what it must be.
+    ``period``: time from one sample to the next [s]. ``generator`` (numpy.random.Generator): every
+    random number comes from here.
     """
 
     _scale: np.ndarray
@@ -174,12 +168,7 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
 def flicker_processes(band, period):
     """Return the Gauss-Markov processes that sum up to flicker noise with B = 1.
 
-    Parameters
-    ----------
-    band : tuple of 2 float
-        Shortest and longest averaging time [s].
-    period : float
-        [s]
+    ``band`` (tuple of 2 float): shortest and longest averaging time [s]. ``period`` [s].
 
     Returns
     -------
@@ -209,10 +198,7 @@ def flicker_processes(band, period):
 class WhiteNoise(NoiseProcess):
     """White noise, ``N / sqrt(dt) w``; Allan deviation ``N / sqrt(tau)``.
 
-    Parameters
-    ----------
-    density : float or 3 float
-        N, two-sided [unit/sqrt(Hz)].
+    ``density`` (float or 3 float): N, two-sided [unit/sqrt(Hz)].
     """
 
     def __init__(self, density, period, generator):
@@ -232,10 +218,7 @@ class WhiteNoise(NoiseProcess):
 class RandomWalk(NoiseProcess):
     """Random walk ``b <- b + K sqrt(dt) w`` from zero; Allan deviation ``K sqrt(tau / 3)``.
 
-    Parameters
-    ----------
-    density : float or 3 float
-        K, two-sided [unit/s/sqrt(Hz)].
+    ``density`` (float or 3 float): K, two-sided [unit/s/sqrt(Hz)].
     """
 
     def __init__(self, density, period, generator):
@@ -266,12 +249,8 @@ class GaussMarkov(NoiseProcess):
     ``b <- phi b + sigma sqrt(1 - phi^2) w`` with ``phi = exp(-dt / tau_c)``. Allan variance:
     :func:`imu_simulation_framework.sensors.noise.processes.gauss_markov_allan_variance`.
 
-    Parameters
-    ----------
-    sigma : float or 3 float
-        Stationary standard deviation [unit].
-    correlation_time : float or 3 float
-        tau_c [s].
+    ``sigma`` (float or 3 float): stationary standard deviation [unit]. ``correlation_time`` (float
+    or 3 float): tau_c [s].
     """
 
     _filtered = True
@@ -313,12 +292,8 @@ class BiasInstability(NoiseProcess):
     log-spaced; their variances are those that make the Allan variance flat, by non-negative least
     squares.
 
-    Parameters
-    ----------
-    coefficient : float or 3 float
-        B [unit].
-    band : 2 float
-        Shortest and longest averaging time [s].
+    ``coefficient`` (float or 3 float): B [unit]. ``band`` (2 float): shortest and longest averaging
+    time [s].
     """
 
     _filtered = True
@@ -375,10 +350,7 @@ class BiasInstability(NoiseProcess):
 class RateRamp(NoiseProcess):
     """Steady change ``R t``, with R dt at the first sample; Allan deviation ``R tau / sqrt(2)``.
 
-    Parameters
-    ----------
-    slope : float or 3 float
-        R [unit/s].
+    ``slope`` (float or 3 float): R [unit/s].
     """
 
     def __init__(self, slope, period, generator=None):
@@ -404,10 +376,7 @@ class Quantisation(NoiseProcess):
     The error of the integral is ``Q w``, that of the rate its difference
     ``Q (w_k - w_(k-1)) / dt``; Allan deviation ``sqrt(3) Q / tau``.
 
-    Parameters
-    ----------
-    coefficient : float or 3 float
-        Q [unit s].
+    ``coefficient`` (float or 3 float): Q [unit s].
     """
 
     def __init__(self, coefficient, period, generator):

@@ -16,12 +16,7 @@ BLOCK = 1024
 def run_seed(seed, run: int) -> np.random.SeedSequence:
     """Return the seed of one run.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.SeedSequence
-        Of all runs.
-    run : int
-        Counted from 0.
+    ``seed`` (int or numpy.random.SeedSequence): of all runs. ``run``: counted from 0.
     """
     return child_seed(_sequence(seed), run)
 
@@ -39,12 +34,8 @@ def _sequence(seed):
 class NormalStreams:
     """Standard normal numbers of several quantities, each from a stream of its own.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.SeedSequence
-        Of the run.
-    active : sequence of bool
-        Which quantities are random; the others are zero and cost nothing.
+    ``seed`` (int or numpy.random.SeedSequence): of the run. ``active`` (sequence of bool): which
+    quantities are random; the others are zero and cost nothing.
     """
 
     def __init__(self, seed, active):
