@@ -93,8 +93,6 @@ def test_the_written_copy_gives_the_same_settings(tmp_path):
         ("[control]\nyaw_proportinal = 1\n", "yaw_proportinal: unknown key; did you mean yaw_prop"),
         ("[contrl]\nrate = 1\n", r"unknown section \[contrl\]; did you mean control"),
         ("[control]\nrate = fast\n", r"\[control\] rate: expected a number, got 'fast'"),
-        ("[control]\nrate = 0\n", r"\[control\] rate: expected more than 0"),
-        ("[control]\nrate = nan\n", "expected a finite number"),
         ("[control]\ncontroller = lqr\n", "expected one of open_loop, yaw_pid"),
         ("[trajectory]\nscale = -1\n", r"\[trajectory\] scale: expected more than 0"),
         ("[trajectory]\nstop_index = 1.5\n", "expected a whole number"),
@@ -102,6 +100,11 @@ def test_the_written_copy_gives_the_same_settings(tmp_path):
         ("[imu_hector]\nyaw_drift = big\n", r"\[imu_hector\] yaw_drift: expected a number"),
         ("rate = 1\n", "no section headers"),
         ("[control]\nrate = 1\nrate = 2\n", "already exists"),
+        ("[control]\nrate = 1e-300\n", r"\[control\] rate: expected at least 0.1"),
+        ("[imu]\nrate = 1e-300\n", r"\[imu\] rate: expected at least 0.1"),
+        ("[recording]\npath = a\0b\n", "expected one line of text"),
+        ("[recording]\npath = a\n  b\n", "expected one line"),
+        ('[reference_columns]\na\u202eb = "a\n', "expected one line of text"),
     ],
 )
 def test_a_bad_setting_is_refused_by_file_section_and_key(tmp_path, text, sentence):
@@ -112,11 +115,10 @@ def test_a_bad_setting_is_refused_by_file_section_and_key(tmp_path, text, senten
 
 
 def test_a_bad_override_is_called_an_override(tmp_path):
-    with pytest.raises(ConfigurationError, match=r"override of \[imu\] model: expected one of"):
-        load_configuration(_write(tmp_path, ""), {"imu": {"model": "perfect"}})
-
-
-def test_a_missing_file_is_named(tmp_path):
+    path = _write(tmp_path, "")
+    for value, words in (("perfect", "expected one of"), ([1, 2], "expected one value")):
+        with pytest.raises(ConfigurationError, match=rf"override of \[imu\] model: {words}"):
+            load_configuration(path, {"imu": {"model": value}})
     with pytest.raises(ConfigurationError, match="nowhere.ini: no such file"):
         load_configuration(tmp_path / "nowhere.ini")
 
@@ -136,43 +138,18 @@ def test_no_number_without_an_end_is_accepted(tmp_path, value):
     ("section", "key", "largest"),
     [
         ("comparison", "median_window", 86_400),
-        ("comparison", "max_shift", 86_400),
         ("simulation", "real_time_factor", 1000),
         ("terrain", "size", 1000),
-        ("terrain", "radius", 1000),
         ("trajectory", "smoothing_window", 86_400),
         ("recording", "laps", 1000),
     ],
 )
 def test_a_largest_value_is_said(tmp_path, section, key, largest):
-    path = tmp_path / "config.ini"
-    path.write_text(f"[{section}]\n{key} = {largest}\n")
+    path = _write(tmp_path, f"[{section}]\n{key} = {largest}\n")
     assert getattr(getattr(load_configuration(path), section), key) == largest
     path.write_text(f"[{section}]\n{key} = {largest + 1}\n")
     with pytest.raises(ConfigurationError, match=f"{key}: expected at most {largest}"):
         load_configuration(path)
-
-
-@pytest.mark.parametrize(("section", "key"), [("control", "rate"), ("imu", "rate")])
-def test_a_rate_of_next_to_nothing_is_refused(tmp_path, section, key):
-    path = tmp_path / "config.ini"
-    path.write_text(f"[{section}]\n{key} = 1e-300\n")
-    with pytest.raises(ConfigurationError, match="expected at least 0.1"):
-        load_configuration(path)
-
-
-def test_nul_in_a_file_is_refused(tmp_path):
-    path = tmp_path / "config.ini"
-    path.write_bytes(b"[recording]\npath = a\0b\n")
-    with pytest.raises(ConfigurationError, match="expected one line of text"):
-        load_configuration(path)
-
-
-def test_an_override_of_many_values_is_refused(tmp_path):
-    path = tmp_path / "config.ini"
-    path.write_text("")
-    with pytest.raises(ConfigurationError, match=r"\[imu\] rate: expected one value"):
-        load_configuration(path, {"imu": {"rate": [1, 2]}})
 
 
 @pytest.mark.parametrize(
@@ -180,8 +157,7 @@ def test_an_override_of_many_values_is_refused(tmp_path):
     ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "a\u202eb", "my ; drive.bag", "; drive.bag"],
 )
 def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
-    path = tmp_path / "config.ini"
-    path.write_text("")
+    path = _write(tmp_path, "")
     with pytest.raises(ConfigurationError, match=r"override of \[recording\] path: "):
         load_configuration(path, {"recording": {"path": text}}, tmp_path)
 
@@ -192,30 +168,16 @@ def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, 
      "# c", "[imu]", "a = b", "a: b", "100 %"],
 )  # fmt: skip
 def test_an_odd_name_survives_the_written_copy(tmp_path, name):
-    path, copy = tmp_path / "config.ini", tmp_path / "copy.ini"
-    path.write_text("")
-    settings = load_configuration(path, {"recording": {"path": name}}, tmp_path)
+    copy = tmp_path / "copy.ini"
+    settings = load_configuration(_write(tmp_path, ""), {"recording": {"path": name}}, tmp_path)
     copy.write_text(settings.to_ini())
     assert load_configuration(copy).recording.path == str(tmp_path / name)
-
-
-def test_a_column_that_cannot_be_shown_is_refused(tmp_path):
-    path = _write(tmp_path, '[reference_columns]\na\u202eb = "a\n')
-    with pytest.raises(ConfigurationError, match="expected one line of text"):
-        load_configuration(path)
 
 
 def test_a_description_of_a_name_too_long_for_a_file_is_no_file(tmp_path):
     path = _write(tmp_path, f"[gnss]\nfile = {'9' * 600}\n")
     with pytest.raises(ConfigurationError, match=r"\[gnss\] file: 9+: there is no such file"):
         experiment_gnss(load_configuration(path))
-
-
-def test_lines_that_go_on_are_refused(tmp_path):
-    path = tmp_path / "config.ini"
-    path.write_text("[recording]\npath = a\n  b\n")
-    with pytest.raises(ConfigurationError, match="expected one line"):
-        load_configuration(path)
 
 
 def test_formats_of_figures_are_a_list(tmp_path):
@@ -232,3 +194,16 @@ def test_the_former_name_of_the_simulator_is_understood():
     configuration = load_configuration(overrides={"simulation": {"simulator": "embedded"}})
     assert configuration.simulation.simulator == "mujoco"
     assert "embedded" not in configuration.to_ini()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[recording]\npath = a\0b\n",
+        "[recording]\npath = a\n  b\n",
+        '[reference_columns]\na\u202eb = "a\n',
+    ],
+)
+def test_what_is_no_line_of_text_is_refused(tmp_path, text):
+    with pytest.raises(ConfigurationError, match="expected one line"):
+        load_configuration(_write(tmp_path, text))

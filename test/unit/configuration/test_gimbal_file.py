@@ -67,10 +67,6 @@ def test_each_bundled_gimbal_moves_an_imu(name):
         assert found.residual.largest_pointing_error < 1e-3
 
 
-def test_these_gimbals_are_bundled():
-    assert bundled_names("gimbals") == ["agisim", "ground_point", "level", "off"]
-
-
 def test_the_papers_gimbal_has_the_numbers_of_its_table():
     gimbal = isf.read_gimbal("agisim")
     assert gimbal.drive.periods == (4.0, 6.0, 10.0)
@@ -100,7 +96,6 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table():
         ("stabilisation: {hold: {}, point: {}}\n", "both hold and point"),
         ("stabilisation: {point: {latitude: 95}}\n", "stabilisation.point.latitude is 95"),
         ("stabilisation: {hold: {yaw: north}}\n", "stabilisation.hold.yaw is 'north'"),
-        ("stabilisation: 3\n", "stabilisation is 3, but it must hold keys and values"),
         ("table: 3\n", "table is 3, but it must be a file's name"),
         ("table: nowhere.csv\n", "nowhere.csv: cannot be read"),
         ("table: {times: [0, 1]}\n", "table lacks the key angles"),
@@ -148,11 +143,9 @@ def _with(line, text):
     "rows, said",
     [
         (_with(7, "2.5,nan,0.2,0.1"), "line 7, column pan: nan is no angle"),
-        (_with(7, "2.5,0.1,inf,0.1"), "line 7, column tilt: inf is no angle"),
         (_with(7, "2.5,0.1,,0.1"), "line 7, column tilt: a number was expected, found ''"),
         (_with(7, "2.5,0.1,0.1"), "line 7: 4 values were expected, found 3"),
         (_with(7, "2.0,0.1,0.1,0.1"), "line 7, column time: does not increase"),
-        (_with(7, "1.0,0.1,0.1,0.1"), "line 7, column time: does not increase"),
         (_with(1, "time,pan,tilt,yaw"), "line 1: there is no column roll, expected time, pan"),
         (_with(1, "t,pan,tilt,roll"), "line 1: the first column must be time"),
         (ROWS[:10] + ROWS[35:], "line 11: there is a gap of 13 s before it, while the other times"),

@@ -51,30 +51,25 @@ def recording(imu):
 
 def late(imu, samples):
     """The same, its biases zero for a number of samples first."""
-    names = ("angular_velocity_bias", "specific_force_bias", "yaw_bias")
-    biases = {name: getattr(imu.reading, name) for name in names}
-    shifted = {
-        name: np.concatenate([np.zeros_like(values[:samples]), values[:-samples]])
-        for name, values in biases.items()
-    }
-    consistent = {
-        "angular_velocity": imu.reading.angular_velocity
-        - biases["angular_velocity_bias"]
-        + shifted["angular_velocity_bias"],
-        "specific_force": imu.reading.specific_force
-        - biases["specific_force_bias"]
-        + shifted["specific_force_bias"],
-        "orientation": np.concatenate(
-            [imu.reading.orientation[:1].repeat(samples, axis=0), imu.reading.orientation]
-        )[:SAMPLES],
-    }
-    return ImuAtRest(
-        imu.reading.replaced(**shifted, **consistent),
-        TURNED,
-        imu.consecutive,
-        settled=samples,
-        drift_starts=dict.fromkeys(BIASES, samples),
+    reading = imu.reading
+
+    def shifted(values):
+        return np.concatenate([np.zeros_like(values[:samples]), values[:-samples]])
+
+    def moved(signal, bias):
+        return signal - bias + shifted(bias)
+
+    start = reading.orientation[:1].repeat(samples, axis=0)
+    replaced = reading.replaced(
+        yaw_bias=shifted(reading.yaw_bias),
+        angular_velocity_bias=shifted(reading.angular_velocity_bias),
+        specific_force_bias=shifted(reading.specific_force_bias),
+        angular_velocity=moved(reading.angular_velocity, reading.angular_velocity_bias),
+        specific_force=moved(reading.specific_force, reading.specific_force_bias),
+        orientation=np.concatenate([start, reading.orientation[:-samples]]),
     )
+    drift_starts = dict.fromkeys(BIASES, samples)
+    return ImuAtRest(replaced, TURNED, imu.consecutive, settled=samples, drift_starts=drift_starts)
 
 
 def outside(table):

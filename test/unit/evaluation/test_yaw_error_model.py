@@ -80,57 +80,18 @@ def test_realisations_have_the_covariance(names):
     assert np.all(np.abs(between - expected) <= 4.0 * error)
 
 
-def test_a_run_depends_on_its_number_alone():
-    together = MODEL.realisations(50, seed=5)
-
-    np.testing.assert_array_equal(MODEL.realisations(1, seed=5, first_run=37), together[37:38])
-    np.testing.assert_array_equal(MODEL.realisations(20, seed=5, first_run=25), together[25:45])
-    assert not np.any(together[0, 1:] == MODEL.realisations(1, seed=6)[0, 1:])
-
-
-def test_realisations_of_the_parts_add_up():
-    parts = sum(MODEL.only(name).realisations(3, seed=5) for name in MODEL.names)
-
-    np.testing.assert_allclose(parts, MODEL.realisations(3, seed=5), rtol=0.0, atol=1e-14)
-
-
 def test_bands_and_probability():
     bands = MODEL.bands([0.5, 0.95])
     std = np.sqrt(MODEL.variance())
-
     np.testing.assert_allclose(bands["upper_95"] - bands["mean"], 1.959963985 * std)
     np.testing.assert_allclose(bands["mean"] - bands["lower_50"], 0.67448975 * std)
     within = MODEL.probability_within(0.05)[100]
     assert within == pytest.approx(norm.cdf(0.05, 0.01, std[100]) - norm.cdf(-0.05, 0.01, std[100]))
-    known = MODEL.only("offset")
-    assert known.probability_within(0.02)[100] == 1.0
-    assert known.probability_within(0.005)[100] == 0.0
-
-
-def test_likelihood_is_that_of_the_multivariate_normal():
-    observed = MODEL.realisations(1, seed=9)[0]
-
-    result = MODEL.likelihood(observed)
-
-    expected = multivariate_normal(MODEL.mean(), MODEL.covariance()).logpdf(observed)
-    assert result.log_likelihood == pytest.approx(expected, rel=1e-9)
-    normalised = result.innovations / result.innovation_std
-    # A mean square of 101 independent normal numbers.
-    assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / 101)
-
-
-def test_likelihood_of_what_was_observed_in_part():
-    observed = MODEL.realisations(1, seed=9)[0]
-    missing = np.zeros(101, dtype=bool)
-    missing[20:60] = True
-
-    result = MODEL.likelihood(np.where(missing, np.nan, observed))
-
-    seen = np.ix_(~missing, ~missing)
-    expected = multivariate_normal(MODEL.mean()[~missing], MODEL.covariance()[seen]).logpdf(
-        observed[~missing]
-    )
-    assert result.log_likelihood == pytest.approx(expected, rel=1e-9)
+    # What is the same in every run is within or is not, and always is or is not.
+    known = YawErrorModel(TIME, (KnownError("known", 0.01 * TIME),))
+    for limit, share in ((1.001, 1.0), (0.999, 0.0)):
+        assert known.probability_within(limit)[100] == share
+        assert known.probability_always_within(limit) == (share, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -199,12 +160,6 @@ def test_white_noise_leads_outside_at_any_sample_of_the_sensor():
     assert model.probability_always_within(0.3) == pytest.approx((inside**101, 0.0))
 
 
-def test_what_is_the_same_in_every_run_stays_within_or_does_not():
-    model = YawErrorModel(TIME, (KnownError("known", 0.01 * TIME),))
-    assert model.probability_always_within(1.001) == (1.0, 0.0)
-    assert model.probability_always_within(0.999) == (0.0, 0.0)
-
-
 def test_realisations_cost_what_one_processor_does():
     # BLAS would give the products of matrices to threads that wait for each other.
     code = (
@@ -226,3 +181,26 @@ def test_realisations_cost_what_one_processor_does():
     )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 1.2
+
+
+@pytest.mark.parametrize("gap", [slice(0, 0), slice(20, 60)])
+def test_likelihood_is_that_of_the_multivariate_normal_of_what_was_observed(gap):
+    observed = MODEL.realisations(1, seed=9)[0]
+    observed[gap] = np.nan
+    result = MODEL.likelihood(observed)
+    seen = np.isfinite(observed)
+    normal = multivariate_normal(MODEL.mean()[seen], MODEL.covariance()[np.ix_(seen, seen)])
+    assert result.log_likelihood == pytest.approx(normal.logpdf(observed[seen]), rel=1e-9)
+    normalised = (result.innovations / result.innovation_std)[seen]
+    # A mean square of independent normal numbers.
+    assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / seen.sum())
+
+
+def test_a_run_depends_on_its_number_alone_and_is_the_sum_of_its_parts():
+    together = MODEL.realisations(50, seed=5)
+    for first, runs in ((37, 1), (25, 20)):
+        some = MODEL.realisations(runs, seed=5, first_run=first)
+        np.testing.assert_array_equal(some, together[first : first + runs])
+    assert not np.any(together[0, 1:] == MODEL.realisations(1, seed=6)[0, 1:])
+    parts = sum(MODEL.only(name).realisations(50, seed=5) for name in MODEL.names)
+    np.testing.assert_allclose(parts, together, rtol=0.0, atol=1e-14)

@@ -134,17 +134,21 @@ def test_rejection_stays_where_there_is_a_gyroscope_and_a_magnetometer():
 
 
 def test_what_no_mode_can_be_is_refused():
-    with pytest.raises(ConfigurationError, match="mode is 'ndof', but those of a BNO055 are IMU"):
+    with pytest.raises(ConfigurationError, match="ndof.* IMU"):
         bno055_in_mode(PERFECT, "ndof")
-    with pytest.raises(ConfigurationError, match="needs a magnetometer, which imu does not have"):
+    with pytest.raises(ConfigurationError, match="magnetometer"):
         bno055_in_mode(ImuSpecification(), "M4G")
-    with pytest.raises(ConfigurationError, match="compass, but the specification has no magneto"):
+    with pytest.raises(ConfigurationError, match="compass.* no magneto"):
         ImuSpecification(output=OutputSpecification(filter="compass"))
-    with pytest.raises(ConfigurationError, match="compass, which has no gyroscope"):
+    with pytest.raises(ConfigurationError, match="compass.* no gyroscope"):
         OutputSpecification(filter="compass", filter_rate_bias=True)
     without = isf.simulate_imu(isf.at_rest(1.0), ImuSpecification())
-    with pytest.raises(ConfigurationError, match="samples have no magnetic field"):
+    with pytest.raises(ConfigurationError, match="magnetic field"):
         bno055_calibration(without, "NDOF")
+    with pytest.raises(ConfigurationError, match="bno055_mode is 'AMG'"):
+        OutputSpecification(bno055_mode="AMG")
+    with pytest.raises(ConfigurationError, match="mode"):
+        Bno055Calibration("")
 
 
 def _handled(*turns, still=4.0, turning=1.0):
@@ -165,6 +169,7 @@ def _handled(*turns, still=4.0, turning=1.0):
 
 
 QUARTER = math.pi / 2.0
+SIX_POSITIONS = [(QUARTER, 0, 0)] * 3 + [(0, 0, QUARTER), (0, 0, 2.0 * QUARTER)]
 
 
 def test_the_gyroscope_is_calibrated_by_three_seconds_at_rest():
@@ -177,10 +182,9 @@ def test_the_gyroscope_is_calibrated_by_three_seconds_at_rest():
 
 
 def test_the_accelerometer_wants_six_positions():
-    six = [(QUARTER, 0, 0)] * 3 + [(0, 0, QUARTER), (0, 0, 2.0 * QUARTER)]
     levels = [
-        bno055_calibration(_handled(*six[:count]), "IMU")["accelerometer"].iloc[-1]
-        for count in (0, 1, 2, 3, 4, 5)
+        bno055_calibration(_handled(*SIX_POSITIONS[:count]), "IMU")["accelerometer"].iloc[-1]
+        for count in range(6)
     ]
     assert levels == [0, 1, 1, 2, 2, 3]
 
@@ -219,9 +223,18 @@ def test_no_samples_have_no_status():
     assert len(bno055_calibration(_handled().iloc[:0], "NDOF")) == 0
 
 
-def test_a_mode_is_one_of_the_data_sheets():
+@pytest.mark.parametrize("mode", MODES)
+def test_sample_by_sample_the_calibration_is_that_of_the_table(mode):
     assert tuple(MODES) == BNO055_MODES
-    with pytest.raises(ConfigurationError, match="bno055_mode is 'AMG'"):
-        OutputSpecification(bno055_mode="AMG")
-    with pytest.raises(ConfigurationError, match="The mode is"):
-        Bno055Calibration("")
+    assert bno055_in_mode(PERFECT, mode).output.bno055_mode == mode
+    samples = _handled(*SIX_POSITIONS, still=2.0)
+    noise = np.random.default_rng(1).normal(size=samples.shape)
+    samples += 1e-4 * noise * samples.abs().max().to_numpy()
+    expected = bno055_calibration(samples, mode)
+    calibration = Bno055Calibration(mode)
+    found = [
+        calibration.add(instant, row[:3], row[3:6], row[6:])
+        for instant, row in zip(samples.index, samples.to_numpy())
+    ]
+    np.testing.assert_array_equal(found, expected)
+    assert expected["accelerometer"].max() >= 2

@@ -1,7 +1,7 @@
 """Orientation from gyroscope and accelerometer."""
 
-import builtins
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.angles import (
     difference,
     quaternion_from_roll_pitch_yaw,
-    quaternion_product,
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
@@ -175,13 +174,6 @@ def test_bias_is_found_in_gentle_motion():
     assert np.all(tilts[1] < 0.1 * tilts[0])
 
 
-class _ConstantGain(ComplementaryFilter):
-    """With the integral gain of critical damping at all times."""
-
-    def _bias_gain(self, rate, force):
-        return self._period * 0.25 / self._time_constant**2
-
-
 def _shaken(seed, samples=12_000):
     """A sensor in a moving hand: accelerations and turns swing together, as about joints."""
     generator = np.random.default_rng(seed)
@@ -210,13 +202,12 @@ def _tilt_and_yaw_errors(filter, truth, rate, force):
 @pytest.mark.parametrize("seed", range(3))
 def test_fast_motion_is_not_taken_for_a_bias(seed):
     truth, rate, force = _shaken(seed)
-    without = _tilt_and_yaw_errors(ComplementaryFilter(PERIOD, 3.0), truth, rate, force)
-    estimated = _tilt_and_yaw_errors(ComplementaryFilter(PERIOD, 3.0, True), truth, rate, force)
+    without, estimated = (
+        _tilt_and_yaw_errors(ComplementaryFilter(PERIOD, 3.0, wanted), truth, rate, force)
+        for wanted in (False, True)
+    )
     assert estimated[0] < 1.02 * without[0]
     assert estimated[1] < without[1] + math.radians(0.2)
-    # A gain that does not follow the motion loses the yaw on the same readings.
-    lost = _tilt_and_yaw_errors(_ConstantGain(PERIOD, 3.0, True), truth, rate, force)
-    assert lost[1] > math.radians(45.0)
 
 
 def test_a_steady_curve_is_not_taken_for_a_bias():
@@ -225,50 +216,16 @@ def test_a_steady_curve_is_not_taken_for_a_bias():
     rate = np.tile([0.0, 0.0, 1.0], (samples, 1))
     force = np.tile([0.0, 1.0, GRAVITY], (samples, 1))
     truth = Rotation.from_euler("z", np.arange(samples) * PERIOD)
-    start = truth[0].as_quat(), np.array([0.0, 0.0, GRAVITY])
     tilts = []
-    for filter in (
-        ComplementaryFilter(PERIOD, 3.0),
-        ComplementaryFilter(PERIOD, 3.0, True),
-        _ConstantGain(PERIOD, 3.0, True),
-    ):
-        filter.start(*start)
+    for wanted in (False, True):
+        filter = ComplementaryFilter(PERIOD, 3.0, wanted)
+        filter.start(truth[0].as_quat(), np.array([0.0, 0.0, GRAVITY]))
         x, y, _, _ = (Rotation.from_quat(filter.update_all(rate, force)) * truth.inv()).as_quat().T
         tilts.append(2.0 * np.sqrt(np.mean(x**2 + y**2)))
     assert tilts[1] < 1.1 * tilts[0]
-    assert tilts[2] > 2.0 * tilts[0]
-
-
-def test_scale_factor_error_turns_the_yaw_by_its_share_of_each_round():
-    samples, error = 4001, 0.003
-    rate = np.zeros((1, samples, 3))
-    rate[..., 2] = 2.0 * math.pi / 20.0  # two rounds
-    yaw = rate[0, :, 2] * np.arange(samples) * PERIOD
-    force = np.tile([0.0, 0.0, GRAVITY], (1, samples, 1))
-    fused = fuse(_output(), PERIOD, [0.0, 0.0, 0.0, 1.0], rate * (1.0 + error), force)
-    drift = difference(yaw_from_quaternion(fused[0]), yaw)
-    assert drift[-1] == pytest.approx(2.0 * 2.0 * math.pi * error, rel=1e-6)
-
-
-def test_no_samples_give_no_orientations():
-    empty = np.empty((2, 0, 3))
-    assert fuse(_output(), PERIOD, [0, 0, 0, 1], empty, empty).shape == (2, 0, 4)
-
-
-def test_product_is_that_of_rotations():
-    first, second = Rotation.random(random_state=1), Rotation.random(random_state=2)
-    product = quaternion_product(*first.as_quat(), *second.as_quat())
-    assert _angle(product, (first * second).as_quat()) < 1e-12
 
 
 def test_a_missing_library_is_told(monkeypatch):
-    imported = builtins.__import__
-
-    def without_vqf(name, *arguments, **keywords):
-        if name == "vqf":
-            raise ImportError(name)
-        return imported(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without_vqf)
-    with pytest.raises(ConfigurationError, match="needs the Python library vqf"):
+    monkeypatch.setitem(sys.modules, "vqf", None)
+    with pytest.raises(ConfigurationError, match="vqf"):
         make_filter(OutputSpecification(filter="vqf"), PERIOD)

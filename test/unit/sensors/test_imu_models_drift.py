@@ -87,14 +87,6 @@ def test_drift_has_the_statistics_of_the_formula(drift, frequency, period, sampl
     )
 
 
-def test_innovation_test_would_notice_scaling_with_the_root_of_the_period():
-    # What a true Gauss-Markov process of that standard deviation adds is ten times as much.
-    ours = drift_innovation_std(0.5, 0.005, PERIOD)
-    assert ours == pytest.approx(
-        0.1 * 0.5 * math.sqrt(-math.expm1(-2.0 * 0.005 * PERIOD)), rel=1e-4
-    )
-
-
 def test_formulas_have_their_printed_values():
     assert drift_innovation_std(0.5, 0.005, 0.01) == pytest.approx(0.5 * 0.01 * 0.1)
     assert drift_correlation(0.005, 0.01) == pytest.approx(0.99995, abs=2e-9)

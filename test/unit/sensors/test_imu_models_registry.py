@@ -5,7 +5,6 @@ import math
 import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS, make_imu_model
 
 
@@ -17,15 +16,6 @@ def test_every_preset_can_be_made_under_a_label_of_its_own():
     labels = {_make(name).label for name in PRESETS}
     assert len(labels) == len(PRESETS)
     assert set(IMU_MODELS) <= set(PRESETS)
-
-
-def test_defaults_are_those_tuned_to_a_bno055():
-    assert GenericParameters().gaussian_noise == 0.00215
-    hector = HectorParameters()
-    assert (hector.yaw_drift, hector.yaw_drift_frequency) == (0.5, 0.005)
-    assert hector.yaw_gaussian_noise == 0.00215
-    slow = _make("hector_slow").parameters
-    assert (slow.yaw_drift, slow.yaw_drift_frequency) == (1.118, 0.001)
 
 
 def test_given_parameters_go_before_those_of_the_preset():

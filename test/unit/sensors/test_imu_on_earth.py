@@ -23,12 +23,8 @@ def test_without_errors_it_feels_the_earths_turning_and_gravity():
 
 def test_its_orientation_is_against_east_north_up_where_it_is():
     motion = flight(100.0, 20.0)
-    samples = isf.simulate_imu(
-        motion,
-        isf.ImuSpecification(
-            output=isf.OutputSpecification(rate=100.0, orientation_reference="truth")
-        ),
-    )
+    output = isf.OutputSpecification(rate=100.0, orientation_reference="truth")
+    samples = isf.simulate_imu(motion, isf.ImuSpecification(output=output))
     assert samples["yaw"].to_numpy() == pytest.approx(motion.yaw, abs=1e-9)
     rate, force = motion.means()
     assert samples[GYRO].to_numpy() == pytest.approx(rate, abs=1e-12)
@@ -77,37 +73,28 @@ def test_a_disturbance_is_in_the_level_plane_at_the_start():
     environment = isf.MagneticEnvironment(earth=(0.0, 0.0, 0.0), dipoles=[dipole])
     imu = isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification())
     motion = isf.circling(60.0, 47.0, 11.0, 500.0, radius=500.0, speed=60.0)
-    samples = isf.simulate_imu(motion, imu, magnetic_environment=environment)
-    local = motion.local()
-    other = isf.simulate_imu(local, imu, magnetic_environment=environment)
-    assert samples[MAG].to_numpy() == pytest.approx(
-        other[MAG].to_numpy(), abs=2e-4 * np.abs(other[MAG].to_numpy()).max()
+    ours, local = (
+        isf.simulate_imu(each, imu, magnetic_environment=environment)[MAG].to_numpy()
+        for each in (motion, motion.local())
     )
+    assert ours == pytest.approx(local, abs=2e-4 * np.abs(local).max())
 
 
 def test_a_motion_in_a_flat_world_has_a_place_on_the_turning_earth():
     drive = isf.read_drive("a", laps=1).resampled(20.0)
     motion = isf.on_earth(drive, 50.0, 14.0, 250.0)
-    back = motion.local((np.radians(50.0), np.radians(14.0), 250.0))
-    for name, tolerance in (
-        ("position", 1e-8),
-        ("orientation", 1e-12),
-        ("velocity", 1e-12),
-        ("angular_velocity", 1e-15),
-    ):
-        np.testing.assert_allclose(
-            getattr(back, name), getattr(drive, name), rtol=0.0, atol=tolerance, err_msg=name
-        )
-    # Independently: the force in the flat world, the place's gravity for its own, and Coriolis's.
     angle = np.radians(50.0)
+    back = motion.local((angle, np.radians(14.0), 250.0))
+    np.testing.assert_allclose(back.position, drive.position, rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(back.orientation, drive.orientation, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(back.velocity, drive.velocity, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(back.angular_velocity, drive.angular_velocity, rtol=0.0, atol=1e-15)
+    # Independently: the force in the flat world, the place's gravity for its own, and Coriolis's.
     earth = EARTH_RATE * np.array([0.0, np.cos(angle), np.sin(angle)])
-    turn = Rotation.from_quat(drive.orientation)
-    change = turn.inv().apply([0.0, 0.0, back.gravity - drive.gravity])
-    change += turn.inv().apply(2.0 * np.cross(earth, drive.velocity))
+    change = 2.0 * np.cross(earth, drive.velocity) + [0.0, 0.0, back.gravity - drive.gravity]
+    expected = drive.specific_force + Rotation.from_quat(drive.orientation).inv().apply(change)
     # Some metres away the vertical leans by 1e-6.
-    np.testing.assert_allclose(
-        motion.specific_force, drive.specific_force + change, rtol=0.0, atol=5e-5
-    )
+    np.testing.assert_allclose(motion.specific_force, expected, rtol=0.0, atol=5e-5)
 
 
 def test_a_latitude_lets_a_robots_yaw_drift_by_the_earths_vertical_turning():

@@ -3,8 +3,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import from_mapping, to_mapping
-from imu_simulation_framework.core.yaml_files import load_plain
+from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.sensors.files import imu_specification_text, load_imu_specification
 from imu_simulation_framework.sensors.formats.base import unsaid
 from imu_simulation_framework.sensors.imu_specification import (
@@ -113,16 +112,13 @@ def test_its_covariance_is_that_of_its_samples():
 
 
 def test_a_file_holds_it(tmp_path):
-    imu = specified(white_noise=1e-7, hard_iron=HARD, soft_iron=SOFT)
     path = tmp_path / "imu.yaml"
-    for one in (imu, specified(), ImuSpecification()):
-        assert from_mapping(ImuSpecification, to_mapping(one), "it") == one
-        path.write_text(imu_specification_text(one))
-        assert load_imu_specification(path) == one
-    text = imu_specification_text(imu)
-    assert "white_noise: [1e-07, 1e-07, 1e-07]  # T/sqrt(Hz)" in text
+    for imu in (specified(white_noise=1e-7, hard_iron=HARD, soft_iron=SOFT), specified()):
+        path.write_text(imu_specification_text(imu))
+        assert load_imu_specification(path) == imu
+    text = imu_specification_text(specified(hard_iron=HARD))
     assert "hard_iron: [2e-06, -1e-06, 3e-06]  # T\n" in text
-    assert load_plain(imu_specification_text(ImuSpecification())) == {"name": "imu"}
+    assert "magnetometer" not in imu_specification_text(ImuSpecification())
 
 
 def test_a_format_without_one_says_so():

@@ -7,7 +7,7 @@ from imu_simulation_framework.core.columns import IMU_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.heading.yaw_error import yaw_error
 from imu_simulation_framework.motion.sources import at_rest, read_drive, rounds, straight
-from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -37,13 +37,6 @@ def test_without_a_seed_it_is_zero(motion):
         imu_model("generic", motion.period, *seed).batch(truth, 1) for seed in ((), (0,))
     )
     np.testing.assert_array_equal(without.specific_force, seeded.specific_force)
-
-
-def test_an_ideal_imu_says_the_truth(motion):
-    samples = simulate_imu(motion, "ideal")
-    truth = imu_truth(motion)
-    np.testing.assert_array_equal(samples[["gyro_x", "gyro_y", "gyro_z"]], truth.angular_velocity)
-    np.testing.assert_allclose(yaw_error(samples, motion), 0.0, rtol=0.0, atol=1e-12)
 
 
 def added_error(motion, **gyroscope):
@@ -96,11 +89,6 @@ def test_runs_have_their_own_numbers_and_seeds_theirs(motion):
     np.testing.assert_array_equal(first, simulate_imu(motion, "hector", seed=3, run=2))
     for other in ({"seed": 3, "run": 1}, {"seed": 4, "run": 2}):
         assert not np.array_equal(first, simulate_imu(motion, "hector", **other))
-
-
-def test_parameters_of_a_plugin_are_taken(motion):
-    samples = simulate_imu(motion, HectorParameters(yaw_offset=0.2, yaw_drift=0.0))
-    np.testing.assert_allclose(yaw_error(samples, motion), -0.2, rtol=0.0, atol=1e-9)
 
 
 def test_what_cannot_be_simulated_is_refused(motion):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
-from imu_simulation_framework.sensors.noise.processes import BLOCK
 from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 PERIOD = 0.01
@@ -22,27 +21,6 @@ EVERYTHING = TriadSpecification(
 
 def _noise(specification=EVERYTHING, seed=1):
     return TriadNoise(specification, PERIOD, np.random.SeedSequence(seed))
-
-
-def test_steps_and_blocks_are_equal_to_the_bit():
-    noise, bias = _noise().advance(BLOCK + 200)
-    mixed = _noise()
-    parts = [mixed.advance(100), *([x[np.newaxis] for x in mixed.step()] for _ in range(50))]
-    parts.append(mixed.advance(BLOCK + 50))
-    np.testing.assert_array_equal(np.concatenate([part[0] for part in parts]), noise)
-    np.testing.assert_array_equal(np.concatenate([part[1] for part in parts]), bias)
-
-
-def test_equal_seeds_give_equal_realisations_however_they_are_made():
-    first = _noise()
-    first.advance(10)
-    again = first.restarted(np.random.SeedSequence(7)).advance(50)
-    new = _noise(seed=7).advance(50)
-    for ours, expected in zip(again, new):
-        np.testing.assert_array_equal(ours, expected)
-    seed = np.random.SeedSequence(7)
-    for _ in range(2):
-        np.testing.assert_array_equal(TriadNoise(EVERYTHING, PERIOD, seed).advance(50)[1], new[1])
 
 
 def test_turn_on_bias_is_constant_in_a_run_and_spread_over_runs():
@@ -65,9 +43,3 @@ def test_variance_is_that_of_the_specification():
     np.testing.assert_allclose(
         noise.var(axis=0), white + quantisation, rtol=4.0 * np.sqrt(3.0 / 40_000)
     )
-
-
-def test_without_errors_there_is_nothing():
-    noise, bias = _noise(TriadSpecification()).advance(5)
-    assert not noise.any()
-    assert not bias.any()

@@ -5,14 +5,10 @@ from dataclasses import fields
 import pytest
 
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
+from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 from imu_simulation_framework.sensors.triads import TRIADS, TriadKind
 
 MAGNETOMETER = TriadKind("T", ("mag_x", "mag_y", "mag_z"), {"white_noise": "nT/sqrt(Hz)"})
-
-
-def test_an_imu_has_gyroscopes_and_accelerometers():
-    assert IMU_TRIADS == ("gyroscope", "accelerometer")
 
 
 @pytest.mark.parametrize(

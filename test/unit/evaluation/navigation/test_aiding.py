@@ -16,12 +16,15 @@ ARM, ARM_RATE = np.array([-1.2, 0.4, 2.0]), np.array([0.1, -0.3, 0.2])
 RATE = np.array([0.3, -0.5, 0.9])
 
 
-def _state():
-    attitude = Rotation.from_rotvec([[0.4, -1.1, 2.0]]).as_matrix()
+def _state(motion=None, at=0):
     nothing = np.zeros((1, 3))
-    return NavigationState(
-        np.array([[4e6, 3e6, 4e6]]), np.array([[30.0, -50.0, 20.0]]), attitude, nothing, nothing
-    )
+    if motion is None:
+        attitude = Rotation.from_rotvec([[0.4, -1.1, 2.0]]).as_matrix()
+        place, velocity = np.array([[4e6, 3e6, 4e6]]), np.array([[30.0, -50.0, 20.0]])
+    else:
+        attitude = Rotation.from_quat(motion.orientation[[at]]).as_matrix()
+        place, velocity = motion.position[[at]], motion.velocity[[at]]
+    return NavigationState(place, velocity, attitude, nothing, nothing)
 
 
 @pytest.mark.parametrize("arm, arm_rate", [(ARM, ARM_RATE), (0.0 * ARM, 0.0 * ARM)])
@@ -60,25 +63,13 @@ def test_a_lever_arm_over_time_leads_from_the_imu_to_the_antenna():
     at = np.arange(100, 900, 50)
     arm = lever_arm_between(imu, antenna, imu.time[at])
     for index, sample in enumerate(at):
-        state = NavigationState(
-            imu.position[[sample]],
-            imu.velocity[[sample]],
-            Rotation.from_quat(imu.orientation[[sample]]).as_matrix(),
-            np.zeros((1, 3)),
-            np.zeros((1, 3)),
-        )
-        seen, _ = antenna_matrix(
-            state, imu.angular_velocity[[sample]], arm.arm[index], arm.rate[index]
-        )
+        rate = imu.angular_velocity[[sample]]
+        seen, _ = antenna_matrix(_state(imu, sample), rate, arm.arm[index], arm.rate[index])
         assert seen[0, :3] == pytest.approx(antenna.position[sample], abs=1e-8)
         assert seen[0, 3:] == pytest.approx(antenna.velocity[sample], abs=1e-9)
     # The arm's rate is that of the arm.
     whole = lever_arm_between(imu, antenna, imu.time)
     rate = np.gradient(whole.arm, imu.time, axis=0)
     assert whole.rate[2:-2] == pytest.approx(rate[2:-2], abs=2e-4)
-
-
-def test_a_lever_arm_needs_motions_of_the_same_times():
-    airframe = flight(duration=2.0)
     with pytest.raises(MotionError, match="the same times"):
-        lever_arm_between(airframe, flight(rate=50.0, duration=2.0), [1.0])
+        lever_arm_between(airframe, flight(rate=50.0, duration=10.0), [1.0])
