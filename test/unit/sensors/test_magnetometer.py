@@ -30,13 +30,11 @@ def test_without_errors_it_is_the_field_in_its_axes(motion):
     felt = hall.felt(motion.position, motion.orientation)
     np.testing.assert_allclose(samples[MAG], felt, rtol=0.0, atol=1e-18)
     # The robot is level: up stays up, and what is level keeps its length away from the beam.
-    clean = isf.simulate_imu(motion, specified(), magnetic_environment=EARTH)
-    assert clean["mag_z"].to_numpy() == pytest.approx(-45e-6)
-    assert np.hypot(clean["mag_x"], clean["mag_y"]).to_numpy() == pytest.approx(
-        np.hypot(2e-6, 20e-6)
-    )
+    clean = isf.simulate_imu(motion, specified(), magnetic_environment=EARTH)[MAG].to_numpy()
+    assert clean[:, 2] == pytest.approx(-45e-6)
+    assert np.hypot(*clean[:, :2].T) == pytest.approx(np.hypot(2e-6, 20e-6))
     # Facing east along x, north is to the left.
-    assert clean[MAG].to_numpy()[0] == pytest.approx(EARTH.earth)
+    assert clean[0] == pytest.approx(EARTH.earth)
 
 
 def test_iron_on_the_robot_bends_and_shifts_it(motion):
@@ -50,16 +48,13 @@ def test_iron_on_the_robot_bends_and_shifts_it(motion):
 def test_motors_are_felt_as_they_pull(motion):
     motors = isf.MotorField(left=(1e-6, 0.0, 0.0), right=(0.0, -2e-6, 0.0))
     robot = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
-    torque = np.column_stack(
-        [np.linspace(0.0, 1.0, len(motion)), np.linspace(1.0, 0.0, len(motion))]
-    )
+    torque = np.linspace([0.0, 1.0], [1.0, 0.0], len(motion))
     plain, pulled = (
         isf.simulate_imu(motion, specified(), magnetic_environment=robot, wheel_torque=given)
         for given in (None, torque)
     )
-    np.testing.assert_allclose(
-        (pulled - plain)[MAG], torque * [[1e-6, -2e-6]] @ np.eye(2, 3), rtol=0.0, atol=1e-18
-    )
+    expected = torque * [1e-6, -2e-6] @ np.eye(2, 3)
+    np.testing.assert_allclose((pulled - plain)[MAG], expected, rtol=0.0, atol=1e-18)
 
 
 def test_noise_range_and_resolution_are_those_of_any_triad():
