@@ -46,7 +46,7 @@ def test_a_moving_sensor_is_refused(axis, amplitude, period):
     times, values = at_rest()
     swing = amplitude * np.sin(2.0 * np.pi * times / period)
     values[axis] += np.where(times > 300.0, swing, 0.0)
-    with pytest.raises(RecordingError, match=rf"^file\.bag: .*{NAMES[axis]}.* first at 30"):
+    with pytest.raises(RecordingError, match=rf"^file\.bag: .* first at 30.*{NAMES[axis]}"):
         check(times, values)
 
 
