@@ -154,7 +154,7 @@ def test_every_package_has_a_page_of_the_api(repository):
         # A picture is written as every file is; the live view is a window.
         (
             "matplotlib",
-            r"report\.|commands\.|(.+\.)?\w*(figures|side_by_side)$|core\.whole_files$"
+            r"report\.|commands\.|(.+\.)?figures$|core\.whole_files$"
             r"|ros1\.nodes\.yaw_view$",
         ),
         ("mujoco", r"drive\.mujoco$"),

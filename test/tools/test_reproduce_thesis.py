@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from tool_calls import call_tool
 
-from imu_simulation_framework.commands.thesis.catalogue import ITEMS
 from imu_simulation_framework.commands.thesis.experiments import (
     HECTOR_SLOW,
     REPEATED,
     RUNS,
     repeated,
 )
+from imu_simulation_framework.commands.thesis.figures import ITEMS
 from imu_simulation_framework.motion.drives import get_drive, with_laps
 from imu_simulation_framework.recordings.bundled_drives import write_drive
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS

@@ -1,9 +1,4 @@
-"""What an Allan analysis says and leaves behind: text, files and figures.
-
-What an Allan analysis says on the terminal: a table, and sentences.
-
-What an Allan analysis leaves behind: files and figures.
-"""
+"""What an Allan analysis says on the terminal and leaves behind: text, files and figures."""
 
 from __future__ import annotations
 
@@ -28,6 +23,7 @@ from imu_simulation_framework.core.whole_files import (
     refuse_overwriting,
     write_whole,
 )
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.triads import TRIADS
 
@@ -211,22 +207,9 @@ def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
     """Write the specification, Kalibr's parameters, the numbers and the figures.
 
     All contents are made before the first file is written, and each file is there as a whole or
-    not at all.
-
-    Parameters
-    ----------
-    identification : AllanIdentification
-    folder : str or Path
-        Made if it is not there.
-    name : str
-        Of the sensor, for the specification.
-    inputs : iterable of str or Path
-        The recordings, which must not be replaced.
-
-    Returns
-    -------
-    list of str
-        What could not be written, or not be said in a format, and why, a sentence each.
+    not at all. ``name`` is the sensor's, for the specification; the ``inputs`` must not be
+    replaced. Returns what could not be written, or not be said in a format, and why, a sentence
+    each.
 
     Raises
     ------
@@ -251,10 +234,10 @@ def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
     except ConfigurationError as error:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
-        contents[f"allan_{sensor}.png"] = picture(allan_figure(identification, sensor))
+        contents[f"allan_{sensor}.png"] = picture(drawing(allan_figure(identification, sensor)))
         for number, recording in enumerate(identification.recordings, 1):
             ending = f"_{number}" if len(identification.recordings) > 1 else ""
-            contents[f"raw_{sensor}{ending}.png"] = picture(raw_figure(recording, sensor))
+            contents[f"raw_{sensor}{ending}.png"] = picture(drawing(raw_figure(recording, sensor)))
     folder = make_folder(folder)
     for file_name in contents:
         refuse_overwriting(folder / file_name, inputs)
@@ -269,11 +252,13 @@ def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
     return remarks
 
 
+def _missing(identification) -> list[str]:
+    return [axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes]
+
+
 def _comment(identification) -> str:
     lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
-    missing = [
-        axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes
-    ]
+    missing = _missing(identification)
     if missing:
         lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
     absent, kept = [], []
@@ -304,9 +289,7 @@ def _kalibr(identification, name):
     """Return the content of Kalibr's file, and what of the slow drift it cannot say."""
     from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
 
-    missing = [
-        axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes
-    ]
+    missing = _missing(identification)
     if missing:
         raise ConfigurationError(
             f"Kalibr needs both sensors with three axes, but {', '.join(missing)} "
@@ -385,7 +368,6 @@ def _axis(sensor, result) -> dict:
 
 
 def _gauss_markov_row(sensor, result):
-    """Return the Gauss-Markov process, None if there is none."""
     fit = result.fit
     if GAUSS_MARKOV not in fit.terms:
         return None
@@ -394,10 +376,8 @@ def _gauss_markov_row(sensor, result):
         **_estimate(fit.terms[GAUSS_MARKOV], 1.0),
         "written": result.signed(GAUSS_MARKOV),
         "time_s": fit.gauss_markov_time.value,
-        "time_interval_95_s": [
-            fit.gauss_markov_time.low, _number(fit.gauss_markov_time.high)
-        ],
-    }  # fmt: skip
+        "time_interval_95_s": [fit.gauss_markov_time.low, _number(fit.gauss_markov_time.high)],
+    }
 
 
 def _term(sensor, result, term) -> dict:
@@ -414,10 +394,7 @@ def _term(sensor, result, term) -> dict:
         content["sign"] = int(result.ramp_sign)
     if term in result.needed:
         needed = result.needed[term]
-        content["needed"] = {
-            "for_value": needed.value,
-            "duration_s": _number(needed.duration),
-        }
+        content["needed"] = {"for_value": needed.value, "duration_s": _number(needed.duration)}
     return content
 
 

@@ -64,19 +64,8 @@ STILL = 0.01
 class ExperimentAtRest:
     """What an experiment with a robot at rest tells about its IMU.
 
-    Attributes
-    ----------
-    imu : ImuAtRest
-        From the moment at which the experiment's recorder began.
-    model : str
-        Which error model it shall have.
-    parameters : Mapping
-        Of the model.
-    period : float
-        Of the samples [s].
-    simulator : str
-    expected, received : int
-        Messages of the IMU during the drive.
+    From the moment at which its recorder began; ``model`` and ``parameters`` are those that it
+    shall have; ``period`` of the samples [s]; messages ``expected`` and ``received``.
     """
 
     imu: ImuAtRest

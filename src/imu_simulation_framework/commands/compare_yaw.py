@@ -28,7 +28,7 @@ from imu_simulation_framework.core.whole_files import (
     make_folder,
     refuse_overwriting,
 )
-from imu_simulation_framework.drive import side_by_side as figures
+from imu_simulation_framework.drive.figures import yaws as yaws_figure
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.comparison import (
     FASTEST_TURN,
@@ -38,6 +38,7 @@ from imu_simulation_framework.heading.comparison import (
     yaw_differences,
 )
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
 
 NAME = "compare_yaw"
@@ -79,7 +80,7 @@ def main(arguments):
     print(table_text.table_text(table, COLUMNS), end="")
     for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)
-    figure = figures.yaws(names, yaws, differences)
+    figure = drawing(yaws_figure(names, yaws, differences))
     write_pictures(out, NAME, figure, options.formats)
     for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
         print(path)

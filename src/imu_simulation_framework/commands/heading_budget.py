@@ -52,6 +52,7 @@ from imu_simulation_framework.heading.model.sources import RateGaussMarkov
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Section, page_html
 from imu_simulation_framework.report.table import Column
 from imu_simulation_framework.sensors.errors_in_motion import (
@@ -148,7 +149,7 @@ def _show_budgets(options, out, title, budgets):
     ).reset_index("imu")
     write_whole(out / "bands.csv", bands.to_csv(float_format="%.9g").encode("utf-8"))
     shown = [ShownBudget(name, budget.model) for name, budget in zip(names, budgets)]
-    figure = budget_figure(shown, options.within, title)
+    figure = drawing(budget_figure(shown, options.within), title)
     write_pictures(out, NAME, figure, options.formats)
     print(out / "bands.csv")
     for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):

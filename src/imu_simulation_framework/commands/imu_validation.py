@@ -1,9 +1,4 @@
-"""How far an IMU is from the truth: errors, limits to them, and a figure.
-
-How far an IMU is from the truth: errors of each axis, their statistics, and limits to them.
-
-Figure of an IMU's errors: over time, and their Allan deviation.
-"""
+"""How far an IMU is from the truth: errors of each axis, limits to them, and a figure."""
 
 from __future__ import annotations
 
@@ -25,6 +20,7 @@ from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.time_alignment import find_time_shift
 from imu_simulation_framework.heading.statistics import ErrorStatistics, error_statistics
 from imu_simulation_framework.report import style
+from imu_simulation_framework.report.figure import Figure
 
 QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
 """What is validated -> its columns of an ImuRecord."""
@@ -52,17 +48,10 @@ _GAP = 3.0
 
 @dataclass(frozen=True)
 class AxisError:
-    """The error of one axis: truth minus IMU.
+    """The error of one axis, truth minus IMU, (n,) in the unit of :data:`UNITS`.
 
-    Attributes
-    ----------
-    quantity, axis : str
-        Of :data:`QUANTITIES`, and of :data:`AXES` or :data:`NORM`.
-    error : ndarray, shape (n,)
-        In the unit of :data:`UNITS`.
-    statistics : ErrorStatistics
-    tau, allan_deviation : ndarray, shape (taus,)
-        Averaging times [s], and the overlapping Allan deviation of the error.
+    ``axis`` is of :data:`AXES` or :data:`NORM`; ``allan_deviation`` is the overlapping one at the
+    averaging times ``tau`` [s], (taus,) each.
     """
 
     quantity: str
@@ -93,17 +82,10 @@ class AxisError:
 
 @dataclass(frozen=True)
 class ImuValidation:
-    """The errors of an IMU.
+    """The errors of an IMU at the times [s], (n,), of its samples that were compared.
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        Of the IMU's samples that were compared [s].
-    axes : list of AxisError
-    shift : float
-        By which the IMU's stamps were moved back [s].
-    remarks : list of str
-        How times were put together, and what was left out.
+    Its stamps were moved back by ``shift`` [s]; ``remarks`` say how times were put together, and
+    what was left out.
     """
 
     time: np.ndarray
@@ -343,41 +325,21 @@ def _positive(value, name) -> float:
 _TITLES = {"rate": "angular velocity", "force": "specific force", "orientation": "orientation"}
 
 
-def validation_figure(validation: ImuValidation):
-    """Errors over time at the left and their Allan deviation at the right, a row per quantity.
-
-    Parameters
-    ----------
-    validation : ImuValidation
-
-    Returns
-    -------
-    Figure
-    """
-    quantities = list(dict.fromkeys(axis.quantity for axis in validation.axes))
-    rows = len(quantities)
-    figure, axes = style.make_figure(rows, height=1.2 + 2.6 * rows, width=11.0, columns=2)
-    begin = validation.time[0]
-    for row, quantity in enumerate(quantities):
-        left, right = axes[2 * row : 2 * row + 2]
+def validation_figure(validation: ImuValidation) -> Figure:
+    """Return errors over time at the left and their Allan deviation at the right."""
+    figure = Figure(widths=(1.0, 1.0), width=11.0)
+    for quantity in dict.fromkeys(axis.quantity for axis in validation.axes):
         shown = [one for one in validation.axes if one.quantity == quantity and one.axis != NORM]
+        looks = style.series(len(shown))
         unit = UNITS[quantity].replace("^2", "²")
-        for one, look in zip(shown, style.series(len(shown))):
+        title = f"{_TITLES[quantity]}, truth minus IMU"
+        figure.panel(f"error [{unit}]", title, height=240).zero()
+        for one, look in zip(shown, looks):
             thin = {**look, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
-            step = max(1, len(one.error) // style.DRAWN_POINTS)
-            time = validation.time[::step] - begin
-            left.plot(time, one.error[::step], label=one.axis, **thin)
+            figure.line(validation.time - validation.time[0], one.error, thin, one.axis)
+        title = "Allan deviation of the error"
+        figure.panel(f"[{unit}]", title, x="averaging time [s]", log="xy", height=240)
+        for one, look in zip(shown, looks):
             known = one.allan_deviation > 0.0
-            right.loglog(one.tau[known], one.allan_deviation[known], label=one.axis, **look)
-        left.axhline(0.0, **style.ZERO)
-        style.label(left, y=f"error [{unit}]", title=f"{_TITLES[quantity]}, truth minus IMU")
-        style.label(right, y=f"[{unit}]", title="Allan deviation of the error")
-        legend = left.legend(
-            fontsize=9, frameon=False, ncol=3, loc="lower right", bbox_to_anchor=(1.0, 0.98),
-            borderaxespad=0.0,
-        )  # fmt: skip
-        for line in legend.get_lines():
-            line.set_linewidth(style.LEGEND_LINEWIDTH)
-    style.label(axes[-2], x="time [s]")
-    style.label(axes[-1], x="averaging time [s]")
+            figure.line(one.tau[known], one.allan_deviation[known], look, one.axis)
     return figure

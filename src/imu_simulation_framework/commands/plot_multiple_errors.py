@@ -22,18 +22,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import ArgumentParser, write_pictures
 from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
-from imu_simulation_framework.drive.results.files import ResultFolder, find_results
-from imu_simulation_framework.drive.results.tables import ExperimentTables
-from imu_simulation_framework.drive.side_by_side import (
-    MOST_PANELS,
+from imu_simulation_framework.drive.figures import (
+    MAX_PANELS,
     ShownError,
     yaw_error_spectra,
     yaw_errors,
 )
+from imu_simulation_framework.drive.results.files import ResultFolder, find_results
+from imu_simulation_framework.drive.results.tables import ExperimentTables
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, previous_summary
 from imu_simulation_framework.heading.comparison import (
     Comparison,
@@ -41,6 +41,7 @@ from imu_simulation_framework.heading.comparison import (
     YawComparison,
 )
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
 
 NAME = "yaw_errors"
@@ -78,8 +79,9 @@ class _Row(NamedTuple):
         return self.imu == RECORDED
 
     @property
-    def name(self) -> str:
-        return self.imu if self.recorded and not self.run else f"{self.imu}, run {self.run}"
+    def error(self) -> ShownError:
+        name = self.imu if self.recorded and not self.run else f"{self.imu}, run {self.run}"
+        return ShownError(self.drive, name, self.recorded, self.comparison)
 
 
 def main(arguments):
@@ -98,11 +100,11 @@ def main(arguments):
             f"{options.results[0]}: there is no {options.imu} IMU to show in "
             f"{'this result' if len(folders) == 1 else f'these {len(folders)} results'}"
         )
-    errors = [ShownError(row.drive, row.name, row.recorded, row.comparison) for row in rows]
+    errors = [row.error for row in rows]
     drives = {row.drive for row in rows}
-    if MOST_PANELS < len(drives) < len(rows):
+    if MAX_PANELS < len(drives) < len(rows):
         raise ResultError(
-            f"{len(drives)} drives are more than {MOST_PANELS} panels; name fewer results, or show "
+            f"{len(drives)} drives are more than {MAX_PANELS} panels; name fewer results, or show "
             "one kind with --imu"
         )
     if len(drives) == len(rows):
@@ -114,14 +116,9 @@ def main(arguments):
     print(table_text.table_text(table, COLUMNS), end="")
     for remark in remarks:
         print(remark)
-    figures = {
-        NAME: yaw_errors(errors, settings.median_window),
-        f"{NAME}_psd": yaw_error_spectra(errors),
-    }
-    for name, figure in figures.items():
-        for format in dict.fromkeys(options.formats):
-            write_whole(out / f"{name}.{format}", picture(figure, format))
-            print(out / f"{name}.{format}")
+    over_time = drawing(yaw_errors(errors, settings.median_window))
+    write_pictures(out, NAME, over_time, options.formats)
+    write_pictures(out, f"{NAME}_psd", drawing(yaw_error_spectra(errors)), options.formats)
     for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
         print(path)
 

@@ -51,7 +51,7 @@ from imu_simulation_framework.flight.jsbsim import RATE
 from imu_simulation_framework.flight.page import ShownFlight, flight_page
 from imu_simulation_framework.flight.source import find_flight
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
-from imu_simulation_framework.report import style
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
 from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -91,8 +91,8 @@ def main(arguments):
     remarks += left_out
     figures = _figures(flown, instants, alone, in_flight, navigated)
     for name, figure in figures.items():
-        style.sign(figure, f"{described} · seed {options.seed}")
-        write_pictures(out, name, figure, options.formats)
+        drawn = drawing(figure, f"{described} · seed {options.seed}")
+        write_pictures(out, name, drawn, options.formats)
     for name, (errors, _) in navigated.items():
         write_file(
             out / f"navigation_{name.replace(' ', '_')}.csv",
@@ -156,7 +156,7 @@ def _navigated(flown, gimbal, imu, gnss, options):
         motions["gimbal on"] = flown.imu_motion
     try:
         return {
-            name: tuple(showing.navigated(motion, imu, gnss, options.runs, options.seed))
+            name: showing.navigated(motion, imu, gnss, options.runs, options.seed)
             for name, motion in motions.items()
         }, ()
     except ConfigurationError as error:

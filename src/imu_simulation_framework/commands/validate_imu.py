@@ -89,6 +89,7 @@ def _write(options, validation, judged: list[JudgedLimit], remarks) -> None:
     """Write table, Allan deviations, summary and figure."""
     # Nobody else waits for matplotlib.
     from imu_simulation_framework.commands.imu_validation import validation_figure
+    from imu_simulation_framework.report.drawing import drawing
 
     out = make_folder(options.out)
     table = pd.DataFrame(_rows(validation), columns=["quantity", "axis", "unit", *STATISTICS])
@@ -117,7 +118,7 @@ def _write(options, validation, judged: list[JudgedLimit], remarks) -> None:
         "remarks": remarks,
     }  # fmt: skip
     write_whole(out / "validation.json", json_text(summary).encode())
-    write_whole(out / "validation.png", picture(validation_figure(validation)))
+    write_whole(out / "validation.png", picture(drawing(validation_figure(validation))))
     print(f"{Path(options.out)}: validation.csv, allan_deviation.csv, validation.json, .png")
 
 

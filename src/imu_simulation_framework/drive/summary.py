@@ -31,8 +31,6 @@ Everything but ``execution`` is the same for two runs with one seed. Units are a
 of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
 standard_deviation, minimum, maximum, maximum_absolute, final and drift mean what
 :class:`~imu_simulation_framework.heading.statistics.ErrorStatistics` says.
-
-The summary of an experiment that is looked at again.
 """
 
 from __future__ import annotations
@@ -56,14 +54,9 @@ from imu_simulation_framework.heading.comparison import ComparisonSettings, comp
 class RunDescription:
     """What the tables of an experiment do not tell.
 
-    Attributes
-    ----------
-    facts : Mapping
-        The summary's ``run``: IMU, controller, seed; of numbers, texts and what holds them.
-    execution : Mapping
-        Goes into the summary's ``execution``; ``wall_time_s`` in it gives the real-time factor.
-    messages_expected : Mapping of str to int
-        Name of a table -> number of messages that the simulator sent for it.
+    ``facts`` are the summary's ``run``: IMU, controller, seed; of ``execution``, which it also has,
+    ``wall_time_s`` gives the real-time factor; ``messages_expected``: name of a table -> number of
+    messages that the simulator sent for it.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -231,11 +224,7 @@ SETTINGS = {
 
 
 def previous_summary(folder) -> dict:
-    """Return the summary that the experiment wrote, empty if it was ended before it could.
-
-    Parameters
-    ----------
-    folder : ResultFolder
+    """Return the summary that an experiment wrote into its ResultFolder, empty if it could not.
 
     Raises
     ------
@@ -265,16 +254,9 @@ def previous_summary(folder) -> dict:
 
 
 def settings_of(previous, path, **chosen) -> ComparisonSettings:
-    """Return how an experiment is to be evaluated: as it was, but for what is chosen anew.
+    """Return how an experiment is to be evaluated: as its previous summary at a path says.
 
-    Parameters
-    ----------
-    previous : Mapping
-        Its summary.
-    path : Path
-        Where that stands.
-    **chosen : object
-        Of :class:`.ComparisonSettings`; None keeps what was.
+    What is chosen of :class:`.ComparisonSettings` replaces that; None keeps what was.
 
     Raises
     ------

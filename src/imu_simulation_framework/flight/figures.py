@@ -1,18 +1,9 @@
 """Figures of a flight: an IMU beside the truth, the path, and a navigator's errors.
 
-What figures of a flight show: an IMU's samples beside the truth, and a navigator's errors.
-
-Lines and words that the pictures of a flight and its page have in common.
-
-What an IMU measures, beside the truth: specific force above, angular velocity below.
-
-Errors of a navigator along a flight: heading, position and velocity, as figure 8, c and d.
-
-Where a flight went: a drawing in three dimensions and a map, as figure 8, a and b, of the seed.
-
-The drawing is an oblique view made here: heights are drawn larger than distances, and the path has
-a shadow on the ground. (matplotlib's own three dimensions are not used: where a distribution's and
-a pinned matplotlib are both installed, its toolkits do not fit together.)
+Those of an IMU are as figures 5 to 7 of the paper on AGISim, path and navigator as its figure 8.
+The path is drawn as an oblique view made here: heights are enlarged, and the path has a shadow on
+the ground. (matplotlib's own three dimensions are not used: where a distribution's and a pinned
+matplotlib are both installed, its toolkits do not fit together.)
 """
 
 from __future__ import annotations
@@ -32,17 +23,8 @@ from imu_simulation_framework.flight.gimbal.specification import (
 )
 from imu_simulation_framework.flight.navigation.runs import NavigationErrors, navigate_runs
 from imu_simulation_framework.motion.earth_motion import EarthMotion, standing
-from imu_simulation_framework.report import colours
-from imu_simulation_framework.report.style import (
-    ZERO,
-    label,
-    make_figure,
-    outside_legend,
-    plain,
-    series,
-    thin_path,
-    thin_with_gaps,
-)
+from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report.figure import Figure, path_steps
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
@@ -72,13 +54,6 @@ class Sensed(NamedTuple):
             (self.measured[0][inside], self.measured[1][inside]),
             (self.true[0][inside], self.true[1][inside]),
         )
-
-
-class Navigated(NamedTuple):
-    """``errors`` of some runs of a navigator, and their ``rmse`` as a table, a row for each run."""
-
-    errors: NavigationErrors
-    rmse: pd.DataFrame
 
 
 def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
@@ -159,8 +134,10 @@ def navigated(
     gnss: GnssSpecification,
     runs: int = 1,
     seed: int = 1,
-) -> Navigated:
+) -> tuple[NavigationErrors, pd.DataFrame]:
     """Return how a loosely coupled navigator errs whose receiver is beside the IMU.
+
+    The errors of all runs, and their rmse as a table, a row for each run.
 
     Parameters
     ----------
@@ -179,7 +156,7 @@ def navigated(
     """
     beside = replace(gnss, lever_arm=(0.0, 0.0, 0.0))
     found = navigate_runs(motion, imu, beside, runs, seed)
-    return Navigated(found.errors, found.errors.rmse())
+    return found.errors, found.errors.rmse()
 
 
 def swinging(gimbal: GimbalSpecification, otherwise: GimbalSpecification) -> GimbalSpecification:
@@ -189,22 +166,10 @@ def swinging(gimbal: GimbalSpecification, otherwise: GimbalSpecification) -> Gim
     return gimbal if swings else otherwise
 
 
-AXES = ("x, forward", "y, left", "z, up")
-"""Of a body."""
-
-MEASURED = series(3)
-"""Of the three axes."""
-
-TRUE = tuple(
-    {"color": colour, "linestyle": "-", "linewidth": 4.0} for colour in colours.PALE_SERIES
-)
-"""Pale and wide, behind what is measured; of the three axes."""
-
-PATH = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
-SHADOW = {"color": colours.DISTANCE, "linestyle": "-", "linewidth": 2.2}
-MARK = {"color": colours.DIRECTION, "linestyle": (0, (2, 2)), "linewidth": 0.9}
-
-
+_AXES = ("x, forward", "y, left", "z, up")
+_PATH = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
+_SHADOW = {"color": colours.DISTANCE, "linestyle": "-", "linewidth": 2.2}
+_MARK = {"color": colours.DIRECTION, "linestyle": (0, (2, 2)), "linewidth": 0.9}
 _SIGNS = {
     "lift-off": "0",
     "start of ascent": "i",
@@ -212,7 +177,7 @@ _SIGNS = {
     "start of strong turn": "iii",
     "end of turn": "iv",
 }
-"""The seed's four are i to iv."""
+"""The paper's four are i to iv."""
 
 
 def numbered(instants) -> list[tuple[str, str, float]]:
@@ -227,59 +192,23 @@ def numbered(instants) -> list[tuple[str, str, float]]:
     return sorted(marked, key=lambda one: one[2])
 
 
-def apart(signs, places, distance) -> list[tuple[str, float]]:
-    """Return signs and places, those nearer to each other than a distance as one: ``0, i``.
-
-    Parameters
-    ----------
-    signs : sequence of str
-    places : sequence of float
-        In their order.
-    distance : float
-    """
-    together: list[tuple[list[str], float]] = []
-    for sign, place in zip(signs, places):
-        if together and place - together[-1][1] < distance:
-            together[-1][0].append(sign)
-        else:
-            together.append(([sign], place))
-    return [(", ".join(names), place) for names, place in together]
+def _mark_instants(figure, instants, time, signs=True):
+    for sign, name, at in numbered(instants):
+        if time[0] <= at <= time[-1]:
+            figure.mark(at, _MARK, f"({sign}) {name}", sign if signs else "")
 
 
-def mark_instants(axis, instants, begin, end, named=True):
-    """Draw marked instants as vertical lines, with their signs above the axes.
-
-    Parameters
-    ----------
-    axis : matplotlib.axes.Axes
-    instants : Mapping of str to float
-    begin, end : float
-        What the axis shows [s].
-    named : bool
-        Whether signs are written.
-    """
-    inside = [one for one in numbered(instants) if begin <= one[2] <= end]
-    for _, _, at in inside:
-        axis.axvline(at, **MARK)
-    signs, times = [one[0] for one in inside], [one[2] for one in inside]
-    for sign, at in apart(signs, times, 0.03 * (end - begin)) if named else ():
-        axis.annotate(
-            f"({sign})", (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8, ha="center",
-            va="bottom", color=MARK["color"],
-        )  # fmt: skip
-
-
-PANELS = (
-    ("specific force, forward and left", "[m/s^2]", 0, (0, 1)),
-    ("specific force, up", "[m/s^2]", 0, (2,)),
-    ("angular velocity", "[rad/s]", 1, (0, 1, 2)),
+# Gravity alone is so large that nothing else would be seen beside it.
+_PANELS = (
+    ("(a) specific force, forward and left", "[m/s^2]", 0, (0, 1), 240),
+    ("specific force, up", "[m/s^2]", 0, (2,), 180),
+    ("(b) angular velocity", "[rad/s]", 1, (0, 1, 2), 260),
 )
-"""Title, unit, which of the two quantities, and which of its axes: gravity alone is so large that
-nothing else would be seen beside it."""
+"""Title, unit, which of the two quantities, which of its axes, and height."""
 
 
-def imu_figure(time, measured, true, instants=None):
-    """Return a figure as the seed's figures 5 to 7.
+def imu_figure(time, measured, true, instants=None) -> Figure:
+    """Return what an IMU measures, beside the truth.
 
     Parameters
     ----------
@@ -290,52 +219,22 @@ def imu_figure(time, measured, true, instants=None):
     instants : Mapping of str to float, optional
         Marked ones.
     """
-    figure, axes = make_figure(
-        rows=3, height=7.4, sharex=True, gridspec_kw={"height_ratios": (1.2, 0.9, 1.3)}
-    )
-    for axis, sign, (title, unit, quantity, parts) in zip(axes, ("a", "", "b"), PANELS):
+    figure = Figure()
+    for row, (title, unit, quantity, parts, height) in enumerate(_PANELS):
+        figure.panel(unit, title, height=height)
+        # Pale and wide, behind what is measured.
         for part in parts:
-            line = thin_with_gaps(time, true[quantity][:, part])
-            axis.plot(*line, **TRUE[part], label=f"{AXES[part]}, true")
+            look = {"color": colours.PALE_SERIES[part], "linestyle": "-", "linewidth": 4.0}
+            figure.line(time, true[quantity][:, part], look, f"{_AXES[part]}, true")
         for part in parts:
-            line = thin_with_gaps(time, measured[quantity][:, part])
-            look = {**MEASURED[part], "linewidth": 1.1}
-            axis.plot(*line, **look, label=f"{AXES[part]}, measured")
-        mark_instants(axis, instants or {}, time[0], time[-1], named=axis is axes[0])
-        label(axis, y=unit)
-        said = f"({sign}) {title}" if sign else title
-        axis.set_title(said, fontsize=11, loc="left", pad=14 if axis is axes[0] else 6)
-    label(axes[-1], x="time [s]")
-    outside_legend(figure, axes[-1:], columns=3)
+            look = {**style.series(3)[part], "linewidth": 1.1}
+            figure.line(time, measured[quantity][:, part], look, f"{_AXES[part]}, measured")
+        _mark_instants(figure, instants or {}, time, signs=row == 0)
     return figure
 
 
-PARTS = ("north", "east", "down")
-ROWS = (
-    ("heading [mrad]", ("heading",)),
-    ("position [m]", PARTS),
-    ("velocity [m/s]", PARTS),
-)
-"""Unit, and what the lines are."""
-
-
-def curves(errors, run=0):
-    """Return the values of each row of ``ROWS`` of one run, each (k, 1) or (k, 3).
-
-    Parameters
-    ----------
-    errors : NavigationErrors
-    run : int
-    """
-    return (
-        1000.0 * errors.attitude[run][:, 2:],
-        errors.position[run],
-        errors.velocity[run],
-    )
-
-
-def navigation_figure(columns, instants):
-    """Return a figure with the errors of each navigator in a column.
+def navigation_figure(columns, instants) -> Figure:
+    """Return the errors of the first run of each navigator, in a picture beside each other.
 
     Parameters
     ----------
@@ -344,27 +243,41 @@ def navigation_figure(columns, instants):
     instants : Mapping of str to float
         Name -> time [s].
     """
-    figure, axes = make_figure(
-        rows=3, columns=len(columns), height=6.6, width=5.4 * len(columns) + 0.3, sharex=True,
-        sharey="row",
-    )  # fmt: skip
-    grid = np.array(axes).reshape(3, len(columns))
-    looks = [{**look, "linewidth": 1.1} for look in series(3)]
-    for column, (name, errors) in enumerate(columns.items()):
-        for row, ((unit, parts), values) in enumerate(zip(ROWS, curves(errors))):
-            axis = grid[row, column]
-            axis.axhline(0.0, **ZERO)
-            for part, word in enumerate(parts):
-                look = looks[part] if len(parts) > 1 else looks[0]
-                named = {"label": word} if len(parts) > 1 and column == 0 else {}
-                axis.plot(errors.time, values[:, part], **look, **named)
-            mark_instants(axis, instants, errors.time[0], errors.time[-1], named=row == 0)
-            if column == 0:
-                label(axis, y=unit)
-        letter = "cdefgh"[column]
-        grid[0, column].set_title(f"({letter}) {name}", fontsize=11, loc="left", pad=14)
-        label(grid[2, column], x="time [s]")
-    outside_legend(figure, [grid[1, 0]], columns=3)
+    count = len(columns)
+    figure = Figure(widths=(1.0,) * count, width=5.4 * count + 0.3, share_y="row")
+    for row, unit in enumerate(("heading [mrad]", "position [m]", "velocity [m/s]")):
+        for letter, (name, errors) in zip("cdefgh", columns.items()):
+            title = f"({letter}) {name}" if name and row == 0 else ""
+            figure.panel(unit if letter == "c" else "", title, height=190).zero()
+            values = (1000.0 * errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0])
+            words = ("north", "east", "down") if row else ("heading",)
+            for word, look, value in zip(words, style.series(3), values[row].T):
+                figure.line(errors.time, value, {**look, "linewidth": 1.1}, word)
+            _mark_instants(figure, instants, errors.time, signs=row == 0)
+    return figure
+
+
+def profile_figure(time, height, speed, joints, instants) -> Figure:
+    """Return height, speed and joints over time.
+
+    Parameters
+    ----------
+    time, height, speed : array_like, shape (n,)
+        [s]; above the start [m]; over ground [m/s].
+    joints : array_like, shape (n, 3)
+        Pan, tilt, roll [rad].
+    instants : Mapping of str to float
+    """
+    figure = Figure()
+    for unit, lines in (
+        ("height [m]", {"height above the start": height}),
+        ("speed [m/s]", {"over ground": speed}),
+        ("gimbal [deg]", dict(zip(("pan", "tilt", "roll"), np.degrees(joints).T))),
+    ):
+        figure.panel(unit, height=170)
+        for look, (name, values) in zip(style.series(3), lines.items()):
+            figure.line(time, values, look, name)
+        _mark_instants(figure, instants, time)
     return figure
 
 
@@ -376,8 +289,25 @@ _RISE = 0.4
 """Part of the drawing's width that heights take."""
 
 
-def path_figure(position, time, instants, origin):
-    """Return a figure of a path and its marked instants.
+def path_figure(position, time, instants, origin) -> Figure:
+    """Return a path in an oblique view and from above, parameters as of :func:`map_figure`."""
+    figure = map_figure(position, time, instants, origin)
+    figure.widths, figure.width = (1.35, 1.0), 10.5
+    figure.panels[0].title = "(b) from above"
+    marks = [
+        (sign, name, np.array([np.interp(at, time, values) for values in np.transpose(position)]))
+        for sign, name, at in numbered(instants)
+    ]
+    figure.panel(
+        title="(a) flight, heights enlarged",
+        draw=lambda axis: _draw_view(axis, np.asarray(position, dtype=float), marks),
+    )
+    figure.panels.reverse()
+    return figure
+
+
+def map_figure(position, time, instants, origin=None) -> Figure:
+    """Return a path from above, with its marked instants.
 
     Parameters
     ----------
@@ -387,35 +317,23 @@ def path_figure(position, time, instants, origin):
         [s]
     instants : Mapping of str to float
         Name -> time [s].
-    origin : sequence of 3 float
+    origin : sequence of 3 float, optional
         Latitude, longitude [deg], height [m].
     """
-    position = np.asarray(position, dtype=float)
-    figure, (view, plan) = make_figure(
-        columns=2, height=4.6, width=10.5, gridspec_kw={"width_ratios": (1.35, 1.0)}
-    )
-    marks = [(sign, name, _at(time, position, at)) for sign, name, at in numbered(instants)]
-    _draw_view(view, position, marks)
-    label(view, title="(a) flight, heights enlarged")
-    east, north = thin_path(*(position[:, :2] / 1000.0).T)
-    plan.plot(east, north, **PATH)
-    for sign, place in _apart(marks, 0.02 * np.ptp(position, axis=0).max()):
-        _mark(plan, place[:2] / 1000.0, f"({sign})")
-    plan.plot(*(position[:1, :2] / 1000.0).T, "o", color=colours.DARK_GREY, markersize=4)
-    plan.annotate(
-        "start", tuple(position[0, :2] / 1000.0), fontsize=8.5, color=colours.DARK_GREY,
-        xytext=(0, -12), textcoords="offset points", ha="center",
-    )  # fmt: skip
-    plan.set_aspect("equal", adjustable="datalim")
-    label(plan, "east [km]", "north [km]", "(b) from above")
-    told = plain("   ".join(f"({sign}) {name}" for sign, name, _ in marks))
-    figure.text(0.02, 0.045, told, fontsize=8, color=MARK["color"], va="bottom")
-    figure.get_layout_engine().set(rect=(0.0, 0.08, 1.0, 0.92))
-    place = f"origin: {origin[0]:.5f} deg, {origin[1]:.5f} deg, {origin[2]:.1f} m"
-    plan.annotate(
-        place, (1.0, 1.01), xycoords="axes fraction", fontsize=7.5, ha="right", va="bottom",
-        color=colours.TEXT_GREY,
-    )  # fmt: skip
+    east, north = np.asarray(position, dtype=float)[:, :2].T / 1000.0
+    place = ""
+    if origin is not None:
+        place = f"; origin: {origin[0]:.5f} deg, {origin[1]:.5f} deg, {origin[2]:.1f} m"
+    figure = Figure().panel("north [km]", x=f"east [km]{place}", equal=True, height=460)
+    figure.path(east, north, _PATH, "flight")
+    figure.points(east[:1], north[:1], colours.DARK_GREY, "start", size=6)
+    marks = []
+    for sign, name, at in numbered(instants):
+        x, y = np.interp(at, time, east), np.interp(at, time, north)
+        marks.append((sign, name, np.array([x, y])))
+        figure.points([x], [y], colours.DIRECTION, f"({sign}) {name}", size=6)
+    for sign, (x, y) in _apart(marks, 0.02 * max(np.ptp(east), np.ptp(north))):
+        figure.text(x, y, f"({sign})", colours.DIRECTION)
     return figure
 
 
@@ -433,55 +351,40 @@ def _draw_view(axis, position, marks):
         across = east + _DEPTH * np.cos(_NORTH) * north
         return across, _DEPTH * np.sin(_NORTH) * north + enlarged * (up - floor)
 
+    def write(text, place, shift, colour=colours.TEXT_GREY, size=8.0, align="center"):
+        axis.annotate(
+            text, seen(place), fontsize=size, color=colour, xytext=shift,
+            textcoords="offset points", ha=align, va="center",
+        )  # fmt: skip
+
     for k in range(2):
         for value in np.arange(begin[k], end[k] + 0.5 * steps[k], steps[k]):
-            ends = np.array([[value, begin[1], floor], [value, end[1], floor]])
+            ends = [[value, begin[1], floor], [value, end[1], floor]]
             if k == 1:
-                ends = np.array([[begin[0], value, floor], [end[0], value, floor]])
+                ends = [[begin[0], value, floor], [end[0], value, floor]]
             axis.plot(*seen(ends), color=colours.GRID, linewidth=0.8)
-            x, y = seen(ends[:1] if k == 0 else ends[1:])
-            axis.annotate(
-                f"{value / 1000.0:g}", (x[0], y[0]), fontsize=7.5, color=colours.TEXT_GREY,
-                xytext=(0, -9) if k == 0 else (4, 0), textcoords="offset points",
-                ha="center" if k == 0 else "left", va="center",
-            )  # fmt: skip
+            shift, align = ((0, -9), "center") if k == 0 else ((4, 0), "left")
+            write(f"{value / 1000.0:g}", ends[k], shift, size=7.5, align=align)
     shadow = position * (1.0, 1.0, 0.0) + (0.0, 0.0, floor)
-    axis.plot(*thin_path(*seen(shadow)), **SHADOW)
-    axis.plot(*thin_path(*seen(position)), **PATH)
+    for points, look in ((shadow, _SHADOW), (position, _PATH)):
+        across, up = seen(points)
+        kept = path_steps(across, up, 4000)
+        axis.plot(across[kept], up[kept], **look)
     for sign, place in _apart(marks, 0.02 * np.ptp(position, axis=0).max()):
-        ends = np.array([place, [place[0], place[1], floor]])
-        axis.plot(*seen(ends), **MARK)
-        x, y = seen(ends[:1])
-        _mark(axis, (x[0], y[0]), f"({sign})")
-    height = high[2] - floor
-    corner = np.array([[begin[0], end[1], floor], [begin[0], end[1], floor + height]])
+        axis.plot(*seen([place, [place[0], place[1], floor]]), **_MARK)
+        axis.plot(*seen([place]), "o", color=colours.DIRECTION, markersize=4)
+        write(f"({sign})", place, (4, 9), colours.DIRECTION, 9.0, "left")
+    corner = [[begin[0], end[1], floor], [begin[0], end[1], high[2]]]
     axis.plot(*seen(corner), color=colours.LINE_GREY, linewidth=1.0)
-    x, y = seen(corner[1:])
-    axis.annotate(
-        f"{height:.0f} m", (x[0], y[0]), fontsize=8, xytext=(0, 3), textcoords="offset points",
-        ha="center", va="bottom", color=colours.TEXT_GREY,
-    )  # fmt: skip
-    x, y = seen([[0.5 * (begin[0] + end[0]), begin[1], floor]])
-    axis.annotate(
-        "east [km]", (x[0], y[0]), fontsize=8.5, xytext=(0, -22), textcoords="offset points",
-        ha="center",
-    )  # fmt: skip
-    x, y = seen([[end[0], 0.5 * (begin[1] + end[1]), floor]])
-    axis.annotate(
-        "north [km]", (x[0], y[0]), fontsize=8.5, xytext=(26, -2), textcoords="offset points",
-        ha="left",
-    )  # fmt: skip
+    write(f"{high[2] - floor:.0f} m", corner[1], (0, 8))
+    middle = [0.5 * (begin[0] + end[0]), begin[1], floor]
+    write("east [km]", middle, (0, -22), colours.SENSOR, 8.5)
+    middle = [end[0], 0.5 * (begin[1] + end[1]), floor]
+    write("north [km]", middle, (26, -2), colours.SENSOR, 8.5, "left")
     axis.grid(False)
     axis.set_axis_off()
     axis.set_aspect("equal", adjustable="datalim")
     axis.margins(0.08)
-
-
-def _mark(axis, place, text, colour=MARK["color"]):
-    axis.plot([place[0]], [place[1]], "o", color=colour, markersize=4)
-    axis.annotate(
-        text, tuple(place), fontsize=9, color=colour, xytext=(4, 5), textcoords="offset points"
-    )
 
 
 def _apart(marks, distance):
@@ -493,10 +396,6 @@ def _apart(marks, distance):
         else:
             together.append(([sign], place))
     return [(", ".join(signs), place) for signs, place in together]
-
-
-def _at(time, position, at):
-    return np.array([np.interp(at, time, position[:, k]) for k in range(3)])
 
 
 def _step(extent):

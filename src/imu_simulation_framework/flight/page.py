@@ -1,9 +1,4 @@
-"""The report of a flight with an IMU on a gimbal.
-
-Figures of a flight's page.
-
-The report of a flight with an IMU on a gimbal.
-"""
+"""The report of a flight with an IMU on a gimbal."""
 
 from __future__ import annotations
 
@@ -12,88 +7,14 @@ from typing import Any, Mapping, NamedTuple, Sequence
 import numpy as np
 
 from imu_simulation_framework.flight.figures import (
-    AXES,
-    MARK,
-    MEASURED,
-    PANELS,
-    PATH,
-    ROWS,
-    TRUE,
-    curves,
+    imu_figure,
+    map_figure,
+    navigation_figure,
     numbered,
+    profile_figure,
 )
 from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
-from imu_simulation_framework.report import colours
-from imu_simulation_framework.report.charts import Chart
 from imu_simulation_framework.report.page import Page, Section, Table, facts
-from imu_simulation_framework.report.style import series
-
-
-def imu_chart(time, measured, true, instants=None):
-    """Return what an IMU measures, beside the truth; parameters as of :func:`.imu_figure`."""
-    chart = Chart()
-    for title, unit, quantity, parts in PANELS:
-        chart.panel(unit, title, height=200)
-        for part in parts:
-            chart.line(time, true[quantity][:, part], TRUE[part], f"{AXES[part]}, true")
-        for part in parts:
-            said = f"{AXES[part]}, measured"
-            chart.line(time, measured[quantity][:, part], MEASURED[part], said, width=1.1)
-        for sign, name, at in numbered(instants or {}):
-            if time[0] <= at <= time[-1]:
-                chart.mark(at, MARK, f"({sign}) {name}")
-    return chart.figure()
-
-
-def map_chart(position, time, instants):
-    """Return a path from above; parameters as of :func:`.path_figure`."""
-    position = np.asarray(position) / 1000.0
-    chart = Chart(x="east [km]", hover="closest")
-    chart.panel("north [km]", equal=True, height=460)
-    chart.path(position[:, 0], position[:, 1], PATH, "flight")
-    for sign, name, at in numbered(instants):
-        place = [[np.interp(at, time, position[:, k])] for k in range(2)]
-        chart.points(*place, colours.DIRECTION, f"({sign}) {name}", size=9)
-    return chart.figure()
-
-
-def profile_chart(time, height, speed, joints, instants):
-    """Return height, speed and joints over time.
-
-    Parameters
-    ----------
-    time, height, speed : array_like, shape (n,)
-        [s]; above the start [m]; over ground [m/s].
-    joints : array_like, shape (n, 3)
-        Pan, tilt, roll [rad].
-    instants : Mapping of str to float
-    """
-    chart = Chart()
-    for unit, lines in (
-        ("height [m]", {"height above the start": height}),
-        ("speed [m/s]", {"over ground": speed}),
-        ("gimbal [deg]", dict(zip(("pan", "tilt", "roll"), np.degrees(joints).T))),
-    ):
-        chart.panel(unit, height=170)
-        for look, (name, values) in zip(series(3), lines.items()):
-            chart.line(time, values, look, name)
-        for sign, name, at in numbered(instants):
-            chart.mark(at, MARK, f"({sign}) {name}")
-    return chart.figure()
-
-
-def navigation_chart(errors, instants):
-    """Return the errors of a navigator over time, a :class:`.NavigationErrors`."""
-    chart = Chart()
-    looks = series(3)
-    for (unit, parts), values in zip(ROWS, curves(errors)):
-        chart.panel(unit, height=190)
-        for part, word in enumerate(parts):
-            chart.line(errors.time, values[:, part], looks[part], word)
-        for sign, name, at in numbered(instants):
-            chart.mark(at, MARK, f"({sign}) {name}")
-    return chart.figure()
-
 
 _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 
@@ -101,29 +22,11 @@ _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 class ShownFlight(NamedTuple):
     """What the page tells.
 
-    Attributes
-    ----------
-    title : str
-    summary : sequence of str
-    time : ndarray, shape (n,)
-        [s]
-    position : ndarray, shape (n, 3)
-        East and north of the start, and higher on the ellipsoid than it [m].
-    speed : ndarray, shape (n,)
-        Over ground [m/s].
-    joints : ndarray, shape (n, 3)
-        [rad]
-    instants : Mapping of str to float
-        [s]
-    alone : Mapping of str to tuple
-        Joint -> time, measured and true, as :func:`.imu_figure` takes them.
-    in_flight : tuple
-        The same of the take-off, or of all.
-    navigated : Mapping of str to tuple
-        Name -> errors and the table of their rmse.
-    settings : Mapping
-    remarks : sequence of str
-    footer : str
+    At ``time`` (n,) [s]: ``position`` (n, 3) east and north of the start, and higher on the
+    ellipsoid than it [m]; ``speed`` (n,) over ground [m/s]; ``joints`` (n, 3) [rad]. ``instants``
+    [s] by name. ``alone``: joint -> time, measured and true, as :func:`.imu_figure` takes them;
+    ``in_flight``: the same of the take-off, or of all. ``navigated``: name -> errors and the table
+    of their rmse.
     """
 
     title: str
@@ -144,46 +47,43 @@ class ShownFlight(NamedTuple):
 def flight_page(shown: ShownFlight) -> Page:
     """Return the page."""
     instants = shown.instants
+    height = shown.position[:, 2]
+    time, measured, true = shown.in_flight
     sections = [
         Section(
             "The flight from above",
             table=_instants(instants),
-            figure=map_chart(shown.position, shown.time, instants),
+            figure=map_figure(shown.position, shown.time, instants),
             how_to_read="The marked instants are found in the motion itself, not in the script.",
         ),
         Section(
             "Height, speed and gimbal",
-            figure=profile_chart(
-                shown.time, shown.position[:, 2], shown.speed, shown.joints, instants
-            ),
+            figure=profile_figure(shown.time, height, shown.speed, shown.joints, instants),
             how_to_read="A positive pan turns to the left, a positive tilt the nose down.",
         ),
-    ]
-    for joint, (time, measured, true) in shown.alone.items():
-        sections.append(
+        *(
             Section(
                 f"Platform at rest, {joint} alone",
-                figure=imu_chart(time, measured, true),
+                figure=imu_figure(*sensed),
                 how_to_read="Pale and wide is the truth; what is measured should lie upon it.",
             )
-        )
-    time, measured, true = shown.in_flight
-    sections.append(
+            for joint, sensed in shown.alone.items()
+        ),
         Section(
             "The IMU during take-off",
-            figure=imu_chart(time, measured, true, instants),
+            figure=imu_figure(time, measured, true, instants),
             how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
-        )
-    )
-    for name, (errors, _) in shown.navigated.items():
-        sections.append(
+        ),
+        *(
             Section(
                 f"Errors of the navigator, {name}",
-                figure=navigation_chart(errors, instants),
+                figure=navigation_figure({"": errors}, instants),
                 how_to_read="Estimate less truth of a filter with 15 states, whose receiver is "
                 "beside the IMU; errors grow where the motion changes.",
             )
-        )
+            for name, (errors, _) in shown.navigated.items()
+        ),
+    ]
     if shown.navigated:
         sections.append(Section("How wrong the navigator is", table=_rmse(shown.navigated)))
     if shown.remarks:

@@ -1,30 +1,19 @@
-"""Figures of a heading's budget, ensembles, judgements and relative errors.
-
-Figure of a heading's budget: how far it drifts over time, and because of what.
-
-Figure of an ensemble: bands of the error over time, and the errors at the end.
-
-Figures of a judgement: the observed error in its ensemble, and many drives' places in theirs.
-
-Figure of how a yaw error grows over stretches of path and of turning.
-"""
+"""Figures of a heading's budget, of ensembles and judgements, and of how a yaw error grows."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import NamedTuple, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
 import numpy as np
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.judgement import PSD
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report.figure import Figure
 
-_BANDS = (("99", 0.16), ("95", 0.28), ("50", 0.5))
-_ROW_HEIGHT = 2.7
 _SOURCES = (*colours.SERIES, colours.FOOTER_GREY)
 _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
 
@@ -36,209 +25,203 @@ class ShownBudget(NamedTuple):
     model: YawErrorModel
 
 
-def budget_figure(budgets: Sequence[ShownBudget], limit: float, title: str):
-    """Bands of the yaw error on the left, shares of its variance on the right; a row each.
+def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
+    """Return :func:`budget_bands` beside :func:`budget_shares`, a row for each budget."""
+    bands, shares = budget_bands(budgets, limit), budget_shares(budgets)
+    panels = [panel for pair in zip(bands.panels, shares.panels) for panel in pair]
+    return Figure(x=bands.x, widths=(1.0, 1.0), width=10.0, panels=panels)
+
+
+def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
+    """Return bands of the yaw error over time, a panel for each budget.
 
     Parameters
     ----------
     budgets : sequence of ShownBudget
     limit : float
         That is drawn as a line to either side [rad].
-    title : str
-        Which motion it is.
     """
-    rows = len(budgets)
-    figure, axes = style.make_figure(
-        rows=rows, columns=2, height=0.9 + _ROW_HEIGHT * rows, width=10.0, sharex=True
-    )
-    longest = max(float(budget.model.time[-1]) for budget in budgets)
-    unit, name = (60.0, "min") if longest > 180.0 else (1.0, "s")
-    look = looks_of_sources(budgets)
-    for row, budget in enumerate(budgets):
+    figure, unit = _over_time(budgets)
+    for budget in budgets:
         time = budget.model.time / unit
-        _bands(axes[2 * row], time, budget.model, np.degrees(limit))
-        _shares(axes[2 * row + 1], time, budget.model, look)
-        style.label(axes[2 * row], y="yaw error [deg]", title=budget.name)
-        style.label(axes[2 * row + 1], y="share of variance [%]")
-    for axis in axes[-2:]:
-        style.label(axis, x=f"time [{name}]")
-    style.outside_legend(figure, axes, columns=4)
-    style.sign(figure, title)
+        bands = np.degrees(budget.model.bands([probability for probability, _ in style.BANDS]))
+        figure.panel("yaw error [deg]", budget.name, height=260)
+        for probability, opacity in style.BANDS:
+            low, high = (bands[f"{edge}_{100.0 * probability:g}"] for edge in ("lower", "upper"))
+            name = f"{100.0 * probability:g} % of drives"
+            figure.band(time, low, high, colours.SIMULATED, opacity, name)
+        figure.line(time, bands["mean"], {**style.REAL, "linewidth": 1.4}, "mean")
+        _limit(
+            figure, limit, max(np.max(np.abs(bands[f"{edge}_99"])) for edge in ("lower", "upper"))
+        )
     return figure
 
 
-def looks_of_sources(budgets: Sequence[ShownBudget]) -> dict[str, tuple[str, str]]:
-    """Return colour and hatch of each source, the same in the panels of all budgets."""
+def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
+    """Return each source's share of the variance over time, a panel for each budget."""
+    figure, unit = _over_time(budgets)
     every = dict.fromkeys(name for budget in budgets for name in budget.model.names)
-    return {
+    looks = {
         source: (_SOURCES[place % len(_SOURCES)], _HATCHES[place % len(_HATCHES)])
         for place, source in enumerate(every)
     }
-
-
-def shown_limit(bands, limit: float) -> bool:
-    """Tell whether a limit is drawn: far outside it would squeeze the bands to a line.
-
-    Parameters
-    ----------
-    bands : DataFrame
-        With lower_99 and upper_99, in the limit's unit.
-    limit : float
-    """
-    reach = float(np.max(np.abs(bands[["lower_99", "upper_99"]].to_numpy())))
-    return limit < 3.0 * max(reach, 1e-12)
-
-
-def _bands(axis, time, model, limit):
-    bands = np.degrees(model.bands([float(p) / 100.0 for p, _ in _BANDS]))
-    for probability, alpha in _BANDS:
-        axis.fill_between(
-            time, bands[f"lower_{probability}"], bands[f"upper_{probability}"],
-            color=colours.SIMULATED, alpha=alpha, linewidth=0.0, label=f"{probability} % of drives",
-        )  # fmt: skip
-    axis.plot(time, bands["mean"], color=colours.REAL, linewidth=1.4, label="mean")
-    if shown_limit(bands, limit):
-        for sign in (1.0, -1.0):
-            axis.axhline(
-                sign * limit, color=colours.OUTSIDE, linewidth=1.0, linestyle=(0, (4, 2)),
-                label=f"limit of {limit:g} deg",
-            )  # fmt: skip
-
-
-def _shares(axis, time, model, look):
-    budget = model.budget()
-    total = budget.sum(axis=1).to_numpy()
-    if not np.any(total > 0.0):
-        axis.text(
-            0.5, 0.5, "the same in every drive", ha="center", va="center", fontsize=9,
-            color=colours.TEXT_GREY, transform=axis.transAxes,
-        )  # fmt: skip
-        return
-    random = [name for name in budget if np.any(budget[name] > 0.0)]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = [100.0 * budget[name].to_numpy() / total for name in random]
-    axis.stackplot(
-        time[total > 0.0],
-        [share[total > 0.0] for share in shares],
-        labels=random,
-        colors=[look[name][0] for name in random],
-        edgecolor="white",
-        linewidth=0.3,
-    )
-    for patch, name in zip(axis.collections, random):
-        patch.set_hatch(look[name][1])
-    axis.set_ylim(0.0, 100.0)
-
-
-_ENSEMBLE_BANDS = ((99, 0.16), (95, 0.28), (50, 0.5))
-_MOST_BINS = 80
-_CURVES = 12
-
-
-def ensemble_figure(ensemble: Reduction, title: str, footer: str, limit: float | None = None):
-    """Bands over time with some of the runs, a histogram of final errors, and the mean spectrum.
-
-    Parameters
-    ----------
-    ensemble : Reduction
-    title : str
-        Which drive and IMU.
-    footer : str
-        Runs, seed, how they were drawn.
-    limit : float, optional
-        Drawn as a line to either side [rad].
-    """
-    spectrum = len(ensemble.frequency) > 0
-    figure, axes = style.make_figure(
-        rows=1, columns=3 if spectrum else 2, height=4.2, width=13.0 if spectrum else 9.5,
-        gridspec_kw={"width_ratios": [2.2, 1.1, 1.4] if spectrum else [2.2, 1.1]},
-    )  # fmt: skip
-    _ensemble_bands(axes[0], ensemble, limit)
-    style.label(axes[0], title=title)
-    _final(axes[1], ensemble)
-    if spectrum:
-        _spectrum(axes[2], ensemble)
-    style.outside_legend(figure, axes[:1], columns=7)
-    style.sign(figure, footer)
+    for budget in budgets:
+        table = budget.model.budget()
+        total = table.sum(axis=1).to_numpy()
+        known = total > 0.0
+        figure.panel("share of variance [%]", budget.name, height=260, limits=(0.0, 100.0))
+        if not known.any():
+            figure.words("the same in every drive")
+            continue
+        parts = {
+            name: 100.0 * table[name].to_numpy()[known] / total[known]
+            for name in table
+            if np.any(table[name] > 0.0)
+        }
+        figure.stack(budget.model.time[known] / unit, parts, looks)
     return figure
 
 
-def _ensemble_bands(axis, ensemble, limit):
-    time = ensemble.time[ensemble.places]
-    unit, name = (60.0, "min") if ensemble.time[-1] > 180.0 else (1.0, "s")
-    for probability, alpha in _ENSEMBLE_BANDS:
-        tail = 0.5 - 0.005 * probability
-        low, high = np.degrees(ensemble.quantiles((tail, 1.0 - tail))).T
-        axis.fill_between(
-            time / unit, low, high, color=colours.SIMULATED, alpha=alpha, linewidth=0.0,
-            label=f"{probability} % of runs",
-        )  # fmt: skip
-    few = np.degrees(ensemble.curves[:_CURVES])
-    for place, curve in enumerate(few):
-        axis.plot(
-            ensemble.time / unit, curve, color=colours.DARK_GREY, linewidth=0.5, alpha=0.7,
-            label=f"the first {len(few)} runs" if place == 0 else None,
-        )  # fmt: skip
-    (median,) = np.degrees(ensemble.quantiles((0.5,))).T
-    axis.plot(time / unit, median, color=colours.REAL, linewidth=1.6, label="median")
-    _limit_lines(axis, limit, float(np.max(np.abs(axis.get_ylim()))))
-    style.label(axis, x=f"time [{name}]", y="yaw error [deg]")
+def _over_time(budgets):
+    unit, name = style.unit_of_time(max(float(budget.model.time[-1]) for budget in budgets))
+    return Figure(x=f"time [{name}]"), unit
 
 
-def _limit_lines(axis, limit, reach):
-    # A limit far outside would squeeze the bands to a line.
-    if limit is None or np.degrees(limit) > 3.0 * reach:
-        return
-    for sign in (1.0, -1.0):
-        axis.axhline(
-            sign * np.degrees(limit), color=colours.OUTSIDE, linewidth=1.0, linestyle=(0, (4, 2)),
-            label=f"limit of {np.degrees(limit):g} deg",
-        )  # fmt: skip
+def _limit(figure, limit, reach):
+    """Draw a limit [rad] to either side; far outside it would squeeze the bands to a line."""
+    degrees = np.degrees(limit)
+    if degrees < 3.0 * max(reach, 1e-12):
+        for side in (1.0, -1.0):
+            figure.level(side * degrees, style.LIMIT, f"limit of {degrees:g} deg")
 
 
-def _final(axis, ensemble):
-    final = np.degrees(ensemble.statistics["final"])
+STATISTICS = {"final": "final error", "maximum": "largest error", "rms": "rms error",
+              "drift": "drift"}  # fmt: skip
+"""Of a run's error, and what they are called."""
+
+_MAX_BINS = 60
+_CURVES = 12
+
+
+class ShownEnsemble(NamedTuple):
+    """An ensemble in few numbers.
+
+    ``quantiles``: probability -> error (n,) [rad] at ``time`` (n,) [s], of 0.5 and the edges of the
+    bands of 50, 95 and 99 %, as 0.025 and 0.975; a band whose edges are missing is left out.
+    ``statistics`` (runs,): ``final``, ``maximum``, ``rms`` [rad], ``drift`` [rad/min]; others are
+    left out. ``density`` [rad^2/Hz] at ``frequency`` [Hz], (bands,) each; some runs as a whole,
+    ``curves`` (kept, m) [rad] at ``curve_time`` (m,) [s]; these may be empty.
+    """
+
+    runs: int
+    time: np.ndarray
+    quantiles: Mapping[float, np.ndarray]
+    statistics: Mapping[str, np.ndarray]
+    frequency: np.ndarray = np.empty(0)
+    density: np.ndarray = np.empty(0)
+    curve_time: np.ndarray = np.empty(0)
+    curves: np.ndarray = np.empty((0, 0))
+
+    @classmethod
+    def of(cls, ensemble: Reduction, probabilities: Sequence[float]) -> ShownEnsemble:
+        """Return what is shown of an ensemble that was drawn."""
+        return cls(
+            ensemble.runs,
+            ensemble.time[ensemble.places],
+            dict(zip(probabilities, ensemble.quantiles(probabilities).T)),
+            ensemble.statistics,
+            ensemble.frequency,
+            ensemble.density.mean,
+            ensemble.time,
+            ensemble.curves,
+        )
+
+
+def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure:
+    """Return bands over time, the distribution of final errors, and the mean spectrum."""
+    over_time, spectrum = ensemble_over_time(ensemble, limit), ensemble_spectrum(ensemble)
+    final = Figure()
+    _distribution(final, ensemble, "final", "Final error; 2.5, 50, 97.5 %", height=420)
+    for value in np.quantile(np.degrees(ensemble.statistics["final"]), (0.025, 0.5, 0.975)):
+        final.mark(value, style.THIN)
+    panels = [*over_time.panels, *final.panels, *spectrum.panels]
+    widths = (2.2, 1.1, 1.4)[: len(panels)]
+    return Figure(title, over_time.x, widths=widths, width=2.8 * sum(widths), panels=panels)
+
+
+def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
+    """Return bands of the error over time, some of the runs, and a limit [rad]."""
+    unit, name = style.unit_of_time(ensemble.time[-1])
+    figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=360)
+    reach = 0.0
+    for level, opacity in style.BANDS:
+        low, high = (_quantile(ensemble, 0.5 + side * 0.5 * level) for side in (-1.0, 1.0))
+        if low is not None and high is not None:
+            reach = max(reach, float(np.nanmax(np.abs([low, high]))))
+            name = f"{100.0 * level:g} % of runs"
+            figure.band(ensemble.time / unit, low, high, colours.SIMULATED, opacity, name)
+    for curve in ensemble.curves[:_CURVES]:
+        look = {"color": colours.LINE_GREY, "linewidth": 0.6}
+        figure.line(ensemble.curve_time / unit, np.degrees(curve), look, "some of the runs")
+    median = _quantile(ensemble, 0.5)
+    if median is not None:
+        figure.line(ensemble.time / unit, median, style.MEDIAN, "median")
+    _limit(figure, limit, reach)
+    return figure
+
+
+def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float]) -> Figure:
+    """Return a histogram of each statistic, and where an observed one lies [rad, rad/min]."""
+    figure = Figure()
+    for name, words in STATISTICS.items():
+        if name in ensemble.statistics:
+            _distribution(figure, ensemble, name, words.capitalize(), height=150)
+            if name in observed:
+                figure.mark(np.degrees(observed[name]), style.REAL, "observed")
+    return figure
+
+
+def _distribution(figure, ensemble, name, title, height):
+    values = np.degrees(ensemble.statistics[name])
     # The few far out would leave no room for the others.
-    low, high = np.quantile(final, (0.0005, 0.9995))
-    shown = final[(final >= low) & (final <= high)]
-    bins = int(np.clip(np.sqrt(len(shown)), 5, _MOST_BINS))
-    axis.hist(
-        shown, bins=bins, orientation="horizontal", color=colours.SIMULATED, alpha=0.6,
-        edgecolor="white", linewidth=0.2,
-    )  # fmt: skip
-    for value in np.quantile(final, (0.025, 0.5, 0.975)):
-        axis.axhline(value, color=colours.REAL, linewidth=1.0)
-    style.label(axis, x="runs", y="final error [deg]", title="Final error; 2.5, 50, 97.5 %")
+    low, high = np.quantile(values, (0.0005, 0.9995))
+    shown = values[(values >= low) & (values <= high)]
+    bins = int(np.clip(np.sqrt(len(shown)), 5, _MAX_BINS))
+    counts, edges = np.histogram(shown, bins=bins)
+    unit = "deg/min" if name == "drift" else "deg"
+    figure.panel("runs", title, x=f"{STATISTICS[name]} [{unit}]", height=height)
+    figure.bars(edges, counts, colours.SIMULATED, "runs")
 
 
-def _spectrum(axis, ensemble):
-    density = ensemble.density.mean * np.degrees(1.0) ** 2
-    if not np.any(density > 0.0):
-        axis.text(
-            0.5, 0.5, "no error changes", ha="center", va="center", fontsize=9,
-            color=colours.TEXT_GREY, transform=axis.transAxes,
-        )  # fmt: skip
-        return
-    axis.loglog(ensemble.frequency, density, color=colours.REAL, linewidth=1.6)
-    axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
-    style.label(
-        axis, x="frequency in Hz", y="deg²/Hz", title="Power spectral density, mean",
-    )  # fmt: skip
+def ensemble_spectrum(ensemble: ShownEnsemble) -> Figure:
+    """Return the mean power spectral density of the errors; empty if there is none."""
+    figure = Figure()
+    density = np.degrees(1.0) ** 2 * np.asarray(ensemble.density)
+    if np.any(density > 0.0):
+        title = "Power spectral density, mean"
+        figure.panel("density [deg²/Hz]", title, x="frequency [Hz]", log="xy", height=280)
+        figure.line(ensemble.frequency, density, style.SIMULATED, "mean of all runs", dots=True)
+    elif len(density):
+        figure.panel("density [deg²/Hz]", height=280, x="frequency [Hz]").words("no error changes")
+    return figure
 
 
-_BAND_COLOURS = colours.SIMULATED_BANDS
-"""From the widest band to the narrowest."""
+def _quantile(ensemble, probability):
+    for known, values in ensemble.quantiles.items():
+        if abs(known - probability) < 1e-9:
+            return np.degrees(values)
+    return None
+
 
 _LETTERS_PER_LINE = 78
 _FARTHEST = 4.0
 """In half widths of an ensemble's 95 %: what is farther out is drawn at the edge."""
-
 _END = 8.0
 """Of that axis: behind the farthest there is room for the p-values."""
 
 
-def judgement(result, name=""):
-    """Draw the observed error within the ensemble's bands and envelope, and each statistic's place.
+def judgement(result, name="") -> Figure:
+    """Return :func:`observed_in_ensemble`, and below it each statistic's place.
 
     Parameters
     ----------
@@ -247,46 +230,37 @@ def judgement(result, name=""):
     name : str
         Of drive and model; empty for none.
     """
-    looks = result.statistics
+    figure = observed_in_ensemble(result)
     title = f"{name}: {result.sentence}" if name else result.sentence
-    height = 4.6 + 0.28 * len(looks)
-    figure, (curve, places) = style.make_figure(
-        rows=2, height=height, gridspec_kw={"height_ratios": [3.4, 0.28 * len(looks) + 0.4]}
-    )
-    _curve(curve, result)
-    style.label(
-        curve,
-        x="time [s]",
-        y="yaw error [deg]",
-        title=textwrap.fill(title, _LETTERS_PER_LINE),
-    )
-    _places(places, looks)
-    style.outside_legend(figure, [curve])
-    return figure
+    figure.title = textwrap.fill(title, _LETTERS_PER_LINE)
+    looks = result.statistics
+    return figure.panel(height=28 * len(looks) + 40, draw=lambda axis: _places(axis, looks))
 
 
-def _curve(axis, result):
-    widest_first = sorted(result.bands, key=lambda band: -band.level)
-    for band, colour in zip(widest_first, _BAND_COLOURS):
-        # Both edges keep the same moments.
-        kept, _ = style.thin(np.arange(len(result.time)), result.observed)
-        axis.fill_between(
-            result.time[kept], np.degrees(band.low[kept]), np.degrees(band.high[kept]),
-            color=colour, linewidth=0.0, label=f"{100.0 * band.level:g} % at each time",
+def observed_in_ensemble(result) -> Figure:
+    """Return an observed yaw error [rad] within the bands and the envelope of its ensemble."""
+    unit, name = style.unit_of_time(result.time[-1])
+    time = result.time / unit
+    figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=380)
+    opacities = (opacity for _, opacity in style.BANDS)
+    for band, opacity in zip(sorted(result.bands, key=lambda band: -band.level), opacities):
+        figure.band(
+            time, np.degrees(band.low), np.degrees(band.high), colours.SIMULATED, opacity,
+            f"{100.0 * band.level:g} % at each time",
         )  # fmt: skip
     envelope = result.envelope
-    line = {"color": colours.DARK_GREY, "linestyle": (0, (4, 2)), "linewidth": 1.1}
+    look = {"color": colours.DARK_GREY, "linewidth": 1.1, "linestyle": (0, (4, 2))}
     name = f"{100.0 * envelope.level:g} % for the whole curve"
-    for edge, label in ((envelope.low, name), (envelope.high, None)):
-        axis.plot(*style.thin_with_gaps(result.time, np.degrees(edge)), label=label, **line)
-    axis.axhline(0.0, **style.ZERO)
-    observed = style.thin_with_gaps(result.time, np.degrees(result.observed))
-    axis.plot(*observed, label=f"observed, p = {envelope.p_value:.2g}", **style.REAL)
+    for edge in (envelope.low, envelope.high):
+        figure.line(time, np.degrees(edge), look, name)
+    figure.zero().line(time, np.degrees(result.median), style.MEDIAN, "median")
+    observed = f"observed, p = {envelope.p_value:.2g}"
+    return figure.line(time, np.degrees(result.observed), style.REAL, observed)
 
 
 def _places(axis, looks):
-    """Where each statistic lies, in half widths of the ensemble's central 95 %."""
-    axis.axvspan(-1.0, 1.0, color=_BAND_COLOURS[0], linewidth=0.0)
+    """Draw where each statistic lies, in half widths of the ensemble's central 95 %."""
+    axis.axvspan(-1.0, 1.0, color=colours.TRUTH, linewidth=0.0)
     axis.axvline(0.0, **style.ZERO)
     for row, look in enumerate(reversed(looks)):
         place = _place(look)
@@ -297,20 +271,17 @@ def _places(axis, looks):
             _END, row, f"p = {look.p_value:.2g}, corrected {look.adjusted:.2g}", fontsize=8,
             ha="right", va="center",
         )  # fmt: skip
+    names = [
+        look.name.replace(PSD, "PSD ") if look.name.startswith(PSD) else look.name
+        for look in reversed(looks)
+    ]
     axis.grid(False, axis="y")
-    axis.set_yticks(range(len(looks)), [_name(look) for look in reversed(looks)], fontsize=8)
+    axis.set_yticks(range(len(looks)), names, fontsize=8)
     axis.set_xlim(-_FARTHEST - 0.2, _END)
     axis.set_xticks(np.arange(-_FARTHEST, _FARTHEST + 1.0))
     axis.set_ylim(-0.6, len(looks) - 0.4)
-    style.label(
-        axis,
-        x="observed minus the ensemble's median [half widths of its central 95 %]",
-        title="Single statistics",
-    )
-
-
-def _name(look):
-    return look.name.replace(PSD, "PSD ") if look.name.startswith(PSD) else look.name
+    axis.set_xlabel("observed minus the ensemble's median [half widths of its central 95 %]")
+    axis.set_title("Single statistics", fontsize=11, loc="left")
 
 
 def _place(look) -> float:
@@ -320,61 +291,40 @@ def _place(look) -> float:
 
 
 CONFIDENCE = 0.95
-TOO_SHORT = "There is no drift over distance or turn to show: the drive is too short for it."
+"""Of the bands around densities and relative errors."""
 
 
-def yaw_error_relative(comparison):
+def yaw_error_relative(comparison) -> Figure:
     """Return the rms change of the yaw error over stretches of growing length."""
+    figure = Figure(
+        nothing="There is no drift over distance or turn to show: the drive is too short for it.",
+        widths=(1.0, 1.0),
+        share_y=True,
+    )
     imus = style.imus(comparison)
-    if not any(result.over_distance or result.over_turn for result, _, _ in imus):
-        return style.message_figure(TOO_SHORT)
-    figure, (distance, turn) = style.make_figure(columns=2, height=4.2, sharey=True)
-    for axis, attribute, factor in (
-        (distance, "over_distance", 1.0),
-        (turn, "over_turn", np.degrees(1.0)),
+    positive = all(
+        entry.rms > 0.0 for imu, _, _ in imus for entry in (*imu.over_distance, *imu.over_turn)
+    )
+    for part, factor, title, x in (
+        ("over_distance", 1.0, "Drift over distance", "distance driven [m]"),
+        ("over_turn", np.degrees(1.0), "Drift over turn", "turn accumulated [deg]"),
     ):
-        ticks = set()
-        for result, line, name in imus:
-            found = getattr(result, attribute)
-            if not found:
-                continue
-            length = np.array([entry.length for entry in found]) * factor
-            rms = np.degrees([entry.rms for entry in found])
-            low, high = variance_interval([entry.independent for entry in found], CONFIDENCE)
-            axis.fill_between(
-                length, rms * np.sqrt(low), rms * np.sqrt(high), color=line["color"], alpha=0.18,
-                linewidth=0.0,
+        found = [(getattr(result, part), look, name) for result, look, name in imus]
+        found = [row for row in found if row[0]]
+        if not found:
+            continue
+        lengths = {entry.length for entries, _, _ in found for entry in entries}
+        figure.panel(
+            "rms change of the yaw error [deg]", title, x=x, log="xy" if positive else "x",
+            ticks=factor * np.array(sorted(lengths)), height=300,
+        )  # fmt: skip
+        for entries, look, name in found:
+            length = factor * np.array([entry.length for entry in entries])
+            rms = np.degrees([entry.rms for entry in entries])
+            low, high = variance_interval([entry.independent for entry in entries], CONFIDENCE)
+            figure.band(
+                length, rms * np.sqrt(low), rms * np.sqrt(high), look["color"], 0.18,
+                f"{100.0 * CONFIDENCE:.0f} %, if stretches are independent",
             )  # fmt: skip
-            axis.plot(length, rms, marker="o", markersize=4.0, label=name, **line)
-            ticks.update(length)
-        if ticks:
-            axis.set_xscale("log")
-            axis.set_xticks(sorted(ticks), [f"{tick:g}" for tick in sorted(ticks)])
-            axis.xaxis.set_minor_formatter(NullFormatter())
-            axis.minorticks_off()
-    if all(entry.rms > 0.0 for result, _, _ in imus for entry in _all(result)):
-        distance.set_yscale("log")
-        distance.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        distance.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        distance.yaxis.set_minor_formatter(NullFormatter())
-    style.label(
-        distance, x="distance driven [m]", y="rms change of the yaw error [deg]",
-        title="Drift over distance",
-    )  # fmt: skip
-    style.label(turn, x="turn accumulated [deg]", title="Drift over turn")
-    turn.fill_between(
-        [], [], color=colours.BAND_GREY, alpha=0.3, linewidth=0.0,
-        label=f"{100.0 * CONFIDENCE:.0f} %, if stretches are independent",
-    )  # fmt: skip
-    # One for both, each name once.
-    labelled = [axis.get_legend_handles_labels() for axis in (distance, turn)]
-    handles = {name: handle for pair in labelled for handle, name in zip(*pair)}
-    figure.legend(
-        handles.values(), map(style.plain, handles), loc="outside upper right", ncol=3, fontsize=9,
-        frameon=False, handlelength=2.8,
-    )  # fmt: skip
+            figure.line(length, rms, look, name, dots=True)
     return figure
-
-
-def _all(result):
-    return [*result.over_distance, *result.over_turn]

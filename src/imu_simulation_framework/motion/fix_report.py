@@ -177,12 +177,10 @@ class FixReport:
         """Return everything as plain values, for a summary; angles in degrees."""
         values = asdict(self)
         values["variance_scale"] = self.variance_scale
+        deviation = values.pop("heading_deviation")
         values["heading_deviation_deg"] = (
-            None
-            if self.heading_deviation is None
-            else float(np.degrees(values.pop("heading_deviation")))
+            None if deviation is None else float(np.degrees(deviation))
         )
-        values.pop("heading_deviation", None)
         check = values["antennas"]
         if check is not None:
             values["antennas"] = {

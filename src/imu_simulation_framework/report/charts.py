@@ -1,14 +1,20 @@
-"""Figures of a page from arrays, in the colours and dashes of the package's other figures."""
+"""Figures of a page, as plotly takes them, from descriptions."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping
 
 import numpy as np
 
 from imu_simulation_framework.report import colours
-from imu_simulation_framework.report.style import path_steps, thin, thin_with_gaps
+from imu_simulation_framework.report.figure import (
+    Figure,
+    decades,
+    path_steps,
+    thin,
+    thin_with_gaps,
+)
 
 POINTS = 2000
 """Points left of a long line: about two for each column of pixels."""
@@ -23,113 +29,117 @@ _AXIS = {
     "showline": True, "linecolor": colours.LINE_GREY, "ticks": "outside", "ticklen": 4,
     "tickcolor": colours.LINE_GREY, "automargin": True,
 }  # fmt: skip
-_LOGARITHMIC = {"type": "log", "exponentformat": "power"}
-_TWOS_AND_FIVES = "D2"
-"""Of plotly's ticks; on an axis of few decades, powers of ten would be too few."""
 
 
-class _Panel(NamedTuple):
-    y: str
-    title: str
-    x: str | None
-    logarithmic: bool
-    equal: bool
-    height: int
-    limits: tuple[float, float] | None
+def chart(figure: Figure) -> Mapping[str, Any]:
+    """Return ``data`` and ``layout`` for plotly: panels one above the other, of any width."""
+    return _Chart(figure).made()
 
 
-class Chart:
-    """A figure of panels one above the other, as it fits a screen of any width.
+class _Chart:
+    def __init__(self, figure):
+        self.figure = figure
+        self.panels = [panel for panel in figure.panels if panel.draw is None]
+        self.data: list[dict] = []
+        self.shapes: list[dict] = []
+        self.annotations: list[dict] = []
+        self.shown: set[str] = set()
+        self.number = 0
 
-    Parameters
-    ----------
-    x : str
-        Title of the axis that all panels share, with its unit.
-    logarithmic : bool
-        That axis.
-    hover : str
-        How values under the pointer are shown: ``x unified`` for lines over time, ``closest`` for
-        a plane.
-    """
+    def made(self):
+        inside, places = self._places()
+        # The first panel's title stands in the margin, with the legend above it.
+        title = _TITLE if self._title(0) else 6
+        plane = any(panel.equal or (panel.layers[:1] and panel.layers[0].kind == "bars")
+                    for panel in self.panels)  # fmt: skip
+        layout: dict[str, Any] = {
+            "height": inside + title + _TOP + _BOTTOM, "autosize": True,
+            "hovermode": "closest" if plane else "x unified",
+            "margin": {"l": 48, "r": 16, "t": title + _TOP, "b": _BOTTOM},
+            "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": colours.SENSOR},
+            "hoverlabel": {"namelength": -1}, "plot_bgcolor": "white", "paper_bgcolor": "white",
+            "legend": {
+                "orientation": "h", "x": 0, "y": 1.0 + title / inside,
+                "xanchor": "left", "yanchor": "bottom", "font": {"size": 12},
+            },
+            "annotations": self.annotations, "shapes": self.shapes,
+        }  # fmt: skip
+        for number, (panel, (low, high)) in enumerate(zip(self.panels, places)):
+            self.number = number
+            x, y = self._axes()
+            layout[_long(x)] = self._x_axis(panel)
+            layout[_long(y)] = {
+                **_AXIS, "anchor": x, "domain": [low, high], "title": {"text": _said(panel.y)},
+                **(_logarithmic(panel, "y") if "y" in panel.log else {}),
+                **({"scaleanchor": x} if panel.equal else {}),
+                **({"range": list(panel.limits)} if panel.limits else {}),
+            }  # fmt: skip
+            if self._title(number):
+                self._write(
+                    f"<b>{_said(panel.title)}</b>", 0, high, "paper", "paper",
+                    xanchor="left", yanchor="bottom",
+                )  # fmt: skip
+            for layer in panel.layers:
+                getattr(self, layer.kind)(**layer.values)
+            for trace in self.data:
+                if "colorbar" in trace.get("marker", {}) and trace["xaxis"] == x:
+                    trace["marker"]["colorbar"].update(y=0.5 * (low + high), len=high - low)
+        return {"data": self.data, "layout": layout}
 
-    def __init__(self, x="time [s]", logarithmic=False, hover="x unified"):
-        self._x, self._logarithmic, self._hover = x, logarithmic, hover
-        self._panels: list[_Panel] = []
-        self._traces: list[tuple[int, dict]] = []
-        self._shapes: list[tuple[int, str, dict]] = []
-        self._shown: set[str] = set()
+    def _title(self, number):
+        # Of a single panel the section's heading says it.
+        return self.panels[number].title if len(self.panels) > 1 else ""
 
-    @property
-    def empty(self) -> bool:
-        """Whether it has no panel yet."""
-        return not self._panels
+    def _axes(self, number=None):
+        number = self.number if number is None else number
+        suffix = "" if number == 0 else str(number + 1)
+        return "x" + suffix, "y" + suffix
 
-    def panel(
-        self, y, title="", x=None, logarithmic=False, equal=False, height=250, limits=None
-    ) -> Chart:
-        """Add a panel below the others; what is drawn from now on is in it.
+    def _x_axis(self, panel):
+        sharing = [place for place, other in enumerate(self.panels) if other.x is None]
+        last = [self.number] == sharing[-1:]
+        title = panel.x if panel.x is not None else self.figure.x if last else ""
+        axis = {
+            **_AXIS, "anchor": self._axes()[1], "title": {"text": _said(title)},
+            "showticklabels": bool(panel.x is not None or last),
+            **(_logarithmic(panel, "x") if "x" in panel.log else {}),
+            **({"range": list(panel.x_limits)} if panel.x_limits else {}),
+            **({"tickvals": _numbers(panel.ticks)} if len(panel.ticks) else {}),
+        }  # fmt: skip
+        if self.number in sharing[1:]:
+            axis["matches"] = self._axes(sharing[0])[0]
+        return axis
 
-        Parameters
-        ----------
-        y, title : str
-            Of the axis, with its unit; of the panel.
-        x : str, optional
-            Title of an axis of its own.
-        logarithmic, equal : bool
-            The values; whether a unit is as long to the right as upwards.
-        height : int
-            [pixels]
-        limits : tuple of float, optional
-            Of the values.
-        """
-        self._panels.append(_Panel(y, title, x, logarithmic, equal, height, limits))
-        return self
+    def _places(self):
+        """Height of all panels [pixels], and where in it each is, as shares from below."""
+        inside = 0
+        from_above = []
+        for number, panel in enumerate(self.panels):
+            inside += (_TITLE if panel.title else _GAP) if number else 0
+            from_above.append((inside, inside + panel.height))
+            inside += panel.height
+            if panel.x is not None and number + 1 < len(self.panels):
+                inside += _LABEL
+        return inside, [(1.0 - low / inside, 1.0 - high / inside) for high, low in from_above]
 
-    def line(self, x, y, look, name, width=None):
-        """Draw a line, thinned so that its peaks stay, with gaps where there are no samples.
-
-        Along a logarithmic axis, where steps grow, there are no gaps.
-
-        Parameters
-        ----------
-        x, y : array_like, shape (n,)
-        look : Mapping
-            A line's style, as in :mod:`.style`.
-        name : str
-            In the legend; of several lines of one name it stands there once.
-        width : float, optional
-            [points]
-        """
-        if len(x):
-            x, y = (thin if self._logarithmic else thin_with_gaps)(x, y, POINTS)
-        self._add(x, y, name, mode="lines", line=_line(look, width))
+    def line(self, x, y, look, name, dots):
+        logarithmic = "x" in self.panels[self.number].log
+        if len(x) and not dots:
+            x, y = (thin if logarithmic else thin_with_gaps)(x, y, POINTS)
+        options = {"mode": "lines+markers", "marker": {"size": 6}} if dots else {"mode": "lines"}
+        self._add(x, y, name, line=_line(look), **options)
 
     def path(self, x, y, look, name):
-        """Draw a line in the plane, thinned where it is slow."""
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         kept = path_steps(x, y, POINTS // 4)
         kept = kept[_some(len(kept), 2 * POINTS)]
-        self._add(x[kept], y[kept], name, mode="lines", line=_line(look))
+        self._add(_at(x, kept), _at(y, kept), name, mode="lines", line=_line(look))
 
-    def points(self, x, y, colour, name, size=4, symbol="circle"):
-        """Draw points; of very many an even choice."""
+    def points(self, x, y, colour, name, size, symbol):
         kept = _some(len(x), POINTS)
         marker = {"color": colour, "size": size, "symbol": symbol}
         self._add(_at(x, kept), _at(y, kept), name, mode="markers", marker=marker)
 
-    def line_of_points(self, x, y, look, name):
-        """Draw few points, and a line through them."""
-        self._add(x, y, name, mode="lines+markers", line=_line(look), marker={"size": 6})
-
-    def coloured(self, x, y, values, name, title):
-        """Draw points in the colour of their value, the same for either sign.
-
-        Parameters
-        ----------
-        x, y, values : array_like, shape (n,)
-        name, title : str
-            Of the points, of the scale.
-        """
+    def coloured(self, time, x, y, values, name, title):
         kept = _some(len(x), POINTS)
         values = _at(values, kept)
         limit = float(np.max(np.abs(values), initial=1e-3))
@@ -143,8 +153,14 @@ class Chart:
             customdata=_numbers(values), hovertemplate="%{x}, %{y}: %{customdata}<extra></extra>",
         )  # fmt: skip
 
+    def arrows(self, places, ahead, colour, name):
+        marker = {
+            "color": colour, "size": 11, "symbol": "arrow",
+            "angle": _numbers(np.degrees(np.arctan2(*ahead))),
+        }  # fmt: skip
+        self._add(*places, name, mode="markers", marker=marker, hoverinfo="skip")
+
     def band(self, x, low, high, colour, opacity, name):
-        """Fill the space between two curves, (n,) each."""
         x, low, high = (_at(values, _some(len(x), POINTS // 2)) for values in (x, low, high))
         known = np.isfinite(low) & np.isfinite(high)
         x, low, high = x[known], low[known], high[known]
@@ -154,158 +170,77 @@ class Chart:
             fillcolor=_faded(colour, opacity), hoverinfo="skip",
         )  # fmt: skip
 
-    def stack(self, x, parts, looks):
-        """Fill shares of a whole one upon the other.
+    def span(self, begin, end, colour, opacity, name):
+        self._across(
+            "y", name, type="rect", y0=0, y1=1, x0=float(begin), x1=float(end),
+            fillcolor=_faded(colour, opacity), line={"width": 0}, layer="below",
+        )  # fmt: skip
 
-        Parameters
-        ----------
-        x : array_like, shape (n,)
-        parts : Mapping of str to array_like, shape (n,)
-        looks : Mapping of str to (colour, hatch)
-            A hatch is one of plotly's, or empty; it tells areas apart in print.
-        """
+    def stack(self, x, parts, looks):
         kept = _some(len(x), POINTS // 4)
         for name, values in parts.items():
             colour, hatch = looks[name]
             pattern = {
-                "shape": hatch, "bgcolor": colour, "fgcolor": "white", "size": 10, "solidity": 0.15,
+                "shape": hatch[:1], "bgcolor": colour, "fgcolor": "white", "size": 10,
+                "solidity": 0.15,
             }  # fmt: skip
             self._add(
                 _at(x, kept), _at(values, kept), name, mode="lines", fillcolor=colour,
-                line={"width": 0.5, "color": "white"}, stackgroup=f"panel {len(self._panels)}",
+                line={"width": 0.5, "color": "white"}, stackgroup=f"panel {self.number}",
                 **({"fillpattern": pattern} if hatch else {}),
             )  # fmt: skip
 
-    def bars(self, edges, counts, colour, name):
-        """Draw a histogram: ``edges`` (n + 1,) and ``counts`` (n,)."""
+    def bars(self, edges, y, colour, name):
         edges = np.asarray(edges, dtype=float)
         self._add(
-            0.5 * (edges[1:] + edges[:-1]),
-            counts,
-            name,
-            type="bar",
+            0.5 * (edges[1:] + edges[:-1]), y, name, type="bar",
             width=_numbers(np.diff(edges)),
             marker={"color": colour, "line": {"width": 0.5, "color": "white"}},
-        )
-
-    def level(self, value, look, name):
-        """Draw a horizontal line through the panel."""
-        self._across("x", look, name, x0=0, x1=1, y0=float(value), y1=float(value))
-
-    def mark(self, value, look, name):
-        """Draw a vertical line through the panel."""
-        self._across("y", look, name, y0=0, y1=1, x0=float(value), x1=float(value))
-
-    def figure(self) -> Mapping[str, Any]:
-        """Return ``data`` and ``layout`` for plotly."""
-        inside, places = self._places()
-        # The first panel's title stands in the margin, with the legend above it.
-        title = _TITLE if self._panels[0].title else 6
-        layout: dict[str, Any] = {
-            "height": inside + title + _TOP + _BOTTOM, "autosize": True, "hovermode": self._hover,
-            "margin": {"l": 48, "r": 16, "t": title + _TOP, "b": _BOTTOM},
-            "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": colours.SENSOR},
-            "hoverlabel": {"namelength": -1}, "plot_bgcolor": "white", "paper_bgcolor": "white",
-            "legend": {
-                "orientation": "h", "x": 0, "y": 1.0 + title / inside,
-                "xanchor": "left", "yanchor": "bottom", "font": {"size": 12},
-            },
-            "annotations": [], "shapes": [],
-        }  # fmt: skip
-        for number, (panel, (low, high)) in enumerate(zip(self._panels, places)):
-            x, y = _axes(number)
-            layout[_long(x)] = self._x_axis(number)
-            layout[_long(y)] = {
-                **_AXIS, "anchor": x, "domain": [low, high], "title": {"text": _said(panel.y)},
-                **(self._logarithmic_ticks("y", [number]) if panel.logarithmic else {}),
-                **({"scaleanchor": x} if panel.equal else {}),
-                **({"range": list(panel.limits)} if panel.limits else {}),
-            }  # fmt: skip
-            if panel.title:
-                layout["annotations"].append(
-                    {
-                        "text": f"<b>{_said(panel.title)}</b>", "x": 0, "y": high, "xref": "paper",
-                        "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False,
-                    }
-                )  # fmt: skip
-        for number, through, shape in self._shapes:
-            x, y = _axes(number)
-            ends = {"xref": x, "yref": y}
-            ends[through + "ref"] += " domain"
-            layout["shapes"].append({"type": "line", **ends, **shape})
-        data = []
-        for number, trace in self._traces:
-            trace = {**trace, **dict(zip(("xaxis", "yaxis"), _axes(number)))}
-            if "colorbar" in trace.get("marker", {}):
-                low, high = places[number]
-                trace["marker"]["colorbar"].update(y=0.5 * (low + high), len=high - low)
-            data.append(trace)
-        return {"data": data, "layout": layout}
-
-    def _x_axis(self, number):
-        panel = self._panels[number]
-        last = number + 1 == len(self._panels)
-        title = panel.x if panel.x is not None else self._x if last else ""
-        shared = [place for place, other in enumerate(self._panels) if other.x is None]
-        together = shared if number in shared else [number]
-        axis = {
-            **_AXIS, "anchor": _axes(number)[1], "title": {"text": _said(title)},
-            "showticklabels": bool(panel.x is not None or last),
-            **(self._logarithmic_ticks("x", together) if self._logarithmic else {}),
-        }  # fmt: skip
-        if number in shared[1:]:
-            axis["matches"] = _axes(shared[0])[0]
-        return axis
-
-    def _logarithmic_ticks(self, axis, panels):
-        values = [
-            value
-            for number, trace in self._traces
-            if number in panels
-            for value in trace[axis]
-            if value is not None and value > 0.0
-        ]
-        decades = np.log10(max(values) / min(values)) if values else 0.0
-        ticks = _TWOS_AND_FIVES if decades < 2.0 else 1 if decades < 8.0 else 2
-        return {**_LOGARITHMIC, "dtick": ticks}
-
-    def _places(self):
-        """Height of all panels [pixels], and where in it each is, as shares from below."""
-        inside = 0
-        from_above = []
-        for number, panel in enumerate(self._panels):
-            inside += (_TITLE if panel.title else _GAP) if number else 0
-            from_above.append((inside, inside + panel.height))
-            inside += panel.height
-            if panel.x is not None and number + 1 < len(self._panels):
-                inside += _LABEL
-        return inside, [(1.0 - low / inside, 1.0 - high / inside) for high, low in from_above]
-
-    def _add(self, x, y, name, **trace):
-        shown = {"showlegend": name not in self._shown}
-        self._shown.add(name)
-        self._traces.append(
-            (
-                len(self._panels) - 1,
-                {
-                    "type": "scatter", "x": _numbers(x), "y": _numbers(y), "name": _said(name),
-                    "legendgroup": name, **shown, **trace,
-                },
-            )
         )  # fmt: skip
 
-    def _across(self, through, look, name, **ends):
-        shape = {
-            "line": _line(look), "name": _said(name), "legendgroup": name, "layer": "above",
-            "showlegend": name not in self._shown, **ends,
-        }  # fmt: skip
-        self._shown.add(name)
-        self._shapes.append((len(self._panels) - 1, through, shape))
+    def level(self, value, look, name):
+        self._across("x", name, x0=0, x1=1, y0=float(value), y1=float(value), line=_line(look))
+
+    def mark(self, value, look, name, sign):
+        self._across("y", name, y0=0, y1=1, x0=float(value), x1=float(value), line=_line(look))
+
+    def zero(self):
+        """Draw nothing: an axis of plotly has its own."""
+
+    def text(self, x, y, text, colour):
+        places = {"xanchor": "center", "yanchor": "bottom", "font": {"color": colour}}
+        self._write(_said(text), float(x), float(y), *self._axes(), **places)
+
+    def words(self, text):
+        x, y = self._axes()
+        self._write(_said(text), 0.5, 0.5, f"{x} domain", f"{y} domain", xanchor="center")
+
+    def _write(self, text, x, y, xref, yref, **options):
+        place = {"x": x, "y": y, "xref": xref, "yref": yref}
+        self.annotations.append({"text": text, **place, "showarrow": False, **options})
+
+    def _add(self, x, y, name, **trace):
+        ends = dict(zip(("xaxis", "yaxis"), self._axes()))
+        values = {"type": "scatter", "x": _numbers(x), "y": _numbers(y)}
+        self.data.append({**values, **self._named(name), **trace, **ends})
+
+    def _across(self, through, name, **shape):
+        x, y = self._axes()
+        ends = {"xref": x, "yref": y}
+        ends[through + "ref"] += " domain"
+        self.shapes.append({"type": "line", **ends, "layer": "above", **self._named(name), **shape})
+
+    def _named(self, name):
+        shown = bool(name) and name not in self.shown
+        self.shown.add(name)
+        return {"name": _said(name), "legendgroup": name, "showlegend": shown}
 
 
-def _axes(number):
-    suffix = "" if number == 0 else str(number + 1)
-    return "x" + suffix, "y" + suffix
+def _logarithmic(panel, axis):
+    reach = decades(panel, axis)
+    # Of few decades powers of ten would be too few.
+    ticks = "D2" if reach < 2.0 else 1 if reach < 8.0 else 2
+    return {"type": "log", "exponentformat": "power", "dtick": ticks}
 
 
 def _long(axis):
@@ -336,20 +271,14 @@ def _said(text) -> str:
     return escape(str(text), quote=False)
 
 
-def _line(look, width=None) -> dict:
-    points = look.get("linewidth", 1.5) if width is None else width
-    line = {"color": _hexadecimal(look["color"]), "width": round(_PIXELS * points, 2)}
+def _line(look) -> dict:
+    width = max(1.0, round(_PIXELS * look.get("linewidth", 1.5), 2))
+    line = {"color": look["color"], "width": width}
     dashes = look.get("linestyle", "-")
     if not isinstance(dashes, str):
         # In widths of the line.
-        line["dash"] = ",".join(f"{max(1.0, part * line['width']):.1f}px" for part in dashes[1])
+        line["dash"] = ",".join(f"{max(1.0, part * width):.1f}px" for part in dashes[1])
     return line
-
-
-def _hexadecimal(colour) -> str:
-    if isinstance(colour, str):
-        return colour
-    return "#" + "".join(f"{round(255 * part):02x}" for part in colour)
 
 
 def _faded(colour, opacity) -> str:

@@ -1,10 +1,4 @@
-"""A report as one web page: sections with tables and figures, and the HTML of it.
-
-What a report consists of.
-
-Settings, versions and the like as rows of a table.
-
-A page as one file of HTML, which asks for no other.
+"""A report as one web page: sections with tables and figures, in one file that asks for no other.
 
 Whatever text it is given is shown as text. plotly's JavaScript stands in it, and a content security
 policy forbids the browser to load anything, and to execute any script but the two in the page.
@@ -25,6 +19,8 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.report.charts import chart
+from imu_simulation_framework.report.figure import Figure
 
 
 class Table(NamedTuple):
@@ -48,8 +44,7 @@ class Section(NamedTuple):
     text : sequence of str
         Paragraphs.
     table : Table, optional
-    figure : Mapping, optional
-        ``data`` and ``layout`` as plotly has them, see :class:`.Chart`.
+    figure : Figure, optional
     how_to_read : str
         What to look at in the figure, one or two sentences.
     folded : bool
@@ -59,7 +54,7 @@ class Section(NamedTuple):
     heading: str
     text: Sequence[str] = ()
     table: Table | None = None
-    figure: Mapping[str, Any] | None = None
+    figure: Figure | None = None
     how_to_read: str = ""
     folded: bool = False
 
@@ -73,7 +68,7 @@ class Page(NamedTuple):
     footer: str = ""
 
 
-LONGEST = 300
+MAX_LENGTH = 300
 """Characters of a value; what is longer is cut."""
 
 
@@ -105,16 +100,12 @@ def said(value) -> str:
         return f"{value:.10g}"
     if isinstance(value, np.ndarray):
         return said(value.tolist())
+    text = str(value)
     if isinstance(value, (list, tuple)):
-        return _cut(", ".join(map(said, value)) or "none")
-    if isinstance(value, Mapping):
-        return _cut("; ".join(f"{name} {said(part)}" for name, part in value.items()) or "none")
-    return _cut(str(value))
-
-
-def number(value, digits=3) -> str:
-    """Return a number with so many digits behind the point, or what stands for none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+        text = ", ".join(map(said, value)) or "none"
+    elif isinstance(value, Mapping):
+        text = "; ".join(f"{name} {said(part)}" for name, part in value.items()) or "none"
+    return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 4] + " ..."
 
 
 def _flat(values, path="") -> Iterator[tuple[str, Any]]:
@@ -125,73 +116,57 @@ def _flat(values, path="") -> Iterator[tuple[str, Any]]:
             yield path + str(name), value
 
 
-def _cut(text) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
-
-
 _WIDE = 4
 """Columns that do not fit beside each other on a phone."""
-
-_UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
 def page_html(page: Page) -> str:
     """Return a page as the content of an HTML file.
-
-    Parameters
-    ----------
-    page : Page
 
     Raises
     ------
     ConfigurationError
         plotly is not installed, or two sections have one heading.
     """
-    names = [_name(section.heading) for section in page.sections]
+    names = [
+        re.sub(r"[^a-z0-9]+", "-", section.heading.lower()).strip("-") or "section"
+        for section in page.sections
+    ]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ConfigurationError(f"a page has two sections '{min(twice)}'")
-    scripts = [_script_of_plotly(), _beside("page.js")] if _has_figures(page) else []
-    links = [
-        f'<a href="#{name}">{escape(section.heading)}</a>'
-        for name, section in zip(names, page.sections)
+    has_figures = any(section.figure and section.figure.panels for section in page.sections)
+    scripts = [_script_of_plotly(), _beside("page.js")] if has_figures else []
+    lines = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{escape(page.title)}</title>",
+        # Without it a browser would look for one beside the page.
+        '<link rel="icon" href="data:,">',
+        f"<style>\n{_beside('page.css')}</style>",
+        "</head>",
+        "<body>",
+        f"<h1>{escape(page.title)}</h1>",
+        *(f'<p class="summary">{escape(text)}</p>' for text in page.summary),
+        "<nav>",
+        *(
+            f'<a href="#{name}">{escape(section.heading)}</a>'
+            for name, section in zip(names, page.sections)
+        ),
+        "</nav>",
+        *(_section(name, section) for name, section in zip(names, page.sections)),
+        f"<footer>{escape(page.footer)}</footer>",
+        *(f"<script>{script}</script>" for script in scripts),
+        "</body>",
+        "</html>",
+        "",
     ]
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="referrer" content="no-referrer">',
-            f"<title>{escape(page.title)}</title>",
-            # Without it a browser would look for one beside the page.
-            '<link rel="icon" href="data:,">',
-            f"<style>\n{_beside('page.css')}</style>",
-            "</head>",
-            "<body>",
-            f"<h1>{escape(page.title)}</h1>",
-            *(f'<p class="summary">{escape(text)}</p>' for text in page.summary),
-            "<nav>",
-            *links,
-            "</nav>",
-            *(_section(name, section) for name, section in zip(names, page.sections)),
-            f"<footer>{escape(page.footer)}</footer>",
-            *(f"<script>{script}</script>" for script in scripts),
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
-
-
-def _has_figures(page):
-    return any(section.figure is not None for section in page.sections)
-
-
-def _name(heading) -> str:
-    return _UNSAFE.sub("-", heading.lower()).strip("-") or "section"
+    return "\n".join(lines)
 
 
 def _policy(scripts) -> str:
@@ -201,9 +176,8 @@ def _policy(scripts) -> str:
         for text in scripts
     )
     # plotly styles what it draws; its button for a picture makes an image of it.
-    allowed = hashes or "'none'"
     return (
-        f"default-src 'none'; script-src {allowed}; "
+        f"""default-src 'none'; script-src {hashes or "'none'"}; """
         "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
@@ -213,15 +187,17 @@ def _section(name, section: Section) -> str:
     parts = [f"<p>{escape(text)}</p>" for text in section.text]
     if section.how_to_read:
         parts.append(f'<p class="how">{escape(section.how_to_read)}</p>')
-    if section.figure is not None:
+    if section.figure is not None and section.figure.empty:
+        parts.append(f"<p>{escape(section.figure.nothing)}</p>")
+    elif section.figure is not None:
+        figure = chart(section.figure)
         parts += [
             # The figure takes its height from here, also when the window changes.
             f'<div class="figure"><div class="plot" id="figure-{name}" '
-            f'style="height:{section.figure["layout"]["height"]:.0f}px" role="img" '
+            f'style="height:{figure["layout"]["height"]:.0f}px" role="img" '
             f'aria-label="{escape(section.heading)}">'
             "<noscript>This figure needs JavaScript; the tables do not.</noscript></div></div>",
-            f'<script type="application/json" id="figure-{name}-data">'
-            f"{_json(section.figure)}</script>",
+            f'<script type="application/json" id="figure-{name}-data">{_json(figure)}</script>',
         ]
     if section.table is not None:
         parts.append(_table(section.table))
@@ -236,22 +212,20 @@ def _table(table: Table) -> str:
     # On a phone each row of such a table becomes a list, which names its columns.
     wide = len(table.headings) >= _WIDE and any(table.headings)
 
-    def cell(place, text, tag):
-        kind = ' class="number"' if place >= first_number else ""
-        heading = escape(str(table.headings[place]))
-        label = f' data-label="{heading}"' if wide and tag == "td" else ""
-        return f"<{tag}{kind}{label}>{escape(str(text))}</{tag}>"
-
     def row(cells, tag):
-        return "".join(cell(place, text, tag) for place, text in enumerate(cells))
+        texts = []
+        for place, (text, heading) in enumerate(zip(cells, table.headings)):
+            kind = ' class="number"' if place >= first_number else ""
+            label = f' data-label="{escape(str(heading))}"' if wide and tag == "td" else ""
+            texts.append(f"<{tag}{kind}{label}>{escape(str(text))}</{tag}>")
+        return f"<tr>{''.join(texts)}</tr>"
 
-    head = f"<thead><tr>{row(table.headings, 'th')}</tr></thead>" if any(table.headings) else ""
     return "\n".join(
         [
             '<div class="table"><table class="wide">' if wide else '<div class="table"><table>',
-            head,
+            f"<thead>{row(table.headings, 'th')}</thead>" if any(table.headings) else "",
             "<tbody>",
-            *(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows),
+            *(row(cells, "td") for cells in table.rows),
             "</tbody></table></div>",
         ]
     )

@@ -47,17 +47,9 @@ def add_option(parser) -> None:
 
 
 def write_tables(folder, name, table, columns, formats) -> list:
-    """Write a table in some formats; return the paths.
+    """Write a table in some formats, keys of :data:`ENDINGS`; return the paths.
 
-    Parameters
-    ----------
-    folder : Path
-    name : str
-        Of the files, without ending.
-    table : DataFrame
-    columns : sequence of Column
-    formats : sequence of str
-        Keys of :data:`ENDINGS`.
+    ``name`` is that of the files, without ending.
 
     Raises
     ------

@@ -25,33 +25,25 @@ def terminal_table(summary) -> str:
             "" if turn is None else f"over {math.degrees(turn):.0f} deg",
         )
     ]
+    degrees = math.degrees(1.0)
     for key, name in (("real", "recorded IMU"), ("simulated", "simulated IMU")):
         statistics = summary["yaw_error"][key] or {}
         rows.append(
             (
                 f"yaw error, {name}",
-                _number(statistics.get("rms_rad"), "deg", math.degrees(1.0)),
-                _number(statistics.get("maximum_absolute_rad"), "deg", math.degrees(1.0)),
-                _number(statistics.get("final_rad"), "deg", math.degrees(1.0)),
-                _number(statistics.get("drift_rad_per_s"), "deg/min", 60.0 * math.degrees(1.0)),
+                *_numbers(statistics, "rad", "deg", degrees),
+                _number(statistics.get("drift_rad_per_s"), "deg/min", 60.0 * degrees),
                 _relative(statistics, "over_distance", "length_m", distance),
                 _relative(statistics, "over_turn", "turn_rad", turn),
             )
         )
     for key, name, unit, unit_key, factor in (
-        ("yaw_error", "yaw", "deg", "rad", math.degrees(1.0)),
+        ("yaw_error", "yaw", "deg", "rad", degrees),
         ("distance_error", "distance", "m", "m", 1.0),
     ):
         statistics = summary["tracking"].get(key) or {}
-        rows.append(
-            (
-                f"tracking error, {name}",
-                _number(statistics.get(f"rms_{unit_key}"), unit, factor),
-                _number(statistics.get(f"maximum_absolute_{unit_key}"), unit, factor),
-                _number(statistics.get(f"final_{unit_key}"), unit, factor),
-                *("", "", ""),
-            )
-        )
+        found = _numbers(statistics, unit_key, unit, factor)
+        rows.append((f"tracking error, {name}", *found, "", "", ""))
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [
         "  ".join(
@@ -64,6 +56,11 @@ def terminal_table(summary) -> str:
     if factor is not None:
         lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")
     return "\n".join(lines)
+
+
+def _numbers(statistics, unit_key, unit, factor):
+    for key in ("rms", "maximum_absolute", "final"):
+        yield _number(statistics.get(f"{key}_{unit_key}"), unit, factor)
 
 
 def _telling_length(imus, key, length):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.drive.ensembles.page import ShownEnsemble
+from imu_simulation_framework.heading.figures import ShownEnsemble
 from imu_simulation_framework.heading.identification.page import FittedDrive
 from imu_simulation_framework.heading.judgement import curve_statistics
 

@@ -8,8 +8,10 @@ import plotly.graph_objects
 import pytest
 from page_examples import drawn_errors, shown_ensemble
 
-from imu_simulation_framework.drive.ensembles.page import ShownEnsemble, ensemble_page
+from imu_simulation_framework.drive.ensembles.page import ensemble_page
+from imu_simulation_framework.heading.figures import ShownEnsemble
 from imu_simulation_framework.heading.judgement import curve_statistics, judge
+from imu_simulation_framework.report.charts import chart
 from imu_simulation_framework.report.page import page_html
 
 
@@ -28,7 +30,7 @@ def test_bands_distributions_and_spectrum(drawn):
         "Settings",
     ]
     for section in page.sections[1:4]:
-        plotly.graph_objects.Figure(section.figure)
+        plotly.graph_objects.Figure(chart(section.figure))
         assert section.how_to_read
     inside = np.sum(np.abs(curve_statistics(*drawn)["final"]) <= math.radians(1.0))
     assert page.summary[0] == f"{inside} of 800 runs end within 1 deg."
@@ -40,7 +42,10 @@ def test_its_size_does_not_grow_with_the_runs(drawn):
     many = {name: np.tile(values, 100) for name, values in ensemble.statistics.items()}
     few = ensemble_page("a", ensemble, 0.1, {})
     more = ensemble_page("a", ensemble._replace(statistics=many, runs=80_000), 0.1, {})
-    sizes = [len(json.dumps([part.figure for part in page.sections])) for page in (few, more)]
+    sizes = [
+        sum(len(json.dumps(chart(part.figure))) for part in page.sections if part.figure)
+        for page in (few, more)
+    ]
     assert sizes[1] < 1.1 * sizes[0]
 
 
@@ -56,7 +61,7 @@ def test_a_judgement_stands_first_and_in_the_distributions(drawn):
     final = next(row for row in looks if row[0] == "final error [deg]")
     assert float(final[2]) == pytest.approx(math.degrees(0.2), rel=0.02)
     histograms = next(part for part in page.sections if part.heading.startswith("Distribution"))
-    assert len(histograms.figure["layout"]["shapes"]) == 4
+    assert len(chart(histograms.figure)["layout"]["shapes"]) == 4
     page_html(page)
 
 

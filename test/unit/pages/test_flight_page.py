@@ -7,6 +7,7 @@ import pytest
 
 from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
 from imu_simulation_framework.flight.page import ShownFlight, flight_page
+from imu_simulation_framework.report.charts import chart
 from imu_simulation_framework.report.page import page_html
 
 TIME = np.arange(0.0, 50.0, 0.1)
@@ -44,7 +45,7 @@ def test_every_figure_is_one_that_plotly_draws(instants, navigated):
     figures = [section.figure for section in page.sections if section.figure]
     assert len(figures) == (6 if navigated else 5)
     for figure in figures:
-        plotly.graph_objects.Figure(figure).to_dict()
+        plotly.graph_objects.Figure(chart(figure)).to_dict()
     assert page_html(page).startswith("<!DOCTYPE html>")
 
 

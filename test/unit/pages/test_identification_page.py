@@ -5,6 +5,7 @@ import plotly.graph_objects
 from page_examples import fitted_drive as drive
 
 from imu_simulation_framework.heading.identification.page import identification_page
+from imu_simulation_framework.report.charts import chart
 from imu_simulation_framework.report.page import Section, Table, page_html
 
 ESTIMATES = Section(
@@ -24,17 +25,17 @@ def test_error_parts_and_what_is_left_of_each_drive():
         "What is left unexplained: b",
         "Settings",
     ]
-    names = [trace["name"] for trace in page.sections[1].figure["data"]]
-    assert names == ["error", "rate bias", "angle random walk"]
+    names = [trace["name"] for trace in chart(page.sections[1].figure)["data"]]
+    assert names == ["observed", "rate bias", "angle random walk"]
     for section in page.sections[1:5]:
-        plotly.graph_objects.Figure(section.figure)
+        plotly.graph_objects.Figure(chart(section.figure))
     page_html(page)
 
 
 def test_the_correlation_of_white_innovations_is_within_its_lines():
     page = identification_page("mine", [drive("a", count=4000)], [], {})
-    residuals = page.sections[1].figure
-    correlation = residuals["data"][-1]["y"]
+    residuals = chart(page.sections[1].figure)
+    correlation = next(one["y"] for one in residuals["data"] if one["type"] == "bar")
     lines = sorted({abs(shape["y0"]) for shape in residuals["layout"]["shapes"]})
     assert np.mean(np.abs(correlation) > lines[0]) < 0.2
     assert abs(lines[0] - 1.96 / np.sqrt(4000)) < 1e-9

@@ -11,7 +11,7 @@ import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.report import style
-from imu_simulation_framework.report.charts import Chart
+from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.report.page import Page, Section, Table, page_html
 
 HOSTILE = "a</script><script>alert('x')</script><img src=http://evil.example/?\" & b"
@@ -40,15 +40,13 @@ class Parsed(HTMLParser):
         (self.words if self._open is None else self._open[1]).append(data)
 
 
-def chart(name="line"):
-    chart = Chart().panel("y")
-    chart.line(np.arange(5.0), np.arange(5.0) ** 2, style.REAL, name)
-    return chart.figure()
+def figure(name="line"):
+    return Figure().panel("y").line(np.arange(5.0), np.arange(5.0) ** 2, style.REAL, name)
 
 
 def page(text="text", **options):
     sections = [
-        Section("A figure", figure=chart(text), how_to_read=text),
+        Section("A figure", figure=figure(text), how_to_read=text),
         Section(
             "A table", text=[text], table=Table(("name", text), [(text, "1.0")], numbers=1),
             folded=True,

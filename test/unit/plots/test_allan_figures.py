@@ -7,6 +7,7 @@ from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.core.columns import ACCEL
+from imu_simulation_framework.report.drawing import drawing
 
 RATE = 10.0
 PLACES = (500, 7000, 21_000)
@@ -24,7 +25,7 @@ def identification():
 
 def test_the_raw_figure_marks_the_outliers_where_they_were_and_the_limits(identification):
     recording = identification.recordings[0]
-    figure = raw_figure(recording, "accelerometer")
+    figure = drawing(raw_figure(recording, "accelerometer"))
     drawn = {
         axis.get_title(loc="left"): {line.get_label(): line for line in axis.get_lines()}
         for axis in figure.axes[::2]
@@ -49,7 +50,7 @@ def test_the_raw_figure_marks_the_outliers_where_they_were_and_the_limits(identi
 
 
 def test_a_legend_has_one_entry_for_each_style_and_letters_name_the_terms(identification):
-    figure = allan_figure(identification, "accelerometer")
+    figure = drawing(allan_figure(identification, "accelerometer"))
     (legend,) = figure.legends
     entries = [text.get_text() for text in legend.get_texts()]
     assert len(entries) == len(set(entries)) <= 9

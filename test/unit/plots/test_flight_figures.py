@@ -4,12 +4,12 @@ import numpy as np
 
 from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.flight.figures import (
-    apart,
     imu_figure,
     navigation_figure,
     numbered,
     path_figure,
 )
+from imu_simulation_framework.report.drawing import drawing
 
 TIME = np.arange(0.0, 100.0, 0.1)
 INSTANTS = {"start of cruise": 40.0, "lift-off": 10.0, "start of ascent": 10.5}
@@ -31,13 +31,12 @@ def errors():
 
 def test_instants_near_each_other_are_marked_as_one():
     assert [sign for sign, _, _ in numbered(INSTANTS)] == ["0", "i", "ii"]
-    assert apart(["0", "i", "ii"], [10.0, 10.5, 40.0], 3.0) == [("0, i", 10.0), ("ii", 40.0)]
-    figure = imu_figure(TIME, *sensed(), INSTANTS)
+    figure = drawing(imu_figure(TIME, *sensed(), INSTANTS))
     assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]
 
 
 def test_an_imu_is_drawn_over_the_truth():
-    figure = imu_figure(TIME, *sensed())
+    figure = drawing(imu_figure(TIME, *sensed()))
     assert [len(axis.lines) for axis in figure.axes] == [4, 2, 6]
     named = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(named) == 6 and "y, left, measured" in named
@@ -45,11 +44,12 @@ def test_an_imu_is_drawn_over_the_truth():
 
 
 def test_nothing_of_a_figure_leaves_it():
-    for figure in (
+    for described in (
         imu_figure(TIME, *sensed(), INSTANTS),
         path_figure(path(), TIME, INSTANTS, (30.0, -95.0, 10.0)),
         navigation_figure({"gimbal off": errors(), "gimbal on": errors()}, INSTANTS),
     ):
+        figure = drawing(described)
         picture(figure)
         whole, renderer = figure.bbox, figure.canvas.get_renderer()
         texts = [text for axis in figure.axes for text in axis.texts] + figure.texts
@@ -62,13 +62,13 @@ def test_nothing_of_a_figure_leaves_it():
 
 def test_a_path_without_instants_or_height_is_drawn():
     level = path() * (1.0, 1.0, 0.0)
-    assert picture(path_figure(level, TIME, {}, (0.0, 0.0, 0.0)))
+    assert picture(drawing(path_figure(level, TIME, {}, (0.0, 0.0, 0.0))))
     standing = np.zeros((len(TIME), 3))
-    assert picture(path_figure(standing, TIME, {}, (0.0, 0.0, 0.0)))
+    assert picture(drawing(path_figure(standing, TIME, {}, (0.0, 0.0, 0.0))))
 
 
 def test_navigators_stand_beside_each_other():
-    figure = navigation_figure({"gimbal off": errors(), "gimbal on": errors()}, INSTANTS)
+    figure = drawing(navigation_figure({"gimbal off": errors(), "gimbal on": errors()}, INSTANTS))
     titles = [axis.get_title(loc="left") for axis in figure.axes]
     assert titles[:2] == ["(c) gimbal off", "(d) gimbal on"]
-    assert len(navigation_figure({"gimbal off": errors()}, {}).axes) == 3
+    assert len(navigation_figure({"gimbal off": errors()}, {}).panels) == 3

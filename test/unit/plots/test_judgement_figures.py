@@ -3,6 +3,7 @@ import pytest
 
 from imu_simulation_framework.heading.figures import judgement
 from imu_simulation_framework.heading.judgement import judge
+from imu_simulation_framework.report.drawing import drawing
 
 TIME = np.arange(300.0)
 
@@ -14,7 +15,7 @@ def result():
 
 
 def test_a_judgement_shows_its_sentence_and_every_p_value(result):
-    figure = judgement(result)
+    figure = drawing(judgement(result))
     curve, places = figure.axes
     assert curve.get_title(loc="left").replace("\n", " ") == result.sentence
     assert [text.get_text() for text in places.texts] == [
@@ -29,14 +30,14 @@ def test_a_judgement_shows_its_sentence_and_every_p_value(result):
 def test_what_is_far_out_is_drawn_at_the_edge(result):
     walks = np.zeros((100, 300))
     walks[:, -1] = np.linspace(-1e-6, 1e-6, 100)
-    _, places = judgement(judge(TIME, np.radians(TIME), walks)).axes
+    _, places = drawing(judgement(judge(TIME, np.radians(TIME), walks))).axes
     points = [line for line in places.lines if line.get_marker() in "<>o"]
     assert all(abs(line.get_xdata()[0]) <= 4.0 for line in points)
     assert any(line.get_marker() == ">" for line in points)
 
 
 def test_nothing_of_a_judgement_leaves_the_figure(result):
-    figure = judgement(result)
+    figure = drawing(judgement(result))
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     for axis in figure.axes:

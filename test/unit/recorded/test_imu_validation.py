@@ -163,5 +163,5 @@ def test_limits_that_are_none_are_refused(content, words):
 
 
 def test_the_figure_has_a_row_for_each_quantity(truth):
-    assert len(validation_figure(validate_imu(truth, truth)).axes) == 6
-    assert len(validation_figure(validate_imu(truth, truth[["gyro_z"]])).axes) == 2
+    assert len(validation_figure(validate_imu(truth, truth)).panels) == 6
+    assert len(validation_figure(validate_imu(truth, truth[["gyro_z"]])).panels) == 2

@@ -26,6 +26,7 @@ from imu_simulation_framework.core.whole_files import (
     refuse_overwriting,
     write_whole,
 )
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -83,7 +84,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
             "imu.yaml is not written"
         )
     contents["calibration.json"] = json_text(_numbers(result)).encode("utf-8")
-    contents["calibration.png"] = picture(calibration_figure(result))
+    contents["calibration.png"] = picture(drawing(calibration_figure(result)))
     folder = make_folder(folder)
     inputs = [one for one in (result.wishes.recording, result.wishes.reference) if one]
     for file in contents:

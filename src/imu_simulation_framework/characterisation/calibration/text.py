@@ -1,7 +1,4 @@
-"""What a calibration found, as sentences and a table for the terminal.
-
-Whether a sensor that was recorded has noise, and that which somebody states.
-"""
+"""What a calibration found, as sentences and a table for the terminal."""
 
 from __future__ import annotations
 
@@ -99,18 +96,8 @@ def noise_remarks(
 ) -> list[str]:
     """Return a remark where readings at rest scatter far more than the noise that is stated.
 
-    Less is usual: sensors filter.
-
-    Parameters
-    ----------
-    sensor : str
-        To begin a sentence with.
-    noise : 3 SlowNoise
-        As stated.
-    times : ndarray, shape (n,)
-        [s]
-    readings : ndarray, shape (n, 3)
-    rests : sequence of RestTime
+    Less is usual: sensors filter. ``sensor`` begins the sentence; ``noise`` of 3 axes is as stated;
+    ``times`` (n,) [s]; ``readings`` (n, 3).
     """
     period = float(np.median(np.diff(times)))
     steps = np.concatenate([np.diff(readings[r.start : r.stop], axis=0) for r in rests])
@@ -125,13 +112,7 @@ def noise_remarks(
 
 
 def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime]) -> list[str]:
-    """Return a remark where an axis says the same throughout each time at rest.
-
-    Parameters
-    ----------
-    sensor, readings, rests
-        As for :func:`noise_remarks`.
-    """
+    """Return a remark where an axis says the same throughout each time at rest."""
     same = np.ones(3, dtype=bool)
     for rest in rests:
         same &= np.ptp(readings[rest.start : rest.stop], axis=0) == 0.0

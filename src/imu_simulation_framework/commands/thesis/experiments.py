@@ -1,16 +1,9 @@
-"""The thesis's experiments, each driven when a figure asks for it.
-
-The numbers of the thesis's chapter 4, and what they are here.
-"""
+"""The thesis's experiments, each driven when a figure asks for it."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
-
-import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.drive.check import CONFIGURATION, RecordingSetup, set_up_named
@@ -24,9 +17,6 @@ from imu_simulation_framework.heading.comparison import (
     compare_yaw,
 )
 from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.report.table import Column
-from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.imu_models.plugins import drift_stationary_std
 
 SHORT = 60.0
 """Of the experiment that is one round of trajectory A in the thesis [s]."""
@@ -64,22 +54,10 @@ HECTOR, HECTOR_SLOW = _hector(0.5, 0.005), _hector(1.118, 0.001)
 
 
 class Experiment(NamedTuple):
-    """A drive with a simulated IMU.
+    """A drive, by its letter, with a simulated IMU.
 
-    Attributes
-    ----------
-    drive : str
-        A letter.
-    imu : Imu
-    seed : int
-        Added to that of all experiments.
-    run : int
-        From 1.
-    until : float or None
-        Where it ends [s]; None is the drive's end.
-    window : float
-        Of the trend's median [s].
-    controller : str
+    ``seed`` is added to that of all experiments; ``until`` is its end [s], None the drive's;
+    ``window`` that of the trend's median [s].
     """
 
     drive: str
@@ -122,19 +100,9 @@ REPEATED = {
 class Experiments:
     """All experiments, driven once each.
 
-    Parameters
-    ----------
-    recordings : Mapping of str to sequence of str
-        Letter -> a recording or its config.ini, and perhaps its IMU's file, instead of the bundled
-        drive of that letter.
-    seed : int
-
-    Attributes
-    ----------
-    say : callable
-        Called with a few words before something that lasts.
-    driven : float
-        How long all experiments were [s].
+    ``recordings``: letter -> a recording or its config.ini, and perhaps its IMU's file, instead of
+    the bundled drive of that letter. ``say`` is called with a few words before something that
+    lasts; ``driven`` is how long all experiments were [s].
     """
 
     def __init__(self, recordings: Mapping[str, Sequence[str]], seed: int = 1):
@@ -249,108 +217,3 @@ def _setup(words) -> RecordingSetup:
             f"{text}: names the IMU's file itself, so that {others[0]} is idle"
         )
     return set_up_named(text, *others)
-
-
-COLUMNS = (
-    Column("place", "where"),
-    Column("what", "what"),
-    Column("thesis", "thesis"),
-    Column("ours", "here"),
-    Column("why", "why"),
-)
-
-_PERIOD = 0.01
-"""Of the simulated IMU in thesis and package [s]."""
-
-
-def numbers_table(experiments: Experiments) -> pd.DataFrame:
-    """Return a row for each number of the chapter, with the keys of ``COLUMNS``."""
-    rows = [*_white_noise(), *_errors(experiments), *_drift()]
-    return pd.DataFrame(rows, columns=[column.key for column in COLUMNS])
-
-
-def _white_noise():
-    imu = read_imu_specification("bno055")
-    velocity = float(np.mean(imu.accelerometer.white_noise))
-    angle = math.degrees(float(np.mean(imu.gyroscope.white_noise)))
-    yield (
-        "(4.1)",
-        "velocity random walk, mean of the axes",
-        "7e-4 m/s²/√Hz",
-        f"{velocity:.1e} m/s²/√Hz",
-        "The mean of the thesis's table 3.2, in which ours is.",
-    )
-    yield (
-        "(4.2)",
-        "angle random walk, mean of the axes",
-        "5e-2 deg/s/√Hz",
-        f"{angle:.1e} deg/s/√Hz",
-        "The mean of table 3.2 is a tenth of what stands there.",
-    )
-    yield (
-        "(4.4), (4.5)",
-        "noise of the gyroscope in 116 Hz",
-        "0.06 deg/s = 0.00105 rad/s",
-        f"{angle * math.sqrt(116.0):.2f} deg/s",
-        "The result is that of table 3.2 and not that of (4.2), which would give 0.54 deg/s.",
-    )
-
-
-def _errors(experiments):
-    short, long = experiments.comparison(ONE_ROUND), experiments.comparison(LONG)
-    for place, comparison, told in (
-        ("(4.5)", short, "0.00105"),
-        ("(4.6)", long, "0.00215"),
-    ):
-        noise = comparison.simulated.statistics.standard_deviation
-        yield (
-            place,
-            "noise of the generic plug-in, and that of the yaw",
-            f"{told} rad/s",
-            f"{noise:.5f} rad of yaw",
-            "A rate's noise becomes that of a quaternion's components: twice as much of yaw.",
-        )
-    yield (
-        "4.1.1",
-        "largest recorded error in one round of A, smoothed",
-        "1.5 deg",
-        f"{np.degrees(short.real.trend_statistics.maximum_absolute):.2f} deg",
-        "Another recording.",
-    )
-    yield (
-        "4.1.1",
-        "recorded error at the end of A",
-        "0.25 rad, said to be 15 deg (it is 14.3)",
-        f"{np.degrees(abs(long.real.statistics.final)):.1f} deg",
-        "Another recording.",
-    )
-    yield (
-        "4.3",
-        "speed of the simulation",
-        "real time",
-        "tens of times faster",
-        "Lock-step in one process; the terminal says how fast it was.",
-    )
-
-
-def _drift():
-    for place, imu in (("(4.10), (4.13)", HECTOR), ("(4.14), (4.15)", HECTOR_SLOW)):
-        told = imu.settings["imu_hector"]
-        drift, frequency = told["yaw_drift"], told["yaw_drift_frequency"]
-        size = float(drift_stationary_std(drift, frequency, _PERIOD))
-        yield (
-            place,
-            f"drift of {imu.name}: standard deviation in the long run",
-            f"{drift:g} rad, by (4.12)",
-            f"{size:.3f} rad, {math.degrees(size):.1f} deg",
-            "The plug-in scales each step with dt instead of its root, so that the size hangs on "
-            "the sample rate. By (4.12) it would be 0.05 rad, which it is at 0.005 Hz and 100 Hz "
-            "only.",
-        )
-    yield (
-        "(4.16), (4.17)",
-        "frequencies that are held to be reasonable",
-        "0.0008 to 0.007 Hz",
-        "see the judgement",
-        "Both settings are inside; what the recorded drives say of them is tested here.",
-    )

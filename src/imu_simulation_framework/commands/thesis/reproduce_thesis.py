@@ -26,18 +26,25 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
-from imu_simulation_framework.commands.thesis import catalogue
-from imu_simulation_framework.commands.thesis import experiments as numbers
-from imu_simulation_framework.commands.thesis.catalogue import ITEMS, MadeItem, thesis_page
 from imu_simulation_framework.commands.thesis.experiments import HECTOR, Experiments
+from imu_simulation_framework.commands.thesis.figures import ITEMS
+from imu_simulation_framework.commands.thesis.page import (
+    JUDGEMENTS,
+    NUMBERS,
+    MadeItem,
+    judged_drives,
+    judgement_table,
+    numbers_table,
+    thesis_page,
+)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
-from imu_simulation_framework.heading import figures
+from imu_simulation_framework.heading.figures import judgement
 from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.report import style
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
 from imu_simulation_framework.report.table import Column
 
@@ -73,7 +80,7 @@ def main(arguments):
             made.append(MadeItem(item, item.make(experiments) if item.make else None))
             if made[-1].shown is not None:
                 said = f"figure {item.label}: {item.title} · {experiments.described}"
-                _write_figure(out, item.name, made[-1].shown.figure, said, options.formats)
+                _write_figure(out, item.name, made[-1].shown.section.figure, said, options.formats)
             progress.update()
         table = _figures_table(made, options.formats[0])
         for path in table_text.write_tables(out, "figures", table, COLUMNS, options.table):
@@ -97,16 +104,13 @@ def main(arguments):
 
 def _whole_chapter(out, experiments, options):
     """Write what is not of one figure: the chapter's numbers, and the judgement."""
-    told, judgements = numbers.numbers_table(experiments), catalogue.judged_drives(experiments)
-    table = catalogue.judgement_table(judgements)
-    for name, rows, columns in (
-        ("numbers", told, numbers.COLUMNS),
-        ("judgement", table, catalogue.COLUMNS),
-    ):
+    told, judgements = numbers_table(experiments), judged_drives(experiments)
+    table = judgement_table(judgements)
+    for name, rows, columns in (("numbers", told, NUMBERS), ("judgement", table, JUDGEMENTS)):
         for path in table_text.write_tables(out, name, rows, columns, options.table):
             tqdm.write(str(path))
     for one in judgements:
-        figure = figures.judgement(one.judgement)
+        figure = judgement(one.judgement)
         model = "hector" if one.imu == HECTOR else "hector_slow"
         said = f"drive {one.drive.upper()}, {one.imu.name} · {experiments.described}"
         _write_figure(out, f"judgement_{one.drive}_{model}", figure, said, options.formats)
@@ -116,9 +120,9 @@ def _whole_chapter(out, experiments, options):
 
 
 def _write_figure(out, name, figure, said, formats):
-    style.sign(figure, said)
+    drawn = drawing(figure, said)
     for format in dict.fromkeys(formats):
-        write_whole(out / f"{name}.{format}", picture(figure, format))
+        write_whole(out / f"{name}.{format}", picture(drawn, format))
         tqdm.write(str(out / f"{name}.{format}"))
 
 

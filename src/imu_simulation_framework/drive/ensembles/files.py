@@ -18,9 +18,10 @@ from imu_simulation_framework.core.whole_files import (
     written_aside,
 )
 from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
-from imu_simulation_framework.heading.figures import ensemble_figure
+from imu_simulation_framework.heading.figures import ShownEnsemble, ensemble_figure
 from imu_simulation_framework.heading.judgement import PSD
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
 
 PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
@@ -64,7 +65,8 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
         names.append("curves.npz")
     footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
     title = f"Yaw error, {caption.drive}, {caption.imu}"
-    figure = ensemble_figure(ensemble, title, footer, caption.limit)
+    shown = ShownEnsemble.of(ensemble, PROBABILITIES)
+    figure = drawing(ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
         write_whole(folder / f"ensemble.{format}", picture(figure, format))
         names.append(f"ensemble.{format}")

@@ -14,12 +14,14 @@ from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.versions import versions
 from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.drive.ensembles.page import ShownEnsemble, ensemble_page
+from imu_simulation_framework.drive.ensembles.page import ensemble_page
 from imu_simulation_framework.drive.yaw_signals import ReadDrive
+from imu_simulation_framework.heading.figures import ShownEnsemble
 from imu_simulation_framework.heading.figures import judgement as judgement_figure
 from imu_simulation_framework.heading.judgement import Judgement, curve_statistics, shown_looks
 from imu_simulation_framework.heading.model.sources import Source
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
 from imu_simulation_framework.report.table import Column
 
@@ -108,7 +110,7 @@ def contents(judged: Sequence[Judged], drive: ReadDrive, options) -> dict[str, b
         number = f"_{index}" if len(judged) > 1 else ""
         for format in dict.fromkeys(options.formats):
             figure = judgement_figure(one.judgement, f"{drive.observed.name}, {one.name}")
-            files[f"judgement{number}.{format}"] = picture(figure, format)
+            files[f"judgement{number}.{format}"] = picture(drawing(figure), format)
         if options.report:
             files[f"judgement{number}.html"] = _page(one, drive, options)
     return files

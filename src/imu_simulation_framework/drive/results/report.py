@@ -8,7 +8,7 @@ from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.summary import NOTHING_TOLD, evaluate
-from imu_simulation_framework.report.style import sign
+from imu_simulation_framework.report.drawing import drawing
 
 
 def write_report(
@@ -16,22 +16,8 @@ def write_report(
 ):
     """Write an experiment's CSV files, its summary and its figures, in this order.
 
-    Parameters
-    ----------
-    folder : ResultFolder
-    tables : ExperimentTables
-        Complete, or as far as they came.
-    settings : ComparisonSettings, optional
-    run : RunDescription, optional
-    save_tables : bool
-        False leaves the CSV files alone.
-    formats : sequence of str
-        Of the figures: ``png``, ``pdf``, ``svg``.
-
-    Returns
-    -------
-    dict
-        The summary.
+    The tables may be complete, or as far as they came; without ``save_tables`` the CSV files are
+    left alone. ``formats`` of the figures are ``png``, ``pdf`` and ``svg``. Returns the summary.
 
     Raises
     ------
@@ -77,10 +63,9 @@ def _write_figures(folder, comparison, formats, footer):
     A defect in one figure must cost neither the other figures nor the experiment.
     """
     failures = []
-    for name, make_figure in FIGURES.items():
+    for name, describe in FIGURES.items():
         try:
-            figure = make_figure(comparison)
-            sign(figure, footer)
+            figure = drawing(describe(comparison), footer)
             for format in formats:
                 folder.write_figure(name, figure, format)
         except FrameworkError:

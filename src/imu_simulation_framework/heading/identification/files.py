@@ -1,9 +1,4 @@
-"""Files and sentences on an identified model of the yaw error.
-
-What an identification of a yaw error says to a person, and the units in which it does.
-
-Files of an identified model of the yaw error.
-"""
+"""Files and sentences on an identified model of the yaw error."""
 
 from __future__ import annotations
 
@@ -20,6 +15,7 @@ from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.heading.identification.figures import identification_figure
 from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
 from imu_simulation_framework.heading.model.files import yaw_error_model_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column, table_text
 from imu_simulation_framework.sensors.files import imu_specification_text
 
@@ -153,7 +149,7 @@ def contents(identification, specification, unsaid, hector, sources, options) ->
         figure = identification_figure(drive.name, identification.parts(index), normalised)
         number = f"_{index + 1}" if several else ""
         for format in dict.fromkeys(options.formats):
-            files[f"identification{number}.{format}"] = picture(figure, format)
+            files[f"identification{number}.{format}"] = picture(drawing(figure), format)
     return files
 
 

@@ -1,0 +1,380 @@
+"""Pictures with matplotlib: of described figures, and what those have in common that are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+from imu_simulation_framework.core.gaps import behind_gaps
+from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report.figure import (
+    Figure,
+    decades,
+    path_steps,
+    thin,
+    thin_with_gaps,
+)
+
+POINTS = 4000
+"""Points left of a long line, more than three per column of pixels."""
+
+_DOTS_PER_INCH = 150
+_FOOTER_HEIGHT = 0.2
+"""Inches that :func:`sign` keeps free."""
+_FOOTER_SIZE = 7.0
+_LEGEND_LINEWIDTH = 1.5
+"""At least, so that a thin line's colour can be told in the legend."""
+_COLOURED_POINTS = 800
+"""Along the longer side of the path's box; each is an object of its own in a PDF or SVG."""
+_PIXELS = 100.0
+"""Of a page, for an inch of a picture."""
+_MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
+
+
+def drawing(figure: Figure, footer: str = "") -> Picture:
+    """Return a described figure as matplotlib has it, with one legend above all panels.
+
+    Parameters
+    ----------
+    figure : Figure
+    footer : str
+        Written small below it, see :func:`sign`.
+    """
+    picture = _message(figure.nothing) if figure.empty else _panels(figure)
+    if footer:
+        sign(picture, footer)
+    return picture
+
+
+def _panels(figure):
+    columns = len(figure.widths)
+    rows = -(-len(figure.panels) // columns)
+    in_rows = [figure.panels[row * columns : (row + 1) * columns] for row in range(rows)]
+    heights = [max(_inches(figure, panel, rows) for panel in row) for row in in_rows]
+    picture, axes = make_figure(
+        rows, 1.0 + sum(heights), figure.width, columns, sharey=figure.share_y,
+        gridspec_kw={"height_ratios": heights, "width_ratios": figure.widths},
+    )  # fmt: skip
+    for axis in axes[len(figure.panels) :]:
+        axis.set_axis_off()
+    for column in range(columns):
+        together = [
+            axis
+            for panel, axis in list(zip(figure.panels, axes))[column::columns]
+            if panel.x is None and panel.draw is None
+        ]
+        for axis in together[1:]:
+            axis.sharex(together[0])
+        for axis in together[:-1]:
+            axis.tick_params(labelbottom=False)
+        for axis in together[-1:]:
+            label(axis, figure.x)
+    for number, (panel, axis) in enumerate(zip(figure.panels, axes)):
+        title = panel.title
+        if number == 0 and figure.title:
+            title = f"{figure.title}: {title}" if title else figure.title
+        label(axis, panel.x, panel.y, title)
+        _scale(axis, panel)
+        for layer in panel.layers:
+            _LAYERS[layer.kind](axis, **layer.values)
+        if panel.draw is not None:
+            panel.draw(axis)
+    _signs(figure, axes)
+    outside_legend(picture, axes, columns=max(3, 2 * columns))
+    return picture
+
+
+def _inches(figure, panel, rows):
+    if not panel.equal:
+        return panel.height / _PIXELS
+    # As tall as a path asks for: equal scales would leave the rest of the panel empty.
+    width, height = (
+        np.ptp(np.hstack([one.values[name] for one in panel.layers if name in one.values]))
+        for name in "xy"
+    )
+    inside = (figure.width - 1.2) / len(figure.widths)
+    return float(np.clip(inside * height / max(width, 1e-9), 2.0, 6.5 if rows == 1 else 4.5))
+
+
+def _scale(axis, panel):
+    if panel.equal:
+        axis.set_aspect("equal", adjustable="datalim")
+    for name in panel.log:
+        getattr(axis, f"set_{name}scale")("log")
+        if decades(panel, name) < 2.0:
+            of = getattr(axis, f"{name}axis")
+            of.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            of.set_major_formatter(StrMethodFormatter("{x:g}"))
+            of.set_minor_formatter(NullFormatter())
+    if "x" in panel.log and not len(panel.ticks):
+        axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
+    if len(panel.ticks):
+        axis.set_xticks(panel.ticks, [f"{tick:g}" for tick in panel.ticks])
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        axis.xaxis.set_tick_params(which="minor", bottom=False)
+    if panel.limits is not None:
+        axis.set_ylim(*panel.limits)
+    if panel.x_limits is not None:
+        axis.set_xlim(*panel.x_limits)
+
+
+def _line(axis, x, y, look, name, dots):
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(x) and not dots:
+        logarithmic = axis.get_xscale() == "log"
+        x, y = (thin if logarithmic else thin_with_gaps)(x, y, POINTS)
+    marker = {"marker": "o", "markersize": 4.0} if dots else {}
+    axis.plot(x, y, label=name, **look, **marker)
+
+
+def _path(axis, x, y, look, name):
+    kept = path_steps(x, y, POINTS)
+    axis.plot(np.asarray(x)[kept], np.asarray(y)[kept], label=name, **look)
+
+
+def _points(axis, x, y, colour, name, size, symbol):
+    if symbol.endswith("open"):
+        look = {"color": colour, "markerfacecolor": "white", "markeredgewidth": 1.4}
+    else:
+        look = {"color": colour, "markeredgewidth": 1.0 if symbol == "x" else 0.0}
+    axis.plot(
+        x, y, linestyle="none", marker=_MARKERS[symbol], markersize=0.8 * size, label=name,
+        zorder=5 if symbol.endswith("open") else 2.5, **look,
+    )  # fmt: skip
+
+
+def _coloured(axis, time, x, y, values, name, title):
+    """Draw a path without its gaps, each piece in the colour of its value."""
+    time, x, y, values = (np.asarray(one, dtype=float) for one in (time, x, y, values))
+    pieces, shown = [], []
+    for part in np.split(np.arange(len(time)), behind_gaps(time)):
+        kept = part[path_steps(x[part], y[part], _COLOURED_POINTS)]
+        points = np.column_stack([x[kept], y[kept]])
+        pieces.append(np.stack([points[:-1], points[1:]], axis=1))
+        shown.append(values[kept[1:]])
+    shown = np.concatenate(shown)
+    # Zero in the middle of the colours, and some span even of an ideal IMU.
+    largest = float(np.max(np.abs(shown), initial=1e-3))
+    lines = LineCollection(
+        np.concatenate(pieces), cmap="coolwarm", norm=Normalize(-largest, largest), linewidth=3.0,
+        capstyle="round",
+    )  # fmt: skip
+    lines.set_array(shown)
+    axis.add_collection(lines)
+    axis.autoscale_view()
+    bar = axis.figure.colorbar(lines, ax=axis, pad=0.02, aspect=30)
+    bar.set_label(plain(title), fontsize=9)
+    bar.ax.tick_params(labelsize=8)
+
+
+def _arrows(axis, places, ahead, colour, name):
+    axis.quiver(
+        *places, *ahead, angles="xy", scale_units="inches", scale=6.0, units="inches", width=0.022,
+        headwidth=6.5, headlength=6.0, headaxislength=5.0, pivot="mid", color=colour, zorder=4,
+        label=name,
+    )  # fmt: skip
+
+
+def _band(axis, x, low, high, colour, opacity, name):
+    kept = np.unique(np.linspace(0, len(x) - 1, POINTS // 2).round().astype(int)) if len(x) else []
+    x, low, high = (np.asarray(one, dtype=float)[kept] for one in (x, low, high))
+    axis.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.0, label=name)
+
+
+def _span(axis, begin, end, colour, opacity, name):
+    axis.axvspan(begin, end, color=colour, alpha=opacity, linewidth=0.0, label=name, zorder=0)
+
+
+def _stack(axis, x, parts, looks):
+    areas = axis.stackplot(
+        x, list(parts.values()), labels=list(parts), colors=[looks[name][0] for name in parts],
+        edgecolor="white", linewidth=0.3,
+    )  # fmt: skip
+    for area, name in zip(areas, parts):
+        area.set_hatch(looks[name][1])
+
+
+def _bars(axis, edges, y, colour, name):
+    edges = np.asarray(edges, dtype=float)
+    axis.bar(
+        edges[:-1], y, np.diff(edges), align="edge", color=colour, edgecolor="white",
+        linewidth=0.2, label=name,
+    )  # fmt: skip
+
+
+def _level(axis, value, look, name):
+    axis.axhline(value, label=name, **look)
+
+
+def _mark(axis, value, look, name, sign):
+    axis.axvline(value, label=name, **look)
+
+
+def _zero(axis):
+    axis.axhline(0.0, **style.ZERO)
+
+
+def _text(axis, x, y, text, colour):
+    axis.annotate(
+        plain(text), (x, y), fontsize=9, color=colour, xytext=(0, 4), textcoords="offset points",
+        ha="center",
+    )  # fmt: skip
+
+
+def _words(axis, text):
+    axis.text(
+        0.5, 0.5, plain(text), ha="center", va="center", fontsize=9, color=colours.TEXT_GREY,
+        transform=axis.transAxes,
+    )  # fmt: skip
+
+
+_LAYERS = {
+    "line": _line, "path": _path, "points": _points, "coloured": _coloured, "arrows": _arrows,
+    "band": _band, "span": _span, "stack": _stack, "bars": _bars, "level": _level, "mark": _mark,
+    "zero": _zero, "text": _text, "words": _words,
+}  # fmt: skip
+
+
+def _signs(figure, axes):
+    """Write the signs of marks above their panels, those that would hide each other as one."""
+    for panel, axis in zip(figure.panels, axes):
+        signs = [
+            (one.values["value"], one.values["sign"], one.values["look"]["color"])
+            for one in panel.layers
+            if one.values.get("sign")
+        ]
+        together: list = []
+        for at, sign_, colour in sorted(signs):
+            if together and at - together[-1][0] < 0.03 * np.ptp(axis.get_xlim()):
+                together[-1][1].append(sign_)
+            else:
+                together.append((at, [sign_], colour))
+        for at, names, colour in together:
+            axis.annotate(
+                f"({', '.join(names)})", (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
+                ha="center", va="bottom", color=colour,
+            )  # fmt: skip
+        if together:
+            axis.set_title(axis.get_title(loc="left"), fontsize=11, loc="left", pad=14)
+
+
+def plain(text: str) -> str:
+    """Return a text as matplotlib has to be given it so that no ``$`` begins a formula.
+
+    What is written in a figure comes from names of files, drives and IMUs.
+    """
+    return text.replace("$", r"\$")
+
+
+def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
+    """Return a figure with axes in rows and columns, without any global state.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    axes : list of Axes
+        Row by row.
+    """
+    figure = Picture(
+        figsize=(width, height), dpi=_DOTS_PER_INCH, constrained_layout=True, facecolor="white"
+    )
+    FigureCanvasAgg(figure)
+    axes = list(figure.subplots(rows, columns, squeeze=False, **subplot_options).flat)
+    for axis in axes:
+        axis.grid(True, color=colours.GRID, linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.margins(x=0.01)
+        axis.tick_params(labelsize=9)
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+    return figure, axes
+
+
+def label(axis, x=None, y=None, title=None):
+    """Label an axis: quantity and unit."""
+    if x is not None:
+        axis.set_xlabel(plain(x), fontsize=10)
+    if y is not None:
+        axis.set_ylabel(plain(y), fontsize=10)
+    if title is not None:
+        axis.set_title(plain(title), fontsize=11, loc="left")
+
+
+def outside_legend(figure, axes, columns=3):
+    """One legend above all axes of a figure, each name once; in fewer columns if it is too wide.
+
+    If one column is too wide still, its font shrinks until it fits. What has one name and several
+    colours is grey in it.
+    """
+    handles: dict = {}
+    for axis in axes:
+        for handle, name in zip(*axis.get_legend_handles_labels()):
+            handles.setdefault(name, []).append(handle)
+    if not handles:
+        return
+    shown = [_handle(same) for same in handles.values()]
+    # As many columns as its rows need, so that of four names in three columns none stands alone.
+    columns = -(-len(shown) // -(-len(shown) // columns))
+    size = 8.0
+    while True:
+        box = figure.legend(
+            shown, map(plain, handles), loc="outside upper right", ncol=columns,
+            fontsize=size, frameon=False, handlelength=2.8,
+        )  # fmt: skip
+        taken = box.get_window_extent(figure.canvas.get_renderer()).width
+        if taken <= figure.bbox.width or size < 8.0:
+            break
+        box.remove()
+        if columns > 1:
+            columns -= 1
+        else:
+            size *= 0.95 * figure.bbox.width / taken
+    for line in box.get_lines():
+        line.set_linewidth(max(line.get_linewidth(), _LEGEND_LINEWIDTH))
+
+
+def _handle(same):
+    first = same[0]
+    areas = {tuple(np.ravel(one.get_facecolor())) for one in same if hasattr(one, "get_hatch")}
+    if len(areas) > 1:
+        return Patch(color=colours.BAND_GREY, alpha=0.3, linewidth=0.0)
+    if len({one.get_color() for one in same if isinstance(one, Line2D)}) > 1:
+        return Line2D([], [], color=colours.DARK_GREY, linewidth=first.get_linewidth())
+    return first
+
+
+def sign(figure, text):
+    """Write small below a figure what it shows: drive, model, seed, date.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Laid out by constraints, as :func:`make_figure` does.
+    text : str
+        One line; in a font that shrinks until it fits.
+    """
+    width, height = figure.get_size_inches()
+    room = _FOOTER_HEIGHT / height
+    figure.get_layout_engine().set(rect=(0.0, room, 1.0, 1.0 - room))
+    footer = figure.text(
+        1.0 - 0.08 / width, 0.05 / height, text, fontsize=_FOOTER_SIZE, color=colours.FOOTER_GREY,
+        ha="right", va="bottom", parse_math=False,
+    )  # fmt: skip
+    taken = footer.get_window_extent(figure.canvas.get_renderer()).width
+    footer.set_fontsize(_FOOTER_SIZE * min(1.0, 0.95 * figure.bbox.width / taken))
+
+
+def _message(sentence):
+    figure, (axis,) = make_figure(height=2.0)
+    axis.set_axis_off()
+    axis.text(
+        0.5, 0.5, plain(sentence), ha="center", va="center", fontsize=11, wrap=True,
+        transform=axis.transAxes,
+    )  # fmt: skip
+    return figure
