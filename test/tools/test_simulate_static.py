@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tool_calls import call_tool, run_as_process
+from tool_calls import call_tool, run_as_process, succeeded
 
 from imu_simulation_framework.recordings.reading import read_imu
 
@@ -15,10 +15,9 @@ def run(*arguments):
 
 def test_a_bundled_imu_is_recorded_with_its_noise(tmp_path):
     path = tmp_path / "static.bag"
-    done = run_as_process(
-        TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3
+    done = succeeded(
+        run_as_process(TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3)
     )
-    assert done.returncode == 0, done.stderr
     assert "18000 samples, 180 s" in done.stdout
     # Without a terminal there is no progress bar.
     assert done.stderr == ""
@@ -44,8 +43,7 @@ def test_seed_and_rate_are_those_asked_for(tmp_path):
         ("c.csv", "--seed", 2),
         ("d.csv", "--rate", 200),
     ):
-        done = run(specification, "--hours", 0.001, "--out", tmp_path / name, *options)
-        assert done.returncode == 0, done.stderr
+        succeeded(run(specification, "--hours", 0.001, "--out", tmp_path / name, *options))
         contents.append((tmp_path / name).read_text())
     assert contents[0] == contents[1] != contents[2]
     assert [text.count("\n") - 1 for text in contents] == [180, 180, 180, 720]

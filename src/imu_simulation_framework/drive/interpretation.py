@@ -47,13 +47,9 @@ _DEGREE = factor("deg")
 class Interpretation:
     """A recording and how it is to be read.
 
-    Attributes
-    ----------
-    imu : Samples or None
-    offsets : tuple of float
-        Added to the times of reference and IMU [s].
-    fixes : pandas.DataFrame or None
-        Poses that were made of satellite fixes, at their full cost; they are not made again.
+    ``imu``; ``offsets`` (tuple of float): added to the times of reference and IMU [s]; ``fixes``
+    (pandas.DataFrame or None): Poses that were made of satellite fixes, at their full cost; they
+    are not made again.
     """
 
     reference: Samples
