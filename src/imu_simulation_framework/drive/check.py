@@ -41,8 +41,7 @@ from imu_simulation_framework.recordings.guessing.guess import guess_where_unkno
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility.alternatives import explain
-from imu_simulation_framework.recordings.plausibility.findings import Finding
+from imu_simulation_framework.recordings.plausibility.findings import Finding, explain
 from imu_simulation_framework.recordings.plausibility.observations import (
     Observations,
 )

@@ -28,7 +28,7 @@ from imu_simulation_framework.recordings.frames import (
 )
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility.alternatives import Alternative
+from imu_simulation_framework.recordings.plausibility.findings import Alternative
 from imu_simulation_framework.recordings.plausibility.observations import (
     Observations,
     mean_up,

@@ -2,8 +2,8 @@ import allantools
 import numpy as np
 import pytest
 
-from imu_simulation_framework.characterisation.allan import deviation
-from imu_simulation_framework.characterisation.allan.deviation import (
+from imu_simulation_framework.characterisation.allan import model
+from imu_simulation_framework.characterisation.allan.model import (
     allan_curve,
     averaging_factors,
     equivalent_degrees_of_freedom,
@@ -79,6 +79,6 @@ def test_an_allan_variance_is_the_same_piece_by_piece(monkeypatch):
     values = np.random.default_rng(3).standard_normal(5000)
     factors = averaging_factors(len(values))
     whole = overlapping_allan_variance([values], 10.0, factors)
-    monkeypatch.setattr(deviation, "_AT_ONCE", 700)
+    monkeypatch.setattr(model, "_AT_ONCE", 700)
     pieces = overlapping_allan_variance([values], 10.0, factors)
     np.testing.assert_allclose(pieces, whole, rtol=1e-12)

@@ -3,12 +3,12 @@ import pytest
 from allantools.ci import edf_greenhall
 from scipy.linalg import toeplitz
 
-from imu_simulation_framework.characterisation.allan.deviation import overlapping_allan_variance
 from imu_simulation_framework.characterisation.allan.fit import fit_terms
 from imu_simulation_framework.characterisation.allan.model import (
     TERMS,
     allan_covariance,
     allan_variance_of_terms,
+    overlapping_allan_variance,
 )
 from imu_simulation_framework.sensors.noise.processes import GaussMarkov
 
