@@ -13,7 +13,7 @@ import yaml
 from rosbags import rosbag1, rosbag2
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
-from tool_calls import call_tool, run_as_process
+from tool_calls import call_tool, run_as_process, succeeded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
@@ -71,8 +71,9 @@ SIX = [f"{part}_{axis}" for part in ("gyro", "accel") for axis in "xyz"]
 
 
 def test_the_numbers_are_those_of_simulate_imu_on_the_same_truth(bag, motion, tmp_path):
-    done = run_as_process(TOOL, bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--seed", 4)
-    assert done.returncode == 0, done.stderr
+    done = succeeded(
+        run_as_process(TOOL, bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--seed", 4)
+    )
     assert "2001 messages" in done.stdout and "seed 4" in done.stdout
     assert "frame imu_link: x forward, y left, z up (REP-103)" in done.stdout
     table = isf.simulate_imu(motion, isf.read_imu_specification("bno055"), seed=4)
@@ -88,14 +89,13 @@ def test_the_numbers_are_those_of_simulate_imu_on_the_same_truth(bag, motion, tm
 
 @pytest.mark.parametrize("imu", ["hector", "hector_slow", "generic", "ideal"])
 def test_the_plugins_models_give_the_numbers_of_simulate_imu_too(bag, motion, tmp_path, imu):
-    done = run(bag, "--imu", imu, "--out", tmp_path / "out.bag", "--seed", 2)
-    assert done.returncode == 0, done.stderr
+    succeeded(run(bag, "--imu", imu, "--out", tmp_path / "out.bag", "--seed", 2))
     found = signals(imus(tmp_path / "out.bag"))
     np.testing.assert_array_equal(found, isf.simulate_imu(motion, imu, seed=2)[SIX])
 
 
 def test_everything_else_in_the_bag_is_the_same_to_the_byte(bag, tmp_path):
-    assert run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag").returncode == 0
+    succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     before, after = contents(bag), contents(tmp_path / "out.bag")
     assert set(after) == {"/imu", "/pose", "/imu/data", "/imu/data/errors"}
     assert {topic: after[topic] for topic in before} == before
@@ -108,7 +108,7 @@ def test_everything_else_in_the_bag_is_the_same_to_the_byte(bag, tmp_path):
 
 def test_seed_and_parameters_are_in_the_bag_and_the_same_seed_gives_the_same_bag(bag, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 5)):
-        assert run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed).returncode == 0
+        succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed))
     a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
     assert a == b != c
     ((_, data),) = contents(tmp_path / "a")["/imu/data/errors"]
@@ -118,7 +118,7 @@ def test_seed_and_parameters_are_in_the_bag_and_the_same_seed_gives_the_same_bag
 
 
 def test_covariances_are_those_of_the_specification(bag, tmp_path):
-    assert run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag").returncode == 0
+    succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     message = imus(tmp_path / "out.bag")[7]
     expected = isf.read_imu_specification("bno055").covariances(0.01)
     given = (
@@ -130,18 +130,19 @@ def test_covariances_are_those_of_the_specification(bag, tmp_path):
 
 
 def test_the_realistic_imu_takes_the_place_of_the_ideal_one_if_it_has_its_topic(bag, tmp_path):
-    done = run(
-        bag,
-        "--imu",
-        "bno055",
-        "--out",
-        tmp_path / "out.bag",
-        "--output",
-        "/imu",
-        "--frame-id",
-        "chip",
+    succeeded(
+        run(
+            bag,
+            "--imu",
+            "bno055",
+            "--out",
+            tmp_path / "out.bag",
+            "--output",
+            "/imu",
+            "--frame-id",
+            "chip",
+        )
     )
-    assert done.returncode == 0, done.stderr
     after = contents(tmp_path / "out.bag")
     assert set(after) == {"/imu", "/pose", "/imu/errors"}
     assert len(after["/imu"]) == 2001
@@ -150,13 +151,11 @@ def test_the_realistic_imu_takes_the_place_of_the_ideal_one_if_it_has_its_topic(
 
 def test_without_an_orientation_it_is_fused_or_said_to_be_none(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, unknown=("orientation",))})
-    done = run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag"))
     assert "the fused one begins with a yaw of zero" in done.stdout
     message = imus(tmp_path / "fused.bag")[0]
     assert message.orientation_covariance[0] > 0.0
-    done = run(bag, "--imu", "generic", "--out", tmp_path / "none.bag")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", "generic", "--out", tmp_path / "none.bag"))
     assert "no orientation, which its covariance of -1 says" in done.stdout
     message = imus(tmp_path / "none.bag")[0]
     assert message.orientation_covariance[0] == -1.0
@@ -167,13 +166,12 @@ def test_a_ros_2_bag_becomes_a_ros_2_bag_with_the_same_numbers(bag, motion, tmp_
     source = write_ros2_bag(
         tmp_path / "ideal", {"/imu": ideal_messages(motion), "/pose": poses(motion)}
     )
-    done = run(source, "--imu", "bno055", "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    succeeded(run(source, "--imu", "bno055", "--out", tmp_path / "out"))
     before, after = contents(source, ros2=True), contents(tmp_path / "out", ros2=True)
     assert {topic: after[topic] for topic in before} == before
     store = get_typestore(Stores.ROS2_HUMBLE)
     found = [store.deserialize_cdr(data, IMU) for _, data in after["/imu/data"]]
-    assert run(bag, "--imu", "bno055", "--out", tmp_path / "one.bag").returncode == 0
+    succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "one.bag"))
     np.testing.assert_array_equal(signals(found), signals(imus(tmp_path / "one.bag")))
     assert found[0].header.frame_id == "imu_link"
     ((_, data),) = after["/imu/data/errors"]
@@ -189,42 +187,19 @@ PROFILES = [{"history": "keep_last", "depth": 10, "reliability": "reliable"}]
 
 def recorded_by(folder, storage, version, content):
     """A folder as rosbag2 of that version writes it; since 9 profiles are a list, and in words."""
-    if storage == "sqlite3":
-        write_ros2_bag(folder, content)
-        information = yaml.safe_load((folder / "metadata.yaml").read_text())
-        information = information["rosbag2_bagfile_information"]
-    else:
-        folder.mkdir()
+    write_ros2_bag(folder, content)
+    description = yaml.safe_load((folder / "metadata.yaml").read_text())
+    information = description["rosbag2_bagfile_information"]
+    if storage == "mcap":
+        (folder / f"{folder.name}.db3").unlink()
         write_mcap(folder / f"{folder.name}.mcap", content)
-        topics = [
-            {
-                "topic_metadata": {
-                    "name": name,
-                    "type": messages[0].__msgtype__,
-                    "serialization_format": "cdr",
-                    "type_description_hash": "",
-                },
-                "message_count": len(messages),
-            }
-            for name, messages in content.items()
-        ]
-        information = {
-            "storage_identifier": "mcap",
-            "relative_file_paths": [f"{folder.name}.mcap"],
-            "duration": {"nanoseconds": 1},
-            "starting_time": {"nanoseconds_since_epoch": START},
-            "message_count": sum(len(messages) for messages in content.values()),
-            "topics_with_message_count": topics,
-            "compression_format": "",
-            "compression_mode": "",
-            "files": [],
-        }
+        names = [f"{folder.name}.mcap"]
+        information.update(storage_identifier="mcap", relative_file_paths=names, files=[])
     for topic in information["topics_with_message_count"]:
         profiles = PROFILES if version >= 9 else yaml.safe_dump([{"history": 1, "depth": 10}])
         topic["topic_metadata"]["offered_qos_profiles"] = profiles
     information.update(version=version, ros_distro="jazzy", custom_data={"robot": "nine"})
-    text = yaml.safe_dump({"rosbag2_bagfile_information": information})
-    (folder / "metadata.yaml").write_text(text)
+    (folder / "metadata.yaml").write_text(yaml.safe_dump(description))
     return folder
 
 
@@ -253,8 +228,7 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
 ):
     content = {"/imu": ideal_messages(motion), "/pose": poses(motion)}
     source = recorded_by(tmp_path / "ideal", storage, version, content)
-    done = run(source, "--imu", "bno055", "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    succeeded(run(source, "--imu", "bno055", "--out", tmp_path / "out"))
     before, after = stored(source, storage), stored(tmp_path / "out", storage)
     assert {topic: after[topic] for topic in before} == before
     assert len(after["/imu/data"]) == len(motion) and len(after["/imu/data/errors"]) == 1
@@ -274,18 +248,19 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
     assert new["duration"]["nanoseconds"] == stamps_of(motion)[-1] - START
     # It can be read again, also by the tool itself.
     assert len(isf.read_imu(tmp_path / "out", topic="/imu/data").table) == len(motion)
-    again = run(
-        tmp_path / "out",
-        "--input",
-        "/imu",
-        "--imu",
-        "ideal",
-        "--output",
-        "/two",
-        "--out",
-        tmp_path / "two",
+    succeeded(
+        run(
+            tmp_path / "out",
+            "--input",
+            "/imu",
+            "--imu",
+            "ideal",
+            "--output",
+            "/two",
+            "--out",
+            tmp_path / "two",
+        )
     )
-    assert again.returncode == 0, again.stderr
 
 
 @pytest.mark.parametrize(
@@ -296,10 +271,6 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
         ({"relative_file_paths": ["../../etc/passwd"]}, "the bag's file 'passwd' is missing"),
         ({"relative_file_paths": []}, "relative_file_paths is [], expected names of files"),
         ({"topics_with_message_count": [1]}, "an entry of topics_with_message_count is 1"),
-        (
-            {"topics_with_message_count": []},
-            "the topic '/imu', which the bag has, is not described",
-        ),
     ],
 )
 def test_a_description_that_cannot_be_is_refused_in_a_sentence(motion, tmp_path, change, words):
@@ -339,8 +310,7 @@ def test_names_that_a_terminal_would_obey_are_escaped(motion, tmp_path):
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
         escaped = name.encode("unicode_escape").decode()
         assert escaped in refused.stderr
-        done = run(source, "--imu", "bno055", "--out", out, "--input", escaped)
-        assert done.returncode == 0, done.stderr
+        done = succeeded(run(source, "--imu", "bno055", "--out", out, "--input", escaped))
         assert escaped in done.stdout and r"frame chip\x1b]0;title\x07: x forward" in done.stdout
         assert not [c for c in refused.stderr + done.stdout if not (c.isprintable() or c == "\n")]
         # The bag itself is copied as it is.
@@ -357,8 +327,7 @@ def test_gaps_repeated_and_disordered_stamps_and_no_numbers_are_told(motion, tmp
     messages[700].angular_velocity.x = float("nan")
     receipt = [START + 10**7 * index for index in range(len(messages))]
     bag = write_bag(tmp_path / "in.bag", {"/imu": messages}, receipt=receipt)
-    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     assert "left out that have the stamp of the one before: 1\n" in done.stdout
     assert "left out that have a stamp before that of the one before: 1\n" in done.stdout
     assert "left out that hold values that are no numbers: 1\n" in done.stdout
@@ -368,7 +337,7 @@ def test_gaps_repeated_and_disordered_stamps_and_no_numbers_are_told(motion, tmp
     assert np.all(np.diff(times) > 0) and set(times) <= set(stamps)
     # Behind the gaps the IMU is where it would be without them: the same random numbers.
     whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
-    assert run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag").returncode == 0
+    succeeded(run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag"))
     np.testing.assert_array_equal(
         signals(found[-500:]), signals(imus(tmp_path / "other.bag")[-500:])
     )
@@ -382,12 +351,11 @@ def test_one_message_without_a_quaternion_takes_the_orientation_from_no_other(
     q = messages[1000].orientation
     q.x, q.y, q.z, q.w = 0.0, 0.0, 0.0, size
     bag = write_bag(tmp_path / "in.bag", {"/imu": messages})
-    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     assert "lack an orientation, rate or acceleration, which others have: 1\n" in done.stdout
     assert "orientation from it to the input's world" in done.stdout
     whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
-    assert run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag").returncode == 0
+    succeeded(run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag"))
     found, expected = (contents(tmp_path / name)["/imu/data"] for name in ("out.bag", "other.bag"))
     assert found[:1000] == expected[:1000]
     np.testing.assert_array_equal(
@@ -399,8 +367,7 @@ def test_stamps_that_shake_are_told_and_each_message_is_a_step(motion, tmp_path)
     shaken = np.random.default_rng(1).integers(-2_000_000, 2_000_000, len(motion))
     stamps = [stamp + int(shift) for stamp, shift in zip(stamps_of(motion), shaken)]
     bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, stamps=stamps)})
-    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     assert "at 100 Hz" in done.stdout and "ms beside even steps of 10 ms" in done.stdout
     table = isf.simulate_imu(motion, isf.read_imu_specification("bno055"), seed=1)
     np.testing.assert_array_equal(signals(imus(tmp_path / "out.bag")), table[SIX])
@@ -411,8 +378,7 @@ def test_a_slower_sensor_gives_its_own_rate_if_its_specification_drops_repeated_
 ):
     slow = tmp_path / "slow.yaml"
     slow.write_text("gyroscope: {white_noise: 1e-3}\noutput: {rate: 25, drop_repeated: true}\n")
-    done = run(bag, "--imu", slow, "--out", tmp_path / "out.bag")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", slow, "--out", tmp_path / "out.bag"))
     table = isf.simulate_imu(motion, isf.read_imu_specification(slow))
     np.testing.assert_array_equal(signals(imus(tmp_path / "out.bag")), table[SIX])
     done = run(bag, "--imu", slow, "--out", tmp_path / "out.bag", "--rate", 50)
@@ -469,8 +435,7 @@ def test_a_slower_sensors_sample_has_its_own_stamp_where_its_message_is_missing(
     messages = ideal_messages(motion)[:300]
     del messages[100]
     bag = write_bag(tmp_path / "in.bag", {"/imu": messages})
-    done = run(bag, "--imu", tmp_path / "slow.yaml", "--out", tmp_path / "out.bag", *frame)
-    assert done.returncode == 0, done.stderr
+    succeeded(run(bag, "--imu", tmp_path / "slow.yaml", "--out", tmp_path / "out.bag", *frame))
     stamps = [message.header.stamp for message in imus(tmp_path / "out.bag")]
     found = [stamp.sec * 10**9 + stamp.nanosec for stamp in stamps]
     assert found == stamps_of(motion)[:300:10]
@@ -478,18 +443,16 @@ def test_a_slower_sensors_sample_has_its_own_stamp_where_its_message_is_missing(
 
 def test_gravity_is_added_if_asked(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", changed(motion, weightless))
-    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--add-gravity")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--add-gravity"))
     assert "gravity of 9.81 m/s^2 was added" in done.stdout
     assert signals(imus(tmp_path / "out.bag"))[:, 5].mean() == pytest.approx(9.81, abs=0.01)
 
 
 def test_what_gazebos_plug_in_turns_wrongly_is_turned_back_if_asked(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", changed(motion, turned_wrongly))
-    done = run(bag, "--imu", "ideal", "--out", tmp_path / "out.bag", "--gazebo-ros-imu")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, "--imu", "ideal", "--out", tmp_path / "out.bag", "--gazebo-ros-imu"))
     assert "the input's vectors were turned back" in done.stdout
-    right = np.hstack(imu_truth(motion)[1:])[:300]
+    right = np.hstack(imu_truth(motion)[1:3])[:300]
     np.testing.assert_allclose(signals(imus(tmp_path / "out.bag")), right, atol=1e-9)
 
 
@@ -573,8 +536,9 @@ def test_the_magnetometer_measures_the_ideal_field_of_the_bag(motion, tmp_path):
     clean = isf.read_magnetic_environment("clean")
     given = {"/imu": ideal_messages(motion), "/ideal": ideal_fields(motion, clean)}
     bag = write_bag(tmp_path / "in.bag", given)
-    done = run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--seed", 4, "--frame-id", "chip")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(
+        run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--seed", 4, "--frame-id", "chip")
+    )
     assert "/imu/mag is its magnetometer, which measures the field on /ideal, in tesla" in (
         done.stdout
     )
@@ -596,8 +560,9 @@ def test_the_magnetometer_measures_the_ideal_field_of_the_bag(motion, tmp_path):
 
 
 def test_without_an_ideal_field_it_is_that_of_the_environment(bag, motion, tmp_path):
-    done = run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--magnetic-output", "/chip/mag")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(
+        run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--magnetic-output", "/chip/mag")
+    )
     assert "/chip/mag is its magnetometer, which measures the field of the environment clean" in (
         done.stdout
     )
@@ -616,8 +581,7 @@ def test_iron_needs_the_pose_which_may_end_before_the_imu(motion, tmp_path):
     arguments = [*MAGNETIC, "--magnetic-environment", "steel_beam", "--out", tmp_path / "out.bag"]
     done = run(bag, *arguments)
     assert done.returncode == 2 and "depends on the place" in done.stderr
-    done = run(bag, *arguments, "--pose", "/odom")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(bag, *arguments, "--pose", "/odom"))
     assert "of whose time the bag does not tell the rest: 10\n" in done.stdout
     imu = isf.read_imu_specification("bno055_magnetometer")
     table = isf.simulate_imu(motion, imu, seed=1, magnetic_environment=hall)
@@ -629,8 +593,7 @@ def test_a_field_of_few_messages_is_between_them(motion, tmp_path):
     clean = isf.read_magnetic_environment("clean")
     given = {"/imu": ideal_messages(motion), "/mag": ideal_fields(motion, clean, every=10)}
     bag = write_bag(tmp_path / "in.bag", given)
-    done = run(bag, "--imu", "ideal", "--magnetometer", "--out", tmp_path / "out.bag")
-    assert done.returncode == 0, done.stderr
+    succeeded(run(bag, "--imu", "ideal", "--magnetometer", "--out", tmp_path / "out.bag"))
     found = vectors(fields(tmp_path / "out.bag"))
     assert len(found) == len(motion)
     expected = clean.felt(motion.position, motion.orientation)
@@ -649,8 +612,9 @@ def test_a_told_field_needs_no_orientation_and_can_be_replaced(tmp_path):
     (tmp_path / "heading.yaml").write_text(
         "magnetometer: {}\noutput: {filter: mahony, magnetic_heading: true}\n"
     )
-    done = run(bag, "--imu", tmp_path / "heading.yaml", "--magnetometer", "--out", tmp_path / "o")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(
+        run(bag, "--imu", tmp_path / "heading.yaml", "--magnetometer", "--out", tmp_path / "o")
+    )
     assert "so the fused one begins at magnetic north" in done.stdout
     assert set(contents(tmp_path / "o")) == {"/imu", "/imu/mag", "/imu/data", "/imu/data/errors"}
     q = imus(tmp_path / "o")[0].orientation
@@ -681,8 +645,7 @@ def test_a_ros_2_bag_gets_the_same_field(motion, tmp_path):
     for number, more in enumerate(((), hall)):
         outs = tmp_path / f"{number}.bag", tmp_path / f"{number}"
         for source, out in zip((one, two), outs):
-            done = run(source, *MAGNETIC, "--out", out, *more)
-            assert done.returncode == 0, done.stderr
+            succeeded(run(source, *MAGNETIC, "--out", out, *more))
         found = [
             store.deserialize_cdr(data, FIELD)
             for _, data in contents(outs[1], ros2=True)["/imu/mag"]

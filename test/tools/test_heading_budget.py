@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import tool_calls
 from scipy.stats import norm
-from tool_calls import call_tool
+from tool_calls import call_tool, printed_by
 
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.earth import EARTH_RATE
@@ -30,15 +31,11 @@ def _own_folder(tmp_path, monkeypatch):
 
 
 def answered(*arguments):
-    done = call_tool("heading_budget.py", *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return printed_by(call_tool("heading_budget.py", *arguments))
 
 
 def refused(*arguments):
-    done = call_tool("heading_budget.py", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    return done.stderr
+    return tool_calls.refused(call_tool("heading_budget.py", *arguments))
 
 
 def test_circles_in_closed_form():
@@ -249,14 +246,15 @@ def test_a_report_of_requirements_alone_has_no_figure():
         (["a", "--require", "5deg", "--probability", "1.5"], "'1.5' is not between 0 and 1"),
         (["missing.bag", "--imu", "bno055"], "missing.bag"),
         (["x.bag", "--imu", "bno055", "--setting", "topic"], "is not SECTION/KEY=VALUE"),
+        (["a", "--imu", "bno055", "--seed=-1"], "'-1' is not a whole number"),
+        (["--flight", "nowhere.csv", "--imu", "mine.yaml"], "nowhere.csv"),
+        (["--flight", "f.csv", "--straight", "60", "--imu", "mine.yaml"], "--flight"),
+        (["a", "--imu", "mine.yaml", "--magnetic-environment", "clean"], "has a magnetometer"),
+        (["a", "--imu", "bno055_magnetometer", "--magnetic-environment", "nowhere"], "nowhere"),
     ],
 )
 def test_what_is_refused(arguments, sentence):
     assert sentence in refused(*arguments)
-
-
-def test_a_seed_below_zero_is_none():
-    assert "'-1' is not a whole number" in refused("a", "--imu", "bno055", "--seed=-1")
 
 
 def test_a_recorded_flight_over_the_turning_earth():
@@ -275,11 +273,6 @@ def test_a_recorded_flight_over_the_turning_earth():
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(
         -0.002 * math.degrees(4.5) * math.cos(math.atan(60.0**2 / 800.0 / 9.81)) ** 2, rel=0.05
     )
-
-
-def test_a_flight_that_is_none_is_refused():
-    assert "nowhere.csv" in refused("--flight", "nowhere.csv", "--imu", "mine.yaml")
-    assert "--flight" in refused("--flight", "f.csv", "--straight", "60", "--imu", "mine.yaml")
 
 
 def test_with_and_without_a_magnetometer_in_a_clean_and_in_a_disturbed_place():
@@ -310,32 +303,15 @@ def test_a_magnetic_heading_is_told_the_declination_of_its_place():
     assert bands["mean"].abs().max() < 0.01  # and not 14 degrees
 
 
-def test_a_place_for_no_magnetometer_is_refused():
-    text = refused("a", "--imu", "mine.yaml", "--magnetic-environment", "clean")
-    assert "no IMU that is named has a magnetometer" in text
-    text = refused("a", "--imu", "bno055_magnetometer", "--magnetic-environment", "nowhere")
-    assert "nowhere" in text
-
-
 def test_columns_that_nobody_maps_are_guessed_and_told():
     time = 0.05 * np.arange(621)
     yaw = 0.01 * time
-    clock = 100 * np.floor((74940.0 + time) / 60.0) + (74940.0 + time) % 60.0
-    table = pd.DataFrame(
-        {
-            # Looks like the time, and jumps by 40 at each full minute.
-            "time": np.rint(1e3 * clock).astype(int),
-            "millis": np.rint(1e3 * (1.4e9 + time)).astype(np.int64),
-            "x": 100.0 * np.sin(yaw),
-            "y": 100.0 * (1.0 - np.cos(yaw)),
-            "yaw": yaw,
-        }
-    )
-    table.to_csv("logger.csv", index=False)
+    millis = np.rint(1e3 * (1.4e9 + time)).astype(np.int64)
+    place = {"x": 100.0 * np.sin(yaw), "y": 100.0 * (1.0 - np.cos(yaw)), "yaw": yaw}
+    pd.DataFrame({"millis": millis, **place}).to_csv("logger.csv", index=False)
     text = answered("logger.csv", "--imu", "mine.yaml", "--at", "30s")
     assert "logger.csv: yaw error after 30 s, in which it turns by 17 deg" in text
-    assert "the columns are guessed" in text
-    assert "time = millis [ms]" in text
+    assert "the columns are guessed" in text and "time = millis [ms]" in text
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
     walk = math.degrees(1e-3 * math.sqrt(30.0))
     assert budget.loc["angle random walk", "std [deg]"] == pytest.approx(walk, rel=1e-3)

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
+import tool_calls
+from tool_calls import call_tool, printed_by
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.yaml_files import load_plain
@@ -42,16 +43,11 @@ def tables_of(duration=200.0, seed=1, bias=BIAS):
 
 
 def identified(*arguments):
-    done = call_tool("identify_yaw_error.py", *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return printed_by(call_tool("identify_yaw_error.py", *arguments))
 
 
 def refused(*arguments):
-    done = call_tool("identify_yaw_error.py", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    return done.stderr
+    return tool_calls.refused(call_tool("identify_yaw_error.py", *arguments))
 
 
 def test_a_result_gives_a_model_that_others_can_use(tmp_path):

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
+import tool_calls
+from tool_calls import call_tool, printed_by
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.yaw_signals import read_drive
@@ -56,16 +57,11 @@ def result(tmp_path, **options):
 
 
 def judged(*arguments):
-    done = call_tool("judge_imu.py", *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return printed_by(call_tool("judge_imu.py", *arguments))
 
 
 def refused(*arguments):
-    done = call_tool("judge_imu.py", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    return done.stderr
+    return tool_calls.refused(call_tool("judge_imu.py", *arguments))
 
 
 def verdicts(folder="judgement"):

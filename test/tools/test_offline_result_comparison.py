@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tool_calls import call_tool, run_as_process
+from tool_calls import call_tool, refused, run_as_process, succeeded
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
@@ -58,19 +58,9 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def refused(done, *words):
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("offline_result_comparison.py: ")
-    for word in words:
-        assert str(word) in done.stderr
-
-
 def test_the_same_settings_give_the_same_files(result):
     before = contents(result.folder)
-    done = run(result.folder)
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(result.folder))
     assert contents(result.folder) == before
     lines = done.stdout.splitlines()
     assert lines[-1] == str(result.folder)
@@ -80,10 +70,18 @@ def test_the_same_settings_give_the_same_files(result):
 def test_other_settings_go_to_another_folder_and_change_figures_and_summary(result, tmp_path):
     before = contents(result.folder)
     target = tmp_path / "again" / "wide"
-    done = run(
-        result.prefix_path, "--median-window", 12, "--align", "--max-shift", 0.5, "--out", target
+    succeeded(
+        run(
+            result.prefix_path,
+            "--median-window",
+            12,
+            "--align",
+            "--max-shift",
+            0.5,
+            "--out",
+            target,
+        )
     )
-    assert done.returncode == 0, done.stderr
     assert contents(result.folder) == before
     after = contents(target)
     assert {name for name in before if not name.endswith(".csv")} == set(after)
@@ -101,18 +99,17 @@ def test_other_settings_go_to_another_folder_and_change_figures_and_summary(resu
 
 
 def test_what_is_not_said_stays_as_it_was(result):
-    assert run(result.folder, "--align", "--median-window", 3).returncode == 0
-    assert run(result.folder, "--median-window", 4).returncode == 0
+    succeeded(run(result.folder, "--align", "--median-window", 3))
+    succeeded(run(result.folder, "--median-window", 4))
     settings = json.loads(result.read_text("summary.json"))["comparison_settings"]
     assert (settings["align"], settings["median_window_s"]) == (True, 4.0)
-    assert run(result.folder, "--no-align").returncode == 0
+    succeeded(run(result.folder, "--no-align"))
     assert json.loads(result.read_text("summary.json"))["comparison_settings"]["align"] is False
 
 
 def test_a_result_without_summary_gets_one(result):
     result.path("summary.json").unlink()
-    done = run(result.folder)
-    assert done.returncode == 0, done.stderr
+    succeeded(run(result.folder))
     assert json.loads(result.read_text("summary.json"))["yaw_error"]["simulated"]
 
 

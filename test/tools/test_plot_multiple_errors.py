@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
+from tool_calls import call_tool, refused, succeeded
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.summary import evaluate
@@ -44,13 +44,6 @@ def shown(*arguments):
     return pd.read_csv("yaw_errors/yaw_errors.csv"), done.stdout
 
 
-def refused(done, *words):
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    for word in words:
-        assert str(word) in done.stderr
-
-
 def test_all_results_below_a_folder_are_in_the_table_each_recording_once(output):
     table, _ = shown(output)
     assert list(zip(table["drive"], table["IMU"], table["run"].fillna(0))) == [
@@ -84,7 +77,7 @@ def test_a_result_that_is_named_twice_is_there_once(output):
 
 
 def test_tables_come_in_three_formats(output):
-    assert run(output, "--table", "csv", "markdown", "latex").returncode == 0
+    succeeded(run(output, "--table", "csv", "markdown", "latex"))
     markdown = Path("yaw_errors/yaw_errors.md").read_text().splitlines()
     assert markdown[1].startswith("| ---") and len(markdown) == 8
     latex = Path("yaw_errors/yaw_errors.tex").read_text()

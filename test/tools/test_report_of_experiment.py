@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 
-from tool_calls import TOOLS, call_tool
+from tool_calls import TOOLS, call_tool, succeeded
 from written_results import write_result
 
 
@@ -34,7 +34,7 @@ def test_a_terminal_shows_the_steps_and_how_long_they_take(tmp_path):
 def test_it_is_the_same_each_time_and_goes_where_it_is_told(tmp_path):
     folder = write_result(tmp_path)
     for name in ("one.html", "two.html"):
-        assert call_tool("report.py", folder.folder, "--out", tmp_path / name).returncode == 0
+        succeeded(call_tool("report.py", folder.folder, "--out", tmp_path / name))
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
     assert not folder.path("report.html").exists()
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
+from tool_calls import call_tool, succeeded
 
 from imu_simulation_framework.flight.jsbsim import data_folder
 from imu_simulation_framework.flight.recording import read_flight
@@ -30,8 +30,9 @@ def run(*arguments):
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory):
     folder = tmp_path_factory.mktemp("flown") / "out"
-    done = run("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 22, "--out", folder)
-    assert done.returncode == 0, done.stderr
+    done = succeeded(
+        run("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 22, "--out", folder)
+    )
     return folder, done
 
 
@@ -63,11 +64,11 @@ def test_the_summary_has_what_decides_the_flight(flown):
 
 def test_the_same_seed_gives_the_same_files(flown, tmp_path):
     arguments = ("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 22)
-    assert run(*arguments, "--out", tmp_path).returncode == 0
+    succeeded(run(*arguments, "--out", tmp_path))
     for name in ("imu.csv", "imu_truth.csv", "flight.bag", "navigation_gimbal_on.csv"):
         assert (tmp_path / name).read_bytes() == (flown[0] / name).read_bytes(), name
     other = tmp_path / "other"
-    assert run(*arguments, "--seed", 2, "--out", other).returncode == 0
+    succeeded(run(*arguments, "--seed", 2, "--out", other))
     assert (other / "imu.csv").read_bytes() != (flown[0] / "imu.csv").read_bytes()
     assert (other / "imu_truth.csv").read_bytes() == (flown[0] / "imu_truth.csv").read_bytes()
 
@@ -82,8 +83,7 @@ def test_tables_and_bag_are_read_as_any_recording(flown):
 
 def test_a_flight_is_flown_again_from_its_own_table(flown, tmp_path):
     arguments = ("--gimbal", "agisim", "--imu", "ideal", "--out", tmp_path)
-    done = run(flown[0] / "body.csv", *arguments)
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(flown[0] / "body.csv", *arguments))
     assert "cannot be tuned" in done.stdout
     again, before = (
         pd.read_csv(folder / "imu_truth.csv", index_col="time").to_numpy()
@@ -97,8 +97,7 @@ def test_a_rate_that_no_receiver_divides_is_refused_and_goes_without_one(tmp_pat
     arguments = ("c3104", "--imu", "mti300", "--rate", 99, "--duration", 5, "--out", tmp_path)
     refused = run(*arguments)
     assert refused.returncode == 2 and "multiple" in refused.stderr
-    done = run(*arguments, "--gnss", "none")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(*arguments, "--gnss", "none"))
     assert "without a receiver there is no navigator" in done.stdout
     assert not (tmp_path / "fixes.csv").exists()
 
@@ -107,8 +106,7 @@ def test_a_crash_is_said_and_the_data_up_to_there_kept(tmp_path):
     script = tmp_path / "crash.xml"
     own = (data_folder() / "scripts" / "c3104.xml").read_text()
     script.write_text(own.replace("</run>", DIVE))
-    done = run(script, "--imu", "ideal", "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    done = succeeded(run(script, "--imu", "ideal", "--out", tmp_path / "out"))
     assert "the aircraft has crashed: it" in done.stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["crashed"]

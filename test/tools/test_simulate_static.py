@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tool_calls import call_tool, run_as_process
+from tool_calls import call_tool, run_as_process, succeeded
 
 from imu_simulation_framework.recordings.reading import read_imu
 
@@ -15,10 +15,9 @@ def run(*arguments):
 
 def test_a_bundled_imu_is_recorded_with_its_noise(tmp_path):
     path = tmp_path / "static.bag"
-    done = run_as_process(
-        TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3
+    done = succeeded(
+        run_as_process(TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3)
     )
-    assert done.returncode == 0, done.stderr
     assert "18000 samples, 180 s" in done.stdout
     # Without a terminal there is no progress bar.
     assert done.stderr == ""
@@ -44,8 +43,7 @@ def test_seed_and_rate_are_those_asked_for(tmp_path):
         ("c.csv", "--seed", 2),
         ("d.csv", "--rate", 200),
     ):
-        done = run(specification, "--hours", 0.001, "--out", tmp_path / name, *options)
-        assert done.returncode == 0, done.stderr
+        succeeded(run(specification, "--hours", 0.001, "--out", tmp_path / name, *options))
         contents.append((tmp_path / name).read_text())
     assert contents[0] == contents[1] != contents[2]
     assert [text.count("\n") - 1 for text in contents] == [180, 180, 180, 720]
@@ -58,6 +56,10 @@ def test_seed_and_rate_are_those_asked_for(tmp_path):
         (["bno055", "--hours", "0", "--out", "a.csv"], "--hours is 0, but it must be above 0"),
         (["bno055", "--hours", "nan", "--out", "a.csv"], "--hours is nan"),
         (["bno055", "--hours", "inf", "--out", "a.csv"], "--hours is inf"),
+        # A year at 100 kHz takes 660 TB.
+        (["bno055", "--hours", "8784", "--rate", "100000", "--out", "a.csv"], "GB are free"),
+        (["bno055", "--hours", "1e300", "--out", "a.csv"], "--hours is 1e+300"),
+        (["bno055", "--hours", "1", "--rate", "1e308", "--out", "a.csv"], "--rate is 1e+308"),
         (["bno055", "--hours", "1", "--rate", "-5", "--out", "a.csv"], "--rate is -5"),
         (["bno055", "--hours", "1e-9", "--out", "a.csv"], "less than one sample"),
         (["bno055", "--hours", "1", "--out", "a.mat"], "a.mat: a recording's name must end in"),
@@ -94,20 +96,3 @@ def test_the_specification_is_not_overwritten(tmp_path):
     assert done.returncode == 2
     assert "is the input" in done.stderr
     assert specification.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--hours", "1e300"), "--hours is 1e+300"),
-        (("--hours", "nan"), "--hours is nan"),
-        (("--hours", 1, "--rate", "1e308"), "--rate is 1e+308"),
-        (("--hours", 8784, "--rate", 100_000), "GB are free"),
-    ],
-)
-def test_more_than_there_is_room_for_is_refused_at_once(tmp_path, arguments, words):
-    # A year at 100 kHz takes 660 TB.
-    done = run("bno055", *arguments, "--out", tmp_path / "static.csv")
-    assert done.returncode == 2
-    assert words in done.stderr and len(done.stderr.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []

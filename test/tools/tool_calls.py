@@ -54,6 +54,28 @@ def _text(stream):
     return stream.buffer.getvalue().decode("utf-8")
 
 
+def printed_by(done):
+    """Return what a tool has printed, which has said nothing on standard error."""
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def succeeded(done):
+    """Return a call that has ended well, whatever it has said on standard error."""
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def refused(done, *words):
+    """Return the one sentence, behind argparse's usage if that wrote it, of a refusing tool."""
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    told = [line for line in done.stderr.splitlines() if not line.startswith(("usage:", " "))]
+    assert len(told) == 1 and told[0].startswith(f"{done.args[0]}: "), done.stderr
+    for word in words:
+        assert str(word) in done.stderr
+    return done.stderr
+
+
 def run_as_process(tool, *arguments, environment=None, **options):
     """Run a tool as a process of its own; the options are those of subprocess.run."""
     return subprocess.run(

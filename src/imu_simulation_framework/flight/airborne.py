@@ -1,9 +1,4 @@
-"""All that is measured and published of a flight, and its tables.
-
-All that is measured and published of a flight, sample by sample, without ROS.
-
-What is measured on a flight, and the truth, as tables and as the messages of a bag.
-"""
+"""All that is measured and published of a flight, without ROS: samples, tables, messages."""
 
 from __future__ import annotations
 

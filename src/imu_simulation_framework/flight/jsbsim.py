@@ -1,20 +1,12 @@
 """A flight in JSBSim, stepped in this process: a script in, an aircraft's states out.
 
-JSBSim's library: its data, its scripts, and its notices, which it would print.
-
-From 1.3 on a logger takes all notices of a thread. Older ones print to the process's standard
-output and standard error from C++, so both are pointed elsewhere while they run; other threads that
-print meanwhile then print there, too.
-
-Copies of what JSBSim reads that neither write files nor open sockets.
+What JSBSim would print is kept: from 1.3 on a logger takes all notices of a thread. Older ones
+print to the process's standard output and standard error from C++, so both are pointed elsewhere
+while they run; other threads that print meanwhile then print there, too.
 
 What a script or an aircraft says in ``<output>`` and ``<input>`` JSBSim opens while it reads: a
 file is emptied, a FIFO waited for, an address connected to. So it reads copies that do not say it.
 Components of a control system have tags of these names, too; those name properties, and stay.
-
-What is read of JSBSim in flight: states in every step, engines and contacts now and then.
-
-A flight in JSBSim, stepped in this process: a script in, the states of the aircraft out.
 """
 
 from __future__ import annotations

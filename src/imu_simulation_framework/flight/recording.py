@@ -1,11 +1,4 @@
-"""A recorded flight, from a file to the states of an aircraft.
-
-Samples of a recorded flight as they were recorded, from one topic or several.
-
-Samples of a flight: topics joined in time, what cannot be used left out or refused.
-
-A recorded flight, from a file to the states of an aircraft.
-"""
+"""A recorded flight, from a file to the states of an aircraft."""
 
 from __future__ import annotations
 

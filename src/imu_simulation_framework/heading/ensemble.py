@@ -1,7 +1,5 @@
 r"""Many realisations of an error over time, reduced to a few numbers that add up.
 
-Mean and variance of values that come in parts.
-
 Of two parts with :math:`n_A, n_B` values, means and sums of squared deviations M,
 
 .. math::
@@ -13,8 +11,6 @@ Of two parts with :math:`n_A, n_B` values, means and sums of squared deviations 
 variances, 1979), without the cancellation of a sum of squares. The last digits depend on the
 parts and their order.
 
-Quantiles of any number of values, from counts on a fixed grid.
-
 Counts of two parts of an ensemble add up to those of the whole, exactly and in any order; neither
 the number of values nor how they are spread has to be known before. The edges
 
@@ -23,8 +19,6 @@ the number of values nor how they are spread has to be known before. The edges
 make bins of 1 % of the value, and of :math:`10^{-8}` around zero. Within a bin the values are taken
 to be even, so that a quantile is wrong by at most 1 % of its size, and by far less where bins hold
 many.
-
-What is kept of many errors over time, so that a hundred thousand travel as megabytes.
 
 Mean and variance at each time; counts on a fixed grid at some of the times, for quantiles; each
 run's statistics; the mean of the power spectral densities; and the whole curves of some runs, for

@@ -3,7 +3,7 @@ import struct
 import numpy as np
 import pytest
 
-from imu_simulation_framework.flight.udp import (
+from imu_simulation_framework.flight.packets import (
     FLIGHTGEAR_SIZE,
     NO_TIME,
     TextColumns,

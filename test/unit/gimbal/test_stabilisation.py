@@ -9,7 +9,7 @@ from shaken_platforms import SPEED, shaken, shaken_on_earth
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.flight.gimbal.stabilisation import residual_gain
+from imu_simulation_framework.flight.gimbal.loop import residual_gain
 from imu_simulation_framework.motion.earth import EARTH_RATE
 
 SHAKEN = (0.05, 0.04, 0.03)  # rad

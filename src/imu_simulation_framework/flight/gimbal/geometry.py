@@ -1,11 +1,5 @@
 r"""Where a gimbal's joints and links are on its platform, and how they move.
 
-The three joints of a gimbal: their order, and their angles over time.
-
-What a gimbal asks of a platform's motion, whether its world is a level plane or the Earth.
-
-Where a gimbal's links are on the platform, and how they move.
-
 Equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani Sarvestani), link by link: pan,
 tilt and roll turn one after the other, and from joint to joint there may be lever arms. With C the
 rotation from a link to the platform, :math:`\omega` and :math:`\alpha` the link's angular velocity

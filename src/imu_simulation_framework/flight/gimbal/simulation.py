@@ -16,17 +16,15 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     JointMotion,
     world_to_inertial,
 )
+from imu_simulation_framework.flight.gimbal.loop import GyroscopeErrors, run_loop, servo
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
 from imu_simulation_framework.flight.gimbal.stabilisation import (
-    GyroscopeErrors,
     Residual,
     Stabilisation,
     at_limits,
     at_rates,
     boresight_of,
     exact_joints,
-    run_loop,
-    servo,
     target_orientation,
     target_rate,
 )

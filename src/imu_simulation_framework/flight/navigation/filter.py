@@ -1,7 +1,5 @@
 r"""A loosely coupled filter for INS and GNSS, of 15 states, of many runs at once.
 
-How the error of an inertial navigation grows: 15 states, in the Earth's axes.
-
 The error is that of attitude, velocity, position, accelerometer bias and gyroscope bias, three
 numbers each, as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated Navigation
 Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
@@ -45,8 +43,6 @@ what the estimate makes of it, the errors of :mod:`.navigation.filter` make
     \end{pmatrix} \delta x + \mathrm{noise}
 
 (section 14.3.1, and 14.115 without a lever arm).
-
-A loosely coupled filter for INS and GNSS, closed loop, of many runs at once.
 
 An extended Kalman filter of 15 error states in the Earth's axes (Groves: Principles of GNSS,
 Inertial, and Multisensor Integrated Navigation Systems, 2nd edition, chapter 14): from one fix to

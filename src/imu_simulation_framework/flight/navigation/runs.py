@@ -1,9 +1,5 @@
 r"""Many runs of a navigator on one motion, their errors, and their consistency.
 
-Errors of navigators against the truth: attitude, velocity and position, north, east and down.
-
-Whether a filter's errors are as large as it says: NEES and NIS, with bounds.
-
 With the errors e of n states and their covariance P, as the filter says it, the normalised
 squared error :math:`e^T P^{-1} e` (NEES) of a consistent filter has a :math:`\chi^2` distribution
 of n degrees of freedom, and so has the squared innovation in units of its own covariance (NIS) of
@@ -11,8 +7,6 @@ the number of measurements. The mean over r independent runs, times r, has one o
 Li and Kirubarajan: Estimation with Applications to Tracking and Navigation, section 5.4.2).
 Innovations of different times are independent, too, so NIS may be averaged over all; errors are
 not, so NEES has bounds at each time.
-
-Many runs of a navigator on one motion: simulated IMU, receiver, filter, and how wrong it is.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Files and sentences on an identified model of the yaw error.
-
-What an identification of a yaw error says to a person, and the units in which it does.
-
-Files of an identified model of the yaw error.
-"""
+"""Files and sentences on an identified model of the yaw error."""
 
 from __future__ import annotations
 

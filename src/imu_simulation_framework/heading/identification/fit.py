@@ -4,8 +4,6 @@ The constants are integrated out over a flat prior, as is right for few of them 
 unknown strength (restricted maximum likelihood: Patterson and Thompson, Recovery of inter-block
 information when block sizes are unequal, Biometrika 58(3), 1971): each is a state of the Kalman
 filter, which starts with a standard deviation far beyond what the data allow.
-
-What each part of a fitted model makes of an observed yaw error.
 """
 
 from __future__ import annotations

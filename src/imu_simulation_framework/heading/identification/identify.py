@@ -520,7 +520,7 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
         if term is YAW_DRIFT or term in chosen.likelihood.random
     ]
     if chosen.likelihood.constants or set(chosen.likelihood.random) - set(terms):
-        only = _fitted(drives, terms)
+        only = fit(Likelihood(drives, terms, ()))
     else:
         only = chosen
     estimates, _ = chosen.constants
@@ -547,7 +547,3 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
         chosen.parameters + len(estimates) - only.parameters,
         sentences,
     )
-
-
-def _fitted(drives: Sequence[ObservedYawError], terms) -> Fit:
-    return fit(Likelihood(drives, terms, ()))

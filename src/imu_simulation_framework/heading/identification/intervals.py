@@ -1,9 +1,4 @@
-"""Intervals of identified parameters, and what a motion cannot tell of them.
-
-Intervals of identified parameters by profile likelihood.
-
-What a motion cannot tell of a yaw error, and which drive would.
-"""
+"""Intervals of identified parameters, and what a motion cannot tell of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What an identified yaw error may consist of, and what was observed of it.
-
-A yaw error that was observed on a drive, with the turns that it may have come from.
-
-What an identified model of the yaw error may consist of.
-"""
+"""What an identified yaw error may consist of, and what was observed of it."""
 
 from __future__ import annotations
 

@@ -47,15 +47,6 @@ class FilteredDrives(NamedTuple):
     shared_covariance: np.ndarray
 
 
-def filter_drives(space: StateSpace, drives: Sequence[ObservedDrive]) -> FilteredDrives:
-    """Filter the drives by a state-space model and random constants.
-
-    ``space``: the processes, of all drives. ``drives``: with the same numbers of constants. Raises
-    ConfigurationError if statsmodels is not installed.
-    """
-    return DriveFilter(drives, len(space.design)).filtered(space)
-
-
 class DriveFilter:
     """Filter of the same drives by many models with as many states.
 

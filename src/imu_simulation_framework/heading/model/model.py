@@ -1,8 +1,8 @@
 """The yaw error as a linear Gaussian state-space model: one object, four uses.
 
-Bands and budget come from the covariance, without a random number; realisations and the
-likelihood of an observed error from the same matrices (:mod:`.sources`). The error is observed
-with the white noise of sensor and reference, if there are such sources.
+Bands and budget come from the covariance, without a random number; realisations and the likelihood
+of an observed error from the same matrices (:mod:`.model.sources`). The error is observed with the
+white noise of sensor and reference, if there are such sources.
 """
 
 from __future__ import annotations
@@ -378,7 +378,7 @@ class YawErrorModel:
         ConfigurationError
             It has another length, or statsmodels is not installed.
         """
-        from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
+        from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
 
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
@@ -392,7 +392,7 @@ class YawErrorModel:
             np.array(constants).reshape(-1, len(self.time)).T,
             np.empty((len(self.time), 0)),
         )
-        filtered = filter_drives(self.state_space, [drive])
+        filtered = DriveFilter([drive], len(self.state_space.design)).filtered(self.state_space)
         return Likelihood(
             filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
         )
