@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from tool_calls import call_tool, succeeded
-from turntable import turntable_motion
 
 from imu_simulation_framework.characterisation.calibration.correction_file import (
     read_imu_correction,
@@ -20,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "identification"))
 from calibration_records import free_record, magnetic_record, table_record
 from recording_writers import imu, magnetic_field, temperature, write_bag
+from turntable import turntable_motion
 
 TOOL = "calibrate_imu.py"
 
