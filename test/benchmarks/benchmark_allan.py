@@ -11,7 +11,7 @@ import allantools
 import numpy as np
 
 from imu_simulation_framework.characterisation.allan.analysis import AXES, identify
-from imu_simulation_framework.characterisation.allan.deviation import averaging_factors
+from imu_simulation_framework.characterisation.allan.model import averaging_factors
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 
 RATE, HOURS = 100.0, 6.0

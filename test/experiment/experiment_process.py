@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import roslib.packages
+from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 
@@ -226,6 +227,16 @@ def find_program(name) -> str:
     programs = roslib.packages.find_node(PACKAGE, name)
     assert programs, f"{name} of the package {PACKAGE} is not in this ROS environment"
     return programs[0]
+
+
+def messages_of(bag):
+    """``{topic: [message, ...]}`` of a recorded bag."""
+    messages = {}
+    with AnyReader([bag]) as reader:
+        for connection, _, raw in reader.messages():
+            message = reader.deserialize(raw, connection.msgtype)
+            messages.setdefault(connection.topic, []).append(message)
+    return messages
 
 
 def _free_port() -> int:

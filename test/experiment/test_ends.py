@@ -141,20 +141,15 @@ def test_a_master_that_is_killed_between_the_drives_end_and_its_results(experime
     assert not list(result.folder.glob("*.samples"))
 
 
-def test_a_launcher_that_is_killed_leaves_nobody_and_the_results(driving):
-    running = driving()
-    running.kill()
-    ended = running.wait(SECONDS, others=SECONDS)
-    assert ended.code == -signal.SIGKILL
-    assert summary_of(ended)["run"]["completed"] is False
-
-
-def test_a_roslaunch_that_is_killed_leaves_nobody_and_the_results(experiment):
-    launch = ["roslaunch", "imu_simulation_framework", "experiment.launch"]
-    running = experiment(PACED, settings(LONG), program=launch)
+@pytest.mark.parametrize(
+    "program", [None, ["roslaunch", "imu_simulation_framework", "experiment.launch"]]
+)
+def test_a_launcher_that_is_killed_leaves_nobody_and_the_results(experiment, program):
+    running = experiment(PACED, settings(LONG), program=program)
     running.wait_for(PROGRESS)
     running.kill()
     ended = running.wait(SECONDS, others=SECONDS)
+    assert ended.code == -signal.SIGKILL
     assert summary_of(ended)["run"]["completed"] is False
 
 

@@ -81,23 +81,45 @@ def summary_of(ended):
     return json.loads(ended.result().read_text("summary.json"))
 
 
-def test_a_specified_imu_named_in_a_file_alone(gazebo, tmp_path):
+@pytest.fixture
+def driven(gazebo):
+    """Let the stand-in drive to the end; returns how it ended."""
+
+    def drive(*arguments):
+        ended = gazebo(*arguments).wait(SECONDS)
+        assert ended.code == 0, ended.output
+        assert summary_of(ended)["run"]["completed"] is True
+        return ended
+
+    return drive
+
+
+@pytest.fixture
+def driven_with(driven, tmp_path):
+    """Tables of a short drive with an IMU of this specification, named in a file alone."""
+
+    def drive(imu, *arguments, more="", stop=4.0):
+        (tmp_path / "imu.yaml").write_text(imu)
+        (tmp_path / "mine.ini").write_text(
+            "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n"
+            f"[trajectory]\nstop = {stop}\n"
+            f"[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n{more}"
+        )
+        result = driven("config:=mine.ini", *arguments).result()
+        return result, result.read_table("imu_simulated"), result.read_table("ground_truth")
+
+    return drive
+
+
+def test_a_specified_imu_named_in_a_file_alone(driven_with):
     # Gazebo's ideal IMU, with the errors that a node of its own adds.
     bias = 0.01
-    (tmp_path / "imu.yaml").write_text(
+    result, imu, truth = driven_with(
         f"gyroscope: {{turn_on_bias: [0.0, 0.0, {bias}]}}\n"
         "output: {orientation_reference: truth}\n"
     )
-    (tmp_path / "mine.ini").write_text(
-        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 4.0\n"
-        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
-    )
-    ended = gazebo("config:=mine.ini").wait(SECONDS)
-    assert ended.code == 0, ended.output
-    summary = summary_of(ended)
+    summary = json.loads(result.read_text("summary.json"))
     assert summary["run"]["imu"]["model"] == "specification"
-    result = ended.result()
-    imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
     turned = np.interp(imu.index, truth.index, truth["yaw_rate"])
     assert np.median(imu["gyro_z"] - turned) == pytest.approx(bias, abs=1e-3)
 
@@ -105,21 +127,12 @@ def test_a_specified_imu_named_in_a_file_alone(gazebo, tmp_path):
 @pytest.mark.parametrize(
     "magnetometer", ["", "magnetometer: {}\noutput: {magnetic_heading: true}\n"]
 )
-def test_a_specified_imu_is_switched_on_at_rest_where_the_drive_begins(
-    gazebo, tmp_path, magnetometer
-):
+def test_a_specified_imu_is_switched_on_at_rest_where_the_drive_begins(driven_with, magnetometer):
     # Without errors of its own, what is wrong in the first second is the start alone: a place
     # elsewhere, or the jerk of the wheels, of metres per second squared, taken for a tilt.
     gyroscope = "gyroscope: {turn_on_bias: [0.0, 0.0, 0.0]}\n"
-    (tmp_path / "imu.yaml").write_text(gyroscope + magnetometer)
-    (tmp_path / "mine.ini").write_text(
-        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 4.0\n"
-        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
-    )
-    ended = gazebo("config:=mine.ini", "record:=true").wait(SECONDS)
-    assert ended.code == 0, ended.output
-    result = ended.result()
-    imu, truth = (result.read_table(name).loc[:1.0] for name in ("imu_simulated", "ground_truth"))
+    result, *tables = driven_with(gyroscope + magnetometer, "record:=true")
+    imu, truth = (table.loc[:1.0] for table in tables)
     assert imu.index[0] == truth.index[0] == 0.0
     assert len(imu) == len(truth) == 101
     # A change of speed by v tilts the fused orientation by v / (g tau) at most, tau 3 s and more.
@@ -141,22 +154,16 @@ def test_a_specified_imu_is_switched_on_at_rest_where_the_drive_begins(
     assert np.frombuffer(first[-16:], "<f8").tolist() == [0.0, 0.0]
 
 
-def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(gazebo, tmp_path):
-    (tmp_path / "imu.yaml").write_text("magnetometer: {}\noutput: {orientation_reference: truth}\n")
+def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(driven_with, tmp_path):
     (tmp_path / "hall.yaml").write_text(
         "bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1], magnetisation: [2e4, 0, 0]}]\n"
         "motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}\n"
     )
-    (tmp_path / "mine.ini").write_text(
-        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 4.0\n"
-        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
-        "[magnetic_environment]\nfile = hall.yaml\n"
+    result, _, truth = driven_with(
+        "magnetometer: {}\noutput: {orientation_reference: truth}\n",
+        more="[magnetic_environment]\nfile = hall.yaml\n",
     )
-    ended = gazebo("config:=mine.ini").wait(SECONDS)
-    assert ended.code == 0, ended.output
-    assert summary_of(ended)["run"]["completed"] is True
-    result = ended.result()
-    field, truth = result.read_table("magnetometer_simulated"), result.read_table("ground_truth")
+    field = result.read_table("magnetometer_simulated")
     place = np.column_stack([np.interp(field.index, truth.index, truth[axis]) for axis in "xyz"])
     angles = [np.interp(field.index, truth.index, truth[axis]) for axis in ("yaw", "pitch", "roll")]
     turn = Rotation.from_euler("ZYX", np.column_stack(angles))
@@ -175,19 +182,12 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(gazebo, tmp_pa
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
 
 
-def test_vibration_beside_gazebo_follows_the_true_speed(gazebo, tmp_path):
-    (tmp_path / "imu.yaml").write_text(
+def test_vibration_beside_gazebo_follows_the_true_speed(driven_with):
+    _, imu, truth = driven_with(
         "vibration: {spectrum: [[10.0, 0.02], [40.0, 0.02]], reference_speed: 1.0}\n"
-        "output: {orientation_reference: truth}\n"
+        "output: {orientation_reference: truth}\n",
+        stop=8.0,
     )
-    (tmp_path / "mine.ini").write_text(
-        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 8.0\n"
-        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
-    )
-    ended = gazebo("config:=mine.ini").wait(SECONDS)
-    assert ended.code == 0, ended.output
-    result = ended.result()
-    imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
     # It may roll back a little.
     speed = np.abs(np.interp(imu.index, truth.index, truth["v"]))
     # The stand-in's own accelerations are zero but for gravity.
@@ -199,11 +199,9 @@ def test_vibration_beside_gazebo_follows_the_true_speed(gazebo, tmp_path):
     assert np.std(shaken[moves] / speed[moves]) == pytest.approx(expected, rel=0.15)
 
 
-def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(gazebo, tmp_path):
+def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(driven, tmp_path):
     (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
-    ended = gazebo(*DRIVE, SHORT, "gnss:=receiver.yaml", "record:=true").wait(SECONDS)
-    assert ended.code == 0, ended.output
-    result = ended.result()
+    result = driven(*DRIVE, SHORT, "gnss:=receiver.yaml", "record:=true").result()
     bag = result.path("experiment.bag")
     samples = read_reference_samples(
         bag, "/gnss/fix", velocity_topic="/gnss/velocity", heading_topic="/gnss/heading"
@@ -231,11 +229,9 @@ def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(gazebo, tmp_path
     assert np.abs(off[within]).max() < 1e-3
 
 
-def test_a_drive_to_its_end(gazebo):
-    ended = gazebo(*DRIVE, SHORT, "imu:=generic").wait(SECONDS)
-    assert ended.code == 0, ended.output
+def test_a_drive_to_its_end(driven):
+    ended = driven(*DRIVE, SHORT, "imu:=generic")
     summary = summary_of(ended)
-    assert summary["run"]["completed"] is True
     assert summary["run"]["simulator"] == "gazebo"
     for name in ("ground_truth", "imu_simulated"):
         assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
@@ -248,24 +244,25 @@ def test_a_drive_to_its_end(gazebo):
     assert wheels["left"].max() > 1.0
 
 
-def test_a_robot_with_four_wheels_gets_a_command_for_each(gazebo, tmp_path):
+def test_a_robot_with_four_wheels_gets_a_command_for_each(driven, tmp_path):
     (tmp_path / "mine.ini").write_text(
         f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n"
     )
-    ended = gazebo("config:=mine.ini", *DRIVE, SHORT).wait(SECONDS)
-    assert ended.code == 0, ended.output
-    assert summary_of(ended)["run"]["completed"] is True
+    ended = driven("config:=mine.ini", *DRIVE, SHORT)
     assert ended.result().read_table("wheel_velocities_actual")["right"].max() > 1.0
 
 
-def test_a_gzserver_that_is_killed(gazebo):
+# Told to end, it ends as if all were well.
+@pytest.mark.parametrize("number, code", [(signal.SIGKILL, "-9"), (signal.SIGTERM, "0")])
+def test_a_gzserver_that_ends_in_the_middle(gazebo, number, code):
     running = gazebo(*DRIVE)
     running.wait_until_driving()
-    running.signal_node("gazebo", signal.SIGKILL)
+    running.signal_node("gazebo", number)
     ended = running.wait(SECONDS)
     assert ended.code == 1
-    assert "the experiment ended early: gazebo ended with code -9" in ended.output
+    assert f"the experiment ended early: gazebo ended with code {code}" in ended.lines[-1]
     assert summary_of(ended)["run"]["completed"] is False
+    assert len(ended.result().read_table("imu_simulated")) > 100
 
 
 @pytest.mark.parametrize(
@@ -300,18 +297,6 @@ def test_a_gzserver_that_is_only_slow_is_waited_for(gazebo):
     ended = running.wait(SECONDS)
     assert ended.code == 0, ended.output
     assert summary_of(ended)["run"]["completed"] is True
-
-
-def test_a_gzserver_that_is_told_to_end(gazebo):
-    running = gazebo(*DRIVE)
-    running.wait_until_driving()
-    running.signal_node("gazebo", signal.SIGTERM)
-    ended = running.wait(SECONDS)
-    assert ended.code == 1
-    # It ends as if all were well.
-    assert ended.lines[-1] == "the experiment ended early: gazebo ended with code 0"
-    assert summary_of(ended)["run"]["completed"] is False
-    assert len(ended.result().read_table("imu_simulated")) > 100
 
 
 def test_a_controller_that_is_missing(gazebo):

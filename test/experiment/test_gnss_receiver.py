@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import rospy
-from rosbags.highlevel import AnyReader
+from experiment_process import messages_of
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.from_configuration import experiment_gnss
-from imu_simulation_framework.drive.in_process import drive_in_process, prepared
 from imu_simulation_framework.drive.results.tables import ExperimentTables
-from imu_simulation_framework.drive.session.simulation import SimulatedRobot
 from imu_simulation_framework.ros1.messages import (
     UNTOLD,
     antenna_transform,
@@ -52,13 +50,7 @@ def result(shared_experiment):
 
 @pytest.fixture(scope="module")
 def bag(result):
-    """``{topic: [message, ...]}`` of the recorded bag."""
-    messages = {}
-    with AnyReader([result.path("experiment.bag")]) as reader:
-        for connection, _, raw in reader.messages():
-            message = reader.deserialize(raw, connection.msgtype)
-            messages.setdefault(connection.topic, []).append(message)
-    return messages
+    return messages_of(result.path("experiment.bag"))
 
 
 def test_every_fix_is_recorded_once_and_none_in_the_outage(bag):
@@ -110,30 +102,6 @@ def test_a_recorded_bag_reads_back_as_a_reference(result):
         assert np.sqrt(np.mean(moved**2)) < 0.05
 
 
-def test_in_one_process_there_are_the_same_fixes(result, bag):
-    configuration = load_configuration(result.path("config.ini"))
-    assert experiment_gnss(configuration) is not None
-    told = []
-    taken = SimulatedRobot._fixes
-
-    def watched(self, *arguments):
-        fixes = taken(self, *arguments)
-        told.append(fixes)
-        return fixes
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SimulatedRobot, "_fixes", watched)
-        drive_in_process(configuration, prepared(configuration).drive)
-    fixes = pd.concat([table for table in told if table is not None])
-    # The simulator may go on for a moment until it hears of the end.
-    messages = bag["/gnss/fix"][: len(fixes)]
-    assert 0 <= len(bag["/gnss/fix"]) - len(fixes) <= 1
-    for name in ("latitude", "longitude", "altitude"):
-        np.testing.assert_array_equal([getattr(m, name) for m in messages], fixes[name])
-    velocities = [m.twist.twist.linear.x for m in bag["/gnss/velocity"][: len(fixes)]]
-    np.testing.assert_array_equal(velocities, fixes["velocity_east"])
-
-
 def test_the_result_has_them_as_a_table_and_so_has_one_process(result, bag):
     table = ExperimentTables.load(result).gnss_simulated
     configuration = load_configuration(result.path("config.ini"))
@@ -150,8 +118,9 @@ def test_the_result_has_them_as_a_table_and_so_has_one_process(result, bag):
     assert set(table["status"]) == {2.0}
     spread = [m.position_covariance[8] for m in positions]
     np.testing.assert_array_equal(spread, table["variance_up"])
-    linear = [m.twist.twist.linear.y for m in velocities]
-    np.testing.assert_array_equal(linear, table["velocity_north"])
+    linear = [m.twist.twist.linear for m in velocities]
+    for axis, way in zip("xyz", ("east", "north", "up")):
+        np.testing.assert_array_equal([getattr(v, axis) for v in linear], table[f"velocity_{way}"])
     turns = np.unwrap([2.0 * math.atan2(m.quaternion.z, m.quaternion.w) for m in headings])
     np.testing.assert_allclose(turns, table["heading"], atol=1e-12)
 
@@ -182,23 +151,6 @@ def test_without_quality_a_fix_is_none():
     assert math.isnan(message.latitude)
     assert message.position_covariance_type == 0
     assert message.header.stamp.to_nsec() == 1_000_000_005
-
-
-def test_a_message_says_what_the_table_says():
-    motion = isf.rounds(1, 5.0)
-    gnss = isf.GnssSpecification(heading=isf.GnssHeading("antennas"))
-    table = isf.simulate_gnss(motion, gnss)
-    fix = table.iloc[4].to_dict()
-    stamp = rospy.Time(4)
-    position = position_message(stamp, fix)
-    assert (position.latitude, position.longitude) == (fix["latitude"], fix["longitude"])
-    assert position.status.status == 0
-    linear = velocity_message(stamp, fix).twist.twist.linear
-    assert (linear.x, linear.y, linear.z) == tuple(
-        fix[f"velocity_{way}"] for way in ("east", "north", "up")
-    )
-    turn = heading_message(stamp, fix).quaternion
-    assert 2.0 * math.atan2(turn.z, turn.w) == pytest.approx(fix["heading"])
 
 
 def test_what_is_recorded_of_a_message_is_what_the_fix_tells():

@@ -89,25 +89,12 @@ class ErrorPublisher(unittest.TestCase):
             self.assertAlmostEqual(value, 0.0, places=6)
         self.assertAlmostEqual(error.cross_track_error, 0.0, places=6)
 
-    def test_behind_the_reference_is_positive_along_the_track(self):
-        error = self.answer(ahead=-0.1)
-        self.assertAlmostEqual(error.along_track_error, 0.1, places=6)
-        self.assertAlmostEqual(error.cross_track_error, 0.0, places=6)
-        self.assertAlmostEqual(error.distance_error, 0.1, places=6)
-
-    def test_before_the_reference_is_negative_along_the_track(self):
-        error = self.answer(ahead=0.1)
-        self.assertAlmostEqual(error.along_track_error, -0.1, places=6)
-        self.assertAlmostEqual(error.distance_error, 0.1, places=6)
-
-    def test_right_of_the_reference_is_positive_across_the_track(self):
+    def test_behind_to_the_right_and_turned_left_have_their_signs(self):
         # Driving north, east is on the right.
-        error = self.answer(x=0.2)
+        error = self.answer(x=0.2, ahead=-0.1, yaw=YAW + 0.1)
+        self.assertAlmostEqual(error.along_track_error, 0.1, places=6)
         self.assertAlmostEqual(error.cross_track_error, 0.2, places=6)
-        self.assertAlmostEqual(error.along_track_error, 0.0, places=6)
-
-    def test_turned_left_is_a_negative_yaw_error(self):
-        error = self.answer(yaw=YAW + 0.1)
+        self.assertAlmostEqual(error.distance_error, math.hypot(0.1, 0.2), places=6)
         self.assertAlmostEqual(error.yaw_error, -0.1, places=6)
 
     def test_the_yaw_error_is_the_short_way_round(self):

@@ -125,16 +125,6 @@ class Pace(GazeboTest):
         self.gazebo.commanded()
         wait_until(lambda: self.time() > self.zero, "simulated time")
 
-    def test_a_drive_does_not_begin_before_a_participant_has_taken_in_what_was_before(self):
-        self.report(0.0)
-        self.gazebo.silence, silence = 2.0, self.gazebo.silence
-        self.addCleanup(setattr, self.gazebo, "silence", silence)
-        with self.assertRaisesRegex(SimulatorError, f"waiting for {self.PARTICIPANT} to take in"):
-            self.begin([self.PARTICIPANT])
-        self.gazebo.end_drive()
-        self.report(1e6)
-        self.begin([self.PARTICIPANT])
-
     def test_time_stands_while_an_answer_is_overdue_and_goes_on_with_it(self):
         self.begin()
         self.gazebo.commanded()
@@ -162,14 +152,6 @@ class Pace(GazeboTest):
         self.assertEqual(self.gazebo.why_silent(), f"Gazebo waits for {self.PARTICIPANT}")
         self.report(self.zero + 0.5)
         wait_until(lambda: self.time() > self.zero + 0.5 + 1e-6, "simulated time")
-
-    def test_who_answers_is_not_waited_for(self):
-        self.begin()
-        self.gazebo.commanded()
-        self.gazebo.answered(self.zero)
-        for _ in range(15):
-            self.gazebo.answered(self.clock.next().clock.to_sec())
-        self.assertFalse(self.time_stands())
 
     def test_nobody_is_waited_for_after_the_drive(self):
         self.begin()

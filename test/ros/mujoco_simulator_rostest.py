@@ -106,22 +106,18 @@ class HeldSimulator(unittest.TestCase):
         with self.assertRaisesRegex(rospy.ServiceException, "no drift that could be set"):
             rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
 
-    def test_an_unknown_imu_model_is_refused(self):
-        answer = self.service("set_imu_parameters", SetImuParameters)("bno055", "", 1)
-        self.assertFalse(answer.success)
-        self.assertIn("bno055", answer.message)
-
-    def test_an_unknown_parameter_of_the_imu_is_refused(self):
-        answer = self.service("set_imu_parameters", SetImuParameters)(
-            "hector", "{yaw_drft: 1.0}", 1
-        )
-        self.assertFalse(answer.success)
-        self.assertIn("yaw_drft", answer.message)
-
-    def test_parameters_that_are_no_mapping_are_refused(self):
-        for parameters in ("[1, 2]", "{a: [", "3"):
-            answer = self.service("set_imu_parameters", SetImuParameters)("hector", parameters, 1)
+    def test_models_and_parameters_that_there_are_not_are_refused(self):
+        set_parameters = self.service("set_imu_parameters", SetImuParameters)
+        for model, parameters, word in (
+            ("bno055", "", "bno055"),
+            ("hector", "{yaw_drft: 1.0}", "yaw_drft"),
+            ("hector", "[1, 2]", ""),
+            ("hector", "{a: [", ""),
+            ("hector", "3", ""),
+        ):
+            answer = set_parameters(model, parameters, 1)
             self.assertFalse(answer.success, parameters)
+            self.assertIn(word, answer.message)
 
 
 class DrivenSimulator(unittest.TestCase):
@@ -229,15 +225,14 @@ class DyingSimulator(unittest.TestCase):
         )
         publisher.publish(Float64MultiArray(data=velocities))
 
-    def test_a_command_that_is_no_number_ends_it(self):
-        process = self.start("no_number")
-        self.command("no_number", 1.0, math.nan)
-        self.check_end(process, "two finite wheel velocities", "nan")
-
-    def test_a_command_for_one_wheel_ends_it(self):
-        process = self.start("one_wheel")
-        self.command("one_wheel", 1.0)
-        self.check_end(process, "two finite wheel velocities", "[1.0]")
+    def test_a_command_that_is_none_ends_it(self):
+        for namespace, velocities, word in (
+            ("no_number", (1.0, math.nan), "nan"),
+            ("one_wheel", (1.0,), "[1.0]"),
+        ):
+            process = self.start(namespace)
+            self.command(namespace, *velocities)
+            self.check_end(process, "two finite wheel velocities", word)
 
     def test_a_missing_command_ends_it(self):
         process = self.start("silence", "_simulation/command_timeout:=0.5")

@@ -187,42 +187,19 @@ PROFILES = [{"history": "keep_last", "depth": 10, "reliability": "reliable"}]
 
 def recorded_by(folder, storage, version, content):
     """A folder as rosbag2 of that version writes it; since 9 profiles are a list, and in words."""
-    if storage == "sqlite3":
-        write_ros2_bag(folder, content)
-        information = yaml.safe_load((folder / "metadata.yaml").read_text())
-        information = information["rosbag2_bagfile_information"]
-    else:
-        folder.mkdir()
+    write_ros2_bag(folder, content)
+    description = yaml.safe_load((folder / "metadata.yaml").read_text())
+    information = description["rosbag2_bagfile_information"]
+    if storage == "mcap":
+        (folder / f"{folder.name}.db3").unlink()
         write_mcap(folder / f"{folder.name}.mcap", content)
-        topics = [
-            {
-                "topic_metadata": {
-                    "name": name,
-                    "type": messages[0].__msgtype__,
-                    "serialization_format": "cdr",
-                    "type_description_hash": "",
-                },
-                "message_count": len(messages),
-            }
-            for name, messages in content.items()
-        ]
-        information = {
-            "storage_identifier": "mcap",
-            "relative_file_paths": [f"{folder.name}.mcap"],
-            "duration": {"nanoseconds": 1},
-            "starting_time": {"nanoseconds_since_epoch": START},
-            "message_count": sum(len(messages) for messages in content.values()),
-            "topics_with_message_count": topics,
-            "compression_format": "",
-            "compression_mode": "",
-            "files": [],
-        }
+        names = [f"{folder.name}.mcap"]
+        information.update(storage_identifier="mcap", relative_file_paths=names, files=[])
     for topic in information["topics_with_message_count"]:
         profiles = PROFILES if version >= 9 else yaml.safe_dump([{"history": 1, "depth": 10}])
         topic["topic_metadata"]["offered_qos_profiles"] = profiles
     information.update(version=version, ros_distro="jazzy", custom_data={"robot": "nine"})
-    text = yaml.safe_dump({"rosbag2_bagfile_information": information})
-    (folder / "metadata.yaml").write_text(text)
+    (folder / "metadata.yaml").write_text(yaml.safe_dump(description))
     return folder
 
 
@@ -294,10 +271,6 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
         ({"relative_file_paths": ["../../etc/passwd"]}, "the bag's file 'passwd' is missing"),
         ({"relative_file_paths": []}, "relative_file_paths is [], expected names of files"),
         ({"topics_with_message_count": [1]}, "an entry of topics_with_message_count is 1"),
-        (
-            {"topics_with_message_count": []},
-            "the topic '/imu', which the bag has, is not described",
-        ),
     ],
 )
 def test_a_description_that_cannot_be_is_refused_in_a_sentence(motion, tmp_path, change, words):
@@ -479,7 +452,7 @@ def test_what_gazebos_plug_in_turns_wrongly_is_turned_back_if_asked(motion, tmp_
     bag = write_bag(tmp_path / "in.bag", changed(motion, turned_wrongly))
     done = succeeded(run(bag, "--imu", "ideal", "--out", tmp_path / "out.bag", "--gazebo-ros-imu"))
     assert "the input's vectors were turned back" in done.stdout
-    right = np.hstack(imu_truth(motion)[1:])[:300]
+    right = np.hstack(imu_truth(motion)[1:3])[:300]
     np.testing.assert_allclose(signals(imus(tmp_path / "out.bag")), right, atol=1e-9)
 
 

@@ -306,22 +306,12 @@ def test_a_magnetic_heading_is_told_the_declination_of_its_place():
 def test_columns_that_nobody_maps_are_guessed_and_told():
     time = 0.05 * np.arange(621)
     yaw = 0.01 * time
-    clock = 100 * np.floor((74940.0 + time) / 60.0) + (74940.0 + time) % 60.0
-    table = pd.DataFrame(
-        {
-            # Looks like the time, and jumps by 40 at each full minute.
-            "time": np.rint(1e3 * clock).astype(int),
-            "millis": np.rint(1e3 * (1.4e9 + time)).astype(np.int64),
-            "x": 100.0 * np.sin(yaw),
-            "y": 100.0 * (1.0 - np.cos(yaw)),
-            "yaw": yaw,
-        }
-    )
-    table.to_csv("logger.csv", index=False)
+    millis = np.rint(1e3 * (1.4e9 + time)).astype(np.int64)
+    place = {"x": 100.0 * np.sin(yaw), "y": 100.0 * (1.0 - np.cos(yaw)), "yaw": yaw}
+    pd.DataFrame({"millis": millis, **place}).to_csv("logger.csv", index=False)
     text = answered("logger.csv", "--imu", "mine.yaml", "--at", "30s")
     assert "logger.csv: yaw error after 30 s, in which it turns by 17 deg" in text
-    assert "the columns are guessed" in text
-    assert "time = millis [ms]" in text
+    assert "the columns are guessed" in text and "time = millis [ms]" in text
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
     walk = math.degrees(1e-3 * math.sqrt(30.0))
     assert budget.loc["angle random walk", "std [deg]"] == pytest.approx(walk, rel=1e-3)

@@ -133,12 +133,6 @@ def test_what_cannot_be_drawn_is_one_sentence():
     )
 
 
-def test_the_folder_of_another_ensemble_is_refused():
-    drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "5")
-    sentence = refused("--straight", "20s", "--imu", "mine.yaml", "--runs", "5", "--seed", "2")
-    assert "another seed" in sentence
-
-
 @pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_ends_the_program_within_seconds():
     done = run_as_process(

@@ -9,7 +9,7 @@ from typing import Any, Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.allan.deviation import (
+from imu_simulation_framework.characterisation.allan.model import (
     averaging_factors,
     overlapping_allan_variance,
 )

@@ -41,8 +41,7 @@ from imu_simulation_framework.recordings.guessing.guess import guess_where_unkno
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility.alternatives import explain
-from imu_simulation_framework.recordings.plausibility.findings import Finding
+from imu_simulation_framework.recordings.plausibility.findings import Finding, explain
 from imu_simulation_framework.recordings.plausibility.observations import (
     Observations,
 )
@@ -316,14 +315,8 @@ CONFIGURATION = ".ini"
 class RecordingSetup:
     """How a recording is going to be read.
 
-    Attributes
-    ----------
-    path : str
-        The config.ini that it rests on.
-    overrides : dict
-        ``{section: {key: value}}``: what differs from that.
-    sentences : list of str
-        What is taken for what, and why.
+    ``path``: the config.ini that it rests on; ``overrides`` (dict): ``{section: {key: value}}``:
+    what differs from that; ``sentences`` (list of str): what is taken for what, and why.
     """
 
     path: str
@@ -371,14 +364,9 @@ def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
 
     Raises FrameworkError: there is no such recording, or it cannot be read.
 
-    Parameters
-    ----------
-    text : str
-        A recording, the config.ini of one, or the name of a bundled drive.
-    imu : str
-        Path of the recorded IMU, if it is in a file of its own.
-    config : path-like, optional
-        A config.ini that describes recordings, by default the package's own.
+    ``text``: a recording, the config.ini of one, or the name of a bundled drive; ``imu``: path of
+    the recorded IMU, if it is in a file of its own; ``config``: a config.ini that describes
+    recordings, by default the package's own.
     """
     base = config or default_configuration_path()
     if text in DRIVES and not os.path.exists(text):

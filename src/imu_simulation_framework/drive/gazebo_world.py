@@ -21,10 +21,7 @@ slow for Gazebo's own IMU sensor, which then misses one measurement in a hundred
 def world_sdf(terrain: Terrain | None = None) -> str:
     """Return the text of a world file: physics, light, the ground.
 
-    Parameters
-    ----------
-    terrain : Terrain, optional
-        Level ground without one.
+    ``terrain``: level ground without one.
     """
     return f"""<?xml version="1.0"?>
 <!-- Made by offline_processing/generate_world.py; change it there. -->

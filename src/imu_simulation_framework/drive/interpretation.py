@@ -28,7 +28,7 @@ from imu_simulation_framework.recordings.frames import (
 )
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility.alternatives import Alternative
+from imu_simulation_framework.recordings.plausibility.findings import Alternative
 from imu_simulation_framework.recordings.plausibility.observations import (
     Observations,
     mean_up,
@@ -47,13 +47,9 @@ _DEGREE = factor("deg")
 class Interpretation:
     """A recording and how it is to be read.
 
-    Attributes
-    ----------
-    imu : Samples or None
-    offsets : tuple of float
-        Added to the times of reference and IMU [s].
-    fixes : pandas.DataFrame or None
-        Poses that were made of satellite fixes, at their full cost; they are not made again.
+    ``imu``; ``offsets`` (tuple of float): added to the times of reference and IMU [s]; ``fixes``
+    (pandas.DataFrame or None): Poses that were made of satellite fixes, at their full cost; they
+    are not made again.
     """
 
     reference: Samples

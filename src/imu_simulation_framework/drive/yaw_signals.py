@@ -324,16 +324,10 @@ def read_drives(
     ReadDrive): each once; ``remarks`` (list of str): which ones were left out, as they are the same
     as another.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Each a result, a recording, the config.ini of one, or the name of a bundled drive.
-    config : str, optional
-        A config.ini that describes the recordings; by default they are looked at as a check does.
-    step : float
-        Between yaw errors [s].
-    settings : mapping
-        Of recordings, by section and key of config.ini.
+    ``texts`` (sequence of str): each a result, a recording, the config.ini of one, or the name of a
+    bundled drive; ``config``: a config.ini that describes the recordings; by default they are
+    looked at as a check does; ``step``: between yaw errors [s]; ``settings`` (mapping): of
+    recordings, by section and key of config.ini.
     """
     drives: list[ReadDrive] = []
     left_out = []

@@ -176,21 +176,10 @@ class ToldByBag:
     Raises ConfigurationError: there is no such environment, or it needs poses that nobody tells.
     Raises RecordingError: a topic is not there, or there are several for the field.
 
-    Parameters
-    ----------
-    errors : ImuErrors
-        Whose vibration needs the speed.
-
-    Attributes
-    ----------
-    field : str
-        The topic that the field is taken from; empty for none.
-    environment : str
-        The environment that it is taken from; empty for none.
-    remarks : list of str
-        What was left out.
-    frames : list of str
-        Of the messages of the field.
+    ``errors``: whose vibration needs the speed. ``field``: the topic that the field is taken from;
+    empty for none; ``environment``: the environment that it is taken from; empty for none;
+    ``remarks`` (list of str): what was left out; ``frames`` (list of str): of the messages of the
+    field.
     """
 
     def __init__(self, bag: RawBag, errors, wanted: Wanted) -> None:

@@ -201,11 +201,9 @@ _WHEEL = "wheel"
 class WheelEfforts:
     """Sums the efforts of the wheels' joints on each side.
 
-    Parameters
-    ----------
-    left, right : sequence of str
-        Names of the driven wheels' joints. On a side without them they are those of the first joint
-        states with both sides that have ``wheel`` and this side, but not the other, in their names.
+    ``left``, ``right`` (sequence of str): names of the driven wheels' joints. On a side without
+    them they are those of the first joint states with both sides that have ``wheel`` and this side,
+    but not the other, in their names.
     """
 
     def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:

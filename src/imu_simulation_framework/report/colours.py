@@ -34,9 +34,6 @@ PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
 """Of several simulated IMUs beside a recorded one."""
 
-SIMULATED_BANDS = (TRUTH, "#efb877", "#e39a44")
-"""Of what simulated IMUs have, from the widest band to the narrowest."""
-
 # Of a value of either sign: ends, and what is between them.
 DIVERGING = (
     (0.0, "#3b4cc0"),

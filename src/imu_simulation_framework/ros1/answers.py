@@ -122,10 +122,7 @@ def within(timeout: float, function, *arguments):
 class Background:
     """A function that may block, called in a thread that ends with the process.
 
-    Attributes
-    ----------
-    value : object
-        What it has returned.
+    ``value``: what it has returned.
     """
 
     def __init__(self, function, *arguments) -> None:
@@ -151,16 +148,8 @@ class Background:
 def wait_while_alive(call: Background, node: str, silence: float, what: str) -> None:
     """Wait for work that another node does, for as long as that node shows life.
 
-    Raises SimulatorError.
-
-    Parameters
-    ----------
-    node : str
-        Its name.
-    silence : float
-        Wall-clock seconds without a sign of life, after which it is not waited for.
-    what : str
-        For the sentence: ``service /a/start``.
+    Raises SimulatorError. ``node``: its name; ``silence``: wall-clock seconds without a sign of
+    life, after which it is not waited for; ``what``: for the sentence: ``service /a/start``.
     """
     deadline = time.monotonic() + LONGEST_CALL
     uri = None
@@ -189,12 +178,8 @@ PREPARATION = (
 class Apart:
     """An object in a process of its own, which ends with the ``with`` statement it is used in.
 
-    Parameters
-    ----------
-    module, class_name : str
-        What the object is; its module is imported there only.
-    what : str
-        What it does, for the sentence of a process that has ended too early.
+    ``module``, ``class_name``: what the object is; its module is imported there only; ``what``:
+    what it does, for the sentence of a process that has ended too early.
 
     Notes
     -----

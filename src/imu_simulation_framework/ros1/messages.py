@@ -54,10 +54,7 @@ KEYS = ("sys", "gyro", "accel", "mag")
 class CalibrationPublisher:
     """Publishes the calibration's status, latched, when it has changed.
 
-    Parameters
-    ----------
-    mode : str
-        One of :data:`.BNO055_MODES`.
+    ``mode``: one of :data:`.BNO055_MODES`.
     """
 
     def __init__(self, topic: str, mode: str) -> None:
@@ -97,11 +94,8 @@ class GnssPublisher:
     quality has a position that is not a number, and neither velocity nor heading. Where the antenna
     is on the robot, ``/tf_static`` says.
 
-    Parameters
-    ----------
-    on_robot : bool
-        Whether the antenna is on a robot that drives; where it is on anything else is for others to
-        say, as a frame of tf can have one parent only.
+    ``on_robot``: whether the antenna is on a robot that drives; where it is on anything else is for
+    others to say, as a frame of tf can have one parent only.
     """
 
     def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
@@ -203,12 +197,8 @@ def _row(message, values) -> Told:
 class ImuMessages:
     """Of an IMU: what it says, and how wrong it is.
 
-    Parameters
-    ----------
-    covariances : tuple
-        Of orientation, angular velocity and acceleration, nine numbers each.
-    magnetic_covariance : tuple of 9 float
-        Of its magnetometer.
+    ``covariances`` (tuple): of orientation, angular velocity and acceleration, nine numbers each;
+    ``magnetic_covariance`` (tuple of 9 float): of its magnetometer.
     """
 
     def __init__(self, covariances, magnetic_covariance=(0.0,) * 9) -> None:
@@ -243,10 +233,8 @@ class RobotMessages:
     One message of each kind is filled anew: published without a queue, it has been serialised
     before.
 
-    Parameters
-    ----------
-    wheel_joints : sequence of str
-        Joints of the driven wheels, in the order of the state's wheels.
+    ``wheel_joints`` (sequence of str): joints of the driven wheels, in the order of the state's
+    wheels.
     """
 
     def __init__(self, wheel_joints=WHEEL_JOINTS) -> None:
@@ -397,12 +385,8 @@ def tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
 class Packer(NamedTuple):
     """Writes messages of one type that differ in stamps and numbers.
 
-    Attributes
-    ----------
-    template : ndarray, shape (1,)
-        Such a message, with its length before it as it travels.
-    wanted : ndarray of int
-        Which of the numbers at its end are written anew.
+    ``template`` (ndarray, shape (1,)): such a message, with its length before it as it travels;
+    ``wanted`` (ndarray of int): which of the numbers at its end are written anew.
     """
 
     template: np.ndarray

@@ -37,14 +37,9 @@ def node_configuration(
 
     Raises ConfigurationError: the settings are not what config.ini accepts.
 
-    Parameters
-    ----------
-    node : str
-        Whose settings they are, for the sentence of an error.
-    experiment : mapping
-        The parameters below ``experiment``.
-    private : mapping
-        The node's own parameters, ``{section: {key: value}}``.
+    ``node``: whose settings they are, for the sentence of an error; ``experiment`` (mapping): the
+    parameters below ``experiment``; ``private`` (mapping): the node's own parameters, ``{section:
+    {key: value}}``.
     """
     overrides: dict = {}
     text = experiment.get("settings_text", "")
@@ -150,6 +145,9 @@ class Node:
 
     name = ""
 
+    has_settings = True
+    """Whether its parameters are keys of config.ini; else its settings are the defaults."""
+
     nothing_to_save = False
     """While this is true a signal breaks off whatever the main thread waits for."""
 
@@ -158,19 +156,13 @@ class Node:
     SIGTERM, with which roslaunch goes on when a node has not ended in time."""
 
     def __init__(self) -> None:
-        self.configuration = self.read_configuration()
+        layers = EXPERIMENT_PARAMETERS, "~"
+        given = [rospy.get_param(name, {}) if self.has_settings else {} for name in layers]
+        self.configuration = node_configuration(rospy.get_name(), *given)
         self.interrupted = False
         self.failure = ""
         self._ended = threading.Event()
         self._awake = threading.Event()
-
-    def read_configuration(self) -> Configuration:
-        """Return the settings, from config.ini, the experiment's parameters and the node's own."""
-        return node_configuration(
-            rospy.get_name(),
-            rospy.get_param(EXPERIMENT_PARAMETERS, {}),
-            rospy.get_param("~", {}),
-        )
 
     def finish(self) -> None:
         """Say that the work is done; the node will exit with code 0."""
@@ -261,12 +253,16 @@ class Node:
 
         return subscribe(topic, rospy.AnyMsg if raw else message_type, checked)
 
-    def wait_until(self, condition, timeout: float, what: str | Callable[[], str]) -> None:
-        """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
+    def wait_until(
+        self, condition, what: str | Callable[[], str], timeout: float | None = None
+    ) -> None:
+        """Wait for ``condition()``, at most ``timeout`` seconds of wall clock (the startup's).
 
         Raises SimulatorError: on time-out, or when the experiment ends meanwhile; names ``what``,
         or what that returns by then.
         """
+        if timeout is None:
+            timeout = self.configuration.simulation.startup_timeout
         deadline = time.monotonic() + timeout
         reported = time.monotonic()
         while not condition():
@@ -306,7 +302,6 @@ class Node:
 
         self.wait_until(
             all_connected,
-            self.configuration.simulation.startup_timeout,
             lambda: f"the subscribers of {missing} to connect",
         )
 

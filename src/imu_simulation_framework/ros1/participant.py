@@ -48,7 +48,8 @@ class Participant(Node, ABC):
         self.folder: Any = None  # once it has begun: ResultFolder
         self._period = round(NANOSECONDS / self.configuration.control.rate)
         self._sampling = round(NANOSECONDS / self.configuration.imu.rate)
-        if not make_simulator_interface(self.configuration).lock_step:
+        self._simulator = make_simulator_interface(self.configuration)
+        if not self._simulator.lock_step:
             self._progress = advertise(topics.PROGRESS, Header, latch=True)
 
     def processed(self, stamp: int) -> None:
@@ -90,7 +91,6 @@ class Participant(Node, ABC):
             self.prepare(request.start.to_sec(), request.stop.to_sec())
             self.wait_until(
                 lambda: not self._unpublished(),
-                self.configuration.simulation.startup_timeout,
                 lambda: f"publishers of {', '.join(self._unpublished())}",
             )
         except FrameworkError as error:
@@ -113,7 +113,6 @@ class Participant(Node, ABC):
         try:
             self.wait_until(
                 lambda: received,
-                self.configuration.simulation.startup_timeout,
                 f"a message on {topics.REFERENCE_TRAJECTORY}",
             )
         finally:
@@ -133,19 +132,14 @@ class Participant(Node, ABC):
 
         Raises SimulatorError.
 
-        Parameters
-        ----------
-        complete, over : callable
-            Return whether all is there, and whether the robot has arrived.
-        received : callable
-            Returns a number that grows with the drive's messages.
-        what : str
-            As of :meth:`.Node.wait_until`.
+        ``complete``, ``over``: return whether all is there, and whether the robot has arrived;
+        ``received``: returns a number that grows with the drive's messages; ``what``: as of
+        :meth:`.Node.wait_until`.
         """
         before = None
         while True:
             try:
-                return self.wait_until(complete, LAST_MESSAGES_TIMEOUT, what)
+                return self.wait_until(complete, what, LAST_MESSAGES_TIMEOUT)
             except SimulatorError:
                 now = received()
                 if self.ended or not over() or now == before:

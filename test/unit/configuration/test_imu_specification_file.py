@@ -5,22 +5,17 @@ import math
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.files import (
     find_imu_specification,
     imu_specification_text,
     load_imu_specification,
 )
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
 
-FULL = ImuSpecification(
+FULL = isf.ImuSpecification(
     name="everything: 1",
-    gyroscope=TriadSpecification(
+    gyroscope=isf.TriadSpecification(
         quantisation=1.0 / 3.0,
         white_noise=(1e-4, 2e-20, 3.0),
         bias_instability_band=(0.3, 300.0),
@@ -31,9 +26,9 @@ FULL = ImuSpecification(
         saturation=10.0,
         g_sensitivity=np.arange(9.0).reshape(3, 3) / 11.0,
     ),
-    accelerometer=TriadSpecification(white_noise=0.7),
-    temperature=TemperatureProfile(20.0, 21.0, 22.0, 23.0, ((0.0, 1.0), (1.5, 2.0))),
-    output=OutputSpecification(50.0, 0.5, True, "truth", "vqf", 5.0, True),
+    accelerometer=isf.TriadSpecification(white_noise=0.7),
+    temperature=isf.TemperatureProfile(20.0, 21.0, 22.0, 23.0, ((0.0, 1.0), (1.5, 2.0))),
+    output=isf.OutputSpecification(50.0, 0.5, True, "truth", "vqf", 5.0, True),
 )
 
 
@@ -52,7 +47,7 @@ def _refused(tmp_path, text):
     return sentence
 
 
-@pytest.mark.parametrize("specification", [FULL, ImuSpecification(name="imu")])
+@pytest.mark.parametrize("specification", [FULL, isf.ImuSpecification(name="imu")])
 def test_what_was_saved_reads_back_equal(tmp_path, specification):
     path = tmp_path / "imu.yaml"
     path.write_text(imu_specification_text(specification, "A comment\nof two lines: yes"))

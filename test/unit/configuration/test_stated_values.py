@@ -6,51 +6,47 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import load_plain
 from imu_simulation_framework.sensors.files import load_imu_specification
 from imu_simulation_framework.sensors.noise.densities import random_walk_of_minimum
 from imu_simulation_framework.sensors.stated_values import in_si
 
 DEG, G = math.pi / 180.0, 9.80665
+GYRO, ACCEL = "gyroscope", "accelerometer"
+
+
+def lowest_allan_deviation(noise, flicker, walk):
+    """And at which averaging time; of noise N^2 / tau, 2 ln 2 / pi B^2 and K^2 tau / 3."""
+    tau = np.geomspace(1.0, 1e6, 100_001)
+    plateau = 2.0 * math.log(2.0) / math.pi * flicker**2
+    deviation = np.sqrt(noise**2 / tau + plateau + walk**2 * tau / 3.0)
+    return np.min(deviation), tau[np.argmin(deviation)]
 
 
 @pytest.mark.parametrize(
-    "triad, parameter, stated, expected",
+    "triad, stated, expected",
     [
+        (GYRO, "white_noise: {density: 0.5, unit: rad/s/sqrt(Hz), spectrum: two-sided}", 0.5),
+        (GYRO, "white_noise: {rms: 0.1, unit: deg/s, bandwidth: 50.0}", 0.1 * DEG / 10.0),
+        (ACCEL, "white_noise: {walk: 0.6, unit: m/s/sqrt(h)}", 0.01),
+        (ACCEL, "bias_instability: {value: 1.0, unit: mg, meaning: coefficient}", 1e-3 * G),
+        (GYRO, "random_walk: {value: 2.0, unit: deg/h/sqrt(h)}", 2.0 * DEG / 216e3),
+        (GYRO, "resolution: {steps: 16.0, unit: deg/s}", DEG / 16.0),
+        (GYRO, "turn_on_bias: {value: [-1.0, 0.0, 1.0], unit: rad/s}", (-1, 0, 1)),
+        ("magnetometer", "resolution: {value: 0.3, unit: uT}", 3e-7),
         (
-            "gyroscope",
-            "white_noise",
-            {"density": 0.01, "unit": "deg/s/sqrt(Hz)", "spectrum": "two-sided"},
-            0.01 * DEG,
-        ),
-        (
-            "gyroscope",
-            "white_noise",
-            {"rms": 0.1, "unit": "deg/s", "bandwidth": 50.0},
-            0.1 * DEG / 10.0,
-        ),
-        ("accelerometer", "white_noise", {"walk": 0.6, "unit": "m/s/sqrt(h)"}, 0.01),
-        (
-            "accelerometer",
-            "bias_instability",
-            {"value": 1.0, "unit": "mg", "meaning": "coefficient"},
-            1e-3 * G,
-        ),
-        ("gyroscope", "random_walk", {"value": 2.0, "unit": "deg/h/sqrt(h)"}, 2.0 * DEG / 216e3),
-        ("gyroscope", "resolution", {"steps": 16.0, "unit": "deg/s"}, DEG / 16.0),
-        ("gyroscope", "turn_on_bias", {"value": [-1.0, 0.0, 1.0], "unit": "rad/s"}, (-1, 0, 1)),
-        ("magnetometer", "resolution", {"value": 0.3, "unit": "uT"}, 3e-7),
-        (
-            "accelerometer",
-            "scale_factor_and_misalignment",
-            {"scale_factor": [1, 2, 3], "cross_axis": 2.0, "unit": "%", "cross_axis_unit": "mrad"},
+            ACCEL,
+            "scale_factor_and_misalignment:\n"
+            "  {scale_factor: [1, 2, 3], cross_axis: 2.0, unit: '%', cross_axis_unit: mrad}",
             ((0.01, 0.002, 0.002), (0.002, 0.02, 0.002), (0.002, 0.002, 0.03)),
         ),
-        ("gyroscope", "g_sensitivity", {"value": 1.0, "unit": "deg/s/g"}, DEG / G),
-        ("gyroscope", "temperature_scale_factor", {"value": 3.0, "unit": "ppm/K"}, 3e-6),
+        (GYRO, "g_sensitivity: {value: 1.0, unit: deg/s/g}", DEG / G),
+        (GYRO, "temperature_scale_factor: {value: 3.0, unit: ppm/K}", 3e-6),
     ],
 )
-def test_what_is_stated_becomes_si(triad, parameter, stated, expected):
-    value = in_si({parameter: {**stated, "source": "a table"}}, triad)[parameter]
+def test_what_is_stated_becomes_si(triad, stated, expected):
+    ((parameter, entry),) = load_plain(stated).items()
+    value = in_si({parameter: {**entry, "source": "a table"}}, triad)[parameter]
     shape = (3, 3) if "scale_factor_and" in parameter or parameter == "g_sensitivity" else (3,)
     np.testing.assert_allclose(value, np.broadcast_to(expected, shape), rtol=1e-12)
 
@@ -60,33 +56,22 @@ def test_a_random_walk_follows_from_the_lowest_allan_deviation_and_the_white_noi
         "random_walk": {"allan_minimum": 8.0, "unit": "deg/h"},
         "white_noise": {"walk": 0.34, "unit": "deg/sqrt(h)"},
     }
-    values = in_si(stated, "gyroscope")
+    values = in_si(stated, GYRO)
     noise, walk = values["white_noise"][0], values["random_walk"][0]
-    # With these two alone the Allan variance is N^2 / tau + K^2 tau / 3.
-    tau = np.geomspace(1.0, 1e6, 100_001)
-    deviation = np.sqrt(noise**2 / tau + walk**2 * tau / 3.0)
-    assert np.min(deviation) == pytest.approx(8.0 * DEG / 3600.0, rel=1e-6)
-    assert tau[np.argmin(deviation)] == pytest.approx(math.sqrt(3.0) * noise / walk, rel=1e-3)
+    lowest, at = lowest_allan_deviation(noise, 0.0, walk)
+    assert lowest == pytest.approx(8.0 * DEG / 3600.0, rel=1e-6)
+    assert at == pytest.approx(math.sqrt(3.0) * noise / walk, rel=1e-3)
     assert walk == pytest.approx(float(random_walk_of_minimum(8.0 * DEG / 3600.0, noise)))
 
 
 def test_flicker_and_walk_follow_from_the_lowest_allan_deviation_and_its_averaging_time():
-    stated = {
-        "white_noise": {"walk": 0.15, "unit": "deg/sqrt(h)"},
-        "bias_instability": {
-            "value": 0.5, "unit": "deg/h", "meaning": "allan_minimum", "averaging_time": 1000.0,
-        },
-    }  # fmt: skip
-    values = in_si(stated, "gyroscope")
-    noise, flicker, walk = (
-        values[name][2] for name in ("white_noise", "bias_instability", "random_walk")
-    )
-    tau = np.geomspace(1.0, 1e6, 100_001)
-    deviation = np.sqrt(
-        noise**2 / tau + 2.0 * math.log(2.0) / math.pi * flicker**2 + walk**2 * tau / 3.0
-    )
-    assert np.min(deviation) == pytest.approx(0.5 * DEG / 3600.0, rel=1e-6)
-    assert tau[np.argmin(deviation)] == pytest.approx(1000.0, rel=1e-3)
+    minimum = {"value": 0.5, "unit": "deg/h", "meaning": "allan_minimum", "averaging_time": 1000.0}
+    noise = {"walk": 0.15, "unit": "deg/sqrt(h)"}
+    values = in_si({"white_noise": noise, "bias_instability": minimum}, GYRO)
+    names = ("white_noise", "bias_instability", "random_walk")
+    lowest, at = lowest_allan_deviation(*(values[name][2] for name in names))
+    assert lowest == pytest.approx(0.5 * DEG / 3600.0, rel=1e-6)
+    assert at == pytest.approx(1000.0, rel=1e-3)
 
 
 def test_a_random_walk_that_is_stated_is_kept_beside_the_lowest_allan_deviation():

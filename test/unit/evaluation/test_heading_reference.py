@@ -6,30 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.of_imu import high_passed, yaw_error_model
-from imu_simulation_framework.motion.sources import at_rest, read_drive
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    MagnetometerSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
-from imu_simulation_framework.sensors.magnetism.bodies import Bar
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.heading.model.of_imu import high_passed
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 RATE = 20.0
 CONSTANT = 5.0
 EARTH = (0.0, 20e-6, -45e-6)
-CLEAN = MagneticEnvironment(earth=EARTH)
-BEAM = MagneticEnvironment(
+CLEAN = isf.MagneticEnvironment(earth=EARTH)
+BEAM = isf.MagneticEnvironment(
     earth=EARTH,
-    bars=[Bar((-3.2, 5.0, 0.1), (0.07, 6.0, 0.07), magnetisation=(0.0, 5000.0, 0.0))],
+    bars=[isf.Bar((-3.2, 5.0, 0.1), (0.07, 6.0, 0.07), magnetisation=(0.0, 5000.0, 0.0))],
 )
-IMU = ImuSpecification(
-    gyroscope=TriadSpecification(
+IMU = isf.ImuSpecification(
+    gyroscope=isf.TriadSpecification(
         white_noise=2e-3,
         bias_instability=1e-4,
         random_walk=3e-5,
@@ -37,8 +29,8 @@ IMU = ImuSpecification(
         turn_on_bias_sigma=3e-4,
         scale_factor_and_misalignment=((0, 0, 0), (0, 0, 0), (0.0, 0.0, 0.01)),
     ),
-    magnetometer=MagnetometerSpecification(white_noise=2e-7, hard_iron=(1e-6, 0.0, 0.0)),
-    output=OutputSpecification(
+    magnetometer=isf.MagnetometerSpecification(white_noise=2e-7, hard_iron=(1e-6, 0.0, 0.0)),
+    output=isf.OutputSpecification(
         rate=RATE, magnetic_heading=True, magnetic_time_constant=CONSTANT, filter_time_constant=3.0
     ),
 )
@@ -56,17 +48,17 @@ def quiet(gyroscope=None, accelerometer=None, magnetometer=None):
     """The IMU with errors of these alone."""
     return replace(
         IMU,
-        gyroscope=TriadSpecification(**(gyroscope or {})),
-        accelerometer=TriadSpecification(**(accelerometer or {})),
-        magnetometer=MagnetometerSpecification(**(magnetometer or {})),
+        gyroscope=isf.TriadSpecification(**(gyroscope or {})),
+        accelerometer=isf.TriadSpecification(**(accelerometer or {})),
+        magnetometer=isf.MagnetometerSpecification(**(magnetometer or {})),
     )
 
 
 @pytest.mark.parametrize("environment", [CLEAN, BEAM], ids=["clean", "beam"])
 def test_the_whole_sensor_has_the_models_mean_and_variance(environment):
     runs, sigmas = 100, 4.0
-    motion = read_drive("a", laps=1).resampled(RATE)
-    model = yaw_error_model(IMU, motion, 1.0, environment)
+    motion = isf.read_drive("a", laps=1).resampled(RATE)
+    model = isf.yaw_error_model(IMU, motion, 1.0, environment)
     errors = ensemble(IMU, motion, environment, runs)[:, : len(model.time)]
     late = model.time >= SETTLED
     std = np.sqrt(model.variance())[late]
@@ -90,25 +82,25 @@ def test_the_whole_sensor_has_the_models_mean_and_variance(environment):
     ],
 )
 def test_white_noise_and_biases_have_their_closed_forms(name, errors, expected):
-    model = yaw_error_model(quiet(**errors), at_rest(200.0, rate=RATE), 1.0, CLEAN)
+    model = isf.yaw_error_model(quiet(**errors), isf.at_rest(200.0, rate=RATE), 1.0, CLEAN)
     assert model.only(name).variance()[-1] == pytest.approx(expected, rel=0.02)
 
 
 def test_a_tilted_filter_is_turned_by_a_field_that_dips():
     noisy = quiet({"white_noise": (1e-3, 1e-3, 0.0)}, {"white_noise": 5e-3})
-    model = yaw_error_model(noisy, at_rest(200.0, rate=RATE), 1.0, CLEAN)
+    model = isf.yaw_error_model(noisy, isf.at_rest(200.0, rate=RATE), 1.0, CLEAN)
     assert model.names == ("filter's tilt",)
     tilt = 1e-6 * 3.0 / 2.0 + (5e-3 / 9.80665) ** 2 / 6.0
     # A Gauss-Markov process of 3 s through a low-pass of 5 s.
     expected = tilt * (45.0 / 20.0) ** 2 * 3.0 / (3.0 + CONSTANT)
     assert model.variance()[-1] == pytest.approx(expected, rel=0.02)
-    level = MagneticEnvironment(earth=(0.0, 20e-6, 0.0))
-    assert yaw_error_model(noisy, at_rest(200.0, rate=RATE), 1.0, level).names == ()
+    level = isf.MagneticEnvironment(earth=(0.0, 20e-6, 0.0))
+    assert isf.yaw_error_model(noisy, isf.at_rest(200.0, rate=RATE), 1.0, level).names == ()
 
 
 def test_a_random_walk_of_the_rate_still_grows():
     walking = quiet({"random_walk": 1e-4})
-    variance = yaw_error_model(walking, at_rest(1000.0, rate=RATE), 1.0, CLEAN).variance()
+    variance = isf.yaw_error_model(walking, isf.at_rest(1000.0, rate=RATE), 1.0, CLEAN).variance()
     # K^2 T^2 (t - 3 T / 2) after many time constants.
     expected = (1e-4 * CONSTANT) ** 2 * (1000.0 - 1.5 * CONSTANT)
     assert variance[-1] == pytest.approx(expected, rel=0.01)
@@ -122,21 +114,21 @@ def test_a_high_pass_forgets_what_was():
 
 
 def test_what_the_model_leaves_out_is_said():
-    rest = at_rest(20.0, rate=RATE)
-    drifting = replace(IMU, magnetometer=MagnetometerSpecification(random_walk=1e-9))
+    rest = isf.at_rest(20.0, rate=RATE)
+    drifting = replace(IMU, magnetometer=isf.MagnetometerSpecification(random_walk=1e-9))
     biased = replace(IMU, output=replace(IMU.output, filter_rate_bias=True))
     for imu, words in ((IMU, "20 uT"), (drifting, "random walk"), (biased, "rate's bias")):
-        assert any(words in text for text in yaw_error_model(imu, rest).limits)
-    compass = replace(IMU, output=OutputSpecification(filter="compass", rate=RATE))
+        assert any(words in text for text in isf.yaw_error_model(imu, rest).limits)
+    compass = replace(IMU, output=isf.OutputSpecification(filter="compass", rate=RATE))
     with pytest.raises(ConfigurationError, match="compass"):
-        yaw_error_model(compass, rest)
-    upright = MagneticEnvironment(earth=(0.0, 0.0, -45e-6))
+        isf.yaw_error_model(compass, rest)
+    upright = isf.MagneticEnvironment(earth=(0.0, 0.0, -45e-6))
     with pytest.raises(ConfigurationError, match="no level field"):
-        yaw_error_model(IMU, rest, 1.0, upright)
+        isf.yaw_error_model(IMU, rest, 1.0, upright)
 
 
 def test_parts_of_the_model_keep_its_heading():
-    model = yaw_error_model(IMU, at_rest(100.0, rate=RATE), 1.0, CLEAN)
+    model = isf.yaw_error_model(IMU, isf.at_rest(100.0, rate=RATE), 1.0, CLEAN)
     parts = sum(model.only(name).variance() for name in model.names)
     np.testing.assert_allclose(parts, model.variance(), rtol=1e-9)
     assert model.until(50).variance()[-1] == pytest.approx(model.variance()[49])

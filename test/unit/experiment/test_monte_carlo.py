@@ -23,6 +23,7 @@ from imu_simulation_framework.drive.ensembles.samplers import (
     ExperimentDrawing,
     LinearDrawing,
     SensorDrawing,
+    digest,
 )
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.heading.yaw_error import yaw_error
@@ -36,7 +37,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
-from imu_simulation_framework.sensors.simulation import simulate_imu
+from imu_simulation_framework.sensors.simulation import imu_truth, simulate_imu
 
 GYROSCOPE = TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(1e-3,) * 3)
 SENSOR = ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
@@ -299,6 +300,9 @@ def test_another_motion_imu_or_seed_is_another_job():
     # Level motion on a straight line feels the same at any speed.
     assert json.dumps(base) == identities[0]
     assert len({json.dumps(base), *identities[1:]}) == 5
+    # Of the three signals that there are: jobs of other versions go on.
+    motion = sources.straight(20.0)
+    assert base["motion"] == digest(motion.period, *imu_truth(motion)[:3])
 
 
 def test_experiments_with_physics_differ_by_their_seeds_alone():

@@ -366,19 +366,6 @@ def test_an_imu_that_is_mounted_turned_is_no_other_frame(motion):
     check_frames([ImuTruth(np.array([0, 0, 0, 1.0]), np.zeros(3), np.array([0, 9.8, 0.0]))], False)
 
 
-def test_what_gazebos_plug_in_turned_wrongly_is_turned_back(motion):
-    turn = Rotation.from_quat(motion.orientation)
-    rate = turn.apply(turn.apply(motion.angular_velocity))
-    force = turn.apply(turn.apply(motion.specific_force) - [0.0, 0.0, motion.gravity])
-    source = ImuInput(missing_gravity=motion.gravity, turned_wrongly=True)
-    source.has_orientation = True
-    felt = zip(motion.orientation, rate, force)
-    found = [source.truth(1, numbers_of(ImuTruth(*row))) for row in felt]
-    rates, forces = zip(*[(truth.angular_velocity, truth.specific_force) for truth in found])
-    np.testing.assert_allclose(rates, motion.angular_velocity, atol=1e-12)
-    np.testing.assert_allclose(forces, motion.specific_force, atol=1e-12)
-
-
 def test_a_vector_is_turned_back_as_a_library_does_it(motion):
     vectors = np.random.default_rng(1).normal(size=(len(motion), 3))
     found = [turned_back(*pair) for pair in zip(2.0 * motion.orientation, vectors)]

@@ -96,6 +96,11 @@ def test_reading_a_file_with_nothing_to_say_ends(with_nothing_to_say):
         assert [file.read(10), file.read1(10), file.read(), file.readline()] == [b""] * 4
 
 
+def test_a_fifo_in_the_folder_of_a_bag_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "a.db3")
+    assert "it is a FIFO" in refusal(read_imu, tmp_path)
+
+
 @pytest.mark.parametrize("name", ["robot", "specification", "configuration", "kalibr", "sdf"])
 def test_a_sparse_file_of_settings_is_refused(tmp_path, name):
     path = tmp_path / "sparse"

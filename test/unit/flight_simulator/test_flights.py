@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.flight.jsbsim import bundled_scripts, data_folder, fly, jsbsim
+from imu_simulation_framework.flight.jsbsim import data_folder, fly, jsbsim
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.earth_frames import ned_to_ecef
 from imu_simulation_framework.motion.strapdown import increments_of, integrate
@@ -61,13 +61,18 @@ def test_the_step_decides_the_trajectory():
     assert 0.5 < apart[-1] < 50.0
 
 
-def test_states_are_those_that_jsbsim_says(c3104):
+def _simulator():
     simulator = jsbsim().FGFDMExec(str(data_folder()))
     simulator.set_debug_level(0)
     simulator.load_script("scripts/c3104.xml")
     simulator.set_dt(0.02)
     simulator.disable_output()
     simulator.run_ic()
+    return simulator
+
+
+def test_states_are_those_that_jsbsim_says(c3104):
+    simulator = _simulator()
     for _ in range(1500):
         simulator.run()
     row = 1500 - 150
@@ -89,12 +94,7 @@ def test_velocities_and_rates_are_those_of_the_poses(c3104):
 
 
 def test_the_motion_feels_what_jsbsim_computes():
-    simulator = jsbsim().FGFDMExec(str(data_folder()))
-    simulator.set_debug_level(0)
-    simulator.load_script("scripts/c3104.xml")
-    simulator.set_dt(0.02)
-    simulator.disable_output()
-    simulator.run_ic()
+    simulator = _simulator()
     forces = np.empty((3001, 3))
     for row in range(len(forces)):
         pounds = [simulator[f"forces/fb{axis}-total-lbs"] for axis in "xyz"]
@@ -329,7 +329,3 @@ def test_xml_that_is_nested_too_deeply_is_refused(script, tmp_path):
 def test_an_aircraft_outside_its_folder_is_not_read(script, name):
     with pytest.raises(SimulatorError, match=r"ours.xml: <use> names .*not in the aircraft's own"):
         fly(script(aircraft=name))
-
-
-def test_the_seeds_script_is_bundled():
-    assert {"c3104", "c3105"} <= set(bundled_scripts())

@@ -77,32 +77,6 @@ def test_every_term_is_found_where_it_shows_and_its_interval_is_honest():
     assert all(count >= 4 for count in held.values()), held
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say():
-    # The smaller sister of test/benchmarks/coverage_allan.py: 1/100 of the rate, so that it is
-    # quick; what matters is how many periods of the slow terms there are.
-    generator = np.random.default_rng(6)
-    length, rounds = 20_000, 100
-    squares = np.array([0.0, 1.0, 0.0, 2e-4, 0.0])
-    factors = np.unique(np.geomspace(1, length / 5, 15).astype(int))
-    shapes = allan_variance_of_terms(factors, 1.0, BAND)
-    covariance = allan_covariance(factors, [length], 1.0, BAND)
-    held = np.zeros(len(TERMS))
-    for _ in range(rounds):
-        signal = generator.standard_normal(length)
-        signal += np.cumsum(np.sqrt(squares[3]) * generator.standard_normal(length))
-        phase = np.concatenate([[0.0], np.cumsum(signal)])
-        variances = np.array([
-            np.mean((phase[2 * m :] - 2.0 * phase[m:-m] + phase[: -2 * m]) ** 2) / (2.0 * m**2)
-            for m in factors
-        ])  # fmt: skip
-        fit = fit_terms(variances, shapes, covariance.of)
-        for index, term in enumerate(TERMS):
-            estimate = fit.terms[term]
-            held[index] += estimate.low**2 <= squares[index] <= estimate.high**2
-    standard_error = np.sqrt(0.95 * 0.05 / rounds)
-    assert np.all(held / rounds > 0.95 - 3.0 * standard_error), held / rounds
-
-
 def test_several_recordings_of_a_sensor_are_sharper_than_one():
     generator = np.random.default_rng(7)
     recordings = [recording(generator, 0.5, walk=3e-5) for _ in range(3)]

@@ -9,9 +9,12 @@ from imu_simulation_framework.characterisation.allan.axis import (
     chosen_coefficients,
     measured_band,
 )
-from imu_simulation_framework.characterisation.allan.deviation import allan_curve
 from imu_simulation_framework.characterisation.allan.fit import AllanFit, TermEstimate
-from imu_simulation_framework.characterisation.allan.model import TERMS, allan_variance_of_terms
+from imu_simulation_framework.characterisation.allan.model import (
+    TERMS,
+    allan_curve,
+    allan_variance_of_terms,
+)
 
 TAU = np.geomspace(0.01, 1000.0, 31)
 LONGEST = 5000.0

@@ -5,15 +5,13 @@ import pytest
 from scipy.signal import butter, lfilter
 
 from imu_simulation_framework.characterisation.allan.analysis import identify
-from imu_simulation_framework.characterisation.allan.deviation import (
-    averaging_factors,
-    overlapping_allan_variance,
-)
 from imu_simulation_framework.characterisation.allan.extended import fit_real_sensor
 from imu_simulation_framework.characterisation.allan.model import (
     GAUSS_MARKOV,
     allan_covariance,
     allan_variance_of_terms,
+    averaging_factors,
+    overlapping_allan_variance,
 )
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.sensors.noise.processes import GaussMarkov

@@ -13,14 +13,6 @@ def made(length=20_000, seed=1):
     return np.arange(length) * PERIOD, generator.standard_normal((length, 2))
 
 
-def test_an_even_recording_is_one_part_with_its_rate():
-    samples = prepare_at_rest(*made(), NAMES, "made")
-    assert samples.rate == pytest.approx(100.0, rel=1e-9)
-    assert samples.parts == ((0, 20_000),)
-    assert not samples.gaps
-    assert samples.unused == 0
-
-
 def test_late_samples_are_no_gap_but_a_missing_one_is():
     times, values = made()
     generator = np.random.default_rng(2)

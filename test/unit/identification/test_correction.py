@@ -38,9 +38,7 @@ def test_a_corrected_reading_is_the_truth_at_any_temperature():
     assert np.allclose(TRIAD.apply(readings, temperature), truth, atol=1e-12)
     one = TRIAD.apply(readings[7], temperature[7])
     assert one.shape == (3,) and np.allclose(one, truth[7], atol=1e-12)
-
-
-def test_beyond_its_range_a_temperature_counts_as_the_range_s_end():
+    # Beyond its range a temperature counts as the range's end; not told, it is the reference.
     assert np.array_equal(TRIAD.apply(np.ones(3), 90.0), TRIAD.apply(np.ones(3), 50.0))
     assert np.array_equal(TRIAD.apply(np.ones(3)), TRIAD.apply(np.ones(3), 20.0))
 

@@ -103,14 +103,6 @@ def test_a_quiet_axis_tells_a_noisy_one_how_little_it_wanders():
     assert together.sigma > (1.0 - 3.0 * 0.09) / np.sqrt(120.0)
 
 
-def test_an_axis_that_says_nothing_leaves_the_others_as_they_are():
-    generator = np.random.default_rng(2)
-    two = [drawn(SlowNoise(1.0, 0.5), generator) for _ in range(2)]
-    plain = solved(*two)[0].estimates[0]
-    beside_a_dead_one = solved(*two, np.zeros(60))[0].estimates[0]
-    assert beside_a_dead_one.sigma == pytest.approx(plain.sigma, rel=0.3)
-
-
 def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them():
     generator = np.random.default_rng(4)
     group = np.repeat(np.arange(6), 10)

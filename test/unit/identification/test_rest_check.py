@@ -22,48 +22,32 @@ def check(times, values):
     return check_at_rest(times, values, NAMES, RATE, "file.bag")
 
 
-def test_a_sensor_that_lies_still_is_at_rest():
-    assert check(*at_rest()) == []
-
-
-def test_a_sensor_that_warms_up_is_at_rest():
+@pytest.mark.parametrize(
+    "change",
+    [
+        # It lies still, warms up, reads coarsely with single spikes, or is in degrees.
+        lambda times, values: values,
+        lambda times, values: values + np.outer([1, 1, -10, -10], 0.05 * np.exp(-times / 60.0)),
+        lambda times, values: np.round(values / 0.05) * 0.05 + 100.0 * (times % 50.0 == 0.0),
+        lambda times, values: values * np.degrees([[1.0], [1.0], [np.pi / 180], [np.pi / 180]]),
+    ],
+)
+def test_a_sensor_that_lies_still_is_at_rest(change):
     times, values = at_rest()
-    values[:2] += 0.05 * np.exp(-times / 60.0)
-    values[2:] += 0.5 * (1.0 - np.exp(-times / 60.0))
-    assert check(times, values) == []
-
-
-def test_coarse_readings_and_single_spikes_are_no_motion():
-    times, values = at_rest()
-    values = np.round(values / 0.05) * 0.05
-    values[:, ::5000] += 100.0
-    assert check(times, values) == []
-
-
-def test_readings_in_degrees_taken_for_radians_are_no_motion():
-    times, values = at_rest()
-    values[:2] *= np.degrees(1.0)
-    assert check(times, values) == []
+    assert check(times, change(times, values)) == []
 
 
 @pytest.mark.parametrize(
-    "axis, change, word",
-    [
-        # A robot that turns to and fro, and one that pitches.
-        (1, lambda t: 0.3 * np.sin(2.0 * np.pi * t / 15.0), "gyro_z"),
-        (2, lambda t: 1.5 * np.sin(2.0 * np.pi * t / 10.0), "accel_x"),
-    ],
+    "axis, amplitude, period",
+    # A robot that turns to and fro, and one that pitches.
+    [(1, 0.3, 15.0), (2, 1.5, 10.0)],
 )
-def test_a_moving_sensor_is_refused(axis, change, word):
+def test_a_moving_sensor_is_refused(axis, amplitude, period):
     times, values = at_rest()
-    moving = times > 300.0
-    values[axis, moving] += change(times[moving])
-    with pytest.raises(RecordingError) as caught:
+    swing = amplitude * np.sin(2.0 * np.pi * times / period)
+    values[axis] += np.where(times > 300.0, swing, 0.0)
+    with pytest.raises(RecordingError, match=rf"^file\.bag: .* first at 30.*{NAMES[axis]}"):
         check(times, values)
-    sentence = str(caught.value)
-    assert sentence.startswith("file.bag: the sensor moves, expected it at rest")
-    assert word in sentence
-    assert "the first at 30" in sentence
 
 
 def test_two_seconds_are_enough_to_see_a_motion_and_one_is_not():
@@ -78,4 +62,4 @@ def test_a_push_is_told():
     times, values = at_rest()
     values[1, (times > 100.0) & (times < 102.0)] += 0.5
     (remark,) = check(times, values)
-    assert "moved in 2 of 599 seconds, the first at 100 s" in remark
+    assert "2 of 599 seconds" in remark and "100 s" in remark

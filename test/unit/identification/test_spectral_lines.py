@@ -3,8 +3,8 @@ import pytest
 from scipy.signal import butter, lfilter
 
 from imu_simulation_framework.characterisation.allan import extended
-from imu_simulation_framework.characterisation.allan.deviation import overlapping_allan_variance
 from imu_simulation_framework.characterisation.allan.extended import remove_lines
+from imu_simulation_framework.characterisation.allan.model import overlapping_allan_variance
 
 RATE = 50.0
 LENGTH = 100_000

@@ -24,8 +24,6 @@ def in_notes(reading, *words):
     return any(all(word in remark for word in words) for remark in reading.remarks)
 
 
-# --- OpenVINS -------------------------------------------------------------------------------------
-
 CHAIN = """%YAML:1.0 # the header that OpenCV wants
 
 imu0:
@@ -78,8 +76,6 @@ def test_an_estimators_configuration_names_the_file(tmp_path):
         read(tmp_path, "kalibr", content.replace("chain", "none"))
 
 
-# --- EuRoC and Kimera-VIO -------------------------------------------------------------------------
-
 SENSOR = """%YAML:1.0
 sensor_type: imu
 T_BS:
@@ -110,15 +106,8 @@ def test_a_file_without_a_rate_takes_the_one_that_is_given(tmp_path):
 
 
 def test_a_rate_that_is_stated_twice_is_refused(tmp_path):
-    with pytest.raises(ConfigurationError, match=r"line 12.*rate_hz.*update_rate"):
-        read(
-            tmp_path,
-            "kalibr",
-            SENSOR.replace("rate_hz: 250\n", "") + "update_rate: 1\nrate_hz: 2\n",
-        )
-
-
-# --- imu_utils ------------------------------------------------------------------------------------
+    with pytest.raises(ConfigurationError, match=r"line \d+.*rate_hz.*update_rate"):
+        read(tmp_path, "kalibr", SENSOR + "update_rate: 1\n")
 
 
 def imu_utils(factor, axes=("x", "y", "z", "avg")):
@@ -165,9 +154,6 @@ def test_the_mean_over_the_axes_stands_in_for_them(tmp_path):
     assert in_notes(reading, "Gyr", "mean")
 
 
-# --- VINS and ORB-SLAM3 ---------------------------------------------------------------------------
-
-
 def test_vins_states_what_a_sample_has(tmp_path):
     content = (
         "%YAML:1.0\n\nbody_T_cam0: !!opencv-matrix\n   rows: 1\n   cols: 1\n   dt: d\n"
@@ -198,8 +184,6 @@ def test_orb_slam3_states_densities_and_the_rate(tmp_path):
     assert values.accelerometer.random_walk == (3e-3,) * 3
 
 
-# --- PX4 and RotorS -------------------------------------------------------------------------------
-
 MODEL = """<sdf version='1.6'><model name='m'>
 {before}<plugin name='imu' filename='{library}'>
 <robotNamespace/><linkName>/imu_link</linkName><imuTopic>/imu</imuTopic>
@@ -226,6 +210,13 @@ def test_rotors_defaults_are_those_of_an_adis16448(tmp_path):
     assert accelerometer.gauss_markov_time == (300.0,) * 3
     assert len(reading.remarks) == 8
     assert in_notes(reading, "<gyroscopeTurnOnBiasSigma>", "0.008726646 rad/s", "ADIS16448")
+
+
+@pytest.mark.parametrize("walk", ["gyroscopeRandomWalk", "gyroscopeBiasRandomWalk"])
+def test_the_random_walk_of_rotors_drives_a_bias_with_an_end(walk, tmp_path):
+    reading = read(tmp_path, "rotors", model(ROTORS, f"<{walk}>5e-5</{walk}>"), rate=1000.0)
+    found = reading.specification.gyroscope.gauss_markov_sigma
+    np.testing.assert_allclose(found, 5e-5 * np.sqrt(500.0))
 
 
 def test_px4s_defaults_are_those_of_an_iim42653_without_a_slow_error(tmp_path):
@@ -340,9 +331,6 @@ def test_an_expression_is_arithmetic_and_nothing_else(expression, expected):
     assert expanded(expression, {"x": 0.5}) == expected
 
 
-# --- What is written begins with where it comes from ----------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["specification", "kalibr", "rotors", "sdf", "datasheet"])
 def test_a_comment_begins_the_file_and_changes_nothing(name, tmp_path):
     values = read(tmp_path, "kalibr", CHAIN).specification
@@ -355,9 +343,6 @@ def test_a_comment_begins_the_file_and_changes_nothing(name, tmp_path):
         tmp_path, name, without.text, 100.0
     )
     assert isinstance(read(tmp_path, name, with_comment.text, 100.0)[0], ImuSpecification)
-
-
-# --- robots with Hector's plug-in -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", ["Drift", "GaussianNoise"])

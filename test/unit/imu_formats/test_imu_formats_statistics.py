@@ -107,9 +107,3 @@ def test_gazebos_numbers_give_the_wanted_dynamic_bias(
     correlation = np.mean(bias[lag:] * bias[:-lag]) / np.mean(bias**2)
     # Bartlett's formula for a first-order process bounds its standard error.
     assert abs(correlation - np.exp(-1.0)) < STANDARD_ERRORS * np.sqrt(2.0) * error
-
-
-def test_taking_the_name_for_a_standard_deviation_would_fail():
-    sigma, time, rate = 0.05, 0.2, 100.0
-    bias = gazebo_bias(sigma, time, rate, 400_000, np.random.default_rng(43))
-    assert abs(np.std(bias) / sigma - 1.0) > 0.5

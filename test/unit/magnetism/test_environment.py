@@ -2,40 +2,32 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.magnetism.bodies import (
-    Bar,
     BarFields,
-    Dipole,
     DipoleFields,
-    Ellipsoid,
     EllipsoidFields,
-    MotorField,
 )
-from imu_simulation_framework.sensors.magnetism.environment import (
-    MagneticEnvironment,
-    Place,
-    turned,
-)
+from imu_simulation_framework.sensors.magnetism.environment import turned
 
 PLACES = np.array([[0.0, 0.0, 0.2], [3.0, 1.0, 0.2], [-5.0, 2.0, 0.4]])
 MEASURED = (2e-6, 19e-6, -44e-6)
 
 
 def test_earths_field_is_the_same_everywhere_and_turns_with_the_worlds_axes():
-    place = Place(50.09, 14.42, 250.0, "2026-06-01")
+    place = isf.Place(50.09, 14.42, 250.0, "2026-06-01")
     east, north, up = place.field()
-    assert np.array_equal(MagneticEnvironment(place).field(PLACES), [[east, north, up]] * 3)
+    assert np.array_equal(isf.MagneticEnvironment(place).field(PLACES), [[east, north, up]] * 3)
     # x to the north, y to the west.
-    turned = MagneticEnvironment(place, turned=0.5 * np.pi).field(PLACES)
+    turned = isf.MagneticEnvironment(place, turned=0.5 * np.pi).field(PLACES)
     assert np.allclose(turned, [[north, -east, up]] * 3, rtol=1e-12)
 
 
 def test_all_that_disturbs_adds_up():
-    dipole = Dipole((1.0, 1.0, 0.0), (0.0, 1.0, 0.0))
-    sphere, bar = Ellipsoid((2.0, -1.0, 0.0), 0.3), Bar((0.0, 3.0, 0.0), (2.0, 0.1, 0.1))
-    environment = MagneticEnvironment(
+    dipole = isf.Dipole((1.0, 1.0, 0.0), (0.0, 1.0, 0.0))
+    sphere, bar = isf.Ellipsoid((2.0, -1.0, 0.0), 0.3), isf.Bar((0.0, 3.0, 0.0), (2.0, 0.1, 0.1))
+    environment = isf.MagneticEnvironment(
         earth=MEASURED, dipoles=[dipole], ellipsoids=[sphere], bars=[bar]
     )
     expected = MEASURED + DipoleFields([dipole])(PLACES)
@@ -45,8 +37,8 @@ def test_all_that_disturbs_adds_up():
 
 
 def test_it_is_felt_in_the_sensors_axes_and_motors_in_those_alone():
-    environment = MagneticEnvironment(
-        earth=MEASURED, motors=MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
+    environment = isf.MagneticEnvironment(
+        earth=MEASURED, motors=isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
     )
     turns = Rotation.random(3, random_state=1)
     own = turns.inv().apply(MEASURED)
@@ -57,13 +49,13 @@ def test_it_is_felt_in_the_sensors_axes_and_motors_in_those_alone():
 
 
 def _disturbed(bodies):
-    dipoles = [Dipole((1.0, k, 0.0), (0.0, 1.0, k)) for k in range(bodies)]
+    dipoles = [isf.Dipole((1.0, k, 0.0), (0.0, 1.0, k)) for k in range(bodies)]
     ellipsoids = [
-        Ellipsoid((2.0, -3.0 * k, 0.0), (0.3, 1.0, 0.5), (0.1, k, 0.2)) for k in range(bodies)
+        isf.Ellipsoid((2.0, -3.0 * k, 0.0), (0.3, 1.0, 0.5), (0.1, k, 0.2)) for k in range(bodies)
     ]
-    bars = [Bar((-3.0, 3.0 * k, 0.0), (2.0, 0.1, 0.2), (0.3, k, 0.1)) for k in range(bodies)]
-    motors = MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
-    return MagneticEnvironment(dipoles=dipoles, ellipsoids=ellipsoids, bars=bars, motors=motors)
+    bars = [isf.Bar((-3.0, 3.0 * k, 0.0), (2.0, 0.1, 0.2), (0.3, k, 0.1)) for k in range(bodies)]
+    motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
+    return isf.MagneticEnvironment(dipoles=dipoles, ellipsoids=ellipsoids, bars=bars, motors=motors)
 
 
 @pytest.mark.parametrize("bodies", [0, 1, 2, 5])
@@ -95,19 +87,19 @@ def test_a_file_says_what_a_program_says(tmp_path):
         "bars:\n  - {position: [0, 3, 0], size: [2, 0.1, 0.1], magnetisation: [100, 0, 0]}\n"
         "motors: {left: [1e-6, 0, 0]}\n"
     )
-    assert read_magnetic_environment(path) == MagneticEnvironment(
-        Place(50.09, 14.42, 250.0, "2026-06-01"),
+    assert isf.read_magnetic_environment(path) == isf.MagneticEnvironment(
+        isf.Place(50.09, 14.42, 250.0, "2026-06-01"),
         turned=0.1,
-        dipoles=[Dipole((1, 1, 0), (0, 1, 0), "loudspeaker")],
-        ellipsoids=[Ellipsoid((2, -1, 0), 0.3, permeability=1e3)],
-        bars=[Bar((0, 3, 0), (2, 0.1, 0.1), magnetisation=(100, 0, 0))],
-        motors=MotorField(left=(1e-6, 0, 0)),
+        dipoles=[isf.Dipole((1, 1, 0), (0, 1, 0), "loudspeaker")],
+        ellipsoids=[isf.Ellipsoid((2, -1, 0), 0.3, permeability=1e3)],
+        bars=[isf.Bar((0, 3, 0), (2, 0.1, 0.1), magnetisation=(100, 0, 0))],
+        motors=isf.MotorField(left=(1e-6, 0, 0)),
     )
 
 
 @pytest.mark.parametrize("name", ["clean", "steel_beam"])
 def test_bundled_environments_are_read_by_name(name):
-    environment = read_magnetic_environment(name)
+    environment = isf.read_magnetic_environment(name)
     assert 45e-6 < np.linalg.norm(environment.undisturbed) < 55e-6
     assert bool(environment.bars) == (name == "steel_beam")
 
@@ -130,10 +122,10 @@ def test_what_is_no_environment_is_refused_with_its_file(tmp_path, text, sentenc
     path = tmp_path / "hall.yaml"
     path.write_text(text)
     with pytest.raises(ConfigurationError, match=sentence) as caught:
-        read_magnetic_environment(path)
+        isf.read_magnetic_environment(path)
     assert str(path) in str(caught.value)
 
 
 def test_a_name_that_is_none_is_refused_with_those_that_are():
     with pytest.raises(ConfigurationError, match="nor a magnetic environment.* clean, steel_beam"):
-        read_magnetic_environment("tin_beam")
+        isf.read_magnetic_environment("tin_beam")

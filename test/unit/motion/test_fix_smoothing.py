@@ -92,21 +92,6 @@ def test_slow_errors_are_told_from_the_motion_and_the_velocity_is_consistent():
     assert np.mean(normalised) == pytest.approx(1.0, abs=3.0 * standard_error(normalised) + 0.05)
 
 
-def test_taken_for_white_slow_errors_cost_accuracy():
-    # That is what the slow part is for: a receiver's filtered positions look better than they are.
-    slow, white = [], []
-    for seed in SEEDS:
-        generator = np.random.default_rng(seed)
-        times = np.arange(500) / 5.0
-        positions, velocities = motion(generator, times, 0.1, speed=1.0)
-        given = fixes(times, positions + slow_errors(generator, times, 1.0, 2.0), 1.0)
-        for correlation_time, errors in ((4.0, slow), (0.0, white)):
-            smooth = smooth_plane(given, estimate_noise(given, correlation_time))
-            found = np.stack([axis.velocities for axis in smooth], axis=1)
-            errors.append(np.mean((found - velocities) ** 2))
-    assert np.mean(slow) < 0.5 * np.mean(white)
-
-
 def test_motion_is_not_taken_for_an_error_that_no_receiver_has(monkeypatch):
     """A lively robot, and a receiver that states ten times its error of 0.3 m."""
     times = np.arange(0.0, 80.0, 0.1)

@@ -98,88 +98,30 @@ def test_the_first_mean_is_that_of_its_instant(tumble):
     np.testing.assert_array_equal(force[0], motion.specific_force[0])
 
 
-def test_a_lever_arm_is_the_motion_of_that_place(tumble):
+def fixed(time):
+    return np.array([0.3, -0.2, 0.5]), Rotation.from_euler("xyz", [0.1, -0.4, 2.0])
+
+
+def moving(time):
+    arm = np.column_stack([0.3 * np.cos(time), 0.3 * np.sin(time), 0.1 * time / 30.0])
+    return arm, Rotation.from_euler("ZY", np.column_stack([time, 0.5 * np.sin(time)]))
+
+
+@pytest.mark.parametrize("place, force", [(fixed, 1e-4), (moving, 2e-4)])
+def test_a_mounted_motion_is_that_of_its_place(tumble, place, force):
     motion, _, _ = tumble
-    arm = np.array([0.3, -0.2, 0.5])
-    mounting = Rotation.from_euler("xyz", [0.1, -0.4, 2.0])
+    arm, mounting = place(motion.time)
     mounted = motion.mounted(arm, mounting)
     position, rotation, _, _ = tumbling(motion.time)
-    direct = Motion.from_poses(
-        motion.time,
-        position + rotation.apply(arm),
-        (rotation * mounting).as_quat(),
-        GRAVITY,
-    )
+    turned = (rotation * mounting).as_quat()
+    direct = Motion.from_poses(motion.time, position + rotation.apply(arm), turned, GRAVITY)
     inner = slice(20, -20)
-    for name, tolerance in (
-        ("position", 1e-12),
-        ("velocity", 1e-6),
-        ("angular_velocity", 1e-6),
-        ("specific_force", 1e-4),
-    ):
-        np.testing.assert_allclose(
-            getattr(mounted, name)[inner],
-            getattr(direct, name)[inner],
-            rtol=0.0,
-            atol=tolerance,
-            err_msg=name,
-        )
-    assert (
-        Rotation.from_quat(mounted.orientation) * Rotation.from_quat(direct.orientation).inv()
-    ).magnitude().max() < 1e-12
-
-
-def test_a_mounting_over_time_is_the_motion_of_that_place(tumble):
-    motion, _, _ = tumble
-    time = motion.time
-    arm = np.column_stack([0.3 * np.cos(time), 0.3 * np.sin(time), 0.1 * time / 30.0])
-    mounting = Rotation.from_euler("ZY", np.column_stack([time, 0.5 * np.sin(time)]))
-    mounted = motion.mounted(arm, mounting)
-    position, rotation, _, _ = tumbling(time)
-    direct = Motion.from_poses(
-        time, position + rotation.apply(arm), (rotation * mounting).as_quat(), GRAVITY
-    )
-    inner = slice(20, -20)
-    np.testing.assert_allclose(mounted.velocity[inner], direct.velocity[inner], atol=1e-6)
-    np.testing.assert_allclose(
-        mounted.angular_velocity[inner], direct.angular_velocity[inner], atol=1e-6
-    )
-    np.testing.assert_allclose(
-        mounted.specific_force[inner], direct.specific_force[inner], atol=2e-4
-    )
-
-
-def test_a_pan_on_a_standing_platform_has_the_amplitude_of_its_sinusoid():
-    # pi/6 with a period of 4 s turns with up to (pi/6) (2 pi / 4) = 0.8225 rad/s.
-    platform = at_rest(20.0, rate=200.0)
-    time = platform.time
-    amplitude, angular = np.pi / 6.0, 2.0 * np.pi / 4.0
-    pan = amplitude * np.sin(angular * time)
-    head = platform.mounted((0.0, 0.0, 0.0), Rotation.from_euler("z", pan[:, None]))
-    camera = head.mounted((0.4, 0.0, 0.0))
-    rate = amplitude * angular * np.cos(angular * time)
-    assert rate.max() == pytest.approx(0.8225, abs=1e-4)
-    np.testing.assert_allclose(camera.angular_velocity[:, 2], rate, rtol=0.0, atol=1e-6)
-    inner = slice(10, -10)
-    np.testing.assert_allclose(
-        camera.specific_force[inner, 0], (-0.4 * rate**2)[inner], rtol=0.0, atol=1e-6
-    )
-    acceleration = -amplitude * angular**2 * np.sin(angular * time)
-    np.testing.assert_allclose(
-        camera.specific_force[inner, 1], (0.4 * acceleration)[inner], rtol=0.0, atol=1e-6
-    )
-
-
-def test_mounting_there_and_back_is_nothing(tumble):
-    motion, _, _ = tumble
-    mounting = Rotation.from_rotvec([0.3, 0.2, 0.1])
-    arm = np.array([0.3, -0.2, 0.5])
-    back = motion.mounted(arm, mounting).mounted(mounting.inv().apply(-arm), mounting.inv())
-    inner = slice(10, -10)
-    for name in ("position", "velocity", "angular_velocity", "specific_force"):
-        np.testing.assert_allclose(
-            getattr(back, name)[inner], getattr(motion, name)[inner], rtol=0.0, atol=1e-9
-        )
+    tolerances = {"position": 1e-12, "velocity": 1e-6, "angular_velocity": 1e-6}
+    for name, tolerance in {**tolerances, "specific_force": force}.items():
+        found, expected = getattr(mounted, name)[inner], getattr(direct, name)[inner]
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance, err_msg=name)
+    off = Rotation.from_quat(mounted.orientation) * Rotation.from_quat(direct.orientation).inv()
+    assert off.magnitude().max() < 1e-12
 
 
 def test_a_body_at_rest_feels_gravity_only():

@@ -152,14 +152,6 @@ def test_the_likelihood_has_the_same_differences_as_a_dense_one(slow_time):
     assert weak - strong == pytest.approx(dense(0.05) - dense(2.0), abs=1e-3)
 
 
-def test_a_straight_line_is_kept_whatever_the_variances():
-    times = np.array([0.0, 1.0, 1.5, 4.0, 4.1])
-    values, variances = 2.0 * times - 1.0, np.array([1.0, 9.0, 0.1, 4.0, 1.0])
-    motion = MotionModel(times).smooth(Measurements(values, variances), 0.1)
-    assert motion.positions == pytest.approx(values, abs=1e-9)
-    assert motion.velocities == pytest.approx(np.full(5, 2.0), abs=1e-9)
-
-
 def test_a_position_of_infinite_variance_does_not_count():
     times, values, variances = measured()
     variances[10] = np.inf

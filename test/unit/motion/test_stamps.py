@@ -27,39 +27,6 @@ def test_regular_stamps_are_all_used_and_nothing_is_found():
     assert report.refusal(StampLimits()) == ""
 
 
-def test_duplicates_are_dropped_but_for_the_first():
-    times = regular()
-    times[[20, 21, 50]] = times[19], times[19], times[49]
-    order, report = examine_stamps(times)
-    assert report.duplicates.count == 3
-    assert report.duplicates.first_place == 20
-    assert report.duplicates.first_time == pytest.approx(1.9)
-    assert set(range(100)) - set(order) == {20, 21, 50}
-    assert report.usable == 97
-
-
-def test_swapped_samples_are_sorted_in_and_counted():
-    times = regular()
-    times[[30, 31]] = times[[31, 30]]
-    order, report = examine_stamps(times)
-    assert report.unordered.count == 1
-    assert report.unordered.first_place == 31
-    assert report.backward_step == pytest.approx(0.1)
-    assert np.array_equal(order[29:33], [29, 31, 30, 32])
-    assert (np.diff(times[order]) > 0.0).all()
-    assert report.refusal(StampLimits()) == ""
-
-
-def test_missing_stamps_are_dropped_and_counted():
-    times = regular()
-    times[[3, 7]] = np.nan
-    order, report = examine_stamps(times, places=np.arange(100) + 2)
-    assert report.missing.count == 2
-    assert report.missing.first_place == 5
-    assert report.missing.first_time is None
-    assert len(order) == 98
-
-
 def test_gaps_are_counted_with_the_longest():
     times = regular()
     times[40:] += 0.6
@@ -109,13 +76,6 @@ def test_a_single_sample_has_no_rate_and_its_report_can_be_written():
     order, report = examine_stamps([5.0])
     assert np.array_equal(order, [0])
     assert json.loads(json.dumps(report.to_dict(), allow_nan=False))["rate"] is None
-
-
-def test_the_times_are_not_changed():
-    times = regular()[::-1].copy()
-    before = times.copy()
-    examine_stamps(times)
-    assert np.array_equal(times, before)
 
 
 def test_find_tells_count_and_first_place():

@@ -12,9 +12,6 @@ from imu_simulation_framework.recordings.frames import ImuConventions, Reference
 
 ANGLES = np.random.default_rng(3).uniform([-3.1, -1.5, -3.1], [3.1, 1.5, 3.1], (20, 3))
 ORIENTATIONS = Rotation.from_euler("ZYX", ANGLES[:, ::-1])
-# Rows are the axes of the one, in those of the other.
-NED_FROM_ENU = Rotation.from_matrix([[0, 1, 0], [1, 0, 0], [0, 0, -1]])
-FRD_FROM_FLU = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
 
 
 def assert_same_rotation(quaternions, rotations):
@@ -37,6 +34,20 @@ def test_a_useless_quaternion_stays_as_useless(useless, yaw_convention):
     assert np.array_equal(own, [[useless] * 4], equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    ("convention", "north_west"),
+    [
+        ("ccw_from_east", 135.0),
+        ("cw_from_north", -45.0),
+        ("ccw_from_north", 45.0),
+        ("cw_from_east", -135.0),
+    ],
+)
+def test_a_yaw_of_every_convention(convention, north_west):
+    own = frames.yaw_from_convention(np.radians(north_west), convention)
+    assert math.cos(own - np.radians(135.0)) == pytest.approx(1.0, abs=1e-15)
+
+
 @pytest.mark.parametrize("frame", frames.FRAMES)
 @pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
 def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention):
@@ -48,6 +59,13 @@ def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention)
     quaternions = Rotation.from_euler("ZYX", np.column_stack([heading, pitch, roll])).as_quat()
     own = frames.quaternions_from_convention(quaternions, ReferenceConventions(frame, convention))
     assert_same_rotation(own, ORIENTATIONS)
+
+
+def test_vectors_and_positions_of_north_east_down():
+    assert frames.vectors_from_axes([[1.0, 2.0, 3.0]], "frd").tolist() == [[1.0, -2.0, -3.0]]
+    assert frames.positions_from_frame([[1.0, 2.0, 3.0]], "ned").tolist() == [[2.0, 1.0, -3.0]]
+    assert frames.vectors_from_axes([[1.0, 2.0, 3.0]], "flu").tolist() == [[1.0, 2.0, 3.0]]
+    assert frames.positions_from_frame([[1.0, 2.0, 3.0]], "enu").tolist() == [[1.0, 2.0, 3.0]]
 
 
 @pytest.mark.parametrize(

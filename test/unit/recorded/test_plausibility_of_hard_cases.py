@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drive_recordings import DURATION, drive
+from drive_recordings import drive
 from planted_faults import constant, frozen, scaled, with_columns, with_yaw
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
@@ -164,27 +164,6 @@ def test_a_heading_of_antennas_is_not_the_course():
     yaw = without(with_columns(reference, yaw=elapsed(reference)), *QUATERNION)
     assert not replace(interpretation, reference=yaw).course_is_yaw
     assert replace(interpretation, reference=without(reference, *QUATERNION)).course_is_yaw
-
-
-def test_what_an_alternative_leaves_is_not_read_again():
-    interpretation = Interpretation(*drive(), ReferenceConventions(), ImuConventions())
-    interpretation.observe()
-    seen = set()
-    for alternative in interpretation.alternatives():
-        other = alternative.observe.__self__
-        section = alternative.settings[0][0] if alternative.settings else ""
-        if section == "imu_recording":
-            assert other.reference_poses is interpretation.reference_poses
-            assert other.imu_record is not interpretation.imu_record
-        if section == "reference":
-            assert other.imu_record is interpretation.imu_record
-            assert other.reference_poses is not interpretation.reference_poses
-        seen.add(section)
-    assert {"imu_recording", "reference"} <= seen
-
-
-def test_the_drive_lasts_as_long_as_the_tests_take_it_to():
-    assert elapsed(drive()[1])[-1] == pytest.approx(DURATION, abs=0.1)
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0, 180.0 / np.pi])

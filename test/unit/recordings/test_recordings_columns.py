@@ -9,7 +9,6 @@ import recording_writers as writers
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.column_maps import QUANTITIES, USES
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
-from imu_simulation_framework.recordings.guessing import guess
 from imu_simulation_framework.recordings.reading import (
     read_imu,
     read_imu_samples,
@@ -375,14 +374,3 @@ def test_a_map_for_a_bag_is_refused(tmp_path):
     ]
     path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
     assert "but this is read as bag" in refusal(read_imu, path, {"time": "t", "yaw": "n"})
-
-
-def test_of_a_long_file_rows_without_a_break_are_looked_at_in_pieces(tmp_path):
-    path = writers.write_csv(tmp_path / "a.csv", {"t": range(20_000), "x": range(20_000)})
-    names, (number, _), pieces = guess._table(path)
-    assert names == ["t", "x"]
-    assert 7900 < len(number) <= 8000
-    # Within a piece each row is followed by the next one, and nowhere else.
-    together = np.diff(pieces) == 0
-    np.testing.assert_array_equal(np.diff(number.astype(int)) == 1, together)
-    assert together.sum() == len(number) - 8

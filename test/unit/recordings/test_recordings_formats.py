@@ -93,35 +93,18 @@ def test_a_compressed_bag_of_many_chunks(tmp_path, compression):
     assert_is_the_imu(read_imu(path).table)
 
 
+@pytest.mark.parametrize("arrays", [True, False])
 @pytest.mark.parametrize("make", POSE_MAKERS)
-def test_poses_from_rostopic_echo(tmp_path, make):
-    recorded = read_reference(writers.write_rostopic_csv(tmp_path / "a.csv", poses(make)))
-    assert_is_the_drive(recorded.table)
-    assert recorded.report.format == "rostopic_csv"
-    assert recorded.report.message_type == writers.ros_name(poses(make)[0])
-
-
-@pytest.mark.parametrize("make", POSE_MAKERS)
-def test_poses_from_rostopic_echo_without_arrays(tmp_path, make):
+def test_poses_from_rostopic_echo_with_and_without_arrays(tmp_path, make, arrays):
     path = writers.write_rostopic_csv(
-        tmp_path / "a.csv", poses(make), leave_out=lambda name: "covariance" in name.split(".")[-1]
+        tmp_path / "a.csv",
+        poses(make),
+        leave_out=lambda name: not arrays and "covariance" in name.split(".")[-1],
     )
     recorded = read_reference(path)
     assert_is_the_drive(recorded.table)
+    assert recorded.report.format == "rostopic_csv"
     assert recorded.report.message_type == writers.ros_name(poses(make)[0])
-
-
-def test_poses_in_csv_with_names_and_units(tmp_path):
-    path = writers.write_csv(tmp_path / "a.csv", pose_columns())
-    recorded = read_reference(path, columns=POSE_MAP)
-    assert_is_the_drive(recorded.table)
-    assert recorded.report.format == "csv"
-
-
-def test_poses_in_tum(tmp_path):
-    recorded = read_reference(writers.write_tum(tmp_path / "a", STAMPS, POSITIONS, ORIENTATIONS))
-    assert_is_the_drive(recorded.table)
-    assert recorded.report.format == "tum"
 
 
 def test_an_imu_in_a_bag(tmp_path):
@@ -145,21 +128,22 @@ def test_an_imu_in_csv_named_as_this_packages_tables(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["bag", "rostopic_csv", "csv", "tum"])
-def test_packed_by_gzip_nothing_changes(tmp_path, kind):
+def test_poses_as_they_are_and_packed_by_gzip(tmp_path, kind):
+    path = tmp_path / "a"
     if kind == "bag":
-        path = writers.write_bag(tmp_path / "a.bag", {"/odom": poses(writers.odometry)})
+        writers.write_bag(path, {"/odom": poses(writers.odometry)})
     elif kind == "rostopic_csv":
-        path = writers.write_rostopic_csv(tmp_path / "a.csv", poses(writers.odometry))
+        writers.write_rostopic_csv(path, poses(writers.odometry))
     elif kind == "csv":
-        path = writers.write_csv(tmp_path / "a.csv", pose_columns())
+        writers.write_csv(path, pose_columns())
     else:
-        path = writers.write_tum(tmp_path / "a.tum", STAMPS, POSITIONS, ORIENTATIONS)
+        writers.write_tum(path, STAMPS, POSITIONS, ORIENTATIONS)
     columns = POSE_MAP if kind == "csv" else None
-    for format in ("auto", kind):
-        recorded = read_reference(writers.pack(path), format=format, columns=columns)
-        assert_is_the_drive(recorded.table)
-        assert recorded.report.format == kind
-        assert recorded.report.path == f"{path}.gz"
+    for file in (path, writers.pack(path)):
+        for format in ("auto", kind):
+            recorded = read_reference(file, format=format, columns=columns)
+            assert_is_the_drive(recorded.table)
+            assert (recorded.report.format, recorded.report.path) == (kind, str(file))
 
 
 def fix_messages():
@@ -202,21 +186,15 @@ def test_fixes_are_the_same_in_every_format(tmp_path):
 
 
 def test_the_variance_of_fixes_is_taken_into_account(tmp_path):
-    messages = fix_messages()
-    messages[25] = writers.fix(STAMPS[25], 48.0001, 11.0, variance=1.0)
-    trusted = read_reference(
-        writers.write_bag(tmp_path / "a.bag", {"/fix": messages}),
-        fix_settings=FixSettings(acceleration_density=0.1),
-    ).table
-    messages[25] = writers.fix(STAMPS[25], 48.0001, 11.0, variance=1e6)
-    doubted = read_reference(
-        writers.write_bag(tmp_path / "b.bag", {"/fix": messages}),
-        fix_settings=FixSettings(acceleration_density=0.1),
-    ).table
-    clean = read_reference(
-        writers.write_bag(tmp_path / "c.bag", {"/fix": fix_messages()}),
-        fix_settings=FixSettings(acceleration_density=0.1),
-    ).table
+    tables = []
+    for number, variance in enumerate((None, 1.0, 1e6)):
+        messages = fix_messages()
+        if variance is not None:
+            messages[25] = writers.fix(STAMPS[25], 48.0001, 11.0, variance=variance)
+        path = writers.write_bag(tmp_path / f"{number}.bag", {"/fix": messages})
+        settings = FixSettings(acceleration_density=0.1)
+        tables.append(read_reference(path, fix_settings=settings).table)
+    clean, trusted, doubted = tables
     assert np.abs(doubted - clean).max().max() < 0.01 * np.abs(trusted - clean).max().max()
 
 
@@ -255,19 +233,6 @@ def test_csv_from_a_spreadsheet(tmp_path):
     assert recorded.table.index.to_numpy() == pytest.approx(0.1 * np.arange(COUNT), abs=1e-12)
     assert recorded.table["yaw"].to_numpy() == pytest.approx(np.radians(10.0 * np.arange(COUNT)))
     assert recorded.report.usable == COUNT
-
-
-def test_units_are_converted(tmp_path):
-    count = 12
-    columns = {name: [1.0 + k for k in range(count)] for name in ("t", "w", "f", "h")}
-    mapping = {"time": "t [us]", "yaw": "h [deg]"}
-    mapping.update({f"gyro_{axis}": "w [deg/s]" for axis in "xyz"})
-    mapping.update({f"accel_{axis}": "f [g]" for axis in "xyz"})
-    table = read_imu(writers.write_csv(tmp_path / "a.csv", columns), columns=mapping).table
-    numbers = 1.0 + np.arange(count)
-    assert np.array_equal(table.index, numbers / 1e6)
-    assert table["gyro_z"].to_numpy() == pytest.approx(np.radians(numbers))
-    assert table["accel_x"].to_numpy() == pytest.approx(9.80665 * numbers)
 
 
 def test_a_unit_in_the_files_own_header_may_be_written_once_or_twice(tmp_path):

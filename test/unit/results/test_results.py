@@ -215,12 +215,6 @@ def test_writing_replaces_and_leaves_nothing_aside(folder):
     assert folder.read_text("summary.json") == "new"
 
 
-def test_a_file_has_the_permissions_of_any_new_file(tmp_path):
-    (tmp_path / "plain").write_text("")
-    write_whole(tmp_path / "whole", b"")
-    assert (tmp_path / "whole").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
 # Writing in a process of its own, with a limit on the size of files: the write comes short
 # and then fails in the same way as on a full disk.
 SHORT_WRITE = """
@@ -254,39 +248,6 @@ def test_a_write_that_comes_short_keeps_the_old_file_and_leaves_no_half_one(tmp_
     assert f"{path}: cannot be written: File too large" in done.stdout
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 64 KiB; only root can make one."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mounted = os.geteuid() == 0 and (
-        subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)],
-            stderr=subprocess.DEVNULL,
-            check=False,
-        ).returncode
-        == 0
-    )
-    if not mounted:
-        pytest.skip("mounting a small tmpfs takes the right to mount")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
-
-
-def test_a_full_disk_is_said_and_leaves_no_half_file(small_disk):
-    folder = create_result_folder(small_disk, "drive", "ideal", START)
-    folder.write_text("config.ini", "kept")
-    folder.write_table("imu_real", awkward_table())
-    with pytest.raises(ResultError, match=r"the disk is full.*choose another output folder"):
-        folder.write_text("large.txt", "x" * 100000)
-    names = {path.name for path in folder.folder.iterdir()}
-    assert "20190516-174258_config.ini" in names
-    assert not any("large" in name or name.endswith(".part") for name in names)
-    assert folder.read_text("config.ini") == "kept"
 
 
 def test_a_full_disk_reported_by_the_system_is_said(monkeypatch, tmp_path):

@@ -20,18 +20,12 @@ from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     bno055_calibration,
     bno055_in_mode,
 )
-from imu_simulation_framework.sensors.imu_specification import (
-    BNO055_MODES,
-    ImuSpecification,
-    MagnetometerSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import BNO055_MODES
 
 PERIOD = 0.01
 EARTH = np.array([0.0, 20e-6, -45e-6])
-PERFECT = ImuSpecification("perfect", magnetometer=MagnetometerSpecification())
-DRIFTING = replace(PERFECT, gyroscope=TriadSpecification(turn_on_bias=(0.0, 0.0, 0.01)))
+PERFECT = isf.ImuSpecification("perfect", magnetometer=isf.MagnetometerSpecification())
+DRIFTING = replace(PERFECT, gyroscope=isf.TriadSpecification(turn_on_bias=(0.0, 0.0, 0.01)))
 PLACE = isf.MagneticEnvironment(earth=tuple(EARTH))
 
 
@@ -74,7 +68,7 @@ def test_without_a_gyroscope_a_turn_is_followed_late():
     truth = Rotation.from_euler("z", rate * PERIOD * np.arange(1000))
     force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
     for north in (False, True):
-        output = OutputSpecification(
+        output = isf.OutputSpecification(
             filter="compass", filter_time_constant=constant, magnetic_heading=north
         )
         fused = fuse_run(
@@ -93,7 +87,9 @@ def test_without_a_gyroscope_a_turn_is_followed_late():
 
 def test_a_compass_that_sees_no_direction_keeps_the_last():
     # So short a time that nothing is left of the readings before.
-    output = OutputSpecification(filter="compass", magnetic_heading=True, filter_time_constant=1e-6)
+    output = isf.OutputSpecification(
+        filter="compass", magnetic_heading=True, filter_time_constant=1e-6
+    )
     force = np.tile([0.0, 0.0, 9.81], (6, 1))
     north, ahead, none = [20e-6, 0.0, 0.0], [0.0, 20e-6, 0.0], [0.0, 0.0, -45e-6]
     field = np.array([north, north, ahead, none, none, north])
@@ -126,7 +122,7 @@ def test_what_a_mode_makes_is_a_specification_like_others(tmp_path):
 def test_rejection_stays_where_there_is_a_gyroscope_and_a_magnetometer():
     rejecting = replace(
         PERFECT,
-        output=OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True),
+        output=isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True),
     )
     for mode in MODES:
         output = bno055_in_mode(rejecting, mode).output
@@ -137,16 +133,16 @@ def test_what_no_mode_can_be_is_refused():
     with pytest.raises(ConfigurationError, match="ndof.* IMU"):
         bno055_in_mode(PERFECT, "ndof")
     with pytest.raises(ConfigurationError, match="magnetometer"):
-        bno055_in_mode(ImuSpecification(), "M4G")
+        bno055_in_mode(isf.ImuSpecification(), "M4G")
     with pytest.raises(ConfigurationError, match="compass.* no magneto"):
-        ImuSpecification(output=OutputSpecification(filter="compass"))
+        isf.ImuSpecification(output=isf.OutputSpecification(filter="compass"))
     with pytest.raises(ConfigurationError, match="compass.* no gyroscope"):
-        OutputSpecification(filter="compass", filter_rate_bias=True)
-    without = isf.simulate_imu(isf.at_rest(1.0), ImuSpecification())
+        isf.OutputSpecification(filter="compass", filter_rate_bias=True)
+    without = isf.simulate_imu(isf.at_rest(1.0), isf.ImuSpecification())
     with pytest.raises(ConfigurationError, match="magnetic field"):
         bno055_calibration(without, "NDOF")
     with pytest.raises(ConfigurationError, match="bno055_mode is 'AMG'"):
-        OutputSpecification(bno055_mode="AMG")
+        isf.OutputSpecification(bno055_mode="AMG")
     with pytest.raises(ConfigurationError, match="mode"):
         Bno055Calibration("")
 

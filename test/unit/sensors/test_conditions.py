@@ -7,26 +7,19 @@ from scipy.signal import welch
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.sensors.conditions import (
     TAPS,
     SupplyVoltage,
-    TemperatureProfile,
     Vibration,
     VibrationNoise,
 )
 from imu_simulation_framework.sensors.files import imu_specification_text
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 RATE = 100.0
 ROUND = sources.rounds(1.0, 5.0)
-TRUTH = OutputSpecification(orientation_reference="truth")
+TRUTH = isf.OutputSpecification(orientation_reference="truth")
 FLAT = Vibration(spectrum=((0.0, 0.02), (400.0, 0.02)))
 
 
@@ -43,7 +36,7 @@ def accel(imu, motion, **options):
 
 
 def test_power_warms_as_the_differential_equation_says():
-    profile = TemperatureProfile(
+    profile = isf.TemperatureProfile(
         start=20.0,
         end=20.0,
         time_constant=50.0,
@@ -63,12 +56,12 @@ def test_power_warms_as_the_differential_equation_says():
 
 def test_supply_voltage_moves_bias_and_scale_factor():
     motion = ROUND
-    imu = ImuSpecification(
-        gyroscope=TriadSpecification(supply_bias=1e-3, supply_scale_factor=0.01),
+    imu = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(supply_bias=1e-3, supply_scale_factor=0.01),
         supply=SupplyVoltage(3.3, ((0.0, 3.3), (10.0, 3.0))),
         output=TRUTH,
     )
-    true = gyro(ImuSpecification(output=TRUTH), motion)
+    true = gyro(isf.ImuSpecification(output=TRUTH), motion)
     volts = (np.interp(motion.time - motion.time[0], [0.0, 10.0], [3.3, 3.0]) - 3.3)[:, np.newaxis]
     np.testing.assert_allclose(
         gyro(imu, motion), true + 1e-3 * volts + 0.01 * volts * true, atol=1e-15
@@ -76,8 +69,8 @@ def test_supply_voltage_moves_bias_and_scale_factor():
 
 
 def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals():
-    noise = TriadSpecification(white_noise=1e-3, bandwidth=10.0)
-    samples = gyro(ImuSpecification(gyroscope=noise, output=TRUTH), still(2000.0))
+    noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
+    samples = gyro(isf.ImuSpecification(gyroscope=noise, output=TRUTH), still(2000.0))
     frequency, density = welch(samples, RATE, nperseg=1024, axis=0)
     density = density.mean(axis=1)
     # Means over three axes and about 390 half-overlapping segments: 4 % for one line.
@@ -91,13 +84,15 @@ def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals(
 
 def test_above_half_of_the_rate_a_low_pass_leaves_the_signal():
     motion = ROUND
-    imu = ImuSpecification(gyroscope=TriadSpecification(bandwidth=50.0), output=TRUTH)
-    np.testing.assert_array_equal(gyro(imu, motion), gyro(ImuSpecification(output=TRUTH), motion))
+    imu = isf.ImuSpecification(gyroscope=isf.TriadSpecification(bandwidth=50.0), output=TRUTH)
+    np.testing.assert_array_equal(
+        gyro(imu, motion), gyro(isf.ImuSpecification(output=TRUTH), motion)
+    )
 
 
 def test_covariances_are_those_of_what_passes_the_low_pass():
-    noise = TriadSpecification(white_noise=1e-3, bandwidth=10.0)
-    imu = ImuSpecification(gyroscope=noise, output=TRUTH)
+    noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
+    imu = isf.ImuSpecification(gyroscope=noise, output=TRUTH)
     samples = gyro(imu, still(1000.0))
     # Samples of noise below 10 Hz: some 20 000 independent ones on each of three axes.
     assert imu.covariances()[1][0] == pytest.approx(np.var(samples), rel=0.03)
@@ -147,11 +142,11 @@ def test_the_amplitude_follows_the_speed():
 
 
 def test_vibration_is_rectified_by_its_mean_square():
-    imu = ImuSpecification(
-        gyroscope=TriadSpecification(
+    imu = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(
             vibration_rectification=(0.0, 0.0, 2e-5), g_sensitivity=np.diag([0.0, 0.0, 1e-4])
         ),
-        accelerometer=TriadSpecification(nonlinearity=(0.0, 0.0, 1e-3), bandwidth=40.0),
+        accelerometer=isf.TriadSpecification(nonlinearity=(0.0, 0.0, 1e-3), bandwidth=40.0),
         vibration=FLAT,
         output=TRUTH,
     )
@@ -174,9 +169,9 @@ def test_a_nonlinear_accelerometer_rectifies_what_its_filter_keeps_out_of_the_sa
     bent = np.array([2e-3, -1e-3, 5e-4])
     # Far above the bandwidth, so that samples have nothing of it but its mean square: 8 at 1 m/s.
     vibration = Vibration(spectrum=((2000.0, 0.02), (2400.0, 0.02)), axes=(1.0, 0.5, 2.0))
-    imu = ImuSpecification(
-        gyroscope=TriadSpecification(nonlinearity=0.1),
-        accelerometer=TriadSpecification(nonlinearity=bent, bandwidth=20.0),
+    imu = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(nonlinearity=0.1),
+        accelerometer=isf.TriadSpecification(nonlinearity=bent, bandwidth=20.0),
         vibration=vibration,
         output=TRUTH,
     )
@@ -191,8 +186,8 @@ def test_a_nonlinear_accelerometer_rectifies_what_its_filter_keeps_out_of_the_sa
 
 def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
     motion = sources.rounds(4.0, 5.0)
-    imu = ImuSpecification(
-        gyroscope=TriadSpecification(
+    imu = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(
             supply_bias=(0.0, 0.0, 1e-3),
             nonlinearity=(0.0, 0.0, 0.05),
             vibration_rectification=(0.0, 0.0, 0.05),
@@ -201,7 +196,7 @@ def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
         # Weak, as it tilts what is fused.
         vibration=Vibration(spectrum=((0.0, 2e-6), (400.0, 2e-6))),
     )
-    model = yaw_error_model(imu, motion)
+    model = isf.yaw_error_model(imu, motion)
     table = isf.simulate_imu(motion, imu)
     error = motion.yaw - table["yaw"].to_numpy()
     error = np.interp(model.time, motion.time - motion.time[0], error - error[0])
@@ -211,7 +206,7 @@ def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
 
 
 def test_a_vibrating_imu_without_a_speed_is_refused():
-    model = imu_model(ImuSpecification(vibration=FLAT), 0.01)
+    model = imu_model(isf.ImuSpecification(vibration=FLAT), 0.01)
     with pytest.raises(ConfigurationError, match="vibration.* speed"):
         model.batch(imu_truth(still(1.0)))
 
@@ -223,7 +218,7 @@ def test_a_vibrating_imu_without_a_speed_is_refused():
         (lambda: Vibration(spectrum=((2.0, 1.0), (1.0, 1.0))), "1 Hz after 2 Hz"),
         (lambda: Vibration(spectrum=((1.0, 1.0), (2.0, -1.0))), "negative"),
         (lambda: Vibration(spectrum=((1.0, float("nan")), (2.0, 1.0))), "finite"),
-        (lambda: TemperatureProfile(table=((0, 1),), power=((0, 1),)), "power"),
+        (lambda: isf.TemperatureProfile(table=((0, 1),), power=((0, 1),)), "power"),
         (lambda: SupplyVoltage(table=3.3), "table"),
     ],
 )
@@ -233,9 +228,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(make, word):
 
 
 def test_a_file_says_the_units_of_conditions_and_reads_back(tmp_path):
-    imu = ImuSpecification(
-        gyroscope=TriadSpecification(bandwidth=47.0, nonlinearity=1e-3, supply_bias=1e-4),
-        temperature=TemperatureProfile(power=((0.0, 1.0), (2.0, 3.0)), thermal_resistance=2.0),
+    imu = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(bandwidth=47.0, nonlinearity=1e-3, supply_bias=1e-4),
+        temperature=isf.TemperatureProfile(power=((0.0, 1.0), (2.0, 3.0)), thermal_resistance=2.0),
         supply=SupplyVoltage(5.0, ((0.0, 5.0), (1.0, 4.8))),
         vibration=Vibration(spectrum=FLAT.spectrum, reference_speed=2.0),
     )

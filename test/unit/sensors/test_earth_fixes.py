@@ -4,20 +4,15 @@ import numpy as np
 import pytest
 from earth_flights import flight
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
-from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
-from imu_simulation_framework.sensors.gnss.specification import (
-    FixQuality,
-    GnssOutages,
-    GnssSpecification,
-)
 
-RECEIVER = GnssSpecification(
+RECEIVER = isf.GnssSpecification(
     rate=2.0,
     lever_arm=(-1.0, 0.4, 1.5),
     qualities=(
-        FixQuality(
+        isf.FixQuality(
             horizontal_noise=1.0,
             vertical_noise=2.0,
             velocity_noise=0.1,
@@ -33,7 +28,7 @@ def motion():
 
 
 def test_a_receiver_without_errors_says_where_its_antenna_is(motion):
-    fixes = simulate_earth_fixes(motion, replace(RECEIVER, qualities=(FixQuality(),)))
+    fixes = isf.simulate_earth_fixes(motion, replace(RECEIVER, qualities=(isf.FixQuality(),)))
     antenna = motion.mounted(RECEIVER.lever_arm)
     assert fixes.time == pytest.approx(motion.time[::50])
     assert fixes.position[0] == pytest.approx(antenna.position[::50], abs=1e-8)
@@ -42,7 +37,7 @@ def test_a_receiver_without_errors_says_where_its_antenna_is(motion):
 
 def test_errors_are_along_east_north_and_up_as_large_as_specified(motion):
     runs = 100
-    fixes = simulate_earth_fixes(motion, RECEIVER, runs)
+    fixes = isf.simulate_earth_fixes(motion, RECEIVER, runs)
     antenna = motion.mounted(RECEIVER.lever_arm)
     latitude, longitude, _ = antenna.latitude_longitude_height[::50].T
     to_local = enu_to_ecef(latitude, longitude).as_matrix().swapaxes(1, 2)
@@ -61,19 +56,19 @@ def test_errors_are_along_east_north_and_up_as_large_as_specified(motion):
 
 
 def test_in_an_outage_there_is_no_number_and_a_run_is_its_own(motion):
-    receiver = replace(RECEIVER, outages=GnssOutages(times=((5.0, 7.0),)))
-    fixes = simulate_earth_fixes(motion, receiver, 3, seed=2)
+    receiver = replace(RECEIVER, outages=isf.GnssOutages(times=((5.0, 7.0),)))
+    fixes = isf.simulate_earth_fixes(motion, receiver, 3, seed=2)
     away = (fixes.time >= 5.0) & (fixes.time < 7.0)
     assert fixes.between(4.0, 6.0).time.tolist() == [4.0, 4.5, 5.0, 5.5, 6.0]
     for values in (fixes.position, fixes.velocity, fixes.variance):
         assert np.all(np.isnan(values[:, away]))
         assert np.all(np.isfinite(values[:, ~away]))
-    alone = simulate_earth_fixes(motion, receiver, 1, seed=2, first_run=1)
+    alone = isf.simulate_earth_fixes(motion, receiver, 1, seed=2, first_run=1)
     assert np.array_equal(alone.position[0], fixes.position[1], equal_nan=True)
 
 
 def test_a_rate_that_does_not_go_into_the_motions_is_refused(motion):
     with pytest.raises(ConfigurationError, match="no multiple"):
-        simulate_earth_fixes(motion, replace(RECEIVER, rate=3.0))
+        isf.simulate_earth_fixes(motion, replace(RECEIVER, rate=3.0))
     with pytest.raises(ConfigurationError, match="no multiple"):
-        simulate_earth_fixes(motion, replace(RECEIVER, rate=500.0))
+        isf.simulate_earth_fixes(motion, replace(RECEIVER, rate=500.0))

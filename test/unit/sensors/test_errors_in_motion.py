@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.errors_in_motion import (
     inflated,
@@ -8,14 +9,8 @@ from imu_simulation_framework.sensors.errors_in_motion import (
     without_earth_turning,
     without_wandering_bias,
 )
-from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
 
-AT_REST = ImuSpecification(name="mine", gyroscope=TriadSpecification(white_noise=1e-3))
+AT_REST = isf.ImuSpecification(name="mine", gyroscope=isf.TriadSpecification(white_noise=1e-3))
 
 
 OF_MOTION = {
@@ -28,29 +23,29 @@ OF_MOTION = {
 
 @pytest.mark.parametrize("stated", sorted(OF_MOTION))
 def test_one_error_of_motion_does_not_hide_that_the_others_are_missing(stated):
-    triad = TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
-    sentence = understated_in_motion(ImuSpecification(name="mine", gyroscope=triad))
+    triad = isf.TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
+    sentence = understated_in_motion(isf.ImuSpecification(name="mine", gyroscope=triad))
     assert [name for name in OF_MOTION if name in sentence] == [
         name for name in OF_MOTION if name != stated
     ]
 
 
 def test_the_earths_turning_is_remarked_on_where_a_gyroscope_would_show_it():
-    assert "15 deg/h" in without_earth_turning(read_imu_specification("stim300"))
-    assert without_earth_turning(read_imu_specification("bmi088")) is None
+    assert "15 deg/h" in without_earth_turning(isf.read_imu_specification("stim300"))
+    assert without_earth_turning(isf.read_imu_specification("bmi088")) is None
 
 
 def test_a_bias_that_stands_still_is_told():
-    assert "mpu6050" in without_wandering_bias(read_imu_specification("mpu6050"))
-    assert without_wandering_bias(read_imu_specification("adis16470")) is None
+    assert "mpu6050" in without_wandering_bias(isf.read_imu_specification("mpu6050"))
+    assert without_wandering_bias(isf.read_imu_specification("adis16470")) is None
     for field in ("bias_instability", "random_walk", "gauss_markov_sigma"):
-        triad = TriadSpecification(white_noise=1e-3, **{field: (0.0, 0.0, 1e-6)})
-        assert without_wandering_bias(ImuSpecification(gyroscope=triad)) is None
-    assert without_wandering_bias(ImuSpecification()) is None
+        triad = isf.TriadSpecification(white_noise=1e-3, **{field: (0.0, 0.0, 1e-6)})
+        assert without_wandering_bias(isf.ImuSpecification(gyroscope=triad)) is None
+    assert without_wandering_bias(isf.ImuSpecification()) is None
 
 
 def test_inflated_noise():
-    imu = read_imu_specification("bno055")
+    imu = isf.read_imu_specification("bno055")
     larger = inflated(imu, 10.0)
 
     assert larger.name == "bno055_x10"
@@ -72,17 +67,17 @@ def test_no_factor(factor):
 
 def test_only_a_sensor_that_fuses_and_whose_sheet_tells_of_noise_alone_is_at_rest():
     assert "at rest" in understated_in_motion(AT_REST)
-    assert understated_in_motion(read_imu_specification("bno055")) is not None
-    assert understated_in_motion(read_imu_specification("bno055_datasheet")) is None
+    assert understated_in_motion(isf.read_imu_specification("bno055")) is not None
+    assert understated_in_motion(isf.read_imu_specification("bno055_datasheet")) is None
     # That the g-sensitivity alone is missing is not remarked on.
     matrix = ((0, 0, 0), (0, 0, 0), (1e-3, 0, 1e-3))
-    triad = TriadSpecification(scale_factor_and_misalignment=matrix, turn_on_bias=(0, 0, 1e-4))
-    assert understated_in_motion(ImuSpecification(gyroscope=triad)) is None
+    triad = isf.TriadSpecification(scale_factor_and_misalignment=matrix, turn_on_bias=(0, 0, 1e-4))
+    assert understated_in_motion(isf.ImuSpecification(gyroscope=triad)) is None
 
 
 @pytest.mark.parametrize(
     "remark", [understated_in_motion, without_earth_turning, without_wandering_bias]
 )
 def test_of_a_sensor_that_is_told_the_truth_nothing_is_missing(remark):
-    told = OutputSpecification(orientation_reference="truth")
-    assert remark(ImuSpecification(output=told)) is None
+    told = isf.OutputSpecification(orientation_reference="truth")
+    assert remark(isf.ImuSpecification(output=told)) is None

@@ -196,10 +196,8 @@ def test_random_qualities_take_their_shares_of_the_time():
 
 
 def test_of_two_changes_the_more_frequent_comes_more_often():
-    changes = tuple(
-        isf.QualityChange(*names, rate)
-        for names, rate in ((("rtk", "float"), 0.3), (("rtk", "none"), 0.1))
-    ) + tuple(isf.QualityChange(name, "rtk", 1.0) for name in ("float", "none"))
+    rates = {("rtk", "float"): 0.3, ("rtk", "none"): 0.1, ("float", "rtk"): 1, ("none", "rtk"): 1}
+    changes = tuple(isf.QualityChange(*names, rate) for names, rate in rates.items())
     gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
     at = Qualities(gnss, np.random.default_rng(4)).at(np.arange(0.0, 20_000.0, 0.05))
     begun = at[1:][np.diff(at) != 0]
@@ -212,11 +210,9 @@ def test_a_schedule_says_when_which_quality_is(rest):
     gnss = receiver(qualities=(RTK, FLOAT), schedule=((10.0, "none"), (20.0, "float")))
     table = isf.simulate_gnss(rest, gnss)
     assert (table.loc[:9.9, "quality"] == 4.0).all()
-    without = table.loc[10.0:19.9]
+    without, after = table.loc[10.0:19.9], table.loc[20.0:]
     assert (without["quality"] == 0.0).all()
-    told = without.drop(columns=["quality", "arrival"])
-    assert told.isna().all(axis=None)
-    after = table.loc[20.0:]
+    assert without.drop(columns=["quality", "arrival"]).isna().all(axis=None)
     assert (after["quality"] == 5.0).all()
     np.testing.assert_allclose(after[VARIANCES].iloc[0], FLOAT.variances[:3])
     # The errors of each quality go on meanwhile.
@@ -252,20 +248,17 @@ def test_a_run_depends_neither_on_other_runs_nor_on_other_errors(motion):
 
 @pytest.mark.parametrize("size", [1, 7])
 def test_fix_by_fix_it_gives_the_same_as_at_once(motion, size):
-    arguments = (motion.position, motion.orientation, motion.velocity, motion.angular_velocity)
-    parts = [values[::20] for values in (motion.time, *arguments, motion.yaw)]
-    seed = run_seed(8, 3)
+    states = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
+    time, *states = (values[::20] for values in (motion.time, *states, motion.yaw))
 
     def measured(receiver, chosen):
-        time, *states = (values[chosen] for values in parts)
-        return receiver.measure(time, antenna_motion(*states, ALL_ERRORS.lever_arm))
+        antenna = antenna_motion(*(values[chosen] for values in states), ALL_ERRORS.lever_arm)
+        return receiver.measure(time[chosen], antenna)
 
-    whole = measured(GnssReceiver(ALL_ERRORS, seed), slice(None))
-    stepped = GnssReceiver(ALL_ERRORS, seed)
-    pieces = [
-        measured(stepped, slice(first, first + size)) for first in range(0, len(parts[0]), size)
-    ]
-    assert 100 < len(whole) < len(parts[0])
+    at_once, stepped = (GnssReceiver(ALL_ERRORS, run_seed(8, 3)) for _ in range(2))
+    whole = measured(at_once, slice(None))
+    pieces = [measured(stepped, slice(at, at + size)) for at in range(0, len(time), size)]
+    assert 100 < len(whole) < len(time)
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
 
 

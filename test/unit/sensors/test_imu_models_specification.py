@@ -9,22 +9,17 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import to_mapping
-from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.imu_models.base import PARTS, ImuTruth
 from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
 
 PERIOD = 0.01
 GRAVITY = 9.81
-EVERYTHING = ImuSpecification(
+EVERYTHING = isf.ImuSpecification(
     "everything",
-    TriadSpecification(
+    isf.TriadSpecification(
         quantisation=1e-6,
         white_noise=(1e-3, 2e-3, 3e-3),
         bias_instability=1e-4,
@@ -33,8 +28,8 @@ EVERYTHING = ImuSpecification(
         scale_factor_and_misalignment=np.arange(9.0).reshape(3, 3) / 100.0,
         resolution=(1e-3, 0.0, 2e-3),
     ),
-    TriadSpecification(white_noise=1e-2, turn_on_bias_sigma=0.1, saturation=19.6),
-    TemperatureProfile(start=20.0, end=40.0, time_constant=2.0),
+    isf.TriadSpecification(white_noise=1e-2, turn_on_bias_sigma=0.1, saturation=19.6),
+    isf.TemperatureProfile(start=20.0, end=40.0, time_constant=2.0),
 )
 
 
@@ -44,7 +39,7 @@ def _model(specification, seed=1, period=PERIOD):
 
 
 def _with_gyroscope(**values):
-    return ImuSpecification(gyroscope=TriadSpecification(**values))
+    return isf.ImuSpecification(gyroscope=isf.TriadSpecification(**values))
 
 
 def _truth(samples=400):
@@ -72,7 +67,7 @@ def _sample(truth, index):
 
 def test_without_errors_the_readings_are_the_truth():
     level = _truth()._replace(specific_force=_rest(400).specific_force)
-    reading = _model(ImuSpecification()).batch(level, 1, parts=PARTS)
+    reading = _model(isf.ImuSpecification()).batch(level, 1, parts=PARTS)
     np.testing.assert_array_equal(reading.angular_velocity[0], level.angular_velocity)
     np.testing.assert_array_equal(reading.specific_force[0], level.specific_force)
     np.testing.assert_allclose(reading.orientation[0], level.orientation, atol=1e-12)
@@ -80,15 +75,15 @@ def test_without_errors_the_readings_are_the_truth():
 
 
 def test_deterministic_errors_follow_their_equation():
-    gyroscope = TriadSpecification(
+    gyroscope = isf.TriadSpecification(
         scale_factor_and_misalignment=[[0.01, 0.02, 0.03], [0.0, -0.01, 0.0], [0.0, 0.0, 0.1]],
         g_sensitivity=[[0.0, 0.0, 1e-3], [0.0, 2e-3, 0.0], [0.0, 0.0, 0.0]],
         turn_on_bias=(0.1, 0.2, 0.3),
         temperature_bias=(1e-3, 0.0, 0.0),
         temperature_scale_factor=(0.0, 1e-2, 0.0),
     )
-    temperature = TemperatureProfile(reference=20.0, table=((0.0, 30.0), (0.02, 32.0)))
-    model = _model(ImuSpecification(gyroscope=gyroscope, temperature=temperature))
+    temperature = isf.TemperatureProfile(reference=20.0, table=((0.0, 30.0), (0.02, 32.0)))
+    model = _model(isf.ImuSpecification(gyroscope=gyroscope, temperature=temperature))
     truth = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.array([1.0, 2.0, 3.0]), np.array([1, 2, 9]))
     for excess in (10.0, 11.0, 12.0):
         reading = model.step(truth)
@@ -124,8 +119,8 @@ def test_bias_is_what_is_added_without_the_noise():
 
 def test_accelerometer_bias_becomes_tilt_and_no_yaw():
     bias = 0.2
-    specification = ImuSpecification(
-        accelerometer=TriadSpecification(turn_on_bias=(bias, 0.0, 0.0))
+    specification = isf.ImuSpecification(
+        accelerometer=isf.TriadSpecification(turn_on_bias=(bias, 0.0, 0.0))
     )
     reading = _model(specification).batch(_rest(100), 1, parts=PARTS)
     pitch = Rotation.from_quat(reading.orientation[0]).as_euler("ZYX")[:, 1]
@@ -134,7 +129,9 @@ def test_accelerometer_bias_becomes_tilt_and_no_yaw():
 
 
 def test_a_slower_sensor_holds_the_mean_since_its_last_sample():
-    model = _model(ImuSpecification(output=OutputSpecification(rate=25.0, start_offset=0.02)))
+    model = _model(
+        isf.ImuSpecification(output=isf.OutputSpecification(rate=25.0, start_offset=0.02))
+    )
     truth = _rest(12)
     truth.angular_velocity[:, 2] = np.arange(12.0)
     rates, new = [], []
@@ -151,7 +148,7 @@ def test_noise_of_a_slower_sensor_has_the_same_density():
     density, samples = 0.1, 40_000
     specification = replace(
         _with_gyroscope(white_noise=density),
-        output=OutputSpecification(rate=20.0, orientation_reference="truth"),
+        output=isf.OutputSpecification(rate=20.0, orientation_reference="truth"),
     )
     rates = _model(specification).batch(_rest(samples), 1, parts=PARTS).angular_velocity[0, ::5]
     tolerance = 4.0 / math.sqrt(2.0 * len(rates))
@@ -162,8 +159,8 @@ def test_a_rate_that_does_not_fit_the_simulation_is_refused():
     with pytest.raises(
         ConfigurationError, match="output.rate is 30 Hz, .* whole fraction .* 100 Hz"
     ):
-        _model(ImuSpecification(output=OutputSpecification(rate=30.0)))
-    assert _model(ImuSpecification(output=OutputSpecification(rate=130.0))).label
+        _model(isf.ImuSpecification(output=isf.OutputSpecification(rate=30.0)))
+    assert _model(isf.ImuSpecification(output=isf.OutputSpecification(rate=130.0))).label
 
 
 def test_covariances_are_those_of_the_specification():
@@ -193,10 +190,10 @@ def test_to_advance_by_nothing_changes_nothing():
 
 
 def test_the_seed_decides_how_late_the_sensor_starts():
-    output = OutputSpecification(start_offset=0.05, random_start_offset=0.2)
+    output = isf.OutputSpecification(start_offset=0.05, random_start_offset=0.2)
 
     def first(seed):
-        model = _model(ImuSpecification(output=output), seed)
+        model = _model(isf.ImuSpecification(output=output), seed)
         return int(np.flatnonzero(model.new_samples(50))[0])
 
     firsts = [first(seed) for seed in range(400)]
@@ -208,7 +205,7 @@ def test_the_seed_decides_how_late_the_sensor_starts():
 
 def _sampled(time, period, **output):
     """Which of the simulation's samples a sensor gives away at these times; None: all once."""
-    model = _model(ImuSpecification(output=OutputSpecification(**output)), period=period)
+    model = _model(isf.ImuSpecification(output=isf.OutputSpecification(**output)), period=period)
     return model.given_away(np.asarray(time), model.new_samples(len(time)))
 
 

@@ -7,14 +7,11 @@ import pytest
 from fused_runs import fuse
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-)
 
 PERIOD = 0.01
 GRAVITY = 9.81
@@ -30,7 +27,7 @@ KINDS = [
 
 
 def _output(**settings):
-    return OutputSpecification(**{"magnetic_heading": True, **settings})
+    return isf.OutputSpecification(**{"magnetic_heading": True, **settings})
 
 
 def _readings(truth, earth=EARTH):
@@ -175,7 +172,7 @@ def test_a_constant_bias_leaves_an_error_of_bias_times_time_constant(filter):
     )
     assert errors[-1] == pytest.approx(bias * constant, rel=0.01)
     # Without the magnetometer it grows.
-    without = OutputSpecification(filter=filter)
+    without = isf.OutputSpecification(filter=filter)
     drifted = _yaw_errors(without, truth, rate + [0, 0, bias], force, None, truth[0])
     assert drifted[-1] == pytest.approx(bias * 60.0, rel=0.01)
 
@@ -198,7 +195,7 @@ def test_the_magnetometer_does_not_tilt_our_filter():
     force = force + generator.normal(size=force.shape)
     disturbed = field + generator.normal(size=field.shape) * 20e-6
     signals = rate, force
-    plain = fuse_run(make_filter(OutputSpecification(), PERIOD), truth[0], *signals)
+    plain = fuse_run(make_filter(isf.OutputSpecification(), PERIOD), truth[0], *signals)
     north = fuse_run(make_filter(_output(), PERIOD), truth[0], *signals, disturbed)
     up = [Rotation.from_quat(each).inv().apply([0.0, 0.0, 1.0]) for each in (plain, north)]
     np.testing.assert_allclose(up[0], up[1], rtol=0.0, atol=1e-12)
@@ -308,15 +305,15 @@ def test_a_heading_without_a_field_is_refused(filter):
 
 def test_settings_that_say_nothing_are_refused():
     with pytest.raises(ConfigurationError, match=r"magnetic_heading is true.*no magnetometer"):
-        ImuSpecification(output=_output())
+        isf.ImuSpecification(output=_output())
     with pytest.raises(ConfigurationError, match="nothing to reject"):
-        OutputSpecification(magnetic_disturbance_rejection=True)
+        isf.OutputSpecification(magnetic_disturbance_rejection=True)
     with pytest.raises(ConfigurationError, match="magnetic_time_constant is 0.0"):
         _output(magnetic_time_constant=0.0)
     with pytest.raises(ConfigurationError, match="magnetic_declination is 180"):
         _output(magnetic_declination=180.0)
     with pytest.raises(ConfigurationError, match="magnetic_heading is 1"):
-        OutputSpecification(magnetic_heading=1)
+        isf.OutputSpecification(magnetic_heading=1)
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,18 @@ import gzip
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP
 from imu_simulation_framework.recordings.imu_writer import format_of, write_imu_recording
-from imu_simulation_framework.recordings.reading import read_imu
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
 from imu_simulation_framework.sensors.simulation import BLOCK, record_at_rest
 
 RATE = 100.0
-SPECIFICATION = ImuSpecification(
+SPECIFICATION = isf.ImuSpecification(
     "noisy",
-    TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias=(0.0, 0.0, 2.0)),
-    TriadSpecification(white_noise=1e-2),
+    isf.TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias=(0.0, 0.0, 2.0)),
+    isf.TriadSpecification(white_noise=1e-2),
 )
 COVARIANCES = SPECIFICATION.covariances()
 
@@ -47,9 +42,9 @@ def test_blocks_are_bounded_and_follow_each_other():
 
 
 def test_rate_goes_before_that_of_the_specification_and_density_stays():
-    slow = ImuSpecification(
+    slow = isf.ImuSpecification(
         gyroscope=SPECIFICATION.gyroscope,
-        output=OutputSpecification(rate=10.0, start_offset=5.0, orientation_reference="truth"),
+        output=isf.OutputSpecification(rate=10.0, start_offset=5.0, orientation_reference="truth"),
     )
     samples = 20_000
     time, _, rate, _ = _joined(_blocks(samples, slow, 200.0))
@@ -78,7 +73,7 @@ def test_what_was_written_reads_back(tmp_path, name, format, epoch):
         for first, last in ((0, 3), (3, 3), (3, 500))
     ]
     write_imu_recording(path, pieces, COVARIANCES, format)
-    table = read_imu(path).table
+    table = isf.read_imu(path).table
     time, orientation, rate, force = _joined(blocks)
     np.testing.assert_allclose(table.index - epoch, time, atol=3e-7)
     np.testing.assert_array_equal(table[["gyro_x", "gyro_y", "gyro_z"]], rate)

@@ -11,20 +11,13 @@ from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLi
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 
 
-def test_faster_right_wheel_turns_left():
-    v, yaw_rate = DRIVETRAIN.forward(4.0, 6.0)
-    assert v == pytest.approx(0.5)
-    assert yaw_rate == pytest.approx(0.4)
-
-
-def test_turn_to_the_left_needs_the_left_wheel_slower():
-    left, right = DRIVETRAIN.inverse(1.0, 0.8)
-    assert (left, right) == pytest.approx((8.0, 12.0))
-
-
-def test_turn_on_the_spot_needs_opposite_wheels():
-    left, right = DRIVETRAIN.inverse(0.0, -1.0)
-    assert (left, right) == pytest.approx((2.5, -2.5))
+@pytest.mark.parametrize(
+    ("wheels", "motion"),
+    [((4.0, 6.0), (0.5, 0.4)), ((8.0, 12.0), (1.0, 0.8)), ((2.5, -2.5), (0.0, -1.0))],
+)
+def test_the_robot_turns_to_the_side_of_the_slower_wheel(wheels, motion):
+    assert DRIVETRAIN.forward(*wheels) == pytest.approx(motion)
+    assert DRIVETRAIN.inverse(*motion) == pytest.approx(wheels)
 
 
 def test_inverse_undoes_forward_for_arrays():

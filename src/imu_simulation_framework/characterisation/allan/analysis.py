@@ -1,7 +1,7 @@
 """Identifying the noise of an IMU from recordings at rest, and how long to record.
 
 The way: contiguous parts (:mod:`.characterisation.samples_at_rest`), overlapping
-Allan variances (:mod:`.allan.deviation`), and for each axis one
+Allan variances (:mod:`.allan.model`), and for each axis one
 fit to those of all recordings (:mod:`.allan.axis`).
 """
 
@@ -18,7 +18,6 @@ from imu_simulation_framework.characterisation.allan.axis import (
     RecordingModel,
     identify_axis,
 )
-from imu_simulation_framework.characterisation.allan.deviation import averaging_factors
 from imu_simulation_framework.characterisation.allan.fit import (
     DETECTION_DEVIATIONS,
     square_estimator,
@@ -28,6 +27,7 @@ from imu_simulation_framework.characterisation.allan.model import (
     TERMS,
     allan_covariance,
     allan_variance_of_terms,
+    averaging_factors,
 )
 from imu_simulation_framework.characterisation.samples_at_rest import SamplesAtRest, threads_for
 from imu_simulation_framework.sensors.imu_specification import (

@@ -16,13 +16,6 @@ from scipy.linalg import block_diag
 from scipy.optimize import nnls
 from scipy.stats import chi2, norm
 
-from imu_simulation_framework.characterisation.allan.deviation import (
-    AllanCurve,
-    allan_curve,
-    averaging_factors,
-    equivalent_degrees_of_freedom,
-    overlapping_allan_variance,
-)
 from imu_simulation_framework.characterisation.allan.extended import (
     SpectralLine,
     error_covariance,
@@ -40,8 +33,13 @@ from imu_simulation_framework.characterisation.allan.fit import (
 from imu_simulation_framework.characterisation.allan.model import (
     GAUSS_MARKOV,
     TERMS,
+    AllanCurve,
     allan_covariance,
+    allan_curve,
     allan_variance_of_terms,
+    averaging_factors,
+    equivalent_degrees_of_freedom,
+    overlapping_allan_variance,
 )
 
 SHORTEST = 1.0

@@ -132,7 +132,7 @@ class SensorDrawing(Drawing):
     def identity(self) -> dict[str, Any]:
         return {
             "what": "sensor",
-            "motion": digest(self.motion.period, *self._truth),
+            "motion": digest(self.motion.period, *(s for s in self._truth if s is not None)),
             "imu": described(self.imu),
             "seed": self.seed,
             "period": self.period,

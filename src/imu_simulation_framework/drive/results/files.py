@@ -43,12 +43,8 @@ class ResultFolder:
     Every file is written aside in the same folder, forced to the disk and renamed, so a
     name either is not there or holds the whole content, whatever happens meanwhile.
 
-    Parameters
-    ----------
-    folder : str or Path
-        An existing folder.
-    prefix : str
-        Date and time of the experiment's start, ``YYYYMMDD-HHMMSS``.
+    ``folder``: an existing folder; ``prefix``: date and time of the experiment's start,
+    ``YYYYMMDD-HHMMSS``.
     """
 
     def __init__(self, folder, prefix):
@@ -158,16 +154,9 @@ def safe_name(text) -> str:
 def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFolder:
     """Make the folder ``<output>/<trajectory>/<IMU>/<run>`` of a new experiment.
 
-    Raises ResultError: the folder cannot be made or written to.
-
-    Parameters
-    ----------
-    output : str or Path
-        Made if it does not exist.
-    trajectory_name, imu_label : str
-        Made safe by :func:`safe_name`.
-    start : datetime
-        Start of the experiment; gives the prefix.
+    Raises ResultError: the folder cannot be made or written to. ``output``: made if it does not
+    exist; ``trajectory_name``, ``imu_label``: made safe by :func:`safe_name`; ``start``: start of
+    the experiment; gives the prefix.
 
     Returns
     -------

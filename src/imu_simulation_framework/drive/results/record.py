@@ -56,10 +56,7 @@ class SampleStore:
     It is kept in memory until :meth:`keep_in`; from then on memory holds some rows only. While the
     disk is full it holds what finds no room, and tries again.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Names of the numbers.
+    ``columns`` (sequence of str): names of the numbers.
     """
 
     def __init__(self, columns) -> None:
@@ -335,10 +332,7 @@ _TRUE_MOTION = ("v", "v_y", "v_z", *GYRO[:2], "yaw_rate")
 class RecordedTable:
     """A table that is made of stored samples whenever it is asked for.
 
-    Attributes
-    ----------
-    blocks : callable
-        Returns an iterator of the table's parts, at least one, each a DataFrame.
+    ``blocks``: returns an iterator of the table's parts, at least one, each a DataFrame.
     """
 
     blocks: Callable
@@ -380,13 +374,8 @@ class ExperimentRecord:
     def append_fixes(self, kind: str, stamps, rows) -> None:
         """Add what a receiver said.
 
-        Parameters
-        ----------
-        kind : str
-            One of :data:`STORED_OF_RECEIVER`.
-        stamps : ndarray of int, shape (n,)
-            [ns]
-        rows : ndarray, shape (n, columns)
+        ``kind``: one of :data:`STORED_OF_RECEIVER`; ``stamps`` (ndarray of int, shape (n,)) [ns];
+        ``rows`` (ndarray, shape (n, columns)).
         """
         self._streams[kind].append_rows(stamps, rows)
 

@@ -63,12 +63,7 @@ class DriveToFollow:
 class DriveSession:
     """Follows a trajectory from its first to its last control period.
 
-    Attributes
-    ----------
-    time : float
-        Of the drive, that of the newest error [s].
-    finished : bool
-        Whether the drive is over.
+    ``time``: of the drive, that of the newest error [s]; ``finished``: whether the drive is over.
     """
 
     def __init__(self, follower: Follower) -> None:
@@ -148,12 +143,8 @@ class TrackingSession:
     the first ground truth, whichever of the two comes first; otherwise it is the newest ground
     truth when the command comes.
 
-    Parameters
-    ----------
-    period : float
-        Control period [s].
-    lock_step : bool
-        Whether simulated time stands still until the first command.
+    ``period``: control period [s]; ``lock_step``: whether simulated time stands still until the
+    first command.
     """
 
     def __init__(self, period: float, lock_step: bool) -> None:

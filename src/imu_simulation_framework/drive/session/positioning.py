@@ -21,10 +21,7 @@ class PositioningSession:
 
     It measures at the first state that it is told, then at the first one of each of its periods.
 
-    Parameters
-    ----------
-    seed : int
-        Of the experiment.
+    ``seed``: of the experiment.
     """
 
     def __init__(self, gnss: GnssSpecification, seed: int) -> None:

@@ -44,19 +44,9 @@ def velocities_of_sides(velocities) -> np.ndarray:
 class RecordingSession:
     """Records an experiment from before the first wheel command to the end of the drive.
 
-    Parameters
-    ----------
-    control_period : float
-        [s]
-    gnss : GnssSpecification, optional
-        Of a receiver on the robot.
-
-    Attributes
-    ----------
-    zero : int or None
-        Stamp of the drive's beginning [ns], which the first tracking error tells.
-    over : bool
-        Whether what still comes belongs to no drive any more.
+    ``control_period`` [s]; ``gnss``: of a receiver on the robot. ``zero``: stamp of the drive's
+    beginning [ns], which the first tracking error tells; ``over``: whether what still comes belongs
+    to no drive any more.
     """
 
     def __init__(self, control_period: float, gnss: GnssSpecification | None = None) -> None:
@@ -218,10 +208,7 @@ class MessageSession:
     belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
     of its first message, and so does what else was said before it and holds on.
 
-    Parameters
-    ----------
-    control_period : float
-        [s]
+    ``control_period`` [s].
     """
 
     def __init__(self, control_period: float) -> None:

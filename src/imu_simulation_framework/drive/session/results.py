@@ -24,16 +24,9 @@ def write_results(
 
     Raises ResultError: a file cannot be written; what was recorded stays. Returns the summary.
 
-    Parameters
-    ----------
-    folder : ResultFolder
-        With what was prepared before the drive.
-    session : RecordingSession
-        It has begun; what it has kept in files is discarded once the tables are written.
-    wall_time : float
-        Wall-clock seconds that the drive took.
-    imu_is_regular : bool
-        Whether the simulated IMU measures at exactly equal intervals.
+    ``folder``: with what was prepared before the drive; ``session``: it has begun; what it has kept
+    in files is discarded once the tables are written; ``wall_time``: wall-clock seconds that the
+    drive took; ``imu_is_regular``: whether the simulated IMU measures at exactly equal intervals.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
     from imu_simulation_framework.drive.results.report import write_report

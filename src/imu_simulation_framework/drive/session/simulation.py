@@ -134,12 +134,8 @@ class SimulatedRobot:
 
     Raises FrameworkError: something of it cannot be simulated.
 
-    Attributes
-    ----------
-    wheel_joints : tuple of str
-        Joints of the wheels, in the order of the samples' wheels.
-    positioning : PositioningSession or None
-        The GNSS receiver on it, if it has one.
+    ``wheel_joints`` (tuple of str): joints of the wheels, in the order of the samples' wheels;
+    ``positioning``: the GNSS receiver on it, if it has one.
     """
 
     def __init__(self, configuration: Configuration) -> None:

@@ -8,8 +8,7 @@ makes some of them disagree with the others, in a manner of its own.
 =================  =================================================================
 ``relation``       these turns, and how two go together: sign, scale, delay, correlation
 ``observations``   everything measured that the verdict needs
-``findings``       what a person is told: the fault, its evidence, what would mend it
+``findings``       what a person is told, and faults found by reading in another way
 ``symptoms``       faults that show in what was measured: slip, clocks, frozen values, ...
-``alternatives``   faults that are found by reading the recording in another way
 =================  =================================================================
 """

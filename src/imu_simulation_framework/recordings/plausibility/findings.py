@@ -1,10 +1,23 @@
-"""What a person is told about a recording."""
+"""What a person is told about a recording, and faults that are found by reading it in another way.
+
+A mirrored yaw, a quaternion in another order and the like leave no doubt once the recording is
+read as it was meant: then everything goes together. So each such fault is an alternative way of
+reading, and the fault is there if that way explains what the given one does not.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
+
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.recordings.plausibility.observations import (
+    GOOD,
+    Observations,
+    mean_up,
+)
 
 MIRRORED_YAW = "mirrored yaw"
 MIRRORED_GYRO = "mirrored gyroscope"
@@ -78,3 +91,153 @@ def describe_relation(relation) -> str:
         f"{relation.first} turns {one:.0f} deg where {relation.second} turns {other:.0f} deg "
         f"(correlation {relation.correlation:.2f}, scale {relation.scale_text('.3g')})"
     )
+
+
+_GAIN = 0.1
+"""By how much the weighted mean of the marks must rise, so that an alternative is believed."""
+
+_CLEAR = 0.5
+"""Or by how much one of them alone, if the others stay."""
+
+_RIVALS = 0.005
+"""Alternatives whose mean marks are so close explain a recording equally well."""
+
+_UNCHANGED = 0.02
+"""A mark that changes by less is the same."""
+
+_WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3}
+"""Of marks that rest on one number instead of a whole drive; all others weigh 1."""
+
+_MAX_FAULTS = 3
+"""Faults looked for on top of each other."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another way to read the recording.
+
+    Attributes
+    ----------
+    fault : str
+        What is wrong if this way is right.
+    remedy : str
+        What makes the package read it so, if no setting does.
+    observe : callable
+        Returns the Observations of the recording read so; may raise FrameworkError.
+    grave : bool
+        Whether a yaw error is worth nothing without it.
+    then : callable
+        Returns the alternatives that remain once this one is taken.
+    settings : tuple of (str, str, str)
+        Sections, keys and values that make the package read it so.
+    """
+
+    fault: str
+    remedy: str
+    observe: Callable[[], Observations]
+    grave: bool
+    then: Callable[[], list]
+    settings: tuple = ()
+
+
+def explain(observations, alternatives):
+    """Look for the ways of reading, the likeliest first, under which everything goes together.
+
+    Returns a Finding for each alternative that was taken, none if the recording is well as it is or
+    nothing helps, and the Observations of the recording read so.
+    """
+    findings = []
+    for _ in range(_MAX_FAULTS):
+        marks = observations.marks()
+        if not marks or min(marks.values()) > GOOD:
+            break
+        best = _best(marks, alternatives)
+        if not best:
+            break
+        (taken, better), rivals = best[0], [rival for rival, _ in best[1:]]
+        findings.append(_finding(taken, rivals, observations, better))
+        observations, alternatives = better, taken.then()
+    return findings, observations
+
+
+def _finding(taken, rivals, before, after) -> Finding:
+    """Name the alternative taken, and those that explain the recording as well."""
+    yaws = [observations.marks().get("reference_imu") for observations in (before, after)]
+    # What leaves the yaw against the reference as it is costs no answer.
+    harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
+    names = list(dict.fromkeys([taken.fault, *(rival.fault for rival in rivals)]))
+    others = [Finding("", "", rival.remedy, settings=rival.settings) for rival in rivals]
+    remedies = [taken.remedy] if taken.remedy else []
+    remedies += [f"or as well {' and '.join(other.remedies())}" for other in others]
+    return Finding(
+        " or ".join(names),
+        _evidence(before, after),
+        ", ".join(remedies),
+        taken.grave and not harmless,
+        settings=taken.settings,
+    )
+
+
+def _best(marks, alternatives):
+    """Return what explains most, with its observations; several alternatives if nothing decides.
+
+    Of those that explain as much the ones count that change the fewest settings.
+    """
+    found = []
+    for alternative in alternatives:
+        try:
+            observations = alternative.observe()
+        except (FrameworkError, ValueError):
+            # Read so it is no recording at all.
+            continue
+        after = observations.marks()
+        gain, changes = _gain(marks, after)
+        if gain > _GAIN or (max(changes) > _CLEAR and min(changes) > -_RIVALS):
+            found.append((gain, alternative, observations))
+    if not found:
+        return []
+    largest = max(gain for gain, _, _ in found)
+    rivals = [(a, observed) for gain, a, observed in found if gain > largest - _RIVALS]
+    # What no setting does, one does by hand.
+    changes = [max(1, len(alternative.settings)) for alternative, _ in rivals]
+    return [rival for rival, count in zip(rivals, changes) if count == min(changes)]
+
+
+def _gain(before, after):
+    """Rise of the weighted mean mark and of each; what is lost or appears was 0 before or after."""
+    names = set(before) | set(after)
+    weights = np.array([_WEIGHTS.get(name, 1.0) for name in names])
+    gains = [after.get(name, 0.0) - before.get(name, 0.0) for name in names]
+    return float(weights @ gains / weights.sum()), gains
+
+
+def _evidence(before, after) -> str:
+    """Return what was worst before, and what it is after."""
+    marks, better = before.marks(), after.marks()
+    name = max(set(marks) | set(better), key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
+    return f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
+
+
+def describe_mark(observations, name) -> str:
+    """Return what a mark was made of, in words."""
+    if name == "path":
+        path = observations.path
+        if path.mirrored:
+            return "the reference's path turns left where its yaw turns right"
+        return (
+            f"the reference's path points {np.degrees(path.offset):.0f} deg beside its yaw "
+            f"(concentration {path.concentration:.2f})"
+        )
+    if name == "upright":
+        x, y, z = mean_up(observations.imu)
+        return f"upwards is ({x:.2f}, {y:.2f}, {z:.2f}) in the robot's axes"
+    if name == "gravity":
+        size = np.linalg.norm(observations.specific_force)
+        return f"the accelerometer shows a gravity of {size:.2f} m/s^2"
+    if name == "tilt":
+        return (
+            f"the orientation is tilted by {np.degrees(observations.tilt):.0f} deg against the "
+            "accelerometer"
+        )
+    relation = getattr(observations, name)
+    return describe_relation(relation) if relation is not None else "one of the two is missing"

@@ -48,7 +48,6 @@ from imu_simulation_framework.ros1.node import (
     Node,
     advertise,
     folder_of_call,
-    node_configuration,
     subscribe,
 )
 from imu_simulation_framework.sensors.files import read_gnss_specification
@@ -66,14 +65,9 @@ class FlightMessages:
     One message of each kind is filled anew: published without a queue, it has been serialised
     before.
 
-    Parameters
-    ----------
-    origin : ndarray, shape (3,)
-        Of the world: latitude, longitude [rad], height [m].
-    antenna : sequence of 3 float
-        Where the receiver's antenna is [m].
-    antenna_frame : str
-        On what.
+    ``origin`` (ndarray, shape (3,)): of the world: latitude, longitude [rad], height [m];
+    ``antenna`` (sequence of 3 float): where the receiver's antenna is [m]; ``antenna_frame``: on
+    what.
     """
 
     def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = AIRCRAFT_FRAME):
@@ -166,6 +160,7 @@ class AirborneImuNode(Node):
     """Publishes a flight tick by tick; it ends with the flight."""
 
     name = "airborne_imu"
+    has_settings = False
     nothing_to_save = True
 
     def __init__(self) -> None:
@@ -204,10 +199,6 @@ class AirborneImuNode(Node):
         self._answer = str(rospy.get_param("~answer", ""))
         if self._answer:
             self._input = subscribe(self._answer, rospy.AnyMsg, self._on_answer)
-
-    def read_configuration(self):
-        """Return the defaults: this node's parameters are no keys of config.ini."""
-        return node_configuration(rospy.get_name(), {}, {})
 
     def run(self):
         """Publish tick by tick until the flight ends."""
@@ -265,8 +256,8 @@ class AirborneImuNode(Node):
     def _wait_for_listeners(self):
         self.wait_until(
             lambda: self._imu.get_num_connections() >= self._listeners,
-            self._timeout,
             f"{self._listeners} subscribers of {self._imu.resolved_name}",
+            self._timeout,
         )
 
     def _wait_for_answer(self, answers, at):

@@ -16,7 +16,6 @@ from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.ros1.messages import true_pose
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.participant import Participant
-from imu_simulation_framework.ros1.simulators.interface import make_simulator_interface
 
 
 class ErrorPublisher(Participant):
@@ -32,10 +31,8 @@ class ErrorPublisher(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        simulator = make_simulator_interface(self.configuration)
-        self._session = TrackingSession(
-            1.0 / self.configuration.control.rate, lock_step=simulator.lock_step
-        )
+        period = 1.0 / self.configuration.control.rate
+        self._session = TrackingSession(period, self._simulator.lock_step)
         self._answer = ErrorCoordinates2()
         self._answer.header.frame_id = WORLD_FRAME
         self._publisher = advertise(topics.TRAJECTORY_ERROR, ErrorCoordinates2)
@@ -53,7 +50,6 @@ class ErrorPublisher(Participant):
         # Only the ground truth: nobody commands before everybody is ready.
         self.wait_until(
             lambda: self._session.begun,
-            self.configuration.simulation.startup_timeout,
             f"the first message on {topics.GROUND_TRUTH}",
         )
         self.wait_for_subscribers(self._publisher)

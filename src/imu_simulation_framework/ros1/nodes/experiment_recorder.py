@@ -24,7 +24,6 @@ from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.ros1.node import subscribe
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
 from imu_simulation_framework.ros1.simulators.interface import (
-    make_simulator_interface,
     publishes_calibration,
     publishes_magnetic_field,
 )
@@ -80,13 +79,12 @@ class ExperimentRecorder(Participant):
         self._path = ""
         self._session = MessageSession(1.0 / self.configuration.control.rate)
         self._received = 0
-        simulator = make_simulator_interface(self.configuration)
         silent = _topics_without_fixes(experiment_gnss(self.configuration))
-        if not simulator.publishes_imu_bias(self.configuration.imu.model):
+        if not self._simulator.publishes_imu_bias(self.configuration.imu.model):
             silent.add(topics.IMU_BIAS)
-        if not publishes_magnetic_field(self.configuration, simulator):
+        if not publishes_magnetic_field(self.configuration, self._simulator):
             silent.add(topics.IMU_MAG)
-        if not publishes_calibration(self.configuration, simulator):
+        if not publishes_calibration(self.configuration, self._simulator):
             silent.add(topics.IMU_CALIBRATION)
         inputs = {
             topic: subscribe(
@@ -115,8 +113,8 @@ class ExperimentRecorder(Participant):
         try:
             self.wait_until(
                 lambda: self._static.get_num_connections() > 0,
-                STATIC_TIMEOUT,
                 f"robot_state_publisher to publish {self._static.resolved_name}",
+                STATIC_TIMEOUT,
             )
         except SimulatorError as error:
             rospy.logwarn("%s: in the bag, tf does not know the parts of the robot", error)

@@ -45,7 +45,6 @@ class GnssReceiver(Participant):
     def prepare(self, start, stop):
         self.wait_until(
             lambda: self._received,
-            self.configuration.simulation.startup_timeout,
             f"the first message on {topics.GROUND_TRUTH}",
         )
         self.wait_for_subscribers(*self._publisher.publishers)

@@ -27,7 +27,6 @@ from imu_simulation_framework.ros1.node import (
     Node,
     advertise,
     folder_of_call,
-    node_configuration,
     subscribe,
 )
 
@@ -46,6 +45,7 @@ class ImuCorrector(Node):
     """From raw messages to corrected ones, of an IMU of any robot; no experiment is needed."""
 
     name = "imu_corrector"
+    has_settings = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,10 +66,6 @@ class ImuCorrector(Node):
             self._inputs.append(subscribe(RAW_MAG, MagneticField, self._on_field, QUEUE))
         if needs_temperature(self._correction):
             self._inputs.append(subscribe(TEMPERATURE, Temperature, self._on_temperature, 1))
-
-    def read_configuration(self):
-        """Return the defaults: this node's parameters are no keys of config.ini."""
-        return node_configuration(rospy.get_name(), {}, {})
 
     def _on_temperature(self, message):
         if np.isfinite(message.temperature):

@@ -26,7 +26,6 @@ from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMess
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant
 from imu_simulation_framework.ros1.simulators.interface import (
-    make_simulator_interface,
     needs_error_model,
 )
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
@@ -52,8 +51,7 @@ class ImuErrorModel(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._waiting: deque[Imu] = deque()
-        simulator = make_simulator_interface(self.configuration)
-        if not needs_error_model(self.configuration, simulator):
+        if not needs_error_model(self.configuration, self._simulator):
             return
         self._imu = make_experiment_imu(self.configuration)
         self._messages = ImuMessages(self._imu.covariances(), self._imu.magnetic_covariance())
@@ -96,12 +94,10 @@ class ImuErrorModel(Participant):
     def prepare(self, start, stop):
         self.wait_until(
             lambda: self._torques_known,
-            self.configuration.simulation.startup_timeout,
             f"the first message on {topics.WHEEL_TORQUES}, of the plug-in for Gazebo",
         )
         self.wait_until(
             lambda: self._stamp is not None,
-            self.configuration.simulation.startup_timeout,
             f"the first message on {topics.IMU_IDEAL}",
         )
         self.wait_for_subscribers(self._imu_data, self._imu_bias)

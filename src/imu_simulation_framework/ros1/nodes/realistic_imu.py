@@ -51,7 +51,6 @@ from imu_simulation_framework.ros1.node import (
     Node,
     advertise,
     folder_of_call,
-    node_configuration,
     subscribe,
 )
 from imu_simulation_framework.sensors.files import read_magnetic_environment
@@ -62,10 +61,10 @@ from imu_simulation_framework.sensors.named_imu import named_imu
 def surroundings(errors, told: bool) -> Surroundings:
     """Return what the IMU is in, if it was asked for; ``told`` is whether poses are."""
     environment = None
-    is_told_field = bool(magnetic_input_topic())
+    is_told_field = bool(topic_argument("magnetic_input"))
     if rospy.get_param("~magnetometer", False) and not is_told_field:
         environment = read_magnetic_environment(str(rospy.get_param("~magnetic_environment")))
-        if environment.motors and not joint_states_topic():
+        if environment.motors and not topic_argument("joint_states"):
             rospy.logwarn("the fields of motors are left out: nothing tells what they pull with")
     vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
     return Surroundings(
@@ -73,7 +72,7 @@ def surroundings(errors, told: bool) -> Surroundings:
         speed=vibrates and told,
         poses=told,
         fields=is_told_field,
-        torques=bool(joint_states_topic()),
+        torques=bool(topic_argument("joint_states")),
     )
 
 
@@ -93,24 +92,9 @@ def topic_argument(name, required=False) -> str:
     return given
 
 
-def pose_topic() -> str:
-    """Return the topic of the robot's pose; empty for none."""
-    return topic_argument("pose")
-
-
-def joint_states_topic() -> str:
-    """Return the topic of the joints' efforts; empty for none."""
-    return topic_argument("joint_states")
-
-
 def words(name) -> list[str]:
     """Return the words of an argument."""
     return str(rospy.get_param(f"~{name}", "")).replace(",", " ").split()
-
-
-def magnetic_input_topic() -> str:
-    """Return the topic of an ideal magnetic field; empty for none."""
-    return topic_argument("magnetic_input")
 
 
 def ensure_apart(*outputs: str) -> None:
@@ -189,6 +173,7 @@ class RealisticImuNode(Node):
     """
 
     name = "realistic_imu"
+    has_settings = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -212,7 +197,7 @@ class RealisticImuNode(Node):
                 f"{self.name}: input_type is {self._kind}, expected {', '.join(others)} or {last}"
             )
         self._lock = threading.RLock()
-        pose = pose_topic()
+        pose = topic_argument("pose")
         is_odometry = self._kind == "odometry"
         self._surroundings = surroundings(errors, told=is_odometry or bool(pose))
         self._session = RealisticImu(
@@ -253,12 +238,12 @@ class RealisticImuNode(Node):
         if self._surroundings.needs_poses and not is_odometry:
             self.subscribe(pose, Odometry, self._on_pose)
         if self._surroundings.is_told_field:
-            self.subscribe(magnetic_input_topic(), MagneticField, self._on_field)
+            self.subscribe(topic_argument("magnetic_input"), MagneticField, self._on_field)
         self._efforts = WheelEfforts()
         if self._surroundings.needs_torques:
             self._efforts = WheelEfforts(*(words(f"{side}_joints") for side in SIDES))
             # Several may publish states, each of joints of their own.
-            subscribe(joint_states_topic(), JointState, self._on_joints)
+            subscribe(topic_argument("joint_states"), JointState, self._on_joints)
         callback = self._on_odometry if is_odometry else self._on_imu
 
         def counted(message):
@@ -267,10 +252,6 @@ class RealisticImuNode(Node):
 
         self._heard = 0
         self.subscribe(self._input, INPUTS[self._kind], counted, raw=not is_odometry)
-
-    def read_configuration(self):
-        """Return the defaults: this node's parameters are no keys of config.ini."""
-        return node_configuration(rospy.get_name(), {}, {})
 
     def spin_once(self):
         """Tell what is wrong with the stamps, when there is something new."""
@@ -285,8 +266,9 @@ class RealisticImuNode(Node):
         self._told_at = now
         self._tell_report()
         if self._efforts.only_zeros:
+            topic = topic_argument("joint_states")
             rospy.logwarn_once(
-                f"{joint_states_topic()}: all efforts are zero, and so are the fields of the "
+                f"{topic}: all efforts are zero, and so are the fields of the "
                 "motors; a simulator has none for joints that it moves by their velocity"
             )
         self._warn_if_behind()
@@ -394,7 +376,7 @@ class RealisticImuNode(Node):
             if not self._is_placed:
                 self._is_placed = True
                 self._surroundings.mount(
-                    self._mounting(message.child_frame_id, pose_topic()).lever_arm
+                    self._mounting(message.child_frame_id, topic_argument("pose")).lever_arm
                 )
             self._tell_pose(message)
 
@@ -410,7 +392,7 @@ class RealisticImuNode(Node):
             message = self._early_fields.popleft()
             if self._field_mounting is None:
                 self._field_mounting = self._mounting(
-                    message.header.frame_id, magnetic_input_topic()
+                    message.header.frame_id, topic_argument("magnetic_input")
                 )
             b = message.magnetic_field
             field = np.array((b.x, b.y, b.z))
@@ -426,7 +408,7 @@ class RealisticImuNode(Node):
                     stamp = message.header.stamp.to_nsec()
                     self._take(self._surroundings.add_torques(stamp, *torques))
             except FrameworkError as error:
-                self.fail(f"{joint_states_topic()}: {error}")
+                self.fail(f"{topic_argument('joint_states')}: {error}")
 
     def _tell_pose(self, message) -> None:
         if not self._surroundings.needs_poses:
@@ -475,7 +457,7 @@ class RealisticImuNode(Node):
         described = {"input": self._input, "frame_id": self._frame, **self._session.describe()}
         if self._surroundings.has_field:
             if self._surroundings.is_told_field:
-                described["magnetic_input"] = magnetic_input_topic()
+                described["magnetic_input"] = topic_argument("magnetic_input")
             else:
                 described["magnetic_environment"] = str(rospy.get_param("~magnetic_environment"))
             field = MagneticField()

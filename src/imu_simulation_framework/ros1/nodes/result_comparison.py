@@ -38,7 +38,6 @@ from imu_simulation_framework.ros1.messages import (
 from imu_simulation_framework.ros1.node import experiment_parameter
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
 from imu_simulation_framework.ros1.simulators.interface import (
-    make_simulator_interface,
     needs_error_model,
     publishes_magnetic_field,
 )
@@ -63,7 +62,6 @@ class ResultComparison(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._simulator = make_simulator_interface(self.configuration)
         self._gnss = experiment_gnss(self.configuration)
         self._session = RecordingSession(1.0 / self.configuration.control.rate, self._gnss)
         robot = load_robot_parameters(self.configuration.robot.parameters or None)

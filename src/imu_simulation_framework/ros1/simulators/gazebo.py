@@ -74,12 +74,8 @@ class GazeboPace:
     commands that are answered, and with what the participants report on ``experiment/progress``.
     Raises SimulatorError: nobody listens to the limits.
 
-    Parameters
-    ----------
-    control_period : float
-        Simulated seconds from one command to the next.
-    timeout : float
-        Wall-clock seconds for Gazebo to listen.
+    ``control_period``: simulated seconds from one command to the next; ``timeout``: wall-clock
+    seconds for Gazebo to listen.
     """
 
     def __init__(self, control_period: float, timeout: float = 10.0) -> None:
@@ -109,14 +105,9 @@ class GazeboPace:
 
         Raises SimulatorError: somebody is not there in time, or Gazebo does not answer.
 
-        Parameters
-        ----------
-        sampling_period : float
-            Simulated seconds from one sample of the ground truth, and of the IMU, to the next.
-        participants : sequence of str
-            Names of the nodes that report their progress.
-        timeout : float
-            Wall-clock seconds that they have.
+        ``sampling_period``: simulated seconds from one sample of the ground truth, and of the IMU,
+        to the next; ``participants`` (sequence of str): names of the nodes that report their
+        progress; ``timeout``: wall-clock seconds that they have.
         """
         deadline = time.monotonic() + timeout
         threading.Thread(target=self._repeat, daemon=True).start()

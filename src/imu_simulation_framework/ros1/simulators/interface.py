@@ -107,16 +107,10 @@ class SimulatorInterface(ABC):
         Simulated time then stands still until :meth:`.SimulatorInterface.commanded`. Raises
         SimulatorError: the simulator refuses, or does not answer.
 
-        Parameters
-        ----------
-        control_period : float
-            Simulated seconds from one command to the next.
-        real_time_factor : float
-            0: as fast as possible.
-        sampling_period : float
-            Simulated seconds from one sample to the next.
-        participants : sequence of str
-            Nodes that have taken in all that was measured when this returns.
+        ``control_period``: simulated seconds from one command to the next; ``real_time_factor``: 0:
+        as fast as possible; ``sampling_period``: simulated seconds from one sample to the next;
+        ``participants`` (sequence of str): nodes that have taken in all that was measured when this
+        returns.
         """
 
     def commanded(self) -> None:  # noqa: B027

@@ -80,7 +80,7 @@ class WriteOptions(NamedTuple):
 NO_OPTIONS = WriteOptions()
 
 
-def read_imu(
+def imu_reading(
     rate: float, triads: Mapping[str, Any], remarks: list[str], name: str = "imu", **output
 ) -> Reading:
     """Return the reading of these triads by their names, at this rate, with these outputs."""

@@ -53,8 +53,8 @@ from imu_simulation_framework.sensors.formats.base import (
     WriteOptions,
     Writing,
     heading,
+    imu_reading,
     number,
-    read_imu,
     read_rate,
     unsaid,
     yaml_comment,
@@ -107,7 +107,7 @@ def read(path, rate: float | None = None) -> Reading:
     triads = {name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet}
     name = sheet.text("name") if "name" in sheet else "imu"
     try:
-        return read_imu(rate, triads, [], name)
+        return imu_reading(rate, triads, [], name)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
 

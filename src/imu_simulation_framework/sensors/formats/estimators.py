@@ -65,9 +65,9 @@ from imu_simulation_framework.sensors.formats.base import (
     WriteOptions,
     Writing,
     heading,
+    imu_reading,
     number,
     quoted,
-    read_imu,
     read_rate,
     unsaid,
     yaml_comment,
@@ -139,7 +139,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     said = [values.path(key) for key in others if not values.is_neutral(key)]
     if said:
         remarks.append(f"No noise parameters, and left out: {', '.join(said)}.")
-    return read_imu(sample_rate, _triads(values, _KALIBR), remarks, topic=topic)
+    return imu_reading(sample_rate, _triads(values, _KALIBR), remarks, topic=topic)
 
 
 def write_kalibr(
@@ -196,14 +196,14 @@ def read_vins(path, rate: float | None = None) -> Reading:
     )
     remark = f"All four were divided by sqrt({sample_rate:g} Hz), as VINS has them per sample."
     triads = _triads(values, _VINS, math.sqrt(sample_rate))
-    return read_imu(sample_rate, triads, [remark, _TUNED])
+    return imu_reading(sample_rate, triads, [remark, _TUNED])
 
 
 def read_orb_slam3(path, rate: float | None = None) -> Reading:
     """Read the noise in a configuration of ORB-SLAM3, which states its rate."""
     values = read_mapping(path)
     values.require((*sum(_ORB_SLAM3.values(), ()), _FREQUENCY))
-    return read_imu(values.positive(_FREQUENCY), _triads(values, _ORB_SLAM3), [_TUNED])
+    return imu_reading(values.positive(_FREQUENCY), _triads(values, _ORB_SLAM3), [_TUNED])
 
 
 def _triads(values, keys, divisor=1.0) -> dict[str, Any]:

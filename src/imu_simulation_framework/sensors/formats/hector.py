@@ -41,8 +41,8 @@ from imu_simulation_framework.sensors.formats.base import (
     WriteOptions,
     Writing,
     heading,
+    imu_reading,
     quoted,
-    read_imu,
     read_rate,
     tag,
     topic_of,
@@ -101,7 +101,7 @@ def read(path, rate: float | None = None) -> Reading:
         }
     _note_the_rest(plugin, sample_rate, remarks)
     topic = topic_of(plugin.child("topicName"), remarks)
-    return read_imu(sample_rate, triads, remarks, topic=topic)
+    return imu_reading(sample_rate, triads, remarks, topic=topic)
 
 
 def _stated_rate(plugin):

@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.sensors.formats.base import AXES, Reading, read_imu, read_rate
+from imu_simulation_framework.sensors.formats.base import AXES, Reading, imu_reading, read_rate
 from imu_simulation_framework.sensors.formats.yaml import read_mapping
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 from imu_simulation_framework.sensors.noise.densities import density_of_samples
@@ -80,7 +80,7 @@ def read(path, rate: float | None = None) -> Reading:
         for name, (n, w) in found.items()
     }
     name = values.text("name") if "name" in values else "imu"
-    return read_imu(sample_rate, triads, remarks, name)
+    return imu_reading(sample_rate, triads, remarks, name)
 
 
 def _read_sensor(values, unit, key, noise, minimum, remarks):

@@ -41,7 +41,7 @@ from imu_simulation_framework.sensors.formats.base import (
     WriteOptions,
     Writing,
     heading,
-    read_imu,
+    imu_reading,
     read_rate,
     tag,
     topic_of,
@@ -126,7 +126,7 @@ def read(path, rate: float | None = None) -> Reading:
         if child.name not in known
     )
     topic = topic_of(plugin.child("imuTopic"), remarks)
-    return read_imu(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
+    return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
 def _read_triad(plugin, name, remarks):

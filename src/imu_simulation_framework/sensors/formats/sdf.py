@@ -45,8 +45,8 @@ from imu_simulation_framework.sensors.formats.base import (
     WriteOptions,
     Writing,
     heading,
+    imu_reading,
     quoted,
-    read_imu,
     read_rate,
     tag,
     topic_of,
@@ -97,7 +97,7 @@ def read(path, rate: float | None = None) -> Reading:
         if child.name not in known:
             remarks.append(unknown_tag(child, known, "{} is no part of SDF's <imu>"))
     topic = topic_of(sensor.child("topic") or imu.child("topic"), remarks)  # the second until 1.4
-    return read_imu(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
+    return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
 def _read_triad(signal, rate, remarks):
@@ -188,7 +188,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
     for child in sensor.children:
         if child.name not in _OF_UNITY:
             remarks.append(unknown_tag(child, _OF_UNITY, "{} is no tag of Unity's"))
-    return read_imu(
+    return imu_reading(
         sample_rate,
         {"gyroscope": triad, "accelerometer": triad},
         remarks,

@@ -231,7 +231,7 @@ class SpecificationImu(ImuModel):
     """All errors of a specification; the orientation is fused from the erroneous readings.
 
     Where the specification's rate is below the simulation's, a reading is held until the next
-    one; :attr:`has_new_sample` tells the two apart. Before the sensor's first sample the reading
+    one; ``has_new_sample`` tells the two apart. Before the sensor's first sample the reading
     is the truth.
 
     The biases of a reading are those of its angular velocity and specific force without noise,

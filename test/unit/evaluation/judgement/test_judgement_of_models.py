@@ -5,26 +5,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.heading.judgement import judge, started_at_zero
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.motion.sources import read_drive, straight
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
-from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters
+from imu_simulation_framework.heading.judgement import started_at_zero
 
 TIME = np.arange(601.0)
 DATA = Path(__file__).resolve().parents[4] / "data"
-SLOW = HectorParameters(yaw_drift=1.118, yaw_drift_frequency=0.001)
+SLOW = isf.HectorParameters(yaw_drift=1.118, yaw_drift_frequency=0.001)
 
 
 @pytest.fixture(scope="module")
 def motion():
-    return straight(600.0)
+    return isf.straight(600.0)
 
 
 def errors(imu, motion, runs, seed):
-    drawn = yaw_error_model(imu, motion).realisations(runs, seed)
+    drawn = isf.yaw_error_model(imu, motion).realisations(runs, seed)
     assert drawn.shape == (runs, len(TIME))
     return started_at_zero(TIME, drawn)
 
@@ -32,8 +28,8 @@ def errors(imu, motion, runs, seed):
 @pytest.fixture(scope="module")
 def recorded():
     """Yaw error of drive A's recorded IMU each second [rad]."""
-    reference = read_reference(DATA / "drive_a_gps.csv.gz").table["yaw"]
-    imu = read_imu(DATA / "drive_a_imu.csv.gz").table["yaw"]
+    reference = isf.read_reference(DATA / "drive_a_gps.csv.gz").table["yaw"]
+    imu = isf.read_imu(DATA / "drive_a_imu.csv.gz").table["yaw"]
     error = compare_yaw(imu, reference, ComparisonSettings()).error
     times = np.arange(661.0)
     values = np.interp(times, error.index - error.index[0], error)
@@ -42,14 +38,14 @@ def recorded():
 
 @pytest.mark.parametrize(
     "imu, curve, too_little",
-    [(HectorParameters(), True, True), (SLOW, False, False)],
+    [(isf.HectorParameters(), True, True), (SLOW, False, False)],
     ids=["hector", "hector_slow"],
 )
 def test_both_of_the_thesis_settings_are_refuted_on_drive_a(recorded, imu, curve, too_little):
     times, observed = recorded
-    model = yaw_error_model(imu, read_drive("a"))
+    model = isf.yaw_error_model(imu, isf.read_drive("a"))
     ensemble = started_at_zero(times, model.realisations(2000, 1))
-    judgement = judge(times, observed, ensemble)
+    judgement = isf.judge(times, observed, ensemble)
     looks = {look.name: look for look in judgement.statistics}
     assert judgement.refuted
     # The slow one drifts as far, but is too restless on the way.
@@ -61,12 +57,12 @@ def test_both_of_the_thesis_settings_are_refuted_on_drive_a(recorded, imu, curve
 
 
 def test_a_sensors_own_ensemble_does_not_refute_it_and_that_of_another_does(motion):
-    resting = read_imu_specification("bno055")
+    resting = isf.read_imu_specification("bno055")
     for real, model, verdict in (
         (SLOW, SLOW, "not refuted"),
         (SLOW, resting, "too little"),
         (resting, SLOW, "too much"),
     ):
-        judgement = judge(TIME, errors(real, motion, 1, 5)[0], errors(model, motion, 1999, 1))
+        judgement = isf.judge(TIME, errors(real, motion, 1, 5)[0], errors(model, motion, 1999, 1))
         assert judgement.verdict == verdict
         assert judgement.refuted == (real is not model)

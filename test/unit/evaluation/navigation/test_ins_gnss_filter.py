@@ -7,6 +7,7 @@ from navigated import ANTENNA, GNSS, IMU
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.flight.navigation.filter import (
     LeverArm,
@@ -18,16 +19,12 @@ from imu_simulation_framework.flight.navigation.mechanisation import cross_matri
 from imu_simulation_framework.flight.navigation.runs import (
     NavigationErrors,
     mean_bounds,
-    navigate_runs,
     navigation_errors,
     simulate_increments,
 )
 from imu_simulation_framework.flight.navigation.tuning import tuning_of
 from imu_simulation_framework.motion.earth import EARTH_RATE, geodetic_of, gravity_ecef
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
-from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
-from imu_simulation_framework.sensors.gnss.specification import GnssOutages
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
 
 RUNS = 30
 
@@ -44,7 +41,7 @@ def _started(motion, errors):
 @pytest.mark.parametrize("gimbal", [False, True])
 def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
     motion = on_gimbal(airframe) if gimbal else airframe
-    navigated = navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
+    navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
     found = navigated.consistency()
     assert found.degrees == 15
     # Of 95 % bounds 5 % are outside; errors stay alike for half of the time and more.
@@ -67,7 +64,7 @@ def test_errors_are_those_of_the_fixes_from_a_time_on(airframe):
 
 
 def test_errors_at_times_that_the_truth_does_not_have_are_refused(airframe):
-    navigated = navigate_runs(airframe, IMU, GNSS, 1)
+    navigated = isf.navigate_runs(airframe, IMU, GNSS, 1)
     last = np.searchsorted(airframe.time, navigated.navigation.time[-1])
 
     def beginning(samples):
@@ -81,10 +78,10 @@ def test_errors_at_times_that_the_truth_does_not_have_are_refused(airframe):
 
 
 def test_a_filter_without_errors_to_find_stays_with_the_truth(airframe):
-    fixes = simulate_earth_fixes(airframe, GNSS)._replace(
+    fixes = isf.simulate_earth_fixes(airframe, GNSS)._replace(
         position=airframe.position[np.newaxis, ::25], velocity=airframe.velocity[np.newaxis, ::25]
     )
-    said = simulate_increments(airframe, ImuSpecification())
+    said = simulate_increments(airframe, isf.ImuSpecification())
     start = _started(airframe, np.zeros((1, 9)))
     given = said.time, said.delta_theta, said.delta_velocity
     made = run_filter(start, *given, fixes, tuning_of(IMU))
@@ -147,7 +144,7 @@ def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same():
     motion = on_gimbal(flight(rate=100.0, duration=40.0))
     tuning = tuning_of(IMU)
     said = simulate_increments(motion, IMU, seed=4)
-    fixes = simulate_earth_fixes(motion, GNSS, seed=5)
+    fixes = isf.simulate_earth_fixes(motion, GNSS, seed=5)
     errors = tuning.initial.draw(1, 6)
     given = said.time, said.delta_theta, said.delta_velocity
     made = run_filter(_started(motion, errors), *given, fixes, tuning)
@@ -170,15 +167,15 @@ def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same():
 
 
 def test_a_run_is_the_same_whatever_others_there_are(airframe):
-    many = navigate_runs(airframe, IMU, GNSS, 4, seed=3).navigation
-    one = navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
+    many = isf.navigate_runs(airframe, IMU, GNSS, 4, seed=3).navigation
+    one = isf.navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
     assert one.position[0] == pytest.approx(many.position[2], abs=1e-7)
     assert one.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
 
 
 def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
-    gnss = replace(GNSS, outages=GnssOutages(times=((40.0, 60.0),)))
-    navigated = navigate_runs(airframe, IMU, gnss, RUNS, seed=2)
+    gnss = replace(GNSS, outages=isf.GnssOutages(times=((40.0, 60.0),)))
+    navigated = isf.navigate_runs(airframe, IMU, gnss, RUNS, seed=2)
     navigation, found = navigated.navigation, navigated.consistency()
     away = (navigation.time >= 40.0) & (navigation.time < 60.0)
     missing = np.isnan(navigation.squared_innovation).all(axis=0)
@@ -195,9 +192,9 @@ def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
 def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
     imu = on_gimbal(airframe)
     away = replace(GNSS, lever_arm=ANTENNA)
-    beside = navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
-    known = navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe)
-    unknown = navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe, compensated=False)
+    beside = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
+    known = isf.navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe)
+    unknown = isf.navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe, compensated=False)
     assert known.rmse().mean().to_numpy() == pytest.approx(beside.to_numpy(), rel=0.1)
     assert np.all(unknown.rmse().mean() > 1.2 * beside)
     assert known.consistency().innovations_consistent
@@ -205,9 +202,9 @@ def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
 
 
 def test_a_slower_imu_that_begins_later_navigates_as_well():
-    output = OutputSpecification(rate=50.0, start_offset=1.0)
+    output = isf.OutputSpecification(rate=50.0, start_offset=1.0)
     motion = flight(rate=100.0, duration=50.0)
-    slower = navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
+    slower = isf.navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
     assert slower.navigation.time[0] == 1.0
     found = slower.consistency()
     low, high = mean_bounds(15, 2 * RUNS, 0.999)
@@ -217,7 +214,7 @@ def test_a_slower_imu_that_begins_later_navigates_as_well():
 def test_what_does_not_fit_is_said(airframe):
     said = simulate_increments(airframe, IMU, 2)
     turned, gained = said.delta_theta, said.delta_velocity
-    fixes = simulate_earth_fixes(airframe, GNSS, 2)
+    fixes = isf.simulate_earth_fixes(airframe, GNSS, 2)
     start = _started(airframe, np.zeros((2, 9)))
     for delta_theta, others, arm, words in (
         (turned, fixes._replace(time=fixes.time + 0.007), (), "times of the IMU's samples"),
@@ -225,7 +222,7 @@ def test_what_does_not_fit_is_said(airframe):
         (turned[:, 1:], fixes, (), "delta_theta has the shape"),
         (turned * np.nan, fixes, (), "not finite"),
         (turned, fixes, (LeverArm(np.zeros(3), np.zeros(3)),), "lever arm has the shapes"),
-        (turned, simulate_earth_fixes(airframe, GNSS, 3), (), "fixes of 3 runs"),
+        (turned, isf.simulate_earth_fixes(airframe, GNSS, 3), (), "fixes of 3 runs"),
     ):
         with pytest.raises(MotionError, match=words):
             run_filter(start, said.time, delta_theta, gained, others, tuning_of(IMU), *arm)

@@ -6,18 +6,14 @@ import pytest
 from earth_flights import flight, on_gimbal
 from navigated import GNSS, IMU
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.flight.navigation.runs import consistency, mean_bounds, navigate_runs
-from imu_simulation_framework.flight.navigation.tuning import (
-    FilterTuning,
-    InitialUncertainty,
-    tuning_of,
-)
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
+from imu_simulation_framework.flight.navigation.runs import consistency, mean_bounds
+from imu_simulation_framework.flight.navigation.tuning import tuning_of
 
 
 def _tuned(period=0.01, **errors):
-    return tuning_of(ImuSpecification(gyroscope=TriadSpecification(**errors)), period)
+    return tuning_of(isf.ImuSpecification(gyroscope=isf.TriadSpecification(**errors)), period)
 
 
 MATRIX_SIZES = {"gyroscope_matrix": 1.7e-3, "accelerometer_matrix": 3.7e-3, "g_sensitivity": 6e-6}
@@ -55,8 +51,10 @@ def test_flicker_noise_is_there_in_all_three():
 
 def test_the_filter_knows_the_size_of_errors_and_not_their_signs():
     matrix = ((0.0, 3e-3, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -5e-3))
-    triad = TriadSpecification(turn_on_bias=(0.0, 0.03, 0.0), scale_factor_and_misalignment=matrix)
-    tuning = tuning_of(ImuSpecification(accelerometer=triad))
+    triad = isf.TriadSpecification(
+        turn_on_bias=(0.0, 0.03, 0.0), scale_factor_and_misalignment=matrix
+    )
+    tuning = tuning_of(isf.ImuSpecification(accelerometer=triad))
     expected = math.sqrt(17e-6) * (np.array(matrix) != 0.0)
     assert np.array(tuning.accelerometer_matrix) == pytest.approx(expected)
     assert tuning.accelerometer_bias == pytest.approx([0.03 / math.sqrt(3.0)] * 3)
@@ -65,9 +63,9 @@ def test_the_filter_knows_the_size_of_errors_and_not_their_signs():
 
 def test_values_that_are_none_are_refused():
     with pytest.raises(ConfigurationError, match="^heading"):
-        InitialUncertainty(heading=0.0)
+        isf.InitialUncertainty(heading=0.0)
     with pytest.raises(ConfigurationError, match="^gyroscope_noise"):
-        FilterTuning((-1.0, 0.0, 0.0), (0.0,) * 3, (0.0,) * 3, (0.0,) * 3)
+        isf.FilterTuning((-1.0, 0.0, 0.0), (0.0,) * 3, (0.0,) * 3, (0.0,) * 3)
     with pytest.raises(ConfigurationError, match="^position_noise"):
         replace(tuning_of(IMU), position_noise=0.0)
     with pytest.raises(ConfigurationError, match="^gyroscope_matrix"):
@@ -75,7 +73,7 @@ def test_values_that_are_none_are_refused():
 
 
 def test_initial_errors_are_as_large_as_they_are_said_to_be():
-    uncertainty = InitialUncertainty(tilt=1e-3, heading=0.02, velocity=0.3, position=5.0)
+    uncertainty = isf.InitialUncertainty(tilt=1e-3, heading=0.02, velocity=0.3, position=5.0)
     drawn = uncertainty.draw(2000, seed=1)
     # Three standard errors of a standard deviation of 2000.
     assert np.std(drawn, axis=0) == pytest.approx(uncertainty.sigmas, rel=3.0 / math.sqrt(4000.0))
@@ -92,9 +90,9 @@ def test_a_filter_may_take_fixes_for_worse_than_the_receiver_says():
         vertical_velocity_noise=0.2,
     )
     tuning = tuning_of(IMU)
-    told = navigate_runs(motion, IMU, replace(GNSS, qualities=(quality,)), 1, tuning=tuning)
+    told = isf.navigate_runs(motion, IMU, replace(GNSS, qualities=(quality,)), 1, tuning=tuning)
     tuning = replace(tuning, position_noise=5.0, velocity_noise=0.2)
-    tuned = navigate_runs(motion, IMU, GNSS, 1, tuning=tuning)
+    tuned = isf.navigate_runs(motion, IMU, GNSS, 1, tuning=tuning)
     found, expected = (
         np.diagonal(runs.navigation.covariance, axis1=2, axis2=3) for runs in (tuned, told)
     )
@@ -126,7 +124,7 @@ def test_scale_factors_that_are_no_states_do_not_make_the_filter_overconfident(g
             name: np.full((3, 3), share * size).tolist() for name, size in MATRIX_SIZES.items()
         }
         tuning = replace(tuning_of(imus[0]), **matrices)
-        return navigate_runs(motion, imus, GNSS, len(imus), seed=5, tuning=tuning)
+        return isf.navigate_runs(motion, imus, GNSS, len(imus), seed=5, tuning=tuning)
 
     found, unknown = navigated(1.0).consistency(), navigated(0.0)
     assert found.degrees == 9

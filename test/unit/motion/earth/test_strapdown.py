@@ -33,6 +33,12 @@ def _errors(path, motion):
     )
 
 
+def _require_closed(motion, *limits):
+    """Increments lead back to their motion within so many metres, m/s and rad."""
+    for error, limit in zip(_errors(_integrated(motion), motion), limits):
+        assert error < limit
+
+
 def _flight(gimbal, rate=100.0, duration=200.0):
     motion = flight(rate, duration)
     return on_gimbal(motion) if gimbal else motion
@@ -41,10 +47,7 @@ def _flight(gimbal, rate=100.0, duration=200.0):
 @pytest.mark.parametrize("gimbal", [False, True])
 def test_increments_of_a_flight_lead_back_to_it(gimbal):
     motion = _flight(gimbal)
-    position, velocity, attitude = _errors(_integrated(motion), motion)
-    assert position < 1e-3
-    assert velocity < 1e-4
-    assert attitude < 1e-6
+    _require_closed(motion, 1e-3, 1e-4, 1e-6)
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
@@ -60,10 +63,7 @@ def test_half_the_step_leaves_a_quarter_of_the_error(gimbal):
 @pytest.mark.parametrize("latitude, longitude", [(90.0, 0.0), (-90.0, 0.0), (3.0, 180.0)])
 def test_poles_and_date_line_are_no_obstacles(latitude, longitude):
     motion = on_gimbal(circling(200.0, latitude, longitude, 300.0))
-    position, velocity, attitude = _errors(_integrated(motion), motion)
-    assert position < 1e-3
-    assert velocity < 1e-4
-    assert attitude < 1e-6
+    _require_closed(motion, 1e-3, 1e-4, 1e-6)
 
 
 def test_velocities_that_are_given_close_as_well():
@@ -72,18 +72,12 @@ def test_velocities_that_are_given_close_as_well():
     at = np.arange(20001) / 100.0
     rounded = position + np.random.default_rng(1).uniform(-0.5, 0.5, position.shape)
     motion = on_gimbal(EarthMotion.from_states(given, rounded, velocity, orientation, at))
-    position, velocity, attitude = _errors(_integrated(motion), motion)
-    assert position < 1e-3
-    assert velocity < 1e-4
-    assert attitude < 1e-6
+    _require_closed(motion, 1e-3, 1e-4, 1e-6)
 
 
 def test_what_stands_stays_for_an_hour():
     motion = standing(3600.0, 47.0, 11.0, 500.0, yaw=1.0, rate=10.0)
-    position, velocity, attitude = _errors(_integrated(motion), motion)
-    assert position < 1e-2
-    assert velocity < 1e-5
-    assert attitude < 1e-9
+    _require_closed(motion, 1e-2, 1e-5, 1e-9)
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
@@ -229,10 +223,7 @@ def test_great_rotations_within_a_period_close_too():
         nothing,
         nothing,
     )
-    position, velocity, attitude = _errors(_integrated(motion), motion)
-    assert position < 1e-5
-    assert velocity < 1e-8
-    assert attitude < 1e-9
+    _require_closed(motion, 1e-5, 1e-8, 1e-9)
 
 
 def test_uneven_times_close_as_well():
@@ -240,10 +231,7 @@ def test_uneven_times_close_as_well():
     random = np.random.default_rng(2)
     at = np.sort(random.uniform(0.0, 60.0, 6000))
     motion = EarthMotion.from_poses(given, position, orientation, at)
-    position, velocity, attitude = _errors(_integrated(motion), motion)
-    assert position < 1e-2
-    assert velocity < 1e-4
-    assert attitude < 1e-6
+    _require_closed(motion, 1e-2, 1e-4, 1e-6)
 
 
 @pytest.mark.parametrize(
