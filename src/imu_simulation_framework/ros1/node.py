@@ -218,7 +218,7 @@ class Node:
 
         What it sends would be mixed with the experiment's own. So does what a callback cannot take.
 
-        ``raw`` hands over the bytes of each message instead; :mod:`.messages` reads them.
+        ``raw`` hands over the bytes of each message instead; :mod:`.ros1.messages` reads them.
         """
         publishers: list[str] = []
         headers: list[dict] = []  # of the connections whose messages are taken

@@ -49,7 +49,7 @@ _PERIOD = 0.01
 
 
 def numbers_table(experiments: Experiments) -> pd.DataFrame:
-    """Return a row for each number of the chapter, with the keys of :data:`NUMBERS`."""
+    """Return a row for each number of the chapter, with the keys of ``NUMBERS``."""
     imu = read_imu_specification("bno055")
     velocity = float(np.mean(imu.accelerometer.white_noise))
     angle = math.degrees(float(np.mean(imu.gyroscope.white_noise)))
@@ -143,7 +143,7 @@ def judged_drives(experiments: Experiments) -> list[JudgedDrive]:
 
 
 def judgement_table(judged) -> pd.DataFrame:
-    """Return a row for each judgement, with the keys of :data:`JUDGEMENTS`."""
+    """Return a row for each judgement, with the keys of ``JUDGEMENTS``."""
     return pd.DataFrame(
         {
             "drive": one.drive.upper(),
