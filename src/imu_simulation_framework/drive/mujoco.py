@@ -1,13 +1,4 @@
-"""The robot in MuJoCo: wheel velocities in, true motion and ideal IMU out.
-
-The MuJoCo model of the robot on its ground.
-
-The part of the wheels' velocity control that is slower than the physics.
-
-What an ideal IMU on the robot delivers: the means of its signals over the sample period.
-
-The robot in MuJoCo: commanded wheel velocities in, true motion and true IMU signals out.
-"""
+"""The robot in MuJoCo: commanded wheel velocities in, true motion and ideal IMU out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From a configuration and a recording to the drive that is replayed, and its recorded IMU.
-
-The motion of a recorded drive.
-"""
+"""From a configuration and a recording to the drive that is replayed, and its recorded IMU."""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
     """Return the true yaw less the IMU's: a negative one means that the IMU has turned too far.
 
+    It does not begin at zero, as that of an experiment does (:func:`.compare_yaw`).
+
     Parameters
     ----------
     samples : pandas.DataFrame

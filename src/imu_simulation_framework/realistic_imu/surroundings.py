@@ -1,11 +1,7 @@
-"""What an ideal IMU does not say of where it is: field, speed, motors' currents.
-
-What an ideal IMU does not say of where it is: the magnetic field there, and how fast it moves.
+"""What an ideal IMU does not say of where it is: field, speed, and what the motors pull with.
 
 Earth's field is the same everywhere, so that the orientation is enough for it. Iron, magnets and a
 speed need the robot's pose, which comes on its own: a truth waits until it is known.
-
-What the motors of any robot pull with, of its joints' states.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""What is recorded of an experiment: samples in files, and the tables made of them.
-
-Samples of one kind, in order of their stamps, that go to a file as they come in.
-
-Samples as they come in, by their stamps.
-
-What is recorded of one experiment, as it comes in, and the tables it becomes.
-"""
+"""What is recorded of an experiment: samples in files as they come in, and tables of them."""
 
 from __future__ import annotations
 

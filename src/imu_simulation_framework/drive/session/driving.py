@@ -1,9 +1,4 @@
-"""The drive: how far the robot is from the reference, and one command for each error.
-
-The drive itself: each tracking error is answered with one command, until the drive is over.
-
-How far the robot is from the reference, once a control period.
-"""
+"""The drive: how far the robot is from the reference, and one command for each error."""
 
 from __future__ import annotations
 

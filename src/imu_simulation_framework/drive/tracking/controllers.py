@@ -4,8 +4,6 @@ All of them answer ``correct(left, right, error)``: the wheel velocities that fo
 from the reference by inverse kinematics, and the tracking error of this instant, give
 the wheel velocities to command [rad/s]. Gains act on wheel velocities, so a yaw gain is
 in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per metre.
-
-From the tracking error to the wheels' command: what drives the robot along a trajectory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Gazebo 11 as a simulator of experiments, and how its time is kept from running away.
-
-Keeps Gazebo's time from running away from those who drive the robot in it, and who record it.
-
-Interface to Gazebo 11 through gazebo_ros, gazebo_ros_control and Hector's IMU plug-in.
-"""
+"""Gazebo 11, with Hector's IMU plug-in, as a simulator of experiments; it waits for them."""
 
 from __future__ import annotations
 
