@@ -46,12 +46,12 @@ assert not any(map(importlib.util.find_spec, ("rospy", "roslib", "mujoco"))), "n
 """
 MISSING = """
 import imu_simulation_framework as isf
-from imu_simulation_framework.report.page import Page, Section
-from imu_simulation_framework.report.page import page_html
+from imu_simulation_framework.report.figure import Figure
+from imu_simulation_framework.report.page import Page, Section, page_html
 for job in (
     lambda: isf.robot_motion,
     lambda: isf.fly("c3104", 1.0),
-    lambda: page_html(Page("title", [], [Section("figure", figure={})])),
+    lambda: page_html(Page("title", [], [Section("figure", figure=Figure().panel())])),
 ):
     try:
         job()
