@@ -30,7 +30,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class ArgumentParser(argparse.ArgumentParser):
     """As argparse's, with the text as it is; an error is one line without endless words."""
 
-    def __init__(self, description: str | None, **others) -> None:
+    def __init__(self, description: str | None = None, **others) -> None:
         others.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(description=description, **others)
 

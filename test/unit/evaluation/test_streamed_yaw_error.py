@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.angles import unwrap, wrap
-from imu_simulation_framework.heading import yaw_error as streamed
+from imu_simulation_framework.heading import error as streamed
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.heading.error import StreamedYawError
 
