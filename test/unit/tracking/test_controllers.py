@@ -241,6 +241,7 @@ def test_an_unknown_controller_is_refused():
         ("yaw_integral", math.nan, "^yaw_integral is nan, but it must be a finite number"),
         ("yaw_integral", "fast", "^yaw_integral is 'fast', but it must be a finite number"),
         ("correction_limit", 0, "^correction_limit is 0, but it must be positive"),
+        ("correction_limit", 1e-320, "^correction_limit is 1e-320, but it must be at least 1e-06"),
     ],
 )
 def test_impossible_gains_are_refused(key, value, words):

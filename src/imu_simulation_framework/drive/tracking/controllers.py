@@ -43,7 +43,7 @@ class ControllerGains(Settings):
     distance_integral: float = setting(0.5, unit="rad/s^2/m", minimum=0.0)
     distance_derivative: float = setting(0.0, unit="rad/m", minimum=0.0)
     derivative_time_constant: float = setting(0.1, unit="s", minimum=0.0)
-    correction_limit: float = setting(6.0, unit="rad/s", above=0.0)
+    correction_limit: float = setting(6.0, unit="rad/s", above=0.0, minimum=1e-6)
 
 
 class Pid:
