@@ -158,12 +158,6 @@ class Consistency(NamedTuple):
         return low <= self.mean_nis <= high
 
 
-def normalised_squared_errors(errors: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """Return e^T P^-1 e of errors (..., n) and covariances (..., n, n), (...)."""
-    solved = np.linalg.solve(covariance, errors[..., np.newaxis])[..., 0]
-    return np.sum(errors * solved, axis=-1)
-
-
 def consistency(
     navigation: Navigation,
     errors: NavigationErrors,
@@ -174,7 +168,7 @@ def consistency(
 
     ``errors``: of the same runs and times, with the biases' errors or without. ``begin``: fixes
     before that time after the first one are left out [s]. ``probability``: of the bounds. Raises
-    EnsembleError if there is no fix after the beginning.
+    EnsembleError if there is no fix after the beginning, or the filter takes a state for exact.
     """
     used = navigation.time >= navigation.time[0] + begin
     states = errors.states[:, used]
@@ -183,7 +177,14 @@ def consistency(
     if not np.any(np.isfinite(nis)):
         raise EnsembleError(f"there is no fix after {begin:g} s by which a filter could be judged")
     covariance = navigation.covariance[:, used, :degrees, :degrees]
-    nees = np.mean(normalised_squared_errors(states, covariance), axis=0)
+    try:
+        solved = np.linalg.solve(covariance, states[..., np.newaxis])[..., 0]
+    except np.linalg.LinAlgError:
+        raise EnsembleError(
+            "the filter takes a state for exact, as with a receiver without noise, so that its "
+            "errors cannot be compared with what it says of them"
+        ) from None
+    nees = np.mean(np.sum(states * solved, axis=-1), axis=0)
     known = np.isfinite(nis)
     count = np.sum(known, axis=0)
     sums = np.sum(np.where(known, nis, 0.0), axis=0)

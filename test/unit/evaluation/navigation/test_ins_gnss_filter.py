@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.errors import EnsembleError, MotionError
 from imu_simulation_framework.flight.navigation.filter import (
     LeverArm,
     initial_covariance,
@@ -226,3 +226,10 @@ def test_what_does_not_fit_is_said(airframe):
     ):
         with pytest.raises(MotionError, match=words):
             run_filter(start, said.time, delta_theta, gained, others, tuning_of(IMU), *arm)
+
+
+def test_a_filter_that_takes_its_fixes_for_exact_is_not_judged():
+    airframe = isf.circling(30.0, latitude=50.0, radius=800.0, speed=60.0)
+    runs = isf.navigate_runs(airframe, "agisim", isf.GnssSpecification(rate=2.0), runs=2)
+    with pytest.raises(EnsembleError, match="takes a state for exact"):
+        runs.consistency()
