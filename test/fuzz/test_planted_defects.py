@@ -32,7 +32,7 @@ def bare_key_error_in_a_reader_of_text(monkeypatch):
 def bare_key_error_in_a_reader_of_bags(monkeypatch):
     """There whatever a library raises becomes a sentence on a damaged file."""
     for module in (bag, ros2_bag):
-        monkeypatch.setattr(module, "choose_topic", lambda *_: {}["topic"])
+        monkeypatch.setattr(module, "chosen_topic", lambda *_: {}["topic"])
 
 
 def every_50th_row_dropped(monkeypatch):
