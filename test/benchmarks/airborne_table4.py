@@ -37,7 +37,7 @@ from scipy import stats
 import imu_simulation_framework as isf
 from imu_simulation_framework.flight.jsbsim import fly
 from imu_simulation_framework.flight.navigation.tuning import tuning_of
-from imu_simulation_framework.sensors.unit import AGISIM_SPREAD, draw_unit
+from imu_simulation_framework.sensors.imu_specification import AGISIM_SPREAD, draw_unit
 
 RATE = 100.0
 DURATION, BEGINNING, ON_RUNWAY = 200.0, 0.0, 3.0
@@ -62,6 +62,9 @@ PUBLISHED = isf.FilterTuning(
     velocity_noise=0.1,
     initial=isf.InitialUncertainty(DEGREE, DEGREE, velocity=0.1, position=10.0),
 )
+WHITE = isf.GnssSpecification(rate=2.0, qualities=(isf.FixQuality(
+    horizontal_noise=2.5, vertical_noise=2.5, velocity_noise=0.1, vertical_velocity_noise=0.1
+),))  # fmt: skip
 WRONG_AT_FIRST = np.array([-0.05 * DEGREE, 0.04 * DEGREE, DEGREE, *[0.0] * 6])
 
 
@@ -88,13 +91,6 @@ def bias_only(imu):
         )
 
     return replace(imu, gyroscope=triad(imu.gyroscope), accelerometer=triad(imu.accelerometer))
-
-
-def white_receiver():
-    quality = isf.FixQuality(
-        horizontal_noise=2.5, vertical_noise=2.5, velocity_noise=0.1, vertical_velocity_noise=0.1
-    )
-    return isf.GnssSpecification(rate=2.0, qualities=(quality,))
 
 
 def show(name, values, form="{:10.3f}"):
@@ -125,7 +121,7 @@ def main():
     imu = isf.read_imu_specification("agisim")
     imus = [draw_unit(imu, AGISIM_SPREAD, run=run) for run in range(options.runs)]
     simple = [bias_only(imu)] * options.runs
-    groves, white = isf.read_gnss_specification("groves"), white_receiver()
+    groves, white = isf.read_gnss_specification("groves"), WHITE
     published = {"tuning": PUBLISHED, "initial_errors": WRONG_AT_FIRST}
     own = {"tuning": tuning_of(imu)}
     runway = flown(ON_RUNWAY)
@@ -153,15 +149,8 @@ def main():
     print("receiver on the airframe, gimbal on, consistent")
     away = replace(white, lever_arm=ANTENNA)
     for name, compensated in (("lever arm known", True), ("lever arm unknown", False)):
-        found = navigated(
-            name,
-            motions["on"],
-            imus,
-            away,
-            airframe=airframe,
-            compensated=compensated,
-            **own,
-        )
+        how = {"airframe": airframe, "compensated": compensated, **own}
+        found = navigated(name, motions["on"], imus, away, **how)
         show("  to beside the IMU", np.median(found, axis=0) / np.median(beside, axis=0))
     begin, cpu = time.perf_counter(), time.process_time()
     isf.navigate_runs(motions["on"], imu, white, 100)

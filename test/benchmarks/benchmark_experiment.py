@@ -1,8 +1,9 @@
-"""How fast, and how large in memory, an experiment is: drive A eleven times.
+"""How fast, and how large in memory, a simulated robot with its IMU is, beside MuJoCo alone.
 
-Four ways to do the same: MuJoCo stepping alone, the experiment in one process, and the
-experiment as ROS nodes in lock-step, without and with a bag of every topic. Absolute figures
-depend on the machine, the ratios less.
+First the simulator and the IMU models by themselves, in turns in one process; a batch beside the
+drawing of a normal number for each sample. Then drive A eleven times: MuJoCo stepping alone, the
+experiment in one process, and the experiment as ROS nodes in lock-step, without and with a bag of
+every topic. Absolute figures depend on the machine, the ratios less.
 """
 
 import json
@@ -18,35 +19,73 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import psutil
+from _timing import beside, draw_numbers, in_turns, seconds
 
 from imu_simulation_framework.core.files import default_configuration_path, package_share
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process
-from imu_simulation_framework.drive.mujoco import build_model
+from imu_simulation_framework.drive.mujoco import MujocoSimulator, build_model
 from imu_simulation_framework.drive.preparation import prepare_drive
 from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
 
-PHYSICS_RATE = 1000
-STEPS_PER_SAMPLE = 10
+PHYSICS_RATE, SAMPLE_RATE = 1000, 100
+COMMAND = (8.0, 10.0)
+SAMPLES, ROUNDS = 100, 60
 MEMORY_PERIOD = 0.25
 
 
-def mujoco_alone(duration):
-    """Times real time of MuJoCo stepping the robot for ``duration`` seconds."""
+def mujoco_alone(samples):
+    """Return a function that lets MuJoCo step the robot."""
     model = build_model(load_robot_parameters(), PHYSICS_RATE)
     data = mujoco.MjData(model)
-    data.ctrl[:] = (8.0, 10.0)
-    started = time.perf_counter()
-    for _ in range(int(duration * PHYSICS_RATE / STEPS_PER_SAMPLE)):
-        mujoco.mj_step(model, data, STEPS_PER_SAMPLE)
-    return duration / (time.perf_counter() - started)
+    data.ctrl[:] = COMMAND
+
+    def run():
+        for _ in range(samples):
+            mujoco.mj_step(model, data, PHYSICS_RATE // SAMPLE_RATE)
+
+    return run
 
 
-def in_process(configuration, drive):
-    """Times real time of the experiment's loop in one process."""
-    started = time.perf_counter()
-    record = drive_in_process(configuration, drive)
-    return record.ground_truth.newest / 1e9 / (time.perf_counter() - started)
+def simulator_with(preset=None):
+    """Return a function that lets the simulator step, with an IMU or without."""
+    simulator = MujocoSimulator(load_robot_parameters(), PHYSICS_RATE, SAMPLE_RATE)
+    simulator.set_wheel_velocities(*COMMAND)
+    imu = make_imu_model(preset, {}, simulator.sample_period, 1) if preset else None
+
+    def run():
+        for _ in range(SAMPLES):
+            state = simulator.step()
+            if imu is not None:
+                imu.step(state.imu_truth)
+
+    return run
+
+
+def simulators(runs=10, samples=60_000):
+    calls = {"MuJoCo alone": mujoco_alone(SAMPLES), "simulator": simulator_with()}
+    calls.update({f"simulator, imu {preset}": simulator_with(preset) for preset in PRESETS})
+    taken = in_turns(calls, ROUNDS, time.perf_counter)
+    least = {name: values.min() / SAMPLES for name, values in taken.items()}
+    print(f"MuJoCo {mujoco.__version__}, {PHYSICS_RATE} Hz physics, {SAMPLE_RATE} Hz samples")
+    print(f"{'':32}{'us/sample':>10}{'times real time':>17}{'of MuJoCo alone':>17}")
+    for name, one in least.items():
+        ratio = one / least["MuJoCo alone"]
+        print(f"{name:32}{1e6 * one:10.1f}{1.0 / (SAMPLE_RATE * one):17.0f}{ratio:17.2f}")
+    rest = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 9.81))
+    truth = ImuTruth(*(np.tile(values, (samples, 1)) for values in rest))
+    for preset in ("generic", "hector"):
+        imu = make_imu_model(preset, {}, 1.0 / SAMPLE_RATE, 1)
+        batch, ratio = beside(
+            lambda imu=imu: imu.batch(truth, runs), lambda: draw_numbers(runs * samples), 1
+        )
+        one = batch / (runs * samples)
+        print(
+            f"batch, imu {preset:21}{1e6 * one:10.3f}{1.0 / (SAMPLE_RATE * one):17.0f}"
+            f"{ratio:8.0f} normal numbers"
+        )
 
 
 class PeakMemory(threading.Thread):
@@ -74,9 +113,8 @@ class PeakMemory(threading.Thread):
 
 def as_nodes(folder, record):
     """The experiment through roslaunch; its summary, peak memory [MB] and CPU time [s]."""
-    program = shutil.which("run_experiment.py") or str(
-        package_share() / "scripts" / "run_experiment.py"
-    )
+    name = "run_experiment.py"
+    program = shutil.which(name) or str(package_share() / "scripts" / name)
     experiment = subprocess.Popen(
         [sys.executable, program, "drive:=a", f"output:={folder}", f"record:={record}"],
         stdout=subprocess.PIPE,
@@ -93,17 +131,16 @@ def as_nodes(folder, record):
     return json.loads(summary.read_text()), memory.peak, sum(memory.cpu.values())
 
 
-def main():
+def experiments():
     configuration = load_configuration(default_configuration_path())
     drive = prepare_drive(configuration)
     duration = float(drive.trajectory.index[-1])
-    before = mujoco_alone(duration)
-    one_process = in_process(configuration, drive)
-    reference = np.mean([before, mujoco_alone(duration)])
-
-    print(
-        f"drive A, {duration:.0f} s simulated, {os.cpu_count()} cores, MuJoCo {mujoco.__version__}"
-    )
+    alone = mujoco_alone(int(duration * SAMPLE_RATE))
+    before = seconds(alone, time.perf_counter)
+    one_process = seconds(lambda: drive_in_process(configuration, drive), time.perf_counter)
+    reference = duration / np.mean([before, seconds(alone, time.perf_counter)])
+    one_process = duration / one_process
+    print(f"drive A, {duration:.0f} s simulated, {os.cpu_count()} cores")
     print(f"{'':36}{'x real time':>12}{'cost of MuJoCo':>16}{'peak MB':>9}{'CPU s':>7}")
     print(f"{'MuJoCo alone':36}{reference:12.1f}{1.0:16.2f}")
     print(f"{'in one process':36}{one_process:12.1f}{reference / one_process:16.2f}")
@@ -111,12 +148,12 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             summary, peak, cpu = as_nodes(folder, record)
         factor = summary["execution"]["real_time_factor"]
-        messages = summary["messages"]
         print(f"{name:36}{factor:12.1f}{reference / factor:16.2f}{peak:9.0f}{cpu:7.0f}")
         for topic in ("imu_simulated", "ground_truth"):
-            counts = messages[topic]
+            counts = summary["messages"][topic]
             print(f"    {topic}: {counts['received']} of {counts['expected']} messages received")
 
 
 if __name__ == "__main__":
-    main()
+    simulators()
+    experiments()

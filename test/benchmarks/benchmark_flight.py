@@ -1,30 +1,16 @@
-"""How fast a flight is beside JSBSim alone: states, motion, gimbal, increments, an IMU's samples.
-
-Absolute figures depend on the machine; the ratios, measured in turns in one process, hardly do.
-"""
+"""How fast a flight is beside JSBSim alone: states, motion, gimbal, increments, IMU."""
 
 import time
 
-import numpy as np
+from _timing import in_turns
 
-from imu_simulation_framework.flight.gimbal.files import read_gimbal
-from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
-from imu_simulation_framework.flight.jsbsim import Notices, data_folder, fly, jsbsim, told
-from imu_simulation_framework.motion.strapdown import increments_of
-from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.simulation import simulate_imu
+import imu_simulation_framework as isf
+from imu_simulation_framework.flight.jsbsim import Notices, data_folder, jsbsim, told
 
 RATE, DURATION = 100.0, 200.0
 TIMES = 5
 LIMIT = 0.2
 """Of all that is not JSBSim's own, but for the IMU's errors [s]."""
-
-
-def seconds(function, *arguments, **settings):
-    """Return how long a call takes, and what it returns."""
-    start = time.perf_counter()
-    result = function(*arguments, **settings)
-    return time.perf_counter() - start, result
 
 
 def alone():
@@ -42,22 +28,20 @@ def alone():
 
 
 def main():
-    gimbal, imu = read_gimbal("agisim"), read_imu_specification("mti300")
-    parts = ("JSBSim alone", "states", "motion", "gimbal", "increments", "IMU with errors")
-    taken = {name: [] for name in parts}
-    fly("c3104", duration=1.0)
-    for _ in range(TIMES):
-        taken["JSBSim alone"].append(seconds(alone)[0])
-        spent, flight = seconds(fly, "c3104", DURATION, RATE)
-        taken["states"].append(spent)
-        spent, motion = seconds(flight.states.motion)
-        taken["motion"].append(spent)
-        spent, carried = seconds(simulate_gimbal, motion, gimbal)
-        taken["gimbal"].append(spent)
-        taken["increments"].append(seconds(increments_of, carried.motion)[0])
-        taken["IMU with errors"].append(seconds(simulate_imu, carried.motion, imu)[0])
+    gimbal, imu = isf.read_gimbal("agisim"), isf.read_imu_specification("mti300")
+    motion = isf.fly("c3104", DURATION, RATE).states.motion()
+    carried = isf.simulate_gimbal(motion, gimbal).motion
+    states = isf.fly("c3104", DURATION, RATE).states
+    calls = {
+        "JSBSim alone": alone,
+        "states": lambda: isf.fly("c3104", DURATION, RATE),
+        "motion": states.motion,
+        "gimbal": lambda: isf.simulate_gimbal(motion, gimbal),
+        "increments": lambda: isf.increments_of(carried),
+        "IMU with errors": lambda: isf.simulate_imu(carried, imu),
+    }
     # Others who use the machine make it slower, never faster.
-    least = {name: float(np.min(values)) for name, values in taken.items()}
+    least = {name: t.min() for name, t in in_turns(calls, TIMES, time.perf_counter).items()}
     least["states"] -= least["JSBSim alone"]
     own = least["JSBSim alone"]
     for name, value in least.items():

@@ -1,19 +1,15 @@
-"""How fast the noise processes are, beside the drawing of their normal numbers alone.
-
-Absolute figures depend on the machine; the ratios, measured in turns in one process, hardly do.
-"""
+"""How fast the noise processes are, beside the drawing of their normal numbers alone."""
 
 import resource
-import time
 from operator import itemgetter
 
 import numpy as np
+from _timing import beside, draw_numbers, in_turns, numbers_per_sample
 
-from imu_simulation_framework.sensors.files import find_imu_specification, load_imu_specification
+import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
 from imu_simulation_framework.sensors.noise.processes import (
-    BLOCK,
     BiasInstability,
     GaussMarkov,
     Quantisation,
@@ -40,91 +36,67 @@ def processes():
         "random walk": (RandomWalk(1.0, PERIOD, generator), 1),
         "Gauss-Markov": (GaussMarkov(1.0, 100.0, PERIOD, generator), 1),
         "Gauss-Markov, 3 times": (GaussMarkov(1.0, (1.0, 10.0, 100.0), PERIOD, generator), 1),
-        "bias instability": (flicker, flicker.components),
+        "bias instability": (flicker, len(flicker._phi)),
         "ramp": (RateRamp(1.0, PERIOD), 0),
     }
 
 
-def seconds(function):
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
-def drawing(numbers, generator):
-    """Seconds for drawing so many normal numbers, in blocks that stay in the cache."""
-    block = np.empty(3 * BLOCK)
-    return seconds(
-        lambda: [generator.standard_normal(out=block) for _ in range(numbers // len(block))]
-    )
-
-
 def single_processes():
-    generator = np.random.default_rng(2)
     axes_samples = 3 * RUNS_EACH * SAMPLES
     print(f"{'':32}{'numbers':>8}{'ns/sample of an axis':>22}{'of drawing them':>17}")
     for name, (process, numbers) in processes().items():
-        batch = min(seconds(lambda p=process: p.batch(SAMPLES, RUNS_EACH)) for _ in range(3))
-        line = f"{name:32}{numbers:8}{1e9 * batch / axes_samples:22.1f}"
-        if numbers:
-            drawn = min(drawing(axes_samples, generator) for _ in range(3)) * numbers
-            line += f"{batch / drawn:17.2f}"
-        print(line)
+        # A ramp draws none.
+        count = axes_samples * max(numbers, 1)
+        taken, ratio = beside(
+            lambda p=process: p.batch(SAMPLES, RUNS_EACH), lambda n=count: draw_numbers(n), 3
+        )
+        last = f"{ratio:17.2f}" if numbers else ""
+        print(f"{name:32}{numbers:8}{1e9 * taken / axes_samples:22.1f}{last}")
 
 
 def thousand_runs(specification):
     """The gyroscope's noise for all runs, a few at a time, in turns with the drawing alone."""
-    generator = np.random.default_rng(3)
     prototype = TriadNoise(specification, PERIOD, np.random.SeedSequence(0))
-    numbers = prototype.numbers_per_sample * 3 * SAMPLES
-    noise_time = drawing_time = 0.0
+    numbers = numbers_per_sample(prototype) * 3 * SAMPLES
+    seeds = iter(range(RUNS))
 
-    def some_runs(first):
-        for run in range(first, first + RUNS_AT_ONCE):
-            noise, bias = prototype.restarted(np.random.SeedSequence(run)).advance(SAMPLES)
+    def some_runs():
+        for _ in range(RUNS_AT_ONCE):
+            noise, bias = prototype.restarted(np.random.SeedSequence(next(seeds))).advance(SAMPLES)
             noise += bias
 
-    for first in range(0, RUNS, RUNS_AT_ONCE):
-        noise_time += seconds(lambda first=first: some_runs(first))
-        drawing_time += drawing(numbers * RUNS_AT_ONCE, generator)
-    ratio = noise_time / drawing_time
+    calls = {"noise": some_runs, "drawing": lambda: draw_numbers(numbers * RUNS_AT_ONCE)}
+    noise, drawing = (part.sum() for part in in_turns(calls, RUNS // RUNS_AT_ONCE).values())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
     print(
         f"gyroscope of bno055.yaml, {RUNS} runs x {SAMPLES * PERIOD:g} s x {1.0 / PERIOD:g} Hz x "
-        f"3 axes: {noise_time:.1f} s; {ratio:.2f} of drawing its "
-        f"{prototype.numbers_per_sample} normal numbers for each (limit {LIMIT:g}); "
+        f"3 axes: {noise:.1f} s; {noise / drawing:.2f} of drawing its "
+        f"{numbers_per_sample(prototype)} normal numbers for each (limit {LIMIT:g}); "
         f"{memory:.0f} MB at most"
     )
-    return ratio
+    if noise > LIMIT * drawing:
+        print(f"slower than {LIMIT:g} times the drawing of its normal numbers")
 
 
-def whole_model(specification, samples=2000):
-    truth = ImuTruth(
-        np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1)),
-        np.zeros((samples, 3)),
-        np.tile([0.0, 0.0, 9.81], (samples, 1)),
-    )
+def whole_model(specification, samples=2000, runs=300):
+    rest = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 9.81))
+    truth = ImuTruth(*(np.tile(values, (samples, 1)) for values in rest))
     imu = make_imu_model("specification", {"specification": specification}, PERIOD, 4)
     one = truth.each(itemgetter(0))
-    step = min(seconds(lambda: [imu.step(one) for _ in range(200)]) for _ in range(10)) / 200
-    block = min(seconds(lambda: imu.advance(truth)) for _ in range(5)) / samples
-    runs = 300
-    batch = min(seconds(lambda: imu.batch(truth, runs)) for _ in range(2)) / samples / runs
-    for name, value in (
-        ("a sample at a time", step),
-        ("a block at a time", block),
-        (f"{runs} runs at once", batch),
+    for name, call, count in (
+        ("a sample at a time", lambda: [imu.step(one) for _ in range(200)], 200),
+        ("a block at a time", lambda: imu.advance(truth), samples),
+        (f"{runs} runs at once", lambda: imu.batch(truth, runs), samples * runs),
     ):
-        print(f"imu specification, {name:32}{1e6 * value:8.2f} us/sample")
+        least = in_turns({name: call}, 3)[name].min() / count
+        print(f"imu specification, {name:32}{1e6 * least:8.2f} us/sample")
 
 
 def main():
-    specification = load_imu_specification(find_imu_specification("bno055"))
+    specification = isf.read_imu_specification("bno055")
     single_processes()
     whole_model(specification)
-    ratio = thousand_runs(specification.gyroscope)
-    if ratio > LIMIT:
-        print(f"slower than {LIMIT:g} times the drawing of its normal numbers")
+    thousand_runs(specification.gyroscope)
 
 
 if __name__ == "__main__":

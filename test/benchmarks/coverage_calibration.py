@@ -19,17 +19,15 @@ share of 95 % leaves that band for one in 150 quantities.
     coverage_calibration.py [RECORDINGS [CASE ...]]
 """
 
-import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from _coverage import held, studied, with_words
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.characterisation.calibration.correction import (
-    ImuCorrection,
     correction_of,
     what_is_left,
 )
@@ -50,9 +48,10 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     fit_to_sphere,
 )
 from imu_simulation_framework.core.columns import ACCEL, GYRO
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "identification"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "characterisation"))
 from calibration_records import (
     chamber_record,
     free_record,
@@ -62,7 +61,7 @@ from calibration_records import (
     table_record,
 )
 
-PLACES = [(i, j) for i in range(3) for j in range(3)]
+TRIADS = ("gyroscope", "accelerometer")
 
 
 def calibrated(seed, known):
@@ -80,72 +79,69 @@ def calibrated(seed, known):
     return sensor, gyroscope, accelerometer
 
 
-def held(found, bias, matrix):
+def triad_held(found, bias, matrix):
     """Whether each interval holds, 12 of a triad."""
-    pairs = [*zip(found.bias, bias), *((found.matrix[i][j], matrix[i][j]) for i, j in PLACES)]
-    return [one.low <= truth <= one.high for one, truth in pairs]
+    return held([*found.bias, *(one for row in found.matrix for one in row)],
+                [*bias, *np.ravel(matrix)])  # fmt: skip
 
 
-def study(task):
+def study(seed, case):
     """Whether each interval of one recording holds."""
-    case, seed = task
-    if case in ("known", "found"):
-        sensor, *found = calibrated(seed, case == "known")
-        triads = (sensor.gyroscope, sensor.accelerometer)
-        return [
-            one
-            for what, triad in zip(found, triads)
-            for one in held(what, triad.turn_on_bias, triad.scale_factor_and_misalignment)
-        ]
-    if case.startswith("rest"):
-        times, values = rest_record(seed, case.split(", ")[1])
+    kind, _, how = case.partition(", ")
+    if kind in ("known", "found"):
+        sensor, *found = calibrated(seed, kind == "known")
+        parts = []
+        for name, what in zip(TRIADS, found):
+            triad = getattr(sensor, name)
+            parts += triad_held(what, triad.turn_on_bias, triad.scale_factor_and_misalignment)
+        return parts
+    if kind == "rest":
+        times, values = rest_record(seed, how)
         found = calibrate_gyroscope(times, values, [RestTime(0, len(times))])
-        return [one.low <= 0.0 <= one.high for one in found.bias]
-    if case == "free":
+        return held(found.bias, (0.0, 0.0, 0.0))
+    if kind == "free":
         sensor, times, values = free_record(seed)
         rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
         triad = sensor.accelerometer
         found = calibrate_accelerometer_freely(
             times, values[:, 3:], rests, noise=noise_of(triad), gravity=WORLD_GRAVITY
         )
-        every = held(found, triad.turn_on_bias, symmetric_part(triad))
+        every = triad_held(found, triad.turn_on_bias, symmetric_part(triad))
         return [every[k] for k in SYMMETRIC]
-    if case == "chamber":
+    if kind == "chamber":
         times, values, temperatures, triad, scale, bias = chamber_record(seed)
         found = calibrate_accelerometer(
             times, values, find_rest(times, values, ACCEL, "made"), gravity=WORLD_GRAVITY,
             noise=(SlowNoise(1e-4),) * 3, temperature=TemperatureFit(temperatures, 20.0, 1, 1),
         )  # fmt: skip
-        over = zip([*found.temperature_bias[0], *found.temperature_scale[0]], [*bias, *scale])
-        here = held(found, triad.turn_on_bias, triad.scale_factor_and_misalignment)
-        return here + [one.low <= truth <= one.high for one, truth in over]
-    wanders, known = case.startswith("wandering"), case.endswith("known")
-    flicker = 0.1e-6 if wanders else 0.0
-    samples = 4500 if wanders and not known else 1500
+        over = [*found.temperature_bias[0], *found.temperature_scale[0]]
+        here = triad_held(found, triad.turn_on_bias, triad.scale_factor_and_misalignment)
+        return here + held(over, [*bias, *scale])
+    flicker = 0.1e-6 if kind == "wandering" else 0.0
+    samples = 4500 if flicker and how == "found" else 1500
     times, readings, hard, soft = magnetic_record(seed, samples, flicker)
-    noise = (SlowNoise(0.6e-6 * np.sqrt(0.04), flicker),) * 3 if known else None
-    every = held(fit_to_sphere(times, readings, noise=noise).calibration, hard, soft)
+    noise = (SlowNoise(0.6e-6 * np.sqrt(0.04), flicker),) * 3 if how == "known" else None
+    every = triad_held(fit_to_sphere(times, readings, noise=noise).calibration, hard, soft)
     return [every[k] for k in SYMMETRIC]
 
 
 SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)
 """Of bias and matrix, what is different."""
 NAMES = {
-    "known": ("gyroscope", "accelerometer"),
-    "found": ("gyroscope", "accelerometer"),
-    **{f"rest, {name}": ("gyroscope",) for name in ("bno055", "stim300", "adis16470")},
-    "free": ("accelerometer",),
-    "chamber": ("accelerometer",),
-    "magnetometer, known": ("magnetometer",),
-    "magnetometer, found": ("magnetometer",),
-    "wandering, known": ("magnetometer",),
-    "wandering, found": ("magnetometer",),
+    **dict.fromkeys(("known", "found"), TRIADS),
+    **dict.fromkeys([f"rest, {name}" for name in ("bno055", "stim300", "adis16470")], TRIADS[:1]),
+    **dict.fromkeys(("free", "chamber"), TRIADS[1:]),
+    **{
+        f"{kind}, {noise}": ("magnetometer",)
+        for kind in ("magnetometer", "wandering")
+        for noise in ("known", "found")
+    },
 }
 
 
-def coverage(pool, case, count):
+def coverage(case, count):
     """Print the share of intervals that hold for each quantity."""
-    found = np.array(list(pool.map(study, [(case, seed) for seed in range(count)])))
+    found = np.array(studied(study, count, case))
     print(f"{case}: {count} recordings, share of 95 % intervals that hold [%]")
     for name, part in zip(NAMES[case], np.split(100.0 * found.mean(axis=0), len(NAMES[case]))):
         listed = [f"{share:.1f}" for share in part]
@@ -166,19 +162,21 @@ def residual(triad, correction):
     )
 
 
-def ends(task):
+def corrections(found):
+    """The corrections of gyroscope and accelerometer."""
+    return {name: correction_of(one) for name, one in zip(TRIADS, found)}
+
+
+def ends(seed, motion):
     """The heading's error of a sensor after a drive, before and after its calibration [deg]."""
-    seed, motion = task
-    sensor, gyroscope, accelerometer = calibrated(seed, True)
-    correction = ImuCorrection("x", correction_of(gyroscope), correction_of(accelerometer))
-    left = replace(
-        sensor,
-        gyroscope=residual(sensor.gyroscope, correction.gyroscope),
-        accelerometer=residual(sensor.accelerometer, correction.accelerometer),
-    )
+    sensor, *found = calibrated(seed, True)
+    left = {
+        name: residual(getattr(sensor, name), correction)
+        for name, correction in corrections(found).items()
+    }
     return [
         np.degrees(isf.yaw_error(isf.simulate_imu(motion, one, seed=seed), motion).iloc[-1])
-        for one in (sensor, left)
+        for one in (sensor, replace(sensor, **left))
     ]
 
 
@@ -188,66 +186,62 @@ def budget(population, motion):
     A specification has one sensor's scale factors and misalignments. Here they stand for standard
     deviations, whose effects add as squares.
     """
-    none = np.zeros((3, 3)).tolist()
+
+    def with_matrix(sensor, name, matrix):
+        triad = replace(getattr(sensor, name), scale_factor_and_misalignment=matrix.tolist())
+        return replace(sensor, **{name: triad})
+
     plain = population
-    for name in ("gyroscope", "accelerometer"):
-        triad = replace(getattr(plain, name), scale_factor_and_misalignment=none)
-        plain = replace(plain, **{name: triad})
+    for name in TRIADS:
+        plain = with_matrix(plain, name, np.zeros((3, 3)))
     model = isf.yaw_error_model(plain, motion)
     mean = model.mean()[-1]
     total = mean**2 + model.variance()[-1]
-    for name in ("gyroscope", "accelerometer"):
-        for i, j in PLACES:
-            matrix = np.zeros((3, 3))
-            matrix[i, j] = getattr(population, name).scale_factor_and_misalignment[i][j]
-            triad = replace(getattr(plain, name), scale_factor_and_misalignment=matrix.tolist())
-            with_one = isf.yaw_error_model(replace(plain, **{name: triad}), motion)
+    for name in TRIADS:
+        matrix = np.array(getattr(population, name).scale_factor_and_misalignment)
+        for place in np.eye(9).reshape(9, 3, 3):
+            with_one = isf.yaw_error_model(with_matrix(plain, name, place * matrix), motion)
             total += (with_one.mean()[-1] - mean) ** 2
     return np.degrees(np.sqrt(total))
 
 
-def heading(pool, sensors=40):
+def heading(sensors=40):
     """Print the heading's error after ten minutes, budget and experiment, before and after."""
-    sensor, gyroscope, accelerometer = calibrated(1, True)
-    correction = ImuCorrection("x", correction_of(gyroscope), correction_of(accelerometer))
+    sensor, *found = calibrated(1, True)
+    correction = isf.characterisation.ImuCorrection("x", **corrections(found))
     configuration = isf.load_configuration(overrides={"trajectory": {"stop": 600.0}})
     motion = isf.robot_motion(configuration)
     # Before, what the sensors of calibration_records are drawn with.
-    one_percent = (np.full((3, 3), 0.01)).tolist()
-    drawn = replace(
-        sensor,
-        gyroscope=replace(
-            sensor.gyroscope, turn_on_bias=0.0, turn_on_bias_sigma=0.01,
-            scale_factor_and_misalignment=one_percent,
-        ),
-        accelerometer=replace(
-            sensor.accelerometer, turn_on_bias=0.0, turn_on_bias_sigma=0.2,
-            scale_factor_and_misalignment=one_percent,
-        ),
-    )  # fmt: skip
-    found = np.array(list(pool.map(ends, [(seed, motion) for seed in range(sensors)])))
-    for name, population, errors in (
-        ("before", drawn, found[:, 0]),
-        ("after", what_is_left(correction, sensor, "left"), found[:, 1]),
+    drawn = {
+        name: replace(
+            getattr(sensor, name), turn_on_bias=0.0, turn_on_bias_sigma=sigma,
+            scale_factor_and_misalignment=np.full((3, 3), 0.01).tolist(),
+        )
+        for name, sigma in zip(TRIADS, (0.01, 0.2))
+    }  # fmt: skip
+    left = what_is_left(correction, sensor, "left")
+    for name, population, errors in zip(
+        ("before", "after"),
+        (replace(sensor, **drawn), left),
+        np.transpose(studied(ends, sensors, motion)),
     ):
-        size = budget(population, motion)
         print(
-            f"heading after 600 s of drive A, {name} calibration: budget {size:.2f} deg rms; "
-            f"experiment with {sensors} sensors: {np.sqrt(np.mean(errors**2)):.2f} deg rms, the "
-            f"first five {' '.join(f'{x:+.2f}' for x in errors[:5])} deg",
+            f"heading after 600 s of drive A, {name} calibration: budget "
+            f"{budget(population, motion):.2f} deg rms; experiment with {sensors} sensors: "
+            f"{np.sqrt(np.mean(errors**2)):.2f} deg rms, the first five "
+            f"{' '.join(f'{x:+.2f}' for x in errors[:5])} deg",
             flush=True,
         )
 
 
 def main(count=200, *cases):
     """Run the cases."""
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for case in NAMES:
-            if not cases or case.split(",")[0] in cases:
-                coverage(pool, case, count)
-        if not cases or "heading" in cases:
-            heading(pool)
+    for case in NAMES:
+        if not cases or case.split(",")[0] in cases:
+            coverage(case, count)
+    if not cases or "heading" in cases:
+        heading()
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
+    with_words(main, int)

@@ -10,14 +10,11 @@ interval of a parameter that was not chosen does not hold.
     coverage_yaw_error.py [DRIVES [MODEL ...]]
 """
 
-import math
-import os
-import sys
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from _coverage import held, standard_error, studied, with_words
 
 from imu_simulation_framework.heading.identification.identify import identify_yaw_error
 from imu_simulation_framework.heading.identification.terms import ObservedYawError
@@ -51,16 +48,21 @@ lower by 6 at least. An angle random walk of 3e-4 rad/s/sqrt(Hz) beside a drift 
 30 s, for instance, makes a difference of 0.13, and a yaw drift over 60 s is 0.64 from a random
 walk, which no test could see.
 """
+SOURCES = {
+    AngleRandomWalk: ("walk", "angle_random_walk"),
+    RateRandomWalk: ("rate walk", "rate_random_walk"),
+    RateGaussMarkov: ("drift", "rate_drift_sigma", "rate_drift_time"),
+    YawGaussMarkov: ("drift", "yaw_drift_sigma", "yaw_drift_time"),
+}
+"""Random terms: what they are called, as which they draw their numbers, and their parameters."""
 
 
 def motion(duration=DURATION):
     """Times [s], and net and absolute turn [rad] of a drive with curves to both sides."""
     times = np.arange(duration + 1.0)
     rate = 0.3 * np.sin(times / 20.0) + 0.15 * np.sign(np.sin(times / 57.0)) + 0.05
-    turns = [
-        np.concatenate([[0.0], np.cumsum(values[1:])]) for values in (rate, np.abs(rate))
-    ]  # fmt: skip
-    return times, *turns
+    rate[0] = 0.0
+    return times, np.cumsum(rate), np.cumsum(np.abs(rate))
 
 
 def true_model(name, duration=DURATION):
@@ -69,16 +71,9 @@ def true_model(name, duration=DURATION):
     values = MODELS[name]
     known = START_OFFSET - CONSTANTS["rate_bias"] * times - CONSTANTS["scale_factor"] * net
     sources = [KnownError("constants", known), YawNoise("noise", values["reference_noise"])]
-    if "angle_random_walk" in values:
-        sources.append(AngleRandomWalk("walk", values["angle_random_walk"]))
-    if "rate_random_walk" in values:
-        sources.append(RateRandomWalk("rate walk", values["rate_random_walk"]))
-    if "rate_drift_sigma" in values:
-        sources.append(
-            RateGaussMarkov("drift", values["rate_drift_sigma"], values["rate_drift_time"])
-        )
-    if "yaw_drift_sigma" in values:
-        sources.append(YawGaussMarkov("drift", values["yaw_drift_sigma"], values["yaw_drift_time"]))
+    for kind, (called, *names) in SOURCES.items():
+        if names[0] in values:
+            sources.append(kind(called, *(values[name] for name in names)))
     return YawErrorModel(times, tuple(sources))
 
 
@@ -92,9 +87,8 @@ def drives(name, first, count=1, duration=DURATION):
     ]
 
 
-def study(task):
+def study(number, name):
     """Identify one drive: its estimates, whether its checks passed, and seconds of CPU."""
-    name, number = task
     begin = time.process_time()
     result = identify_yaw_error(drives(name, number))
     seconds = time.process_time() - begin
@@ -104,12 +98,10 @@ def study(task):
 def main(count=50, *chosen):
     """Print, for each true model, how often each interval held and the model was chosen."""
     print(f"{count} drives of {DURATION:g} s: share of 95 % intervals that hold the truth")
-    with ProcessPoolExecutor(int(os.environ.get("WORKERS", os.cpu_count()))) as pool:
-        for name in chosen or MODELS:
-            found = list(pool.map(study, [(name, number) for number in range(count)]))
-            for line in summary(name, found):
-                print(f"  {line}", flush=True)
-    print(f"  standard error of a share: {100.0 * math.sqrt(0.05 * 0.95 / count):.1f} %")
+    for name in chosen or MODELS:
+        for line in summary(name, studied(study, count, name)):
+            print(f"  {line}", flush=True)
+    print(f"  {standard_error(count)}")
 
 
 def summary(name, found):
@@ -120,9 +112,9 @@ def summary(name, found):
     yield f"{name}: chosen in {right:.0f} %"
     for parameter, value in truth.items():
         there = [estimates[parameter] for estimates, _, _ in found if parameter in estimates]
-        held = sum(one.low <= value <= one.high for one in there)
-        where = f", {100.0 * held / len(there):.1f} % where chosen" if there else ""
-        yield f"  {parameter:18s} {100.0 * held / len(found):5.1f} %{where}"
+        right = sum(held(there, [value] * len(there)))
+        where = f", {100.0 * right / len(there):.1f} % where chosen" if there else ""
+        yield f"  {parameter:18s} {100.0 * right / len(found):5.1f} %{where}"
     passed = 100.0 * np.mean([checks for _, checks, _ in found], axis=0)
     yield f"  residual checks passed in {', '.join(f'{share:.0f} %' for share in passed)}"
     for other, times in chosen.most_common():
@@ -132,4 +124,4 @@ def summary(name, found):
 
 
 if __name__ == "__main__":
-    main(*(int(text) for text in sys.argv[1:2]), *sys.argv[2:])
+    with_words(main, int)

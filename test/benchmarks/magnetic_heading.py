@@ -18,12 +18,7 @@ from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
 from imu_simulation_framework.drive.ensembles.samplers import SensorDrawing
 
 RATE = 20.0
-MAGNETISATION = {
-    "clean": 0.0,
-    "beam, 1 kA/m": 1e3,
-    "beam, 10 kA/m": 1e4,
-    "beam, 100 kA/m": 1e5,
-}
+MAGNETISATION = {"clean": 0.0, **{f"beam, {kilo} kA/m": 1e3 * kilo for kilo in (1, 10, 100)}}
 NORTH = {"magnetic_heading": True}
 FUSIONS = {
     "no magnetometer": {},
@@ -54,9 +49,8 @@ def sensor(fusion, environment):
 def main(runs, path):
     motion = isf.read_drive("a").resampled(RATE)
     curves = {}
-    print(
-        f"{'rms over ' + str(runs) + ' runs [deg]':42}  whole   last lap  model, last lap   largest"
-    )
+    title = f"rms over {runs} runs [deg]"
+    print(f"{title:42}  whole   last lap  model, last lap   largest")
     for place, environment in places():
         for name, fusion in FUSIONS.items():
             imu = sensor(fusion, environment)
@@ -67,10 +61,8 @@ def main(runs, path):
             linear = np.degrees(np.sqrt(model.variance() + model.mean() ** 2))
             rms = np.sqrt(np.mean(errors**2, axis=0))
             late = drawing.time > motion.duration - 60.0
-            numbers = [
-                np.sqrt(np.mean(part**2))
-                for part in (rms, rms[late], linear[: len(rms)][late[: len(linear)]])
-            ]
+            parts = (rms, rms[late], linear[: len(rms)][late[: len(linear)]])
+            numbers = [np.sqrt(np.mean(part**2)) for part in parts]
             largest = np.abs(errors[:, drawing.time > 20.0]).max()
             row = "".join(f"{value:10.2f}" for value in (*numbers, largest))
             print(f"{place:16}{name:26}{row}", flush=True)

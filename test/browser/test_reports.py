@@ -14,8 +14,8 @@ from tool_calls import call_tool
 from written_results import write_result
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
-from imu_simulation_framework.heading.identification.page import identification_page
 from imu_simulation_framework.heading.judgement import judge
+from imu_simulation_framework.heading.page import identification_page
 from imu_simulation_framework.report.page import Page, Section, Table, page_html
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -43,6 +44,12 @@ class Ended:
         sentences = re.findall(r"^\[FATAL\] \[[^]]*\]: (.*)$", self.output, re.MULTILINE)
         return sentences + re.findall(r"^run_experiment\.py: (.*)$", self.output, re.MULTILINE)
 
+    @property
+    def summary(self):
+        """What the only result says."""
+        assert "Traceback" not in self.output, self.output
+        return json.loads(self.result().read_text("summary.json"))
+
     def result(self, output="experiment_results") -> ResultFolder:
         """The only result below ``output`` in the place where the experiment was started."""
         folders = {path.parent for path in (self.directory / output).glob("*/*/*/*")}
@@ -53,16 +60,8 @@ class Ended:
 class ExperimentProcess:
     """Start ``run_experiment.py`` (or another program of the package's environment).
 
-    Parameters
-    ----------
-    directory : Path
-        Where it is started.
-    arguments : sequence of str
-        Of the program.
-    program : list of str, optional
-        By default run_experiment.py as the workspace has it, with all that nodes say.
-    master_uri : str, optional
-        Of another experiment's ROS master; by default it has one of its own.
+    ``program`` is by default run_experiment.py as the workspace has it, with all that nodes say;
+    ``master_uri`` that of another experiment's ROS master instead of one of its own.
     """
 
     def __init__(self, directory, arguments=(), program=None, master_uri=None) -> None:
@@ -108,10 +107,6 @@ class ExperimentProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    @property
-    def is_running(self) -> bool:
-        return self._process.poll() is None
-
     def wait_for(self, pattern, timeout=180.0):
         """Wait until the output matches; return the match."""
         found = []
@@ -125,9 +120,9 @@ class ExperimentProcess:
         assert found[0], f"no {pattern!r} within {timeout:g} s in the output:\n{self._text}"
         return found[0]
 
-    def wait_until_driving(self, timeout=180.0) -> None:
+    def wait_until_driving(self) -> None:
         """Wait for the first progress line that tells of simulated time."""
-        self.wait_for(PROGRESS, timeout)
+        self.wait_for(PROGRESS)
 
     def signal_node(self, node, number) -> None:
         """Send a signal to a node; waits until it has been started."""
@@ -145,10 +140,6 @@ class ExperimentProcess:
             text=True,
         )
 
-    def start_beside(self, *arguments) -> ExperimentProcess:
-        """Start another experiment on this one's ROS master."""
-        return self.beside(None, *arguments)
-
     def beside(self, program, *arguments) -> ExperimentProcess:
         """Start another program on this one's ROS master."""
         return ExperimentProcess(self.directory, arguments, program, self._master_uri)
@@ -160,7 +151,7 @@ class ExperimentProcess:
             found = sorted(self.directory.glob(pattern))
             if found:
                 return found[0]
-            running = time.monotonic() < deadline and self.is_running
+            running = time.monotonic() < deadline and self._process.poll() is None
             assert running, f"no {pattern} within {timeout:g} s, output:\n{self._text}"
             time.sleep(POLL_PERIOD)
 
@@ -173,13 +164,7 @@ class ExperimentProcess:
         os.kill(self.pid, signal.SIGKILL)
 
     def wait(self, timeout=180.0, others=2.0) -> Ended:
-        """Wait for the end by itself, and at most ``others`` seconds for all other processes.
-
-        Raises
-        ------
-        AssertionError
-            It goes on, or has left a process behind, which is then ended.
-        """
+        """Wait for the end by itself, and at most ``others`` seconds for all other processes."""
         try:
             code = self._process.wait(timeout)
         except subprocess.TimeoutExpired:

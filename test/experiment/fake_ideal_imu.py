@@ -23,38 +23,38 @@ from std_msgs.msg import String
 TIMEOUT = 40.0
 
 
-def imu(stamp, numbers):
-    message = Imu(
-        orientation=Quaternion(*numbers[:4]),
-        angular_velocity=Vector3(*numbers[4:7]),
-        linear_acceleration=Vector3(*numbers[7:]),
-    )
-    message.header.frame_id = "robot"
-    message.header.stamp = rospy.Time(0, stamp)
+def stamped(message, stamp, frame="robot"):
+    message.header.frame_id, message.header.stamp = frame, rospy.Time(0, stamp)
     return message
 
 
+def imu(stamp, numbers):
+    turn, rate, force = Quaternion(*numbers[:4]), Vector3(*numbers[4:7]), Vector3(*numbers[7:])
+    made = Imu(orientation=turn, angular_velocity=rate, linear_acceleration=force)
+    return stamped(made, stamp)
+
+
 def odometry(stamp, numbers):
-    message = Odometry(child_frame_id="robot")
-    message.header.frame_id = "odom"
-    message.header.stamp = rospy.Time(0, stamp)
+    message = stamped(Odometry(child_frame_id="robot"), stamp, "odom")
     message.pose.pose = Pose(Point(*numbers[:3]), Quaternion(*numbers[3:7]))
     message.twist.twist = Twist(Vector3(*numbers[7:10]), Vector3(*numbers[10:]))
     return message
 
 
 def magnetic_field(stamp, numbers):
-    message = MagneticField(magnetic_field=Vector3(*numbers))
-    message.header.frame_id = "robot"
-    message.header.stamp = rospy.Time(0, stamp)
-    return message
+    return stamped(MagneticField(magnetic_field=Vector3(*numbers)), stamp)
 
 
 def joint_state(stamp, efforts):
-    message = JointState(name=["wheel_left_joint", "wheel_right_joint"][: len(efforts)])
-    message.position, message.effort = [0.0] * len(efforts), efforts
-    message.header.stamp = rospy.Time(0, stamp)
-    return message
+    names = ["wheel_left_joint", "wheel_right_joint"][: len(efforts)]
+    return stamped(JointState(name=names, position=[0.0] * len(efforts), effort=efforts), stamp, "")
+
+
+BESIDE = {
+    "placed_imu": ("/pose", Odometry),
+    "field_imu": ("/field", MagneticField),
+    "pulled_imu": ("/joint_states", JointState),
+}
 
 
 def mounted_at(lever_arm):
@@ -108,30 +108,24 @@ def main(path, expected, kind="imu", *lever_arm):
     rospy.Subscriber("/imu/data/errors", String, lambda message: told.append(message.data))
     if lever_arm:
         mounted_at(map(float, lever_arm))
-    is_placed, has_field, pulls = (kind == f"{what}_imu" for what in ("placed", "field", "pulled"))
     make, message_type = {"odometry": (odometry, Odometry)}.get(kind, (imu, Imu))
-    publisher = rospy.Publisher("/imu", message_type, queue_size=10000, tcp_nodelay=True)
-    poses = rospy.Publisher("/pose", Odometry, queue_size=10000, tcp_nodelay=True)
+    options = {"queue_size": 10000, "tcp_nodelay": True}
+    publisher = rospy.Publisher("/imu", message_type, **options)
     wait_for(lambda: publisher.get_num_connections() > 0 and heard.get_num_connections() > 0)
-    given_fields = rospy.Publisher("/field", MagneticField, queue_size=10000, tcp_nodelay=True)
-    if has_field:
-        wait_for(lambda: given_fields.get_num_connections() > 0)
-    joints = rospy.Publisher("/joint_states", JointState, queue_size=10000, tcp_nodelay=True)
-    if pulls:
-        wait_for(lambda: joints.get_num_connections() > 0)
-    if is_placed:
-        wait_for(lambda: poses.get_num_connections() > 0)
+    if kind in BESIDE:
+        beside = rospy.Publisher(*BESIDE[kind], **options)
+        wait_for(lambda: beside.get_num_connections() > 0)
     for stamp, row in zip(stamps, rows):
-        if has_field:
-            given_fields.publish(magnetic_field(stamp, row[10:]))
+        if kind == "field_imu":
+            beside.publish(magnetic_field(stamp, row[10:]))
         publisher.publish(make(stamp, row[:10] if make is imu else row))
-        if pulls:
-            joints.publish(joint_state(stamp, []))
-            joints.publish(joint_state(stamp, row[10:]))
-        if is_placed:
+        if kind == "pulled_imu":
+            beside.publish(joint_state(stamp, []))
+            beside.publish(joint_state(stamp, row[10:]))
+        if kind == "placed_imu":
             if stamp == stamps[0]:
                 time.sleep(1.0)  # its frame has to be known
-            poses.publish(odometry(stamp, row[10:]))
+            beside.publish(odometry(stamp, row[10:]))
     if int(expected):
         wait_for(lambda: len(came) >= int(expected) and told)
     else:

@@ -1,11 +1,15 @@
-"""Whatever ends an experiment: exit code and last line say so, and nobody is left waiting."""
+"""Whatever ends or disturbs an experiment: code and last line say so, what there is is saved."""
 
 import json
+import os
 import signal
 
+import numpy as np
 import pytest
-from experiment_process import PROGRESS, find_program
+from experiment_process import STARTED, ExperimentProcess, find_program
 from rosbags.highlevel import AnyReader
+
+from imu_simulation_framework.drive.results.tables import complete_tables
 
 pytestmark = pytest.mark.slow
 
@@ -30,14 +34,10 @@ def driving(experiment):
 
     def start(*sections):
         running = experiment(PACED, settings(*(sections or [LONG])))
-        running.wait_for(PROGRESS)
+        running.wait_until_driving()
         return running
 
     return start
-
-
-def summary_of(ended):
-    return json.loads(ended.result().read_text("summary.json"))
 
 
 def ended_early(ended):
@@ -45,7 +45,7 @@ def ended_early(ended):
     assert "Traceback" not in ended.output, ended.output
     assert ended.code == 1, ended.output
     assert ended.lines[-1].startswith(EARLY), ended.output
-    summary = summary_of(ended)
+    summary = ended.summary
     assert summary["run"]["completed"] is False
     assert summary["durations"]["recorded_s"] > 0.0
     return ended.lines[-1][len(EARLY) :]
@@ -53,8 +53,7 @@ def ended_early(ended):
 
 def succeeded(ended):
     assert ended.code == 0, ended.output
-    assert "Traceback" not in ended.output, ended.output
-    summary = summary_of(ended)
+    summary = ended.summary
     assert summary["run"]["completed"] is True
     assert summary["durations"]["recorded_s"] == summary["durations"]["planned_s"]
 
@@ -111,7 +110,7 @@ def test_a_master_that_is_stopped(driving):
     ended = running.wait(SECONDS)
     # A drive that has begun needs no master to be recorded to its end.
     assert ended.code in (0, 1), ended.output
-    assert summary_of(ended)["run"]["completed"] is (ended.code == 0)
+    assert ended.summary["run"]["completed"] is (ended.code == 0)
     assert "Traceback" not in ended.output, ended.output
 
 
@@ -146,16 +145,16 @@ def test_a_master_that_is_killed_between_the_drives_end_and_its_results(experime
 )
 def test_a_launcher_that_is_killed_leaves_nobody_and_the_results(experiment, program):
     running = experiment(PACED, settings(LONG), program=program)
-    running.wait_for(PROGRESS)
+    running.wait_until_driving()
     running.kill()
     ended = running.wait(SECONDS, others=SECONDS)
     assert ended.code == -signal.SIGKILL
-    assert summary_of(ended)["run"]["completed"] is False
+    assert ended.summary["run"]["completed"] is False
 
 
 def test_a_second_experiment_on_the_same_master_is_refused(driving):
     first = driving(SHORT)
-    second = first.start_beside(settings(SHORT)).wait(SECONDS)
+    second = first.beside(None, settings(SHORT)).wait(SECONDS)
     assert second.code == 2, second.output
     assert "runs already on the ROS master at" in second.lines[-1]
     assert "process[" not in second.output
@@ -192,7 +191,7 @@ def test_figures_do_not_keep_a_node_that_is_told_twice_to_end(experiment):
 
 def test_the_bag_of_a_killed_recorder_can_be_read(experiment):
     running = experiment(PACED, "record:=true", settings(LONG))
-    running.wait_for(PROGRESS)
+    running.wait_until_driving()
     running.signal_node("experiment_recorder", signal.SIGKILL)
     ended = running.wait(SECONDS)
     assert "experiment_recorder ended with code -9 (SIGKILL)" in ended_early(ended)
@@ -209,3 +208,146 @@ def test_too_little_memory_for_a_node(experiment):
     )
     assert ended.code != 0, ended.output
     assert ended.lines[-1].startswith((EARLY, "run_experiment.py: ")), ended.output
+
+
+@pytest.fixture
+def started(experiment):
+    """Start an experiment and wait until it is in the middle of the drive."""
+
+    def start(*arguments):
+        running = experiment(PACED, *arguments)
+        running.wait_until_driving()
+        return running
+
+    return start
+
+
+def result_of(ended):
+    """What was recorded, which must be whole and say that the drive was not completed."""
+    assert "Traceback" not in ended.output, ended.output
+    result, summary = ended.result(), ended.summary
+    assert not [path for path in result.folder.iterdir() if path.name.startswith(".")]
+    assert summary["run"]["completed"] is False
+    assert 0.0 < summary["durations"]["recorded_s"] < summary["durations"]["planned_s"]
+    for name in ("imu_simulated", "ground_truth"):
+        times = result.read_table(name).index.to_numpy()
+        assert times[0] == 0.0
+        np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+        messages = summary["messages"][name]
+        assert messages["expected"] == messages["received"] == len(times)
+    return result
+
+
+@pytest.mark.parametrize("node", ["path_follower", "error_publisher", "mujoco_simulator"])
+def test_a_node_that_is_killed(started, node):
+    running = started()
+    running.signal_node(node, signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert ended.lines[-1] == f"the experiment ended early: {node} ended with code -9 (SIGKILL)"
+    result = result_of(ended)
+    assert ended.lines[-2] == f"results: {result.folder}"
+    assert result.path("yaw_error.png").exists()
+
+
+def test_the_killed_node_that_records_the_results(started):
+    running = started()
+    # The last twenty samples of each kind are lost: of the commands a second.
+    running.wait_for(r"simulated ([3-9]|\d\d+)\.\d of")
+    running.signal_node("result_comparison", signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    reason = "result_comparison ended with code -9 (SIGKILL)"
+    hint = "offline_result_comparison.py makes results of what it had recorded"
+    assert ended.lines[-1] == f"the experiment ended early: {reason}; {hint}"
+    assert "Traceback" not in ended.output, ended.output
+    # What it had recorded is there, but for the last moment.
+    result = ended.result()
+    assert not result.path("imu_simulated.csv").exists()
+    complete_tables(result)
+    for name in ("imu_simulated", "ground_truth"):
+        times = result.read_table(name).index.to_numpy()
+        assert times[0] == 0.0
+        assert len(times) > 250
+        np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    assert len(result.read_table("wheel_velocities")) > 30
+
+
+def test_an_interruption_in_the_middle(started):
+    running = started("record:=true")
+    running.interrupt()
+    ended = running.wait(SECONDS)
+    assert ended.code == 130
+    assert not ended.fatal_sentences
+    assert ended.lines[-1] == "interrupted: what was recorded is saved"
+    assert "escalating" not in ended.output
+    result = result_of(ended)
+    assert result.path("experiment.bag").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "first", ["auto-starting new master", STARTED.format(node="rosout"), "driving trajectory_a"]
+)
+def test_an_interruption_while_master_or_nodes_are_started(experiment, first, number):
+    running = experiment(PACED)
+    running.wait_for(first)
+    os.kill(running.pid, number)
+    ended = running.wait(SECONDS)
+    assert ended.code == 130
+    assert ended.lines[-1] == "interrupted: nothing was recorded"
+    assert "escalating" not in ended.output
+    # An interpreter that is starting answers SIGINT with one.
+    assert "Traceback" not in ended.output, ended.output
+    assert "Fatal" not in ended.output, ended.output
+
+
+@pytest.mark.parametrize("node", ["master", "mujoco_simulator", "error_publisher"])
+def test_a_node_that_is_killed_while_others_are_started(experiment, node):
+    running = experiment(PACED)
+    running.signal_node(node, signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert ended.lines[-1].startswith("the experiment ended early: ")
+    assert "Traceback" not in ended.output, ended.output
+    assert "REQUIRED process" not in ended.output, ended.output
+
+
+def test_who_ignores_that_a_terminal_is_closed_goes_on(tmp_path):
+    program = ["nohup", find_program("run_experiment.py"), "-v"]
+    running = ExperimentProcess(
+        tmp_path, ["real_time_factor:=10", "settings:={trajectory: {stop: 20.0}}"], program
+    )
+    try:
+        running.wait_until_driving()
+        os.kill(running.pid, signal.SIGHUP)
+        ended = running.wait(SECONDS)
+    finally:
+        running.end()
+    assert ended.code == 0, ended.output
+
+
+@pytest.mark.parametrize("node", ["mujoco_simulator", "error_publisher"])
+def test_a_node_that_falls_silent(started, node):
+    running = started("settings:={simulation: {command_timeout: 2.0}}")
+    running.signal_node(node, signal.SIGSTOP)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert ended.fatal_sentences, ended.output
+    assert " for 2 s" in ended.fatal_sentences[0]
+    if node == "mujoco_simulator":
+        assert len(ended.fatal_sentences) == 1, ended.output
+        assert "no message on trajectory_error" in ended.fatal_sentences[0]
+    result_of(ended)
+
+
+def test_a_service_that_never_comes(experiment):
+    # The launcher, which ends an experiment with a stopped node, is not to be the first,
+    # however long the others take to start.
+    running = experiment("settings:={simulation: {startup_timeout: 3.0, command_timeout: 60.0}}")
+    running.signal_node("imu_yaw_publisher", signal.SIGSTOP)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert len(ended.fatal_sentences) == 1, ended.output
+    assert "service /imu_yaw_publisher/start was not there after 3 s" in ended.fatal_sentences[0]
+    assert "Traceback" not in ended.output, ended.output

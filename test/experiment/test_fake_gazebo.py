@@ -76,11 +76,6 @@ def gazebo(experiment, tmp_path, port):
     return start
 
 
-def summary_of(ended):
-    assert "Traceback" not in ended.output, ended.output
-    return json.loads(ended.result().read_text("summary.json"))
-
-
 @pytest.fixture
 def driven(gazebo):
     """Let the stand-in drive to the end; returns how it ended."""
@@ -88,7 +83,7 @@ def driven(gazebo):
     def drive(*arguments):
         ended = gazebo(*arguments).wait(SECONDS)
         assert ended.code == 0, ended.output
-        assert summary_of(ended)["run"]["completed"] is True
+        assert ended.summary["run"]["completed"] is True
         return ended
 
     return drive
@@ -231,7 +226,7 @@ def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(driven, tmp_path
 
 def test_a_drive_to_its_end(driven):
     ended = driven(*DRIVE, SHORT, "imu:=generic")
-    summary = summary_of(ended)
+    summary = ended.summary
     assert summary["run"]["simulator"] == "gazebo"
     for name in ("ground_truth", "imu_simulated"):
         assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
@@ -261,7 +256,7 @@ def test_a_gzserver_that_ends_in_the_middle(gazebo, number, code):
     ended = running.wait(SECONDS)
     assert ended.code == 1
     assert f"the experiment ended early: gazebo ended with code {code}" in ended.lines[-1]
-    assert summary_of(ended)["run"]["completed"] is False
+    assert ended.summary["run"]["completed"] is False
     assert len(ended.result().read_table("imu_simulated")) > 100
 
 
@@ -282,7 +277,7 @@ def test_what_stops_time_for_good_is_not_waited_out(gazebo, service, reason):
     assert time.monotonic() - begun < 60.0
     assert ended.code == 1
     assert ended.lines[-1].endswith(reason), ended.output
-    assert summary_of(ended)["run"]["completed"] is False
+    assert ended.summary["run"]["completed"] is False
 
 
 def test_a_gzserver_that_is_only_slow_is_waited_for(gazebo):
@@ -296,7 +291,7 @@ def test_a_gzserver_that_is_only_slow_is_waited_for(gazebo):
     running.signal_node("gazebo", signal.SIGCONT)
     ended = running.wait(SECONDS)
     assert ended.code == 0, ended.output
-    assert summary_of(ended)["run"]["completed"] is True
+    assert ended.summary["run"]["completed"] is True
 
 
 def test_a_controller_that_is_missing(gazebo):

@@ -11,7 +11,6 @@ from experiment_process import messages_of
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.drive.from_configuration import experiment_gnss
 from imu_simulation_framework.drive.results.tables import ExperimentTables
 from imu_simulation_framework.ros1.messages import (
     UNTOLD,
@@ -23,7 +22,7 @@ from imu_simulation_framework.ros1.messages import (
     velocity_message,
     velocity_row,
 )
-from imu_simulation_framework.sensors.gnss.messages import reported_fixes
+from imu_simulation_framework.sensors.gnss.specification import reported_fixes
 
 DURATION = 20.0
 RECEIVER = """
@@ -125,32 +124,11 @@ def test_the_result_has_them_as_a_table_and_so_has_one_process(result, bag):
     np.testing.assert_allclose(turns, table["heading"], atol=1e-12)
 
 
-def test_fixes_are_those_of_the_robots_motion(result, bag):
-    configuration = load_configuration(result.path("config.ini"))
-    gnss, seed = experiment_gnss(configuration), configuration.experiment.seed
-    fixes = isf.simulate_gnss(isf.robot_motion(configuration), gnss, seed)
-    messages = bag["/gnss/fix"][:90]
-    for name in ("latitude", "longitude", "altitude"):
-        told = [getattr(message, name) for message in messages]
-        np.testing.assert_allclose(told, fixes[name].iloc[:90], rtol=1e-14, atol=1e-9)
-
-
 def test_a_receiver_changes_nothing_else(result):
     settings = load_configuration(overrides={"trajectory": {"stop": DURATION}})
     tables = isf.run_in_process(settings)
     for name in ("ground_truth", "imu_simulated"):
         np.testing.assert_array_equal(result.read_table(name), getattr(tables, name))
-
-
-def test_without_quality_a_fix_is_none():
-    motion = isf.at_rest(1.0)
-    gnss = isf.GnssSpecification(schedule=((0.0, "none"),))
-    (fix, *_) = isf.simulate_gnss(motion, gnss).to_dict("records")
-    message = position_message(rospy.Time(1, 5), fix)
-    assert message.status.status == -1
-    assert math.isnan(message.latitude)
-    assert message.position_covariance_type == 0
-    assert message.header.stamp.to_nsec() == 1_000_000_005
 
 
 def test_what_is_recorded_of_a_message_is_what_the_fix_tells():

@@ -13,7 +13,7 @@ from imu_simulation_framework.core.robot_names import WHEEL_JOINTS
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.driving import DriveSession, TrackingSession, TruePose
-from imu_simulation_framework.drive.tracking.reference import Pose2D, TrackingError
+from imu_simulation_framework.drive.tracking.controllers import Pose2D, TrackingError
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.ros1 import messages as raw_messages
 from imu_simulation_framework.ros1.messages import ImuMessages, RobotMessages
@@ -43,10 +43,6 @@ def ensure_usable(previous=10.0, time_from_start=10.05, **errors):
     session = DriveSession(Anywhere())
     session.time = previous
     session.answer(time_from_start, TrackingError(**{**dict.fromkeys(ERRORS, 0.0), **errors}))
-
-
-def test_an_ordinary_error_is_taken():
-    ensure_usable(yaw_error=0.1, distance_error=0.2)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -1,4 +1,4 @@
-"""realistic_imu.launch beside a simulator that is not ours."""
+"""realistic_imu.launch beside a simulator that is not ours, and airborne.launch."""
 
 import json
 import math
@@ -131,30 +131,6 @@ def heading_imu(folder):
         "output: {rate: 50.0, filter: mahony, magnetic_heading: true}\n"
     )
     return path
-
-
-def test_a_magnetometer_in_earths_field_needs_no_place(experiment, motion, tmp_path):
-    path = heading_imu(tmp_path)
-    rows = np.hstack(imu_truth(motion)[:3])
-    options = (f"specification:={path}", "magnetometer:=true", "drop_repeated:=true")
-    heard, running = beside(experiment, stamps_of(motion), rows, (len(motion) + 1) // 2, *options)
-    specification = isf.read_imu_specification(path)
-    clean = isf.read_magnetic_environment("clean")
-    table = isf.simulate_imu(motion, specification, seed=1, magnetic_environment=clean)
-    stamps = [START + round(time * 1e9) for time in table.index]
-    for name in ("imu", "fields"):
-        assert [message["stamp"] for message in heard[name]] == stamps
-        assert {message["frame"] for message in heard[name]} == {"robot"}
-    found = np.array([message["field"] for message in heard["fields"]])
-    np.testing.assert_allclose(found, table[["mag_x", "mag_y", "mag_z"]], atol=1e-17)
-    turns = Rotation.from_quat([message["orientation"] for message in heard["imu"]])
-    expected = Rotation.from_euler("ZYX", table[["yaw", "pitch", "roll"]])
-    assert (turns.inv() * expected).magnitude().max() < 1e-9
-    covariance = list(specification.magnetic_covariance(0.02))
-    assert heard["fields"][0]["covariance"] == covariance
-    (told,) = map(json.loads, heard["errors"])
-    assert told["magnetic_environment"] == "clean"
-    assert ended(running).code == 0
 
 
 @pytest.mark.parametrize("kind", ["placed_imu", "odometry"])
@@ -306,7 +282,7 @@ def test_what_cannot_be_used_ends_the_node_with_a_sentence(experiment, motion, c
         ("seed:=-1", "seed is -1"),
         ("input:=/imu/data", "input:=/imu/data is also what it publishes on"),
         ("pose:=imu/data", "pose:=/imu/data is also what it publishes on"),
-        ("seed:=x", "seed is 'x', expected a number"),
+        ("seed:=x", "seed is 'x', expected a whole number"),
         ("output:=/imu data", "output is '/imu data', expected the name of a topic"),
         ("input:=imu-ideal", "input is 'imu-ideal', expected the name of a topic"),
         ("pose:=/", "pose is '/', expected the name of a topic"),
@@ -323,3 +299,45 @@ def test_ctrl_c_ends_it(experiment):
     running.wait_for(r"process\[realistic_imu-\d+\]: started")
     running.signal_node("realistic_imu", signal.SIGTERM)
     assert "Traceback" not in running.wait(60.0, others=5.0).output
+
+
+AIRBORNE = ["roslaunch", "imu_simulation_framework", "airborne.launch"]
+
+
+def test_a_flight_ends_by_itself(experiment):
+    done = experiment.run("gimbal:=level", "duration:=20", "real_time_factor:=0", program=AIRBORNE)
+    assert "the flight has ended" in done.output
+    assert "The gimbal's line of sight is off by" in done.output
+    assert "finished cleanly" in done.output
+    assert "FATAL" not in done.output
+
+
+def test_a_flight_is_broken_off_cleanly(experiment):
+    running = experiment(program=AIRBORNE)
+    running.wait_for(r"the flight begins, of 200\.00 s")
+    running.interrupt()
+    done = running.wait()
+    assert done.code == 0
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    "argument, said",
+    [
+        ("source:=c3014", "JSBSim has no script 'c3014', did you mean"),
+        ("source:=flight.csv", "flight.csv"),
+        ("gimbal:=agsim", "nor a gimbal of that name"),
+        ("imu:=bno56", "nor an IMU of that name"),
+        ("gnss:=rtx", "nor a GNSS receiver of that name"),
+        ("gnss_on:=wing", "gnss_on is 'wing'"),
+        ("rate:=-3", "rate is -3, expected a positive number"),
+        ("seed:=half", "seed is 'half', expected a whole number"),
+        ("start:=nan", "start is 'nan', expected a number"),
+        ("duration:=0.01", "no flight can be made of it"),
+    ],
+)
+def test_bad_input_is_fatal_in_one_sentence(experiment, argument, said):
+    done = experiment.run(argument, program=AIRBORNE, timeout=90.0)
+    fatal = [line for line in done.output.splitlines() if "FATAL" in line]
+    assert len(fatal) == 1 and said in fatal[0], done.output
+    assert "Traceback" not in done.output

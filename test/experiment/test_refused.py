@@ -1,5 +1,6 @@
 """Bad input ends an experiment within seconds, with one sentence and nothing half-written."""
 
+import json
 import math
 import os
 import re
@@ -7,8 +8,10 @@ import socket
 import sys
 from pathlib import Path
 
+import drive_recordings as drives
 import pytest
 import recording_writers as writers
+from planted_faults import clockwise_from_north
 
 from imu_simulation_framework.commands.command_line import run_tool
 from imu_simulation_framework.ros1.launching import launcher
@@ -31,10 +34,7 @@ def imu(stamps=STAMPS):
     return [writers.imu(stamp, IDENTITY, (0.0,) * 3, (0.0, 0.0, 9.8)) for stamp in stamps]
 
 
-def write_bag(directory, **topics):
-    """A bag whose messages came one after the other, whatever their stamps say."""
-    topics = {f"/{name}": messages for name, messages in topics.items()}
-    return writers.write_bag(directory / "drive.bag", topics, receipt=STAMPS)
+ALL = {"odom": odometry(), "imu": imu()}
 
 
 @pytest.fixture
@@ -97,17 +97,28 @@ def assert_whole(directory):
     assert not left
 
 
-def test_a_missing_recording(refused):
+LATER = [stamp + 3600 * 10**9 for stamp in STAMPS]
+
+
+@pytest.mark.parametrize(
+    ("topics", "settings", "words"),
+    [
+        ({}, "{reference: {topic: /odometry}}", ["/odometry", "/odom"]),
+        ({"odom": odometry(position=(math.nan,) * 3)}, "", ["/odom", "not numbers"]),
+        ({"odom": odometry(STAMPS[::-1])}, "", ["/odom", "99 of 100 time stamps are older"]),
+        ({"imu": imu(LATER)}, "", ["no overlap in time"]),
+    ],
+    ids=["a wrong topic", "nothing but nan", "a clock that runs backwards", "no overlap"],
+)
+def test_a_bag_that_cannot_be_driven(refused_at_once, tmp_path, topics, settings, words):
+    topics = {f"/{name}": content for name, content in {**ALL, **topics}.items()}
+    # Its messages came one after the other, whatever their stamps say.
+    bag = writers.write_bag(tmp_path / "drive.bag", topics, receipt=STAMPS)
+    refused_at_once(f"recording:={bag}", f"settings:={settings}", words=[bag, *words])
+
+
+def test_a_recording_that_is_not_there(refused):
     refused("recording:=nowhere.bag", words=["nowhere.bag", "no such recording"])
-
-
-def test_a_wrong_topic(refused, tmp_path):
-    bag = write_bag(tmp_path, odom=odometry(), imu=imu())
-    refused(
-        f"recording:={bag}",
-        "settings:={reference: {topic: /odometry}}",
-        words=[bag, "/odometry", "/odom"],
-    )
 
 
 def test_a_missing_column(refused_at_once, tmp_path):
@@ -117,30 +128,8 @@ def test_a_missing_column(refused_at_once, tmp_path):
         "{reference: {format: csv}, imu_recording: {use: false}, "
         "reference_columns: {time: t, x: east, y: north}}"
     )
-    refused_at_once(
-        f"recording:={path}", f"settings:={settings}", words=[path, "no column 'north'", "t, east"]
-    )
-
-
-def test_nothing_but_nan(refused_at_once, tmp_path):
-    bag = write_bag(tmp_path, odom=odometry(position=(math.nan,) * 3), imu=imu())
-    refused_at_once(f"recording:={bag}", words=[bag, "/odom", "not numbers"])
-
-
-def test_a_clock_that_runs_backwards(refused_at_once, tmp_path):
-    bag = write_bag(tmp_path, odom=odometry(STAMPS[::-1]), imu=imu())
-    refused_at_once(f"recording:={bag}", words=[bag, "/odom", "99 of 100 time stamps are older"])
-
-
-def test_an_imu_that_does_not_overlap_with_the_trajectory(refused_at_once, tmp_path):
-    later = [stamp + 3600 * 10**9 for stamp in STAMPS]
-    bag = write_bag(tmp_path, odom=odometry(), imu=imu(later))
-    refused_at_once(f"recording:={bag}", words=[bag, "no overlap in time"])
-
-
-@pytest.mark.slow
-def test_a_trajectory_too_fast_for_the_robot(refused):
-    refused("settings:={trajectory: {stop: 60.0, scale: 30.0}}", words=["scale"])
+    words = [path, "no column 'north'", "t, east"]
+    refused_at_once(f"recording:={path}", f"settings:={settings}", words=words)
 
 
 def test_a_current_folder_that_was_removed(refused_at_once, tmp_path, monkeypatch):
@@ -148,14 +137,6 @@ def test_a_current_folder_that_was_removed(refused_at_once, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     refused_at_once(words=["the folder in which it was called does not exist any more"])
-
-
-def test_a_window_that_cannot_be_starts_nothing(refused, monkeypatch):
-    monkeypatch.delenv("DISPLAY", raising=False)
-    ended = refused("rviz:=true", words=["rviz:=true"])
-    assert ended.code == 2
-    assert "process[" not in ended.output
-    assert ended.output.splitlines()[-1].startswith("run_experiment.py: rviz:=true")
 
 
 def test_a_gzserver_that_runs_already(refused, monkeypatch):
@@ -209,17 +190,54 @@ def test_a_value_that_cannot_be_starts_nothing(refused_at_once, tmp_path, argume
     refused_at_once(*re.split(r" (?=settings:=)", arguments), words=words)
 
 
-def test_an_address_of_the_master_that_is_none(refused, monkeypatch):
-    monkeypatch.setattr(
-        "experiment_process.ExperimentProcess._environment",
-        lambda process: {**os.environ, "ROS_MASTER_URI": "foo", "PWD": str(process.directory)},
-    )
-    ended = refused(words=["ROS_MASTER_URI", "'foo'", "http://HOST:PORT"])
-    assert ended.code == 2
-
-
 def test_settings_are_not_evaluated(refused_at_once, tmp_path):
     refused_at_once(
         "settings:={imu: {rate: !radians \"open('made', 'w').close()\"}}", words=["settings:="]
     )
     assert not list(tmp_path.rglob("made"))
+
+
+SHORT = "trajectory: {stop: 4.0}"
+
+
+@pytest.fixture(scope="module")
+def mirrored(tmp_path_factory):
+    """A drive whose IMU counts its yaw clockwise."""
+    reference, imu = drives.drive()
+    path = tmp_path_factory.mktemp("mirrored") / "drive.bag"
+    return drives.write_bag(path, reference, clockwise_from_north(imu))
+
+
+def test_a_mirrored_yaw_starts_nothing_and_the_last_line_says_why(experiment, mirrored):
+    ended = experiment.run(f"recording:={mirrored}", f"settings:={{{SHORT}}}", timeout=60.0)
+    assert ended.code == 2, ended.output
+    assert "process[" not in ended.output
+    assert "Traceback" not in ended.output
+    last = ended.lines[-1]
+    assert last.startswith("run_experiment.py: ")
+    for words in (
+        str(mirrored),
+        "mirrored yaw",
+        "to mend it: [imu_recording] yaw_convention = cw_from_north",
+        "[experiment] accept_implausible = true",
+    ):
+        assert words in last, last
+    assert not (experiment.directory / "experiment_results").exists()
+
+
+@pytest.mark.slow
+def test_who_accepts_it_gets_it_with_the_finding(experiment, mirrored):
+    settings = f"settings:={{{SHORT}, experiment: {{accept_implausible: true}}}}"
+    ended = experiment.run(f"recording:={mirrored}", settings)
+    assert ended.code == 0, ended.output
+    # It is said on the way, too.
+    assert "mirrored yaw" in ended.output
+    summary = json.loads(ended.result().read_text("summary.json"))
+    (finding,) = summary["run"]["recording"]["findings"]
+    # Of a robot that stays level, a quaternion the other way round would look the same.
+    assert finding["fault"].startswith("mirrored yaw")
+    assert finding["grave"] is True
+    assert finding["settings"] == [["imu_recording", "yaw_convention", "cw_from_north"]]
+    assert finding["evidence"]
+    # Nobody turned it in secret.
+    assert summary["yaw_error"]["real"]["rms_rad"] > 0.1

@@ -62,7 +62,7 @@ def wait_for(condition, timeout=30.0):
 def test_the_window_shows_all_curves_while_the_robot_drives(experiment, display, monkeypatch):
     monkeypatch.setenv("DISPLAY", display)
     running = experiment("view:=matplotlib", "real_time_factor:=1", SHORT)
-    running.wait_until_driving(timeout=180.0)
+    running.wait_until_driving()
     # The legends alone have some dozens of pixels of each colour.
     wait_for(lambda: all(pixels_of(display, colour) > 300 for colour in COLOURS.values()))
     running.wait_for(STAYS, timeout=180.0)
@@ -90,7 +90,7 @@ def test_ctrl_c_closes_a_view_that_stayed_and_the_drive_counts_as_driven(
 def test_the_experiment_goes_on_when_the_view_is_closed(experiment, display, monkeypatch):
     monkeypatch.setenv("DISPLAY", display)
     running = experiment("view:=matplotlib", "real_time_factor:=2", SHORT)
-    running.wait_until_driving(timeout=180.0)
+    running.wait_until_driving()
     running.signal_node("yaw_view", 15)
     ended = running.wait()
     assert ended.code == 0, ended.output

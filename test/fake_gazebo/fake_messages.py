@@ -12,17 +12,7 @@ SEPARATOR = "=" * 80
 
 
 def message(name, fields, *parts):
-    """A message type.
-
-    Parameters
-    ----------
-    name : str
-        package/Type.
-    fields : str
-        A definition as in a .msg file.
-    *parts : message types
-        That the fields refer to.
-    """
+    """A message type package/Type; ``fields`` as in a .msg file, ``parts`` types in them."""
     text = [fields]
     for part in parts:
         text += [SEPARATOR, f"MSG: {part._type}", part._full_text]

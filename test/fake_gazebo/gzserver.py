@@ -39,21 +39,11 @@ from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw,
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
 
-SAMPLE = 10_000_000
-"""Nanoseconds from one sample to the next."""
-
-SAMPLES_PER_JOINT_STATE = 5
-"""As its controller publishes them: 20 Hz."""
-
-STEPS = 10
-"""Physics steps in a sample."""
-
-GENERIC_PHASE = 4_000_000
-"""Nanoseconds from a sample of the ground truth to the next one of the generic IMU."""
-
-TORQUE = 0.05
-"""What a wheel's motor pulls with [N m] for each rad/s that it is told."""
-
+SAMPLE = 10_000_000  # nanoseconds from one sample to the next
+SAMPLES_PER_JOINT_STATE = 5  # as its controller publishes them: 20 Hz
+STEPS = 10  # of physics in a sample
+GENERIC_PHASE = 4_000_000  # nanoseconds from a sample of the truth to the next of the generic IMU
+TORQUE = 0.05  # what a wheel's motor pulls with [N m] for each rad/s that it is told
 LARGEST_OFFSET = 10.0
 GRAVITY = 9.81
 QUEUE = 1000
@@ -114,14 +104,13 @@ class FakeGazebo:
         self._pose = [x + v * period * forward[0], y + v * period * forward[1], yaw + turn * period]
         stamp = rospy.Time(0, self._samples * SAMPLE)
         self._clock.publish(Clock(stamp))
+        per_side = len(self._joints) // 2
+        velocities = [velocity for velocity in command for _ in range(per_side)]
         if self._ground_truth is not None:
             self._publish(stamp, v, turn)
-            per_side = len(self._joints) // 2
-            efforts = [TORQUE * velocity for velocity in command for _ in range(per_side)]
+            efforts = [TORQUE * velocity for velocity in velocities]
             self._torques.publish(_joint_states(stamp, self._joints, [], efforts))
         if self._joint_states is not None and self._samples % SAMPLES_PER_JOINT_STATE == 0:
-            per_side = len(self._joints) // 2
-            velocities = [velocity for velocity in command for _ in range(per_side)]
             self._joint_states.publish(_joint_states(stamp, self._joints, velocities))
 
     def _publish(self, stamp, v, turn) -> None:
@@ -149,13 +138,8 @@ class FakeGazebo:
         return 1e-9 * SAMPLE * self._samples, True, ""
 
     def _on_physics(self, _):
-        answer = GetPhysicsProperties._response_class(success=True)
-        answer.pause, answer.time_step, answer.max_update_rate = (
-            self._paused,
-            0.001,
-            self._update_rate,
-        )
-        return answer
+        values = {"pause": self._paused, "time_step": 0.001, "max_update_rate": self._update_rate}
+        return GetPhysicsProperties._response_class(success=True, **values)
 
     def _on_set_physics(self, request):
         self._update_rate = request.max_update_rate

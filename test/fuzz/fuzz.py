@@ -23,10 +23,10 @@ if __name__ == "__main__":
     for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[_name] = "1"
 
-import kinds_of_settings
 import targets
 from harm_values import MADE
 from kinds import KINDS
+from kinds_of_settings import experiments as whole_experiment
 from trials import Trial
 from verdict import DONE, Limits, Verdict, command_text, tried
 
@@ -49,19 +49,13 @@ class Judgement:
 def judge(seed, number, folder, experiments=False) -> Judgement:
     """Make a trial, run it, judge it.
 
-    Parameters
-    ----------
-    seed, number : int
-        They decide on everything.
-    folder : Path
-        An empty one, for its inputs.
-    experiments : bool
-        Whether it may be a whole experiment, which takes seconds and needs ROS.
+    Seed and number decide on everything; the folder is an empty one, for its inputs. Where it may
+    be a whole experiment, it takes seconds and needs ROS.
     """
     chance = random.Random(f"{seed}:{number}")
     whole = chance.random() < EXPERIMENTS and experiments
     (kind,) = chance.choices(list(KINDS), list(KINDS.values()))
-    kind = kinds_of_settings.experiments if whole else kind
+    kind = whole_experiment if whole else kind
     trial = kind(chance, folder)
     real = trial.tool == targets.EXPERIMENT
     real = real or (trial.tool in targets.TOOLS and chance.random() < REAL)
@@ -72,8 +66,7 @@ def judge(seed, number, folder, experiments=False) -> Judgement:
     expected = targets.with_results(trial)
     verdict = tried(program, folder, expected, Limits(), _environment(folder, real))
     if verdict.code in DONE and not verdict.short:
-        for sentence in _compared(trial, Path(folder)):
-            verdict = verdict.with_short(sentence)
+        verdict = verdict.with_short(*_compared(trial, Path(folder)))
     if any((place / MADE).exists() for place in (Path(folder), Path(folder).parent)):
         verdict = verdict.with_short("something that was read was executed")
     return Judgement(kind.__name__, trial, verdict)
@@ -91,14 +84,17 @@ def _environment(folder, real):
         return {}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    home = Path(folder).with_name(Path(folder).name + ".judge") / "ros"
-    return {
-        "ROS_MASTER_URI": f"http://127.0.0.1:{port}",
-        "ROS_HOME": str(home),
-        "ROS_LOG_DIR": str(home / "log"),
-        "PWD": str(folder),
-    }
+        master = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    home = f"{folder}.judge/ros"
+    places = {"ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log", "PWD": str(folder)}
+    return {"ROS_MASTER_URI": master, **places}
+
+
+def scratch(place, number) -> Path:
+    """Make a trial's folder, deep enough that what climbs out of it is found again."""
+    folder = Path(place) / str(number) / "a" / "trial"
+    folder.mkdir(parents=True)
+    return folder
 
 
 def campaign(seed, numbers, experiments, report, deadline=None):
@@ -106,12 +102,8 @@ def campaign(seed, numbers, experiments, report, deadline=None):
     targets.prepare()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
         for number in numbers:
-            # Deep enough that what climbs out of it is found again.
-            around = Path(place) / str(number)
-            folder = around / "a" / "trial"
-            folder.mkdir(parents=True)
-            report(number, judge(seed, number, folder, experiments))
-            shutil.rmtree(around)
+            report(number, judge(seed, number, scratch(place, number), experiments))
+            shutil.rmtree(Path(place) / str(number))
             if deadline is not None and time.monotonic() > deadline:
                 return
 
@@ -143,13 +135,10 @@ class Table:
             yield from (f"    {sentence}" for sentence in judgement.verdict.short)
             yield f"    repeat: ./run fuzz --seed {self.seed} --only {number}"
         yield f"{'kind':15}{'trials':>8}{'done':>8}{'refused':>9}{'short':>7}{'CPU s':>8}{'MiB':>6}"
-        total = collections.Counter()
-        for name, row in sorted(self.rows.items()):
+        total = sum(self.rows.values(), collections.Counter())
+        total["memory"] = max((row["memory"] for row in self.rows.values()), default=0)
+        for name, row in (*sorted(self.rows.items()), ("all", total)):
             yield self._line(name, row)
-            memory = max(total["memory"], row["memory"])
-            total += row
-            total["memory"] = memory
-        yield self._line("all", total)
 
     @staticmethod
     def _line(name, row):
@@ -192,9 +181,7 @@ def main(arguments=None) -> int:
 
 def _repeat(options, experiments) -> int:
     targets.prepare()
-    around = Path(options.keep or tempfile.mkdtemp(prefix="fuzz-")) / str(options.only)
-    folder = around / "a" / "trial"
-    folder.mkdir(parents=True)
+    folder = scratch(options.keep or tempfile.mkdtemp(prefix="fuzz-"), options.only)
     judgement = judge(options.seed, options.only, folder, experiments)
     trial, verdict = judgement.trial, judgement.verdict
     print(verdict.output, verdict.error, sep="", end="")
@@ -209,18 +196,13 @@ def _parser():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seed", type=int, default=1, help="decides on all trials; default 1")
-    parser.add_argument("--trials", type=int, default=5000, metavar="N", help="default 5000")
-    parser.add_argument(
-        "--minutes", type=float, default=20.0, metavar="M", help="at most; default 20"
-    )
-    parser.add_argument(
-        "--first", type=int, default=0, metavar="N", help="number of the first trial"
-    )
-    parser.add_argument(
-        "--only", type=int, metavar="N", help="repeat this trial and show its output"
-    )
-    parser.add_argument("--keep", metavar="DIR", help="where the inputs of a repeated trial stay")
+    add = parser.add_argument
+    add("--seed", type=int, default=1, help="decides on all trials; default 1")
+    add("--trials", type=int, default=5000, metavar="N", help="default 5000")
+    add("--minutes", type=float, default=20.0, metavar="M", help="at most; default 20")
+    add("--first", type=int, default=0, metavar="N", help="number of the first trial")
+    add("--only", type=int, metavar="N", help="repeat this trial and show its output")
+    add("--keep", metavar="DIR", help="where the inputs of a repeated trial stay")
     return parser
 
 

@@ -19,67 +19,40 @@ def harmed_settings(random, text) -> bytes:
 
 
 def _replaced(random, pattern, text, other):
-    places = list(pattern.finditer(text))
-    if not places:
-        return text + other
-    match = random.choice(places)
-    return text[: match.start()] + other + text[match.end() :]
+    """Put something for one match of a pattern, or behind the text that has none."""
+    match = random.choice([*pattern.finditer(text)] or [None])
+    if match is None:
+        return text + other(random, "")
+    return text[: match.start()] + other(random, match.group()) + text[match.end() :]
 
 
-def _value(random, text):
-    return _replaced(random, _VALUE, text, number(random))
-
-
-def _value_by_word(random, text):
-    return _replaced(random, _VALUE, text, word(random))
-
-
-def _other_word(random, text):
-    return _replaced(random, _WORD, text, word(random))
-
-
-def _near_word(random, text):
-    places = list(_WORD.finditer(text))
-    if not places:
-        return text
-    match = random.choice(places)
-    letters = list(match.group())
-    letters.insert(random.randrange(len(letters)), random.choice("xe_A1"))
-    return text[: match.start()] + "".join(letters) + text[match.end() :]
+def _near(random, found):
+    """A word with a letter too many."""
+    place = random.randrange(len(found) or 1)
+    return found[:place] + random.choice("xe_A1") + found[place:]
 
 
 def _setting_lines(random, text):
+    """A line, or all of them, is gone, doubled, moved, or something hostile stands there."""
     lines = text.splitlines() or [""]
     place = random.randrange(len(lines))
-    choice = random.randrange(6)
-    if choice == 0:
-        del lines[place : place + random.choice((1, 1, 3))]
-    elif choice == 1:
-        lines.insert(place, lines[place])
-    elif choice == 2:
-        lines[place] = random.choice((" ", "  ", "\t", "    ")) + lines[place]
-    elif choice == 3:
-        lines[place] = lines[place].strip()
-    elif choice == 4:
-        random.shuffle(lines)
-    else:
-        lines = lines[: place + 1]
+    before, line, after = lines[:place], lines[place], lines[place + 1 :]
+    snippet = [*before, random.choice(_SNIPPETS), line, *after]
+    lines = random.choice(
+        (
+            before + after[random.choice((0, 0, 2)) :],
+            [*before, line, line, *after],
+            [*before, random.choice((" ", "  ", "\t", "    ")) + line, *after],
+            [*before, line.strip(), *after],
+            random.sample(lines, len(lines)),
+            [*before, line],
+            *[snippet] * 5,
+        )
+    )
     return "\n".join(lines) + "\n"
 
 
 _NESTED = 3000
-
-
-def _snippet(random, text):
-    """Something that means more than it looks like, at a random line."""
-    lines = text.splitlines() or [""]
-    place = random.randrange(len(lines) + 1)
-    lines.insert(place, random.choice(_SNIPPETS))
-    return "\n".join(lines) + "\n"
-
-
-def _snippet_value(random, text):
-    return _replaced(random, _VALUE, text, random.choice(_SNIPPETS[:12]).replace("\n", " "))
 
 
 _LAUGHS = "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n" + "\n".join(
@@ -121,21 +94,25 @@ _SNIPPETS = (
     '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/passwd"/>',
     '<xacro:include filename="/etc/passwd"/>',
     "&#0; &#xD800; &lt;",
-    "\n".join(f"key_{k} = {k}" for k in range(3000)),
-    "\n".join(f"key_{k}: {k}" for k in range(3000)),
-    "\n".join(f"<tag{k}>{k}</tag{k}>" for k in range(3000)),
-    "k" * 70_000 + " = 1",
-    "k" * 70_000 + ": 1",
+    *("\n".join(f.format(k) for k in range(3000)) for f in ("key_{0} = 1", "k{0}: 1", "<t{0}/>")),
+    *("k" * 70_000 + sign for sign in (" = 1", ": 1")),
     "[" + "s" * 5000 + "]",
     "[DEFAULT]\nrate = 5",
     "[experiment]\nname = %(name)s",
     "# é " * 1000,
-    "\0",
-    "=",
-    ":",
+    *("\0", "=", ":"),
 )
 
+
+def _short_snippet(random, found):
+    return random.choice(_SNIPPETS[:12]).replace("\n", " ")
+
+
 _SETTING_ACCIDENTS = (
-    *(_value, _value, _value, _value, _value_by_word, _other_word, _near_word, _setting_lines),
-    *(_setting_lines, _snippet, _snippet, _snippet_value),
+    *[lambda random, text: _replaced(random, _VALUE, text, lambda r, _: number(r))] * 4,
+    lambda random, text: _replaced(random, _VALUE, text, lambda r, _: word(r)),
+    lambda random, text: _replaced(random, _WORD, text, lambda r, _: word(r)),
+    lambda random, text: _replaced(random, _WORD, text, _near),
+    lambda random, text: _replaced(random, _VALUE, text, _short_snippet),
+    *[_setting_lines] * 4,
 )

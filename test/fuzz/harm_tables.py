@@ -15,41 +15,35 @@ def harmed_table(random, text, separator=",") -> bytes:
     return written(random, text, separator)
 
 
-def _cell(random, rows):
-    row = random.choice(rows)
-    row[random.randrange(len(row))] = random.choice((number, number, number, word))(random)
-
-
 def _cells(random, rows):
-    for _ in range(random.randrange(2, 40)):
-        _cell(random, rows)
+    for _ in range(random.choice((1, 1, random.randrange(2, 40)))):
+        row = random.choice(rows)
+        row[random.randrange(len(row))] = random.choice((number, number, number, word))(random)
+
+
+_CHANGES = (
+    *[lambda random, value, k, factor: value * factor] * 2,
+    lambda random, value, k, factor: value + factor,
+    lambda random, value, k, factor: factor,
+    lambda random, value, k, factor: value if k % 7 else float("nan"),
+    lambda random, value, k, factor: value if k % 50 else 1e9,
+    lambda random, value, k, factor: -value,
+    lambda random, value, k, factor: k,
+    lambda random, value, k, factor: round(value),
+    lambda random, value, k, factor: random.gauss(0.0, 1.0),
+)
+"""What becomes of a column: constant, scaled, shifted, as a unit mistake or a fault has it."""
 
 
 def _column(random, rows):
-    """A column becomes another: constant, scaled, shifted, as a unit mistake or a fault has it."""
-    place = random.randrange(len(rows[0]))
-    change = random.choice(
-        (
-            lambda value, k: value * random_factor,
-            lambda value, k: value * random_factor,
-            lambda value, k: value + random_factor,
-            lambda value, k: random_factor,
-            lambda value, k: value if k % 7 else float("nan"),
-            lambda value, k: value if k % 50 else 1e9,
-            lambda value, k: -value,
-            lambda value, k: k,
-            lambda value, k: round(value),
-            lambda value, k: random.gauss(0.0, 1.0),
-        )
-    )
-    random_factor = random.choice((1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9, 57.29578, 0.0, 1e15, 1e300))
+    place, change = random.randrange(len(rows[0])), random.choice(_CHANGES)
+    factor = random.choice((1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9, 57.29578, 0.0, 1e15, 1e300))
     constant = number(random) if random.random() < 0.2 else None
     for k, row in enumerate(rows[1:]):
-        if place < len(row):
-            try:
-                row[place] = repr(change(float(row[place]), k)) if constant is None else constant
-            except (ValueError, OverflowError):
-                continue
+        try:
+            row[place] = constant or repr(change(random, float(row[place]), k, factor))
+        except (ValueError, OverflowError, IndexError):
+            continue
 
 
 def _name(random, rows):
@@ -58,63 +52,22 @@ def _name(random, rows):
     header[place] = random.choice((word(random), random.choice(header), header[place] + "x"))
 
 
-def _without_header(random, rows):
-    return rows[1:] or rows
-
-
-def _only_header(random, rows):
-    return rows[: random.choice((1, 1, 2, 3))]
-
-
 def _lines(random, rows):
     """Lines are gone, doubled, in another order."""
     start, count = random.randrange(len(rows)), int(len(rows) ** random.random())
     part = rows[start : start + count]
     other = random.choice(([], part * 2, part[::-1], part * 3))
-    return (rows[:start] + other + rows[start + count :]) or rows
-
-
-def _shuffled(random, rows):
-    body = rows[1:]
-    random.shuffle(body)
-    return rows[:1] + body
+    return rows[:start] + other + rows[start + count :]
 
 
 def _columns(random, rows):
     """Columns are gone, doubled, in another order."""
-    width = len(rows[0])
-    order = list(range(width))
-    choice = random.randrange(4)
-    if choice == 0:
-        random.shuffle(order)
-    elif choice == 1 and width > 1:
-        order.remove(random.randrange(width))
-    elif choice == 2:
-        order.insert(random.randrange(width), random.randrange(width))
-    else:
-        order = [*order, *order]
-    return [[row[k] for k in order if k < len(row)] for row in rows]
-
-
-def _ragged(random, rows):
-    row = random.choice(rows)
-    row += [number(random)] * random.choice((1, 2, 1000))
-
-
-def _wide(random, rows):
-    for row in rows:
-        row += ["0"] * 300
-
-
-def _long_cell(random, rows):
-    row = random.choice(rows)
-    row[random.randrange(len(row))] = random.choice('1x" ,') * random.choice((200, 9000, 131073))
-
-
-def _comment(random, rows):
-    rows.insert(
-        random.randrange(len(rows)), [random.choice(("#", "# a", "%", "//", "", " ", "\t"))]
-    )
+    order = [*range(len(rows[0]))]
+    one = random.randrange(len(order))
+    without, more = [k for k in order if k != one], order[:one] + [random.choice(order)]
+    shuffled = random.sample(order, len(order))
+    order = random.choice((shuffled, without or order, more + order[one:], order * 2))
+    return [[row[k] for k in order if k < len(row)] or [""] for row in rows]
 
 
 def _stopped(random, rows):
@@ -128,10 +81,29 @@ def _stopped(random, rows):
             continue
 
 
+def _in_one_row(random, rows):
+    """One row is too long, or a cell of it."""
+    row = random.choice(rows)
+    if random.random() < 0.5:
+        row += [number(random)] * random.choice((1, 2, 1000))
+    else:
+        long = random.choice('1x" ,') * random.choice((200, 9000, 131073))
+        row[random.randrange(len(row))] = long
+
+
+def _comment(random, rows):
+    remark = [random.choice(("#", "# a", "%", "//", "", " ", "\t"))]
+    rows.insert(random.randrange(len(rows)), remark)
+
+
 _TABLE_ACCIDENTS = (
-    *(_cell, _cell, _cells, _column, _column, _column, _name, _name, _without_header, _only_header),
-    *(_lines, _lines, _shuffled, _columns, _columns, _ragged, _wide, _long_cell, _comment),
-    *(_stopped, _stopped),
+    *(_cells, _cells, _cells, _column, _column, _column, _name, _name, _lines, _lines),
+    *(_columns, _columns, _stopped, _stopped, _in_one_row, _in_one_row, _comment),
+    # Without a header, nearly nothing but it, in another order, far wider.
+    lambda random, rows: rows[1:],
+    lambda random, rows: rows[: random.choice((1, 1, 2, 3))],
+    lambda random, rows: rows[:1] + random.sample(rows[1:], len(rows) - 1),
+    lambda random, rows: [row + ["0"] * 300 for row in rows],
 )
 
 
@@ -148,9 +120,8 @@ def written(random, text, separator):
         return text.encode(random.choice(("utf-16", "utf-8-sig", "utf-32", "cp500")), "replace")
     elif choice == 4:
         place = random.randrange(len(text) + 1)
-        text = (
-            text[:place] + random.choice(('"', "'", '"""', "\0", "\x1a", "é", "#")) + text[place:]
-        )
+        inserted = random.choice(('"', "'", '"""', "\0", "\x1a", "é", "#"))
+        text = text[:place] + inserted + text[place:]
     elif choice == 5:
         return harmed_bytes(random, text.encode())
     elif choice == 6:

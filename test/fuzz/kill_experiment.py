@@ -10,6 +10,7 @@ its last line say how, what was recorded is kept and whole, and no process goes 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -39,12 +40,8 @@ ARGUMENTS = (
 LAUNCHER = "run_experiment.py"
 BYSTANDERS = ("rosout", "robot_state_publisher", "guardian")
 WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
-VICTIMS = (
-    LAUNCHER,
-    *("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher"),
-    *WRITERS,
-    *BYSTANDERS,
-)
+NEEDED = ("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher")
+VICTIMS = (LAUNCHER, *NEEDED, *WRITERS, *BYSTANDERS)
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
 LONGEST_END = 240.0
 """Wall-clock seconds in which a disturbed experiment has ended, on a machine that is very busy."""
@@ -55,6 +52,9 @@ STOPPED_LAUNCHER = 3.0
 NOISE = ("Traceback", "Exception in thread", "Exception ignored", "Fatal Python error")
 STARTING = "Failed to import the site module"
 HALF_WRITTEN = (".part", ".active", ".tmp")
+INTERRUPTED = ("interrupted: ", "run_experiment.py: ended by SIG")
+ENDS = {0: ("results: ",), 1: ("the experiment ended early: ",), 130: INTERRUPTED, 143: INTERRUPTED}
+"""How the last line begins for each exit code; only the launcher's signals lead to the last two."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,10 @@ class Trial:
     victim: str
     signal: signal.Signals
     moment: float
+
+    def is_of(self, victim: str, number: signal.Signals) -> bool:
+        """Whether it sends this signal to this victim."""
+        return (self.victim, self.signal) == (victim, number)
 
     def __str__(self):
         return f"{self.number}: {self.signal.name} to {self.victim} at {self.moment:.3f}"
@@ -85,6 +89,7 @@ class Disturbed:
         self._trial = trial
         self._hit = False
         self._experiment = ExperimentProcess(folder, ARGUMENTS)
+        self.end = self._experiment.end
         self._folder = folder
         self._duration = duration
 
@@ -94,44 +99,44 @@ class Disturbed:
         time.sleep(trial.moment * self._duration)
         pid = self._victim()
         if pid is not None:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, trial.signal)
                 self._hit = True
-            except ProcessLookupError:
-                pass
-        if trial.victim == LAUNCHER and trial.signal == signal.SIGSTOP:
+        if trial.is_of(LAUNCHER, signal.SIGSTOP):
             time.sleep(STOPPED_LAUNCHER)
             os.kill(pid, signal.SIGCONT)
         try:
-            killed = trial.victim == LAUNCHER and trial.signal == signal.SIGKILL
+            killed = trial.is_of(LAUNCHER, signal.SIGKILL)
             ended = experiment.wait(LONGEST_END, others=LONGEST_END if killed else 5.0)
         except AssertionError as error:
             return [str(error).splitlines()[0]], str(error)
+        if self._was_answered_by_the_interpreter(ended):
+            return [], ended.output
         return self._judge(ended), ended.output
 
     def _victim(self):
         """Its process number, once it runs; None when it will not run any more."""
-        experiment = self._experiment
-        if self._trial.victim == LAUNCHER:
+        experiment, victim = self._experiment, self._trial.victim
+        if victim == LAUNCHER:
             return experiment.pid if experiment.is_running else None
+        name = "rosmaster" if victim == "master" else victim
+        called = {f"__name:={name}", f"imu_simulation_framework.ros1.launching.{name}"}
         while experiment.is_running:
             for pid, words in experiment.members().items():
-                name = "rosmaster" if self._trial.victim == "master" else self._trial.victim
-                if pid != experiment.pid and _names(words, name):
+                named = (word in called or Path(word).name == name for word in words.split())
+                if pid != experiment.pid and any(named):
                     return pid
             time.sleep(0.02)
         return None
 
     def _judge(self, ended) -> list[str]:
-        trial = self._trial
-        if self._was_answered_by_the_interpreter(ended):
-            return []
+        trial, last, code = self._trial, (ended.lines or [""])[-1], ended.code
         # An interpreter that is starting answers SIGINT itself, before any of our lines is read.
         ours = trial.signal != signal.SIGINT or STARTING not in ended.output
         short = [f"prints {noise!r}" for noise in NOISE if ours and noise in ended.output]
         left = [path.name for path in self._folder.rglob("*") if _is_half_written(path)]
         short += [f"half-written: {name}" for name in left]
-        result = summary = None
+        summary = None
         try:
             if any(self._folder.glob("experiment_results/*/*/*/*_trajectory_data.csv")):
                 result = ended.result()
@@ -142,37 +147,28 @@ class Disturbed:
         except (AssertionError, FrameworkError, ValueError) as error:
             short.append(f"result broken: {error}")
         left_samples = any(self._folder.rglob("*.samples"))
-        if self._writer_was_killed() and _has_driven(ended.output):
-            # It is kept as it came.
-            if summary is None and not left_samples:
-                short.append("what was recorded is lost")
-        elif _has_driven(ended.output) and summary is None:
+        writer_was_killed = trial.is_of("result_comparison", signal.SIGKILL)
+        driven = any(float(match) > 0.1 for match in re.findall(PROGRESS, ended.output))
+        # If who writes it was killed, it is kept as it came.
+        if driven and summary is None and not (writer_was_killed and left_samples):
             short.append("what was recorded is lost")
-        if left_samples and not self._writer_was_killed():
+        if left_samples and not writer_was_killed:
             short.append("tables are left as samples")
         completed = summary is not None and summary["run"]["completed"] is True
-        last = ended.lines[-1] if ended.lines else ""
-        code = ended.code
-        if self._hit and trial.victim == LAUNCHER and code == -trial.signal == -signal.SIGKILL:
+        if self._hit and trial.is_of(LAUNCHER, signal.SIGKILL) and code == -signal.SIGKILL:
             return short  # killed as asked
-        if code == 0:
-            if not completed:
-                short.append("exit code 0, but the drive was not recorded to its end")
-            if not last.startswith("results: "):
-                short.append(f"exit code 0, last line {last!r}")
-        elif code in (130, 143) and trial.victim == LAUNCHER:
-            if not last.startswith(("interrupted: ", "run_experiment.py: ended by SIG")):
-                short.append(f"exit code {code}, last line {last!r}")
-        elif code == 1:
-            if not last.startswith("the experiment ended early: "):
-                short.append(f"exit code 1, last line {last!r}")
-            if completed and trial.victim not in WRITERS:
-                short.append("exit code 1, but the drive was recorded to its end")
-        else:
+        told = ENDS.get(code, ())
+        if code in (130, 143) and trial.victim != LAUNCHER:
+            told = ()
+        if not last.startswith(told):
             short.append(f"exit code {code}, last line {last!r}")
+        if code == 0 and not completed:
+            short.append("exit code 0, but the drive was not recorded to its end")
+        if code == 1 and completed and trial.victim not in WRITERS:
+            short.append("exit code 1, but the drive was recorded to its end")
         if code != 0 and (not self._hit or trial.victim in BYSTANDERS):
             short.append(f"exit code {code} though nobody was disturbed who is needed: {last}")
-        if code != 0 and trial.victim == LAUNCHER and trial.signal == signal.SIGSTOP:
+        if code != 0 and trial.is_of(LAUNCHER, signal.SIGSTOP):
             short.append(f"exit code {code} after a pause: {last}")
         return short
 
@@ -190,26 +186,6 @@ class Disturbed:
             and ended.lines[-1:] == ["KeyboardInterrupt"]
         )
         return told and (silent or python_says) and not any(self._folder.iterdir())
-
-    def _writer_was_killed(self):
-        return self._trial.victim == "result_comparison" and self._trial.signal == signal.SIGKILL
-
-    def end(self):
-        """Leave nothing."""
-        self._experiment.end()
-
-
-def _has_driven(output) -> bool:
-    """Whether the drive had begun for certain."""
-    return any(float(match) > 0.1 for match in re.findall(PROGRESS, output))
-
-
-def _names(words: str, name: str) -> bool:
-    return any(
-        word in (f"__name:={name}", f"imu_simulation_framework.ros1.launching.{name}")
-        or Path(word).name == name
-        for word in words.split()
-    )
 
 
 def _is_half_written(path: Path) -> bool:

@@ -7,6 +7,7 @@ import os
 import struct
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from trials import Trial, put
 from verdict import Expected
@@ -40,18 +41,22 @@ def _structure(number, microseconds=None) -> bytes:
 
 def udp(random, folder) -> Trial:
     """A flight by UDP, and what else comes at that port."""
-    count = random.choice((60, 200, 500))
-    structure = random.random() < 0.4
-    if structure:
-        packets = [_structure(number) for number in range(count)]
-    else:
-        packets = [_LABELS, *(_row(number) for number in range(count))]
-    sent = {"packets": [(_OWN, packet) for packet in packets], "for_ever": [], "settings": {}}
-    expected = random.choice(_AT_THE_PORT)(random, sent, structure, count)
-    sent["packets"] = [(sender, packet.hex()) for sender, packet in sent["packets"]]
-    sent["for_ever"] = [(sender, packet.hex()) for sender, packet in sent["for_ever"]]
-    name = put(folder, "packets.json", json.dumps(sent).encode())
-    return Trial("udp", [name], expected)
+    count, structure = random.choice((60, 200, 500)), random.random() < 0.4
+    packets = _own(*((_structure if structure else _row)(number) for number in range(count)))
+    if not structure:
+        packets.insert(0, (_OWN, _LABELS))
+    flight = SimpleNamespace(
+        structure=structure, count=count, packets=packets, for_ever=[], settings={}
+    )
+    expected = random.choice((_between, _other_flight, _other_flight))(random, flight)
+    sent = {"settings": flight.settings}
+    for name in ("packets", "for_ever"):
+        sent[name] = [(sender, packet.hex()) for sender, packet in getattr(flight, name)]
+    return Trial("udp", [put(folder, "packets.json", json.dumps(sent).encode())], expected)
+
+
+def _own(*packets):
+    return [(_OWN, packet) for packet in packets]
 
 
 def _flown(states, *told) -> Expected:
@@ -62,212 +67,172 @@ def _flown(states, *told) -> Expected:
 _REFUSED = Expected((2,), ("UDP port",))
 
 
-def _places(random, count, many):
-    """Places in the middle of a flight, none beside another."""
-    return sorted(random.sample(range(8, count - 8, 3), many))
+def _between(random, flight):
+    """What becomes of two packets at some places in the middle, none beside another."""
+    many, change, lost, told = random.choice(_BETWEEN)
+    many = random.choice(many)
+    for place in sorted(random.sample(range(8, flight.count - 8, 3), many), reverse=True):
+        pair = slice(place, place + 2)
+        flight.packets[pair] = change(random, flight, *flight.packets[pair])
+    told = told.replace("MANY", f"{many}")
+    return _flown(flight.count - lost * many, *([rf"\b{told}"] if told else []))
 
 
-def _only_the_flight(random, sent, structure, count):
+def _cut(random, flight, packet, following):
+    """A packet of a wrong length."""
+    content = packet[1]
+    # Behind the last comma a number may be cut to another one.
+    end = len(content) if flight.structure else content.rindex(b",")
+    longer = content + (content if flight.structure else b",1\n")
+    return [(_OWN, random.choice((content[: random.randrange(1, end)], longer))), following]
+
+
+def _no_numbers(random, flight, packet, following):
+    if flight.structure:
+        content = bytearray(packet[1])
+        bad = random.choice((float("nan"), float("inf"), 1e30, -1e308))
+        struct.pack_into(">d", content, random.choice((8, 16, 24)), bad)
+        return [(_OWN, bytes(content)), following]
+    cells = packet[1].split(b",")
+    bad = (b"nan", b"inf", b"", b"x", b"1e400", b"1e308", b"\xff", b"\0", b"--1")
+    cells[random.randrange(1, len(cells))] = random.choice(bad)
+    return [(_OWN, b",".join(cells)), following]
+
+
+def _stranger(random, flight, *pair):
+    return [(random.choice((_OTHER, _THIRD)), _garbage(random)), *pair]
+
+
+def _garbage_first(random, flight, *pair):
+    return [*_own(_garbage(random)), *pair]
+
+
+_BETWEEN = (
+    # How many there are, what becomes of them, states lost with each, and what is said.
+    ((0,), lambda *_: [], 0, ""),
+    ((10,), _stranger, 0, ""),
+    ((1, 5), _garbage_first, 0, "MANY packets? left out"),
+    ((1, 3), _cut, 1, "MANY packets? left out"),
+    ((1, 4), _no_numbers, 1, "MANY packets? left out"),
+    ((5,), lambda random, flight, one, two: [one, one, two], 0, "MANY packets came twice"),
+    ((3,), lambda random, flight, one, two: [two, one], 0, "MANY packets came late"),
+    ((4,), lambda random, flight, one, two: [two], 1, r"MANY packets of \d+ did not come"),
+)
+
+
+def _other_flight(random, flight):
+    return random.choice(_OTHER_FLIGHTS)(random, flight, flight.packets, flight.count)
+
+
+def _stranger_first(random, flight, packets, count):
+    packets[:0] = [(_OTHER, _garbage(random))] * random.choice((1, 1, 50))
     return _flown(count)
 
 
-def _stranger_first(random, sent, structure, count):
-    sent["packets"][:0] = [(_OTHER, _garbage(random))] * random.choice((1, 1, 50))
-    return _flown(count)
-
-
-def _strangers_flight(random, sent, structure, count):
+def _strangers_flight(random, flight, packets, count):
     """Another simulator sends a flight of its own in between; one of them is the flight."""
-    place = random.randrange(3, len(sent["packets"]) - 3)
-    other = _structure(1) if structure else _row(1)
-    sent["packets"][place:place] = [(_OTHER, other)] * 20
+    place = random.randrange(3, len(packets) - 3)
+    other = _structure(1) if flight.structure else _row(1)
+    packets[place:place] = [(_OTHER, other)] * 20
     return _flown(count, r"\b20 packets of other senders")
 
 
-def _strangers_between(random, sent, structure, count):
-    for place in reversed(_places(random, count, 10)):
-        sent["packets"].insert(place, (random.choice((_OTHER, _THIRD)), _garbage(random)))
-    return _flown(count)
-
-
-def _ahead(random, sent, structure, count):
+def _ahead(random, flight, packets, count):
     """A packet of a time far ahead, which is no state of this flight."""
-    shift = random.choice((2.0, 2.0, 10.0, 1000.0))
-    (place,) = _places(random, count, 1)
+    shift, place = random.choice((2.0, 2.0, 10.0, 1000.0)), random.randrange(8, count - 8)
     moved = _structure(place, round(1e6 * (place * PERIOD + shift)))
-    moved = moved if structure else _row(place, start=shift)
-    sent["packets"].insert(place, (_OWN, moved))
+    packets.insert(place, (_OWN, moved if flight.structure else _row(place, start=shift)))
     return _flown(count, rf"to {(count - 1) * PERIOD:.3f} s", r"\b1 packet .*left out")
 
 
-def _wrapped(random, sent, structure, count):
+def _wrapped(random, flight, packets, count):
     """The 32 bits of FlightGear's microseconds are full after 4295 s."""
     begin = 2**32 - random.randrange(10, count - 10) * 20_000 - 7
-    packets = [_structure(number, begin + number * 20_000) for number in range(count)]
-    sent["packets"] = [(_OWN, packet) for packet in packets]
+    flight.packets = _own(*(_structure(number, begin + number * 20_000) for number in range(count)))
     return _flown(count)
 
 
-def _garbage_only(random, sent, structure, count):
-    sent["packets"] = [(_OWN, _garbage(random)) for _ in range(100)]
-    if random.random() < 0.5:
-        sent["for_ever"] = [(_OWN, _garbage(random))]
+def _garbage_only(random, flight, packets, count):
+    flight.packets = _own(*(_garbage(random) for _ in range(100)))
+    flight.for_ever = _own(_garbage(random)) * random.randrange(2)
     return _REFUSED
 
 
-def _garbage_after(random, sent, structure, count):
+def _garbage_after(random, flight, packets, count):
     """Garbage is no sign of life of the simulator."""
-    sent["for_ever"] = [(random.choice((_OWN, _OTHER)), _garbage(random))]
+    flight.for_ever = [(random.choice((_OWN, _OTHER)), _garbage(random))]
     return _flown(count)
 
 
-def _garbage_between(random, sent, structure, count):
-    places = _places(random, count, random.choice((1, 5)))
-    for place in reversed(places):
-        sent["packets"].insert(place, (_OWN, _garbage(random)))
-    return _flown(count, rf"\b{len(places)} packets? left out")
-
-
-def _cut(random, sent, structure, count):
-    """Packets of a wrong length."""
-    places = _places(random, count, random.choice((1, 3)))
-    for place in places:
-        sender, packet = sent["packets"][place]
-        # Behind the last comma a number may be cut to another one.
-        end = random.randrange(1, len(packet) if structure else packet.rindex(b","))
-        changed = random.choice((packet[:end], packet + (packet if structure else b",1\n")))
-        sent["packets"][place] = (sender, changed)
-    return _flown(count - len(places), rf"\b{len(places)} packets? left out")
-
-
-def _no_numbers(random, sent, structure, count):
-    places = _places(random, count, random.choice((1, 4)))
-    for place in places:
-        if structure:
-            packet = bytearray(sent["packets"][place][1])
-            bad = random.choice((float("nan"), float("inf"), 1e30, -1e308))
-            struct.pack_into(">d", packet, random.choice((8, 16, 24)), bad)
-        else:
-            cells = sent["packets"][place][1].split(b",")
-            bad = random.choice(
-                (b"nan", b"inf", b"", b"x", b"1e400", b"1e308", b"\xff", b"\0", b"--1")
-            )
-            cells[random.randrange(1, len(cells))] = bad
-            packet = b",".join(cells)
-        sent["packets"][place] = (_OWN, bytes(packet))
-    return _flown(count - len(places), rf"\b{len(places)} packets? left out")
-
-
-def _twice(random, sent, structure, count):
-    places = _places(random, count, 5)
-    for place in reversed(places):
-        sent["packets"].insert(place, sent["packets"][place])
-    return _flown(count, r"\b5 packets came twice")
-
-
-def _late(random, sent, structure, count):
-    places = _places(random, count, 3)
-    for place in places:
-        packets = sent["packets"]
-        packets[place], packets[place + 1] = packets[place + 1], packets[place]
-    return _flown(count, r"\b3 packets came late")
-
-
-def _lost(random, sent, structure, count):
-    for place in reversed(_places(random, count, 4)):
-        del sent["packets"][place]
-    return _flown(count - 4, r"\b4 packets of \d+ did not come")
-
-
-def _begun_again(random, sent, structure, count):
-    first = 0 if structure else 1
-    sent["packets"] += sent["packets"][first : first + 10]
+def _begun_again(random, flight, packets, count):
+    packets += packets[-count:][:10]
     return _flown(count, "began again")
 
 
-def _too_few(random, sent, structure, count):
-    sent["packets"] = sent["packets"][: random.randrange(4)]
+def _too_few(random, flight, packets, count):
+    del packets[random.randrange(4) :]
     return _REFUSED
 
 
-def _one_time(random, sent, structure, count):
-    first = 0 if structure else 1
-    sent["packets"][first:] = [sent["packets"][first]] * count
+def _one_time(random, flight, packets, count):
+    flight.packets = packets[:-count] + packets[-1:] * count
     return _REFUSED
 
 
-def _strange_labels(random, sent, structure, count):
-    label = random.choice(
-        (
-            b"<LABELS> ,",
-            b"<LABELS> ,Time\n",
-            b"<LABELS> ," + b"x," * 10_000,
-            b"<LABELS> ,Time,\x1b[31m\x07,a\nb\n",
-            b"<LABELS> ,\xff\xfe\xff,attitude/phi-rad\n",
-            _LABELS.replace(b"position/lat-geod-deg", b"x"),
-            _LABELS.replace(b"attitude/psi-rad", b"\x1b]0;x\x07"),
-        )
-    )
-    sent["packets"] = [(_OWN, label), *((_OWN, _row(number)) for number in range(count))]
-    return _REFUSED
-
-
-def _labels_again(random, sent, structure, count):
-    """A simulator that says its labels once more, as it was started again."""
-    place = random.randrange(2, count)
-    sent["packets"] = [(_OWN, _LABELS), *((_OWN, _row(number)) for number in range(count))]
-    sent["packets"].insert(place, (_OWN, _LABELS))
-    return _flown(count)
-
-
-def _no_labels(random, sent, structure, count):
-    sent["packets"] = [(_OWN, _row(number)) for number in range(count)]
-    return _REFUSED
-
-
-def _no_time(random, sent, structure, count):
-    packets = [_structure(number, 1234567890) for number in range(count)]
-    sent["packets"] = [(_OWN, packet) for packet in packets]
-    if random.random() < 0.5:
+def _labels(random, flight, packets, count):
+    """Labels that are none, or are said once more as by a simulator that was started again."""
+    flight.packets = _own(*(_row(number) for number in range(count)))
+    label = random.choice(_STRANGE_LABELS)
+    if label is not None:
+        flight.packets.insert(0, (_OWN, label))
+    if label != _LABELS:
         return _REFUSED
-    sent["settings"] = {"rate": 1.0 / PERIOD}
+    flight.packets.insert(random.randrange(2, count), (_OWN, label))
     return _flown(count)
 
 
-def _both_kinds(random, sent, structure, count):
+_STRANGE_LABELS = (
+    *(_LABELS, _LABELS, None, None, b"<LABELS> ,", b"<LABELS> ,Time\n"),
+    b"<LABELS> ," + b"x," * 10_000,
+    b"<LABELS> ,Time,\x1b[31m\x07,a\nb\n",
+    b"<LABELS> ,\xff\xfe\xff,attitude/phi-rad\n",
+    _LABELS.replace(b"position/lat-geod-deg", b"x"),
+    _LABELS.replace(b"attitude/psi-rad", b"\x1b]0;x\x07"),
+)
+
+
+def _no_time(random, flight, packets, count):
+    flight.packets = _own(*(_structure(number, 1234567890) for number in range(count)))
+    flight.settings = random.choice(({}, {"rate": 1.0 / PERIOD}))
+    return _flown(count) if flight.settings else _REFUSED
+
+
+def _both_kinds(random, flight, packets, count):
     place = random.randrange(10, count)
-    other = [_LABELS, _row(0), _row(1)] if structure else [_structure(3)] * 3
-    sent["packets"][place:place] = [(_OWN, packet) for packet in other]
+    other = [_LABELS, _row(0), _row(1)] if flight.structure else [_structure(3)] * 3
+    packets[place:place] = _own(*other)
     return _flown(count)
 
 
-def _for_so_long(random, sent, structure, count):
-    sent["settings"] = {"duration": 1.0}
+def _for_so_long(random, flight, packets, count):
+    flight.settings = {"duration": 1.0}
     return _flown(51)
 
 
 def _garbage(random) -> bytes:
+    junk = bytes(random.randrange(256) for _ in range(random.randrange(1, 500)))
     return random.choice(
         (
-            b"",
-            b"\0",
-            b"x",
-            b"\x1b[2J\x1b]0;title\x07",
-            b"\xff" * 408,
-            bytes(408),
-            struct.pack(">I", 23) + bytes(404),
-            b"\0" * 60_000,
-            b"1,2\n",
-            bytes(random.randrange(256) for _ in range(random.randrange(1, 500))),
+            *(b"", b"\0", b"x", b"\x1b[2J\x1b]0;title\x07", b"\xff" * 408, bytes(408), b"1,2\n"),
+            *(struct.pack(">I", 23) + bytes(404), b"\0" * 60_000, junk),
         )
     )
 
 
-_AT_THE_PORT = (
-    *(_only_the_flight, _stranger_first, _stranger_first, _strangers_flight, _strangers_between),
-    *(_ahead, _ahead, _wrapped, _wrapped, _garbage_only, _garbage_after, _garbage_between, _cut),
-    *(_no_numbers, _twice, _late, _lost, _begun_again, _too_few, _one_time, _strange_labels),
-    *(_labels_again, _no_labels, _no_time, _both_kinds, _for_so_long),
+_OTHER_FLIGHTS = (
+    *(_stranger_first, _stranger_first, _strangers_flight, _ahead, _ahead, _wrapped, _wrapped),
+    *(_garbage_only, _garbage_after, _begun_again, _too_few, _one_time, _labels, _labels),
+    *(_labels, _no_time, _both_kinds, _for_so_long),
 )
 
 _SCRIPT = """\
@@ -285,16 +250,19 @@ _SCRIPT = """\
 
 def scripts(random, folder) -> Trial:
     """Scripts of JSBSim that want more than to fly."""
-    parts = {"top": "", "bottom": "", "event": "", "aircraft": "ball", "start": "start", "end": "9"}
-    parts["name"] = "a"
-    parts["text"] = ""
-    (Path(folder) / "aircraft" / "ball").mkdir(parents=True)
-    (Path(folder) / "engine").mkdir()
-    expected = random.choice(_WISHES)(random, Path(folder), parts)
-    put(folder, "aircraft/ball/ball.xml", _BALL.format(parts.get("more", "")).encode())
-    start = _START.format(latitude=parts.get("latitude", "30"))
-    put(folder, "aircraft/ball/start.xml", start.encode())
-    text = parts.pop("text") or _SCRIPT.format_map(parts)
+    parts = {"aircraft": "ball", "start": "start", "end": "9", "name": "a", "latitude": "30"}
+    parts.update(dict.fromkeys(("top", "bottom", "event", "more", "text"), ""))
+    for place in ("aircraft/ball", "aircraft/cube", "engine"):
+        (Path(folder) / place).mkdir(parents=True)
+    if random.random() < 0.2:
+        expected = _output(random, Path(folder), parts)
+    else:
+        part, values, expected = random.choice(_PARTS)
+        parts[part] = random.choice(values)
+    put(folder, "aircraft/ball/ball.xml", _BALL.format(parts["more"]).encode())
+    put(folder, "aircraft/ball/start.xml", _START.format(latitude=parts["latitude"]).encode())
+    put(folder, "aircraft/ball/wish.xml", _WISH)
+    text = parts["text"] or _SCRIPT.format_map(parts)
     # The ports are written into them.
     expected = replace(expected, changed=("drop.xml", "wanted.xml", "aircraft"))
     return Trial("script", [put(folder, "drop.xml", text.encode())], expected)
@@ -320,80 +288,46 @@ _START = """\
  <longitude unit="DEG">-95</longitude><altitude unit="FT">9000</altitude>
  <ubody unit="FT/SEC">100</ubody></initialize>
 """
-_DROPPED = Expected((0,), told=(r"^101 states\nfrom 0\.000 to 2\.000 s",))
+_WISH = b"""<?xml version="1.0"?>
+<system name="wish"><output name="made.csv" type="CSV" rate="10"><simulation> ON </simulation>
+ </output><channel name="c"><summer name="s"><input>simulation/sim-time-sec</input></summer>
+</channel></system>
+"""
+"""A system beside the aircraft that wants output."""
+
+_FLOWN = (r"^101 states\nfrom 0\.000 to 2\.000 s",)
+_DROPPED = Expected((0,), told=_FLOWN)
+_MAYBE_DROPPED = Expected((0, 2), ("drop.xml", "ball.xml"), told=_FLOWN)
 _NO_SCRIPT = Expected((2,), ("drop.xml",))
-
-
-def _only_flies(random, folder, parts):
-    return _DROPPED
+_MAYBE = Expected((0, 2), ("drop.xml",))
 
 
 def _output(random, folder, parts):
     """Output to a file, a FIFO, a device, a socket, of script, aircraft or a file of its own."""
-    kind = random.choice(("CSV", "CSV", "TABULAR", "SOCKET", "SOCKET", "UDP", "FLIGHTGEAR", "FIFO"))
-    more = ""
-    name = random.choice(("made.csv", "there.csv", "../../away.csv", "/dev/full", "out/a.csv"))
-    put(folder, "there.csv", b"one\n")
-    if kind == "FIFO":
-        os.mkfifo(folder / "fifo")
-        kind, name = "CSV", "fifo"
-    elif kind not in ("CSV", "TABULAR"):
-        port, protocol = ("TCP_PORT", "TCP") if kind == "SOCKET" else ("UDP_PORT", "UDP")
-        kind = "FLIGHTGEAR" if kind == "FLIGHTGEAR" else "SOCKET"
-        name, more = "127.0.0.1", f'protocol="{protocol}" port="{port}"'
-    text = f'<output name="{name}" type="{kind}" {more} rate="10"><simulation> ON </simulation>'
-    text += "<property>simulation/sim-time-sec</property></output>"
-    where, more_files = random.choice(("top", "bottom", "more", "file", "commented")), False
-    if where == "file":
-        put(folder, "wanted.xml", f'<?xml version="1.0"?>\n{text}'.encode())
-        text, where, more_files = '<output file="wanted.xml"/>', "bottom", True
-    elif where == "commented":
-        text, where = f"<!-- > -->{text}<!-- </output> -->", "bottom"
-    parts[where] = text
-    return (
-        Expected((0, 2), ("drop.xml", "ball.xml"), told=_DROPPED.told) if more_files else _DROPPED
+    names = ("made.csv", "there.csv", "../../away.csv", "/dev/full", "out/a.csv")
+    wanted = random.choice(
+        (
+            *[f'name="{random.choice(names)}" type="{kind}"' for kind in ("CSV", "CSV", "TABULAR")],
+            *['name="127.0.0.1" type="SOCKET" protocol="TCP" port="TCP_PORT"'] * 2,
+            'name="127.0.0.1" type="SOCKET" protocol="UDP" port="UDP_PORT"',
+            'name="127.0.0.1" type="FLIGHTGEAR" protocol="UDP" port="UDP_PORT"',
+            'name="fifo" type="CSV"',
+        )
     )
-
-
-def _input(random, folder, parts):
-    """A socket at which a script waits for orders."""
-    text = f'<input type="{random.choice(("SOCKET", "QTJSBSIM"))}" port="FREE_PORT" rate="50"/>'
-    parts[random.choice(("bottom", "more"))] = text
-    # What is left out is none of the flight's; what is refused is refused by name.
-    return Expected((0, 2), ("drop.xml", "ball.xml"), told=_DROPPED.told)
-
-
-def _system_file(random, folder, parts):
-    """A system beside the aircraft that wants output."""
-    put(folder, "aircraft/ball/wish.xml", b'<?xml version="1.0"?>\n<system name="wish">\n'
-        b'<output name="made.csv" type="CSV" rate="10"><simulation> ON </simulation></output>\n'
-        b'<channel name="c"><summer name="s"><input>simulation/sim-time-sec</input></summer>'
-        b"</channel></system>\n")  # fmt: skip
-    parts["more"] = '<system file="wish"/>'
-    return Expected((0, 2), ("drop.xml",), told=_DROPPED.told)
-
-
-def _nested(random, folder, parts):
-    """XML that is nested too deeply for whoever reads it by calling itself."""
-    deep = random.choice((3000, 200_000, 200_000))
-    text = "<a>" * deep + "</a>" * random.choice((deep, 0))
-    where = random.choice(("top", "more", "text"))
-    if where == "text":
-        parts["text"] = text
-    else:
-        parts[where] = text
-    return Expected((0, 2) if deep < 200_000 else (2,), ("drop.xml", "ball.xml"))
-
-
-def _missing(random, folder, parts):
-    what = random.choice(("aircraft", "start", "folder"))
-    if what == "folder":
-        (folder / "aircraft" / "ball").rename(folder / "aircraft" / "cube")
-        (folder / "aircraft" / "ball").mkdir()
-        parts["aircraft"] = "cube"
-    else:
-        parts[what] = random.choice(("nowhere", "../nowhere", "a" * 300, "", "\u202e"))
-    return _NO_SCRIPT
+    put(folder, "there.csv", b"one\n")
+    os.mkfifo(folder / "fifo")
+    text = f'<output {wanted} rate="10"><simulation> ON </simulation>'
+    text += "<property>simulation/sim-time-sec</property></output>"
+    put(folder, "wanted.xml", f'<?xml version="1.0"?>\n{text}'.encode())
+    place, text, expected = random.choice(
+        (
+            *((place, text, _DROPPED) for place in ("top", "bottom", "more")),
+            ("bottom", f"<!-- > -->{text}<!-- </output> -->", _DROPPED),
+            ("bottom", '<output file="wanted.xml"/>', _MAYBE_DROPPED),
+        )
+    )
+    parts[place] = text
+    return expected
 
 
 def _laughs(count):
@@ -408,14 +342,18 @@ def _set(names, values):
     return [f'<set name="{name}" value="{value}"/>' for name in names for value in values]
 
 
-_MAYBE = Expected((0, 2), ("drop.xml",))
+def _nested(deep):
+    """XML that is nested too deeply for whoever reads it by calling itself."""
+    return ["<a>" * deep + "</a>" * closed for closed in (deep, 0)]
+
+
+# What is left out is none of the flight's; what is refused is refused by name.
+_INPUTS = [f'<input type="{kind}" port="FREE_PORT" rate="50"/>' for kind in ("SOCKET", "QTJSBSIM")]
+_NOWHERE = ("nowhere", "../nowhere", "a" * 300, "", "\u202e")
 _PARTS = (
+    ("end", "9", _DROPPED),
     # A property that makes JSBSim write a file into the aircraft's folder.
-    (
-        "event",
-        _set([f"simulation/{n}" for n in ("write-state-file", "force-output")], "12"),
-        _MAYBE,
-    ),
+    ("event", _set(["simulation/write-state-file", "simulation/force-output"], "12"), _MAYBE),
     ("event", _set(["simulation/reset"], "12"), _MAYBE),
     (
         "event",
@@ -431,6 +369,15 @@ _PARTS = (
         ),
         _MAYBE,
     ),
+    ("bottom", _INPUTS, _MAYBE_DROPPED),
+    ("more", (*_INPUTS, '<system file="wish"/>', '<system file="wish"/>'), _MAYBE_DROPPED),
+    *(
+        (part, _nested(deep), Expected((0, 2)[deep > 3000 :], ("drop.xml", "ball.xml")))
+        for part in ("top", "more", "text")
+        for deep in (3000, 200_000)
+    ),
+    ("aircraft", (*_NOWHERE, "cube", "cube"), _NO_SCRIPT),
+    ("start", _NOWHERE, _NO_SCRIPT),
     # Far longer than any, or obeyed by a terminal.
     ("name", ("n" * 100_000, "&#10;a&#9;b", "a&#x202e;b", "$\\frac{", "é☃"), _DROPPED),
     ("latitude", ("nan", "inf", "1e400", "x", "", "1e308", "-1e300"), _NO_SCRIPT),
@@ -443,22 +390,9 @@ _PARTS = (
             '<!DOCTYPE a [<!ENTITY b "c">]><runscript name="&b;"/>',
             '<!DOCTYPE a [<!ENTITY b SYSTEM "/etc/passwd">]><runscript name="a">&b;</runscript>',
             "<?xml version='1.0' encoding='nonsense'?><runscript/>",
+            *(_laughs(3), _laughs(9)),
         ),
         _NO_SCRIPT,
     ),
-    ("text", (_laughs(3), _laughs(9)), _NO_SCRIPT),
 )
 """A part of a script, what stands there, and how that is to end."""
-
-
-def _one_part(random, folder, parts):
-    name, values, expected = random.choice(_PARTS)
-    parts[name] = random.choice(values)
-    return expected
-
-
-_WISHES = (
-    *(_only_flies, _output, _output, _output, _output, _input, _system_file, _nested, _nested),
-    *([_one_part] * 9),
-    _missing,
-)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import specimens
 from left_files import messages
-from trials import OUT, Trial, put
+from trials import OUT, Trial, nothing, put
 from verdict import DONE, Expected
 
 _DONE = Expected((0,))
@@ -48,12 +48,11 @@ def _checked(random, folder):
 
 
 def _realistic(random, folder):
-    files = specimens.ros2_folder(random.random() < 0.3)
     if random.random() < 0.5:
-        specimen = next(one for one in specimens.recordings() if one.name == "drive.bag")
-        return realistic(random, put(folder, specimen.name, specimen.content), _DONE)
+        content = specimens.recording("drive.bag").content
+        return realistic(random, put(folder, "drive.bag", content), _DONE)
     (Path(folder) / "drive").mkdir()
-    for file in files:
+    for file in specimens.ros2_folder(random.random() < 0.3):
         put(folder, f"drive/{file.name}", file.content)
     return realistic(random, "drive", _DONE)
 
@@ -104,8 +103,8 @@ def _result(random, folder):
     for file in specimens.result():
         put(folder, f"run/{file.name}", file.content)
         rows[file.name.split("_", 1)[1]] = file.content.count(b"\n") - 1
-    tool = random.choice(("export_tum.py", "export_tum.py", "plot_multiple_errors.py"))
-    tool = random.choice((tool, "compare_yaw.py", "offline_result_comparison.py"))
+    tools = ("plot_multiple_errors.py", "compare_yaw.py", "offline_result_comparison.py")
+    tool = random.choice(("export_tum.py", *tools))
 
     def compare(folder):
         for name, source in (("driven", "ground_truth"), ("simulated_imu", "imu_simulated")):
@@ -114,96 +113,64 @@ def _result(random, folder):
             if len(found) != rows[f"{source}.csv"] or found.shape[1] != 8:
                 yield f"{name}.tum has {len(found)} poses, {source}.csv {rows[f'{source}.csv']}"
 
-    if tool != "export_tum.py":
-        return Trial(tool, ["run", "--out", OUT], _DONE)
-    return Trial(tool, ["run", "--out", OUT], _DONE, compare=compare)
+    exports = tool == "export_tum.py"
+    return Trial(tool, ["run", "--out", OUT], _DONE, compare=compare if exports else nothing)
 
 
 def _settings(random, folder):
-    text, tool = random.choice(
-        (
-            (specimens.configuration(), "load"),
-            (specimens.robot(), "robot"),
-            (specimens.CORRECTION, "correction"),
-            (specimens.GIMBALS[0], "gimbal"),
-            (specimens.GIMBALS[1], "gimbal"),
-        )
-    )
+    texts = {"load": specimens.CONFIGURATION, "robot": specimens.ROBOT}
+    texts.update(correction=specimens.CORRECTION, gimbal=random.choice(specimens.GIMBALS[:2]))
+    tool, text = random.choice([*texts.items()])
     return Trial(tool, [put(folder, "settings", text.encode())], _DONE)
 
 
 def known_faults(random, folder) -> Trial:
     """Recordings as text, with faults that are counted or refused with their line."""
-    specimen = random.choice(
-        [found for found in specimens.recordings() if found.name in _VALUE_COLUMNS]
-    )
+    specimen = specimens.recording(random.choice(_WITH_VALUES))
     kind = random.choice(specimen.serves)
     lines = specimen.content.decode().splitlines()
     first = next(k for k, line in enumerate(lines) if line[0].isdigit())
     # Not at the ends, so that the time from first to last stays.
     rows = sorted(random.sample(range(first + 2, len(lines) - 2), random.choice((1, 2, 9))))
-    fault = random.choice((_nan, _nan, _twice, _gone, _swapped, _no_number, _no_column, _same))
-    lines, expected = fault(random, specimen, kind, lines, rows)
+    row, count = rows[0], len(rows)
+    fault = random.choice(("nan", "nan", "twice", "gone", "swapped", "number", "column", "same"))
+    told, codes, words = (told_samples(specimen, kind),), (0,), ()
+    if fault == "nan":
+        for one in rows:
+            bad = random.choice(("nan", "NaN", "inf"))
+            lines[one] = _with_cell(specimen, lines[one], bad)
+        told = (told_samples(specimen, kind, fewer=count), rf"\b{count} samples? with a value")
+    elif fault == "twice":
+        lines = [line for k, line in enumerate(lines) for _ in range(1 + (k in rows))]
+        told = (told_samples(specimen, kind, more=count), "with the time stamp of another one")
+    elif fault == "gone":
+        lines = [line for k, line in enumerate(lines) if k not in rows]
+        told = (told_samples(specimen, kind, gone=count),)
+    elif fault == "swapped":
+        lines[row : row + 2] = lines[row : row + 2][::-1]
+        told = (*told, "older than one before, sorted in")
+    elif fault == "number":
+        lines[row] = _with_cell(specimen, lines[row], random.choice(("x", "1.2.3", "0x10")))
+        told, codes, words = (), (2,), (f"{specimen.name}: line {row + 1}",)
+    elif fault == "column":
+        lines = [line.partition(specimen.separator)[2] for line in lines]
+        told, codes, words = (), (2,), (specimen.name,)
+    else:
+        same = [[*lines[:row], remark, *lines[row:]] for remark in ("", "# a remark")]
+        same += ([f"{line}\r" for line in lines], ["\ufeff" + lines[0], *lines[1:]])
+        lines = random.choice(same)
     name = put(folder, specimen.name, "\n".join([*lines, ""]).encode())
-    return Trial("read", [name, kind], expected)
+    return Trial("read", [name, kind], Expected(codes, words, told=told))
 
 
-_VALUE_COLUMNS = {"own.csv": 1, "from_zero.csv": 1, "imu.csv": 5, "a.tum": 1}
-"""A column of each table without which a row cannot be used, be it a reference's or an IMU's."""
+_WITH_VALUES = ("own.csv", "from_zero.csv", "imu.csv", "a.tum")
+"""Tables in which a cell is known without which a row cannot be used."""
 
 
 def _with_cell(specimen, line, cell):
     cells = line.split(specimen.separator)
     cells[-1 if specimen.separator == "," else 4] = cell
     return specimen.separator.join(cells)
-
-
-def _nan(random, specimen, kind, lines, rows):
-    for row in rows:
-        lines[row] = _with_cell(specimen, lines[row], random.choice(("nan", "NaN", "inf")))
-    told = (told_samples(specimen, kind, fewer=len(rows)), rf"\b{len(rows)} samples? with a value")
-    return lines, Expected((0,), told=told)
-
-
-def _twice(random, specimen, kind, lines, rows):
-    for row in reversed(rows):
-        lines.insert(row, lines[row])
-    told = (told_samples(specimen, kind, more=len(rows)), "with the time stamp of another one")
-    return lines, Expected((0,), told=told)
-
-
-def _gone(random, specimen, kind, lines, rows):
-    kept = [line for row, line in enumerate(lines) if row not in rows]
-    return kept, Expected((0,), told=(told_samples(specimen, kind, gone=len(rows)),))
-
-
-def _swapped(random, specimen, kind, lines, rows):
-    row = rows[0]
-    lines[row], lines[row + 1] = lines[row + 1], lines[row]
-    told = (told_samples(specimen, kind), "older than one before, sorted in")
-    return lines, Expected((0,), told=told)
-
-
-def _no_number(random, specimen, kind, lines, rows):
-    lines[rows[0]] = _with_cell(specimen, lines[rows[0]], random.choice(("x", "1.2.3", "0x10")))
-    return lines, Expected((2,), (f"{specimen.name}: line {rows[0] + 1}",))
-
-
-def _no_column(random, specimen, kind, lines, rows):
-    lines = [line.partition(specimen.separator)[2] for line in lines]
-    return lines, Expected((2,), (specimen.name,))
-
-
-def _same(random, specimen, kind, lines, rows):
-    lines = random.choice(
-        (
-            [f"{line}\r" for line in lines],
-            ["\ufeff" + lines[0], *lines[1:]],
-            [*lines[: rows[0]], "", *lines[rows[0] :]],
-            [*lines[: rows[0]], "# a remark", *lines[rows[0] :]],
-        )
-    )
-    return lines, Expected((0,), told=(told_samples(specimen, kind),))
 
 
 def cut_bags(random, folder) -> Trial:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import specimens
-from harm_files import hostile_place
+from harm_bytes import hostile_place
 from harm_settings import harmed_settings
 from harm_tables import harmed_table
 from harm_values import number
 from trials import OUT, Trial, as_values, harmed, put
-from verdict import GRAVE, Expected
+from verdict import DONE, GRAVE, Expected
 
 
 def tables(random, folder) -> Trial:
@@ -36,36 +36,31 @@ def at_rest(random, folder) -> Trial:
 
 def places(random, folder) -> Trial:
     """What lies where a file is expected is something else."""
-    name = random.choice(
-        ("a.csv", "a.bag", "a.tum", "a.csv.gz", "a.db3", "a", "a b'c.csv", "é.bag")
-    )
+    names = ("a.csv", "a.bag", "a.tum", "a.csv.gz", "a.db3", "a", "a b'c.csv", "é.bag")
+    name = random.choice(names)
     hostile_place(random, Path(folder) / name)
-    expected = Expected((2,), (name,))
-    # A config.ini without a word is the bundled drive.
-    empty_too = Expected((0, 2), (name,))
-    return random.choice(
+    tool, *words = random.choice(
         (
-            Trial("check", [name], expected),
-            Trial("read", [name, "reference"], expected),
-            Trial("load", [name], empty_too),
-            Trial("robot", [name], expected),
-            Trial("correction", [name], expected),
-            Trial("check_recording.py", [name, "--out", OUT], expected),
-            Trial("allan_analysis.py", [name, "--out", OUT], expected),
-            Trial("offline_result_comparison.py", [name], expected),
-            Trial("plot_multiple_errors.py", [name, "--out", OUT], expected),
-            Trial("export_tum.py", [name, "--out", OUT], expected),
-            Trial("compare_yaw.py", [name, name, "--out", OUT], expected),
-            Trial("apply_imu_errors.py", [name, "--imu", "bno055", "--out", OUT], expected),
-            Trial("convert_imu_parameters.py", [name, "--from", "sdf", "--to", "kalibr"], expected),
-            Trial(
-                "simulate_static.py",
-                [f"./{name}", "--hours", "1e-3", "--out", "a.out.csv"],
-                expected,
-            ),
-            Trial("check_recording.py", ["--config", name, "--out", OUT], empty_too),
+            *(["check", name], ["read", name, "reference"], ["load", name], ["robot", name]),
+            *(["correction", name], ["offline_result_comparison.py", name]),
+            *(["check_recording.py", *given] for given in ([name], ["--config", name])),
+            *([tool, name] for tool in ("allan_analysis.py", "plot_multiple_errors.py")),
+            *(["export_tum.py", name], ["compare_yaw.py", name, name]),
+            ["apply_imu_errors.py", name, "--imu", "bno055"],
+            ["convert_imu_parameters.py", name, "--from", "sdf", "--to", "kalibr"],
+            ["simulate_static.py", f"./{name}", "--hours", "1e-3"],
         )
     )
+    if tool == "simulate_static.py":
+        words += ["--out", "a.out.csv"]
+    elif tool.endswith(".py") and tool not in _WITHOUT_OUT:
+        words += ["--out", OUT]
+    # A config.ini without a word is the bundled drive.
+    codes = (0, 2) if tool == "load" or "--config" in words else (2,)
+    return Trial(tool, words, Expected(codes, (name,)))
+
+
+_WITHOUT_OUT = ("offline_result_comparison.py", "convert_imu_parameters.py")
 
 
 def flights(random, folder) -> Trial:
@@ -78,11 +73,9 @@ def flights(random, folder) -> Trial:
         return Trial("simulate_flight.py", arguments, Expected(words=(name,)), figures=True)
     content, joints = random.choice(specimens.GIMBALS), specimens.JOINTS
     if random.random() < 0.3:
-        content, joints = specimens.GIMBALS[-1], harmed_table(random, joints, ",")
+        content, joints = specimens.GIMBALS[-1].encode(), harmed_table(random, joints, ",")
     else:
         content, joints = harmed_settings(random, content), joints.encode()
-    if isinstance(content, str):
-        content = content.encode()
     put(folder, "joints.csv", joints)
     name = put(folder, "mount.yaml", content)
     return Trial("gimbal", [name], Expected(words=(name, "gimbal mount: ")))
@@ -97,12 +90,8 @@ def results(random, folder) -> Trial:
     for file in files:
         content = file.content
         if file is chosen:
-            table = file.separator and random.random() < 0.9
-            content = (
-                harmed_table(random, content.decode(), ",")
-                if table
-                else harmed_settings(random, content.decode())
-            )
+            harm = harmed_table if file.separator and random.random() < 0.9 else harmed_settings
+            content = harm(random, content.decode())
         (run / file.name).write_bytes(content)
     if random.random() < 0.08:
         path = run / random.choice(files).name
@@ -131,7 +120,7 @@ def _on_recording(random, folder, specimen) -> Trial:
     files = _pair(folder, specimen, name)
     choice = random.random()
     if choice < 0.45 or not specimen.serves:
-        return Trial("check", files, Expected(words=tuple(files)))
+        return Trial("check", files, Expected((*DONE, 2), tuple(files)))
     if choice < 0.48:
         imu = random.choice((["bno055"], ["bno055_magnetometer", "--magnetometer"]))
         arguments = [name, "--out", OUT, "--imu", *imu]
@@ -149,11 +138,7 @@ def _pair(folder, specimen, name) -> list[str]:
     """The files of a drive of which one is this; if it needs another, that is as it should be."""
     if len(specimen.serves) != 1:
         return [name]
-    other = next(
-        other
-        for other in specimens.recordings()
-        if len(other.serves) == 1 and other.serves != specimen.serves
-    )
-    put(folder, f"other_{other.name}", other.content)
-    files = {specimen.serves: name, other.serves: f"other_{other.name}"}
-    return [files[specimens.FIRST], files[specimens.SECOND]]
+    first = specimen.serves == specimens.FIRST
+    other = specimens.recording("imu.csv" if first else "fixes.csv")
+    added = put(folder, f"other_{other.name}", other.content)
+    return [name, added] if first else [added, name]

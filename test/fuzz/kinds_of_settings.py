@@ -32,9 +32,8 @@ def parameters(random, folder) -> Trial:
     if source == "specification" and random.random() < 0.3:
         arguments = [f"./{name}", "--hours", "1e-3", "--out", "static.csv"]
         return Trial("simulate_static.py", arguments, Expected(words=(name, "--")))
-    target = random.choice(
-        ("specification", "kalibr", "sdf", "hector", "rotors", "unity", "datasheet")
-    )
+    targets = ("specification", "kalibr", "sdf", "hector", "rotors", "unity", "datasheet")
+    target = random.choice(targets)
     arguments = [name, "--from", source, "--to", target]
     if random.random() < 0.5:
         arguments += ["--rate", random.choice(("100", "200", number(random)))]
@@ -42,22 +41,13 @@ def parameters(random, folder) -> Trial:
         arguments += ["--correlation-time", random.choice(("100", number(random)))]
     if random.random() < 0.5:
         arguments += ["--out", "converted"]
-    words = (
-        name,
-        "--",
-        f"The format {target}",
-        "The samples' rate",
-        "[",
-        "random walk",
-        "rate",
-        "needs",
-    )
+    words = (name, "--", f"The format {target}", "[", "random walk", "rate", "needs")
     return Trial("convert_imu_parameters.py", as_values(arguments), Expected(words=words))
 
 
 def robots(random, folder) -> Trial:
     """The robot's parameters."""
-    name = put(folder, "robot.yaml", harmed_settings(random, specimens.robot()))
+    name = put(folder, "robot.yaml", harmed_settings(random, specimens.ROBOT))
     if random.random() < 0.7:
         return Trial("robot", [name], Expected(words=(name,)))
     return _drive(random, folder, {"robot": {"parameters": name}}, (name,))
@@ -76,7 +66,7 @@ def corrections(random, folder) -> Trial:
 def configurations(random, folder) -> Trial:
     """Every key of config.ini, and the file as a whole."""
     if random.random() < 0.35:
-        content = harmed_settings(random, specimens.configuration())
+        content = harmed_settings(random, specimens.CONFIGURATION)
         name = put(folder, "config.ini", content)
         return Trial("load", [name], Expected(words=(name, *_NAMED)))
     given = {}
@@ -94,44 +84,14 @@ def arguments(random, folder) -> Trial:
     rest = put(folder, "rest.csv", specimens.at_rest()[0].content)
     drive = put(folder, "drive.csv", specimens.recordings()[0].content)
     spec = put(folder, "imu.yaml", specimens.parameters()[0][1].content)
-    tool, positional, options = random.choice(
-        (
-            (
-                "allan_analysis.py",
-                (rest,),
-                ("--topic", "--column", "--rate", "--axis", "--name", "--outliers", "--band")
-                + ("--longest-gap",),
-            ),
-            ("check_recording.py", (drive,), ("--config",)),
-            (
-                "convert_imu_parameters.py",
-                (spec,),
-                ("--from", "--to", "--rate", "--correlation-time", "--yaw-drift"),
-            ),
-            (
-                "generate_world.py",
-                ("uneven",),
-                ("--height", "--spacing", "--radius", "--size", "--seed"),
-            ),
-            ("generate_drive.py", ("a",), ("--laps", "--seed")),
-            ("simulate_static.py", (spec,), ("--rate", "--seed", "--format", "--hours")),
-            ("compare_plugins.py", (), ("--results", "--imu", "--parameters", "--runs", "--seed")),
-        )
-    )
-    words = list(positional)
+    tool = random.choice(sorted(_OPTIONS))
+    always, options = _OPTIONS[tool]
+    words = {"allan_analysis.py": [rest], "check_recording.py": [drive], "generate_drive.py": ["a"]}
+    words |= {"generate_world.py": ["uneven"], "compare_plugins.py": []}
+    words = words.get(tool, [spec])
     if words and random.random() < 0.15:
-        words[random.randrange(len(words))] = word(random) or "x"
-    given = {
-        "--out": {"generate_world.py": "a.world", "simulate_static.py": "static.csv"}.get(tool, OUT)
-    }
-    if tool == "simulate_static.py":
-        given["--hours"] = "1e-3"
-    if tool == "generate_drive.py":
-        given["--laps"] = "1"
-    if tool == "convert_imu_parameters.py":
-        given.update({"--from": "specification", "--to": "sdf", "--correlation-time": "100"})
-    if tool == "compare_plugins.py":
-        given.update({"--results": "nowhere"})
+        words[0] = word(random) or "x"
+    given, options = {"--out": OUT, **always}, options.split()
     for option in random.sample(options, min(len(options), random.choice((1, 1, 2, 3)))):
         given[option] = random.choice((number, number, word))(random)
         if option in ("--hours", "--laps") and _huge(given[option], option):
@@ -146,6 +106,30 @@ def arguments(random, folder) -> Trial:
     everything = [item.replace("\0", "") for item in (*words, *listed)]
     codes = (0, 1, 2) if tool == "compare_plugins.py" else (0, 2, GRAVE)
     return Trial(tool, everything, Expected(codes))
+
+
+_OPTIONS = {
+    "allan_analysis.py": (
+        {},
+        "--topic --column --rate --axis --name --outliers --band --longest-gap",
+    ),
+    "check_recording.py": ({}, "--config"),
+    "convert_imu_parameters.py": (
+        {"--from": "specification", "--to": "sdf", "--correlation-time": "100"},
+        "--from --to --rate --correlation-time --yaw-drift",
+    ),
+    "generate_world.py": ({"--out": "a.world"}, "--height --spacing --radius --size --seed"),
+    "generate_drive.py": ({"--laps": "1"}, "--laps --seed"),
+    "simulate_static.py": (
+        {"--out": "static.csv", "--hours": "1e-3"},
+        "--rate --seed --format --hours",
+    ),
+    "compare_plugins.py": (
+        {"--results": "nowhere"},
+        "--results --imu --parameters --runs --seed",
+    ),
+}
+"""What each tool is always given, and options with values that nobody should give it."""
 
 
 def experiments(random, folder) -> Trial:
@@ -170,42 +154,33 @@ def experiments(random, folder) -> Trial:
 def _drive(random, folder, given, words) -> Trial:
     specimen = specimens.recordings()[random.choice((0, 0, 1))]
     name = put(folder, specimen.name, specimen.content)
-    settings = {
-        "recording": {"path": name},
-        "imu_recording": {"use": "false"},
-        "trajectory": {"stop": "4"},
-    }
+    settings = {"recording": {"path": name}, "imu_recording": {"use": "false"}}
+    settings["trajectory"] = {"stop": "4"}
     for section, keys in given.items():
         settings[section] = {**settings.get(section, {}), **keys}
     put(folder, "config.ini", _ini(settings))
     # A file that cannot be read is named by its own path.
-    paths = [value for keys in given.values() for value in keys.values() if value.startswith("/")]
+    values = [value for keys in given.values() for value in keys.values()]
+    paths = [value for value in values if value.startswith("/") or len(value) > 255]
     return Trial("drive", ["config.ini"], Expected(words=(*words, name, *paths)))
 
 
 def _setting(random):
     """A section, a key of it, and a value that it perhaps should not have."""
-    kinds = [
-        (section, key.name, key)
-        for section, kind in SECTIONS.items()
-        for key in dataclasses.fields(kind)
-    ]
-    kinds += [
-        (section, key.name, key)
-        for section, model in IMU_PARAMETER_SECTIONS.items()
-        for key in dataclasses.fields(IMU_MODELS[model].parameters)
-    ] * 2
-    section, name, key = random.choice(kinds)
+    kinds = [*SECTIONS.items()]
+    for section, model in IMU_PARAMETER_SECTIONS.items():
+        kinds += [(section, IMU_MODELS[model].parameters)] * 2
+    keys = [(section, key) for section, kind in kinds for key in dataclasses.fields(kind)]
+    section, key = random.choice(keys)
     if random.random() < 0.05:
         section = random.choice(COLUMN_SECTIONS)
         return section, random.choice(("time", "x", "qx", "gyro_x", word(random))), word(random)
-    if name in ("drive", "output"):
-        return section, name, random.choice(("a", "e", "", "out"))
+    if key.name in ("drive", "output"):
+        return section, key.name, random.choice(("a", "e", "", "out"))
     choices = key.metadata.get("choices")
     if choices and random.random() < 0.6:
-        return section, name, str(random.choice(choices))
-    value = random.choice((number, number, word))(random)
-    return section, name, value
+        return section, key.name, str(random.choice(choices))
+    return section, key.name, random.choice((number, number, word))(random)
 
 
 def _ini(settings) -> bytes:

@@ -53,36 +53,27 @@ def below(name, places) -> bool:
 
 
 def harmed(before, after, changed=()) -> list[str]:
-    """Files that changed or have gone, and new ones that were left half-written.
+    """Files, see :func:`contents`, that changed or have gone, and new ones left half-written.
 
-    Parameters
-    ----------
-    before, after : dict
-        See :func:`contents`.
-    changed : iterable of str
-        Those that may change, and folders all of whose content may.
+    Those of ``changed`` may change, and all that is in folders of it.
     """
     short = [
         f"{'changed' if name in after else 'removed'}: {name}"
         for name, content in before.items()
         if after.get(name) != content and not below(name, changed)
     ]
-    for name in after:
-        new = Path(name)
-        if name not in before and (new.suffix in _HALF_WRITTEN or new.name.startswith(".")):
-            short.append(f"left behind: {name}")
-    return short
+    new = (Path(name) for name in after if name not in before)
+    half = (path for path in new if path.suffix in _HALF_WRITTEN or path.name.startswith("."))
+    return short + [f"left behind: {path}" for path in half]
 
 
 def unreadable(folder, names) -> list[str]:
     """Files that their own format does not let one read as a whole, each with the reason."""
     short = []
     for name in names:
-        path = Path(folder) / name
-        if not path.is_file():
-            continue
         try:
-            _read(path)
+            if (path := Path(folder) / name).is_file():
+                _read(path)
         except Exception as error:  # whatever a reader raises tells that it cannot be read
             short.append(f"left what cannot be read: {name}: {type(error).__name__}: {error}"[:300])
     return short
@@ -138,17 +129,9 @@ def _html(_, content):
         raise ValueError(f"it ends with {text[-50:]!r}")
 
 
-def _ini(_, content):
-    configparser.ConfigParser(interpolation=None).read_string(_text(content))
-
-
 def _yaml(_, content):
     if yaml.safe_load(_text(content)) is None:
         raise ValueError("it says nothing")
-
-
-def _xml(_, content):
-    ElementTree.fromstring(content)
 
 
 def _image(path, _):
@@ -214,13 +197,15 @@ _READERS = {
     ".csv": _csv,
     ".json": _json,
     ".html": _html,
-    ".ini": _ini,
+    ".ini": lambda _, text: configparser.ConfigParser(interpolation=None).read_string(_text(text)),
     ".yaml": _yaml,
     ".png": _image,
     ".pdf": _pdf,
     ".npz": _arrays,
     **dict.fromkeys(_STORED, _bag),
-    **dict.fromkeys((".svg", ".world", ".sdf", ".xml"), _xml),
+    **dict.fromkeys(
+        (".svg", ".world", ".sdf", ".xml"), lambda _, content: ElementTree.fromstring(content)
+    ),
 }
 _OTHERS = (".chunk", ".zstd")
 """Formats that only this package reads, or whose content was read with their folder."""

@@ -22,7 +22,7 @@ from imu_simulation_framework.drive.summary import RunDescription
 from imu_simulation_framework.flight.airborne import truth_table
 from imu_simulation_framework.motion.earth_motion import circling
 from imu_simulation_framework.recordings.imu_writer import write_imu_recording
-from imu_simulation_framework.sensors.files import find_imu_specification, load_imu_specification
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.formats.base import WriteOptions
 from imu_simulation_framework.sensors.formats.registry import FORMATS, write_imu_parameters
 from imu_simulation_framework.sensors.simulation import record_at_rest
@@ -51,8 +51,13 @@ def _made(write, name, separator="", serves=Specimen.serves):
 
 @functools.lru_cache(maxsize=None)
 def recordings() -> tuple[Specimen, ...]:
-    """Drives with their IMUs."""
+    """Drives with their IMUs: text, and bags."""
     return (*_texts(), *_bags())
+
+
+def recording(name) -> Specimen:
+    """The one of that name."""
+    return next(specimen for specimen in recordings() if specimen.name == name)
 
 
 def samples(specimen, kind) -> int:
@@ -65,62 +70,50 @@ def _drive():
     return drive_recordings.drive(duration=DURATION, rates=RATES)
 
 
+@functools.lru_cache(maxsize=None)
+def drive_topics() -> dict:
+    """Topic -> messages of the drive that bags hold."""
+    return drive_recordings.topics_of(*_drive())
+
+
 def _texts():
     reference, imu = _drive()
-    yaw = drive_recordings.yaw_at(reference.columns["stamp"] - drive_recordings.START)
-    seconds = reference.columns["stamp"]
-    own = {"time": seconds, "x": reference.columns["x"], "y": reference.columns["y"], "yaw": yaw}
+    seconds, x, y = (reference.columns[name] for name in ("stamp", "x", "y"))
+    yaw = drive_recordings.yaw_at(seconds - drive_recordings.START)
+    own = {"time": seconds, "x": x, "y": y, "yaw": yaw}
     inertial = {"time": imu.columns["stamp"], **imu.columns}
     del inertial["stamp"]
-    car = {name: column[::5][:200] for name, column in _car().items()}
-    poses = drive_recordings._nanoseconds(reference)
-    orientations = reference.matrix(drive_recordings.QUATERNION)
-    fixes = [
-        writers.fix(stamp, 48.0 + y / 1.11e5, 11.0 + x / 7.4e4)
-        for stamp, x, y in zip(poses, own["x"], own["y"])
-    ]
-    echoed = [
-        writers.imu(stamp, q, gyro, accel)
-        for stamp, q, gyro, accel in zip(
-            drive_recordings._nanoseconds(imu),
-            imu.matrix(drive_recordings.QUATERNION),
-            imu.matrix(drive_recordings.GYRO),
-            imu.matrix(drive_recordings.ACCEL),
-        )
-    ]
-    positions = np.column_stack([own["x"], own["y"], 0.0 * own["x"]])
+    made = Car()
+    car = {"t": np.arange(len(made.speed)) / 50.0 + 1.6e9, "lat": made.latitude}
+    car.update(lon=made.longitude, speed=made.speed, heading=made.azimuth)
+    car = {name: column[::5][:200] for name, column in {**car, **made.inertial(57.3)}.items()}
+    stamps = np.round(seconds * 1e9).astype(np.int64).tolist()
+    places = zip(stamps, 48.0 + y / 1.11e5, 11.0 + x / 7.4e4)
+    positions = np.column_stack([x, y, 0.0 * x])
+    poses = (stamps, positions, reference.matrix(drive_recordings.QUATERNION))
 
     def table(columns, separator=","):
         plain = {name: np.asarray(column).tolist() for name, column in columns.items()}
         return lambda path: writers.write_csv(path, plain, separator)
 
+    def echoed(messages):
+        return lambda path: writers.write_rostopic_csv(path, messages)
+
+    fixes = [writers.fix(*place) for place in places]
     return (
         _made(table(own), "own.csv", ","),
-        _made(table({**own, "time": own["time"] - own["time"][0]}), "from_zero.csv", ","),
+        _made(table({**own, "time": seconds - seconds[0]}), "from_zero.csv", ","),
         _made(table(inertial), "imu.csv", ",", SECOND),
         _made(table(car), "car.csv", ",", ()),
         _made(table(car, ";"), "car_semicolon.csv", ";", ()),
         _made(table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ",", ()),
-        _made(lambda path: writers.write_rostopic_csv(path, fixes), "fixes.csv", ",", FIRST),
-        _made(lambda path: writers.write_rostopic_csv(path, echoed), "echoed.csv", ",", SECOND),
-        _made(lambda path: writers.write_tum(path, poses, positions, orientations), "a.tum", " "),
+        _made(echoed(fixes), "fixes.csv", ",", FIRST),
+        _made(echoed(drive_topics()["/imu"]), "echoed.csv", ",", SECOND),
+        _made(lambda path: writers.write_tum(path, *poses), "a.tum", " "),
     )
 
 
-def _car():
-    car, columns = Car(), {}
-    columns["t"] = np.arange(len(car.speed)) / 50.0 + 1.6e9
-    columns.update(lat=car.latitude, lon=car.longitude, speed=car.speed, heading=car.azimuth)
-    columns.update(car.inertial(gyro=57.3))
-    return columns
-
-
 def _bags():
-    reference, imu = _drive()
-
-    def bag(path, **options):
-        drive_recordings.write_bag(path, reference, imu)
-
     held = drive_topics()
 
     def db3(path, **options):
@@ -128,13 +121,15 @@ def _bags():
         (found,) = [*Path(folder).glob("*.db3"), *Path(folder).glob("*.db3.zstd")]
         return found
 
+    ros1 = {"drive": {}, "bz2": {"compression": "BZ2"}, "lz4": {"compression": "LZ4"}}
+    ros1["small_chunks"] = {"chunk_size": 4096}
     return (
-        _made(bag, "drive.bag"),
-        _made(lambda path: writers.write_bag(path, held, compression="BZ2"), "bz2.bag"),
-        _made(lambda path: writers.write_bag(path, held, compression="LZ4"), "lz4.bag"),
-        _made(lambda path: writers.write_bag(path, held, chunk_size=4096), "small_chunks.bag"),
+        *(
+            _made(functools.partial(writers.write_bag, topics=held, **options), f"{name}.bag")
+            for name, options in ros1.items()
+        ),
         _made(db3, "drive.db3"),
-        _made(lambda path: db3(path, compression="MESSAGE"), "packed.db3"),
+        _made(functools.partial(db3, compression="MESSAGE"), "packed.db3"),
         _made(lambda path: writers.write_mcap(path, held), "drive.mcap"),
         _made(lambda path: writers.write_mcap(path, held, chunked=False), "flat.mcap"),
     )
@@ -143,34 +138,32 @@ def _bags():
 @functools.lru_cache(maxsize=None)
 def at_rest() -> tuple[Specimen, ...]:
     """Recordings of an IMU at rest."""
-    specification = load_imu_specification(find_imu_specification("bno055"))
+    specification = read_imu_specification("bno055")
 
-    def write(kind):
-        def written(path):
-            blocks = record_at_rest(specification, 2000, 25.0, 1)
-            covariances = specification.covariances(0.04, 80.0)
-            write_imu_recording(path, blocks, covariances, kind)
-
-        return written
+    def made(name, kind, separator=""):
+        blocks = record_at_rest(specification, 2000, 25.0, 1)
+        covariances = specification.covariances(0.04, 80.0)
+        return _made(
+            lambda path: write_imu_recording(path, blocks, covariances, kind), name, separator
+        )
 
     return (
-        _made(write("csv"), "rest.csv", ","),
-        _made(write("rostopic_csv"), "rest_echoed.csv", ","),
-        _made(write("bag"), "rest.bag"),
+        made("rest.csv", "csv", ","),
+        made("rest_echoed.csv", "rostopic_csv", ","),
+        made("rest.bag", "bag"),
     )
 
 
 @functools.lru_cache(maxsize=None)
 def parameters() -> tuple[tuple[str, Specimen], ...]:
     """Files of IMU parameters, each with its format."""
-    specification = load_imu_specification(find_imu_specification("bno055"))
+    specification = read_imu_specification("bno055")
     files = []
     for name, kind in FORMATS.items():
-        if kind.write is None:
-            continue
-        time = 100.0 if "random_walk_time" in kind.options else None
-        text = write_imu_parameters(specification, name, 100.0, WriteOptions(time)).text
-        files.append((name, Specimen(f"{name}.txt", text.encode())))
+        if kind.write is not None:
+            time = 100.0 if "random_walk_time" in kind.options else None
+            text = write_imu_parameters(specification, name, 100.0, WriteOptions(time)).text
+            files.append((name, Specimen(f"{name}.txt", text.encode())))
     files += [(name, Specimen(f"{name}.yaml", text.encode())) for name, text in _OF_OTHERS]
     files += [
         ("specification", Specimen(path.name, path.read_bytes()))
@@ -216,18 +209,8 @@ _OF_OTHERS = (
 )
 
 
-@functools.lru_cache(maxsize=None)
-def configuration() -> str:
-    """The text of the package's config.ini."""
-    return (package_share() / "config.ini").read_text()
-
-
-@functools.lru_cache(maxsize=None)
-def robot() -> str:
-    """The text of the robot's parameters."""
-    return (package_share() / "urdf" / "robot.yaml").read_text()
-
-
+CONFIGURATION = (package_share() / "config.ini").read_text()
+ROBOT = (package_share() / "urdf" / "robot.yaml").read_text()
 CORRECTION = """\
 name: mine
 gyroscope:
@@ -287,18 +270,6 @@ def result() -> tuple[Specimen, ...]:
             for path in sorted(folder.folder.iterdir())
             if path.suffix != ".png"
         )
-
-
-def drive_topics() -> dict:
-    """Topic -> messages of the drive that bags hold."""
-    held = {}
-    original = writers.write_bag
-    writers.write_bag = lambda _, topics: held.update(topics)
-    try:
-        drive_recordings.write_bag(None, *_drive())
-    finally:
-        writers.write_bag = original
-    return held
 
 
 @functools.lru_cache(maxsize=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
-import importlib.util
+import importlib
 import io
 import json
 import os
@@ -20,32 +20,25 @@ import yaml
 from PIL import Image
 from verdict import Expected
 
-from imu_simulation_framework.characterisation.calibration.correction_file import (
+import imu_simulation_framework as isf
+from imu_simulation_framework.characterisation.calibration.correction import (
     imu_correction_text,
     read_imu_correction,
 )
+from imu_simulation_framework.commands.check_recording import main as check_recording
 from imu_simulation_framework.commands.command_line import run_tool
-from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.commands.isf import PROGRAMS
 from imu_simulation_framework.core.whole_files import write_whole
-from imu_simulation_framework.drive.check import check_experiment, ensure_plausible, set_up
-from imu_simulation_framework.drive.check_report import report_lines
-from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.from_configuration import make_experiment_imu, make_terrain
 from imu_simulation_framework.drive.in_process import drive_in_process
 from imu_simulation_framework.drive.preparation import prepare_drive, prepare_recorded_imu
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.flight.gimbal.files import read_gimbal
-from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
-from imu_simulation_framework.flight.gimbal.specification import TabulatedJoints, gimbal_to_mapping
-from imu_simulation_framework.flight.jsbsim import fly
-from imu_simulation_framework.flight.recording import read_flight
-from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
-from imu_simulation_framework.motion.sources import at_rest
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = tuple(sorted(path.name for path in (ROOT / "offline_processing").glob("*.py")))
+TOOLS = tuple(f"{name}.py" for name in sorted(PROGRAMS))
 EXPERIMENT = "run_experiment.py"
 
 LONGEST_DRIVE = 2.0 * specimens.DURATION
@@ -53,22 +46,15 @@ LONGEST_DRIVE = 2.0 * specimens.DURATION
 
 
 def check(arguments):
-    """What check_recording.py says, without its figure."""
-    reference, imu = [*arguments, ""][:2]
-    setup = set_up(package_share() / "config.ini", reference, imu)
-    found = check_experiment(setup.load())
-    for line in report_lines(setup, found):
-        print(line)
-    if found.problems:
-        print(f"check: {found.problems[0]}", file=sys.stderr)
-        return 2
-    return 0
+    """What check_recording.py does, without its files."""
+    check_recording.__globals__["write_check"] = lambda *_: ()
+    return check_recording(arguments)
 
 
 def read(arguments):
     """Read a file as a reference and as an IMU, and nothing more."""
     path, kind = arguments
-    recorded = (read_reference if kind == "reference" else read_imu)(path)
+    recorded = (isf.read_reference if kind == "reference" else isf.read_imu)(path)
     for sentence in recorded.report.sentences():
         print(sentence)
 
@@ -76,10 +62,10 @@ def read(arguments):
 def load(arguments):
     """Load a config.ini; what is written of it has to say the same."""
     # Of a relative path each reading would make a longer one.
-    configuration = load_configuration(os.path.abspath(arguments[0]))
+    configuration = isf.load_configuration(os.path.abspath(arguments[0]))
     text = configuration.to_ini()
     Path("again.ini").write_text(text, encoding="utf-8")
-    again = load_configuration(os.path.abspath("again.ini"))
+    again = isf.load_configuration(os.path.abspath("again.ini"))
     if again.to_ini() != text:
         raise AssertionError("a configuration that was written and read is another one")
     make_experiment_imu(configuration)
@@ -90,9 +76,8 @@ def load(arguments):
 
 def drive(arguments):
     """An experiment in one process, without ROS."""
-    configuration = load_configuration(arguments[0])
-    checked = ensure_plausible(configuration)
-    prepared = prepare_drive(configuration, checked.reference)
+    configuration = isf.load_configuration(arguments[0])
+    prepared = prepare_drive(configuration, ensure_plausible(configuration).reference)
     prepare_recorded_imu(configuration, prepared.start, prepared.stop)
     if prepared.stop - prepared.start > LONGEST_DRIVE:
         print("too long for a trial")
@@ -122,88 +107,92 @@ def correction(arguments):
 
 def flight(arguments):
     """Read a flight and lead a motion through it."""
-    print(len(read_flight(arguments[0]).flight.states.motion()))
+    print(len(isf.read_flight(arguments[0]).flight.states.motion()))
 
 
 def gimbal(arguments):
     """Load a gimbal, write it and read that again, and let it move on a platform for a second."""
-    found = read_gimbal(arguments[0])
-    if not isinstance(found.drive, TabulatedJoints):
+    found = isf.read_gimbal(arguments[0])
+    if not isinstance(found.drive, isf.TabulatedJoints):
         Path("again.yaml").write_text(yaml.safe_dump(gimbal_to_mapping(found)))
-        again = dataclasses.replace(read_gimbal("again.yaml"), name=found.name)
+        again = dataclasses.replace(isf.read_gimbal("again.yaml"), name=found.name)
         if again != found:
             raise AssertionError("a gimbal that was written and read is another one")
-    print(len(simulate_gimbal(at_rest(1.0), found).motion))
+    print(len(isf.simulate_gimbal(isf.at_rest(1.0), found).motion))
 
 
 def udp(arguments):
     """Receive a flight of packets.json: who sends what, and perhaps goes on with it for ever."""
     sent = json.loads(Path(arguments[0]).read_text())
     senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
+    with isf.flight.PacketReceiver() as receiver:
+
+        def send(sender, packet):
+            senders[sender].sendto(bytes.fromhex(packet), (receiver.host, receiver.port))
+
+        for sender, packet in sent["packets"]:
+            send(sender, packet)
+        with _repeated(0.02, *(lambda given=given: send(*given) for given in sent["for_ever"])):
+            flight = isf.flight.receive_flight(receiver, timeout=0.5, **sent["settings"])
+    _tell_flight(flight)
+
+
+@contextlib.contextmanager
+def _repeated(period, *calls):
+    """Call functions, each in a thread of its own, again and again."""
     ended = threading.Event()
 
-    def send_on(receiver, sender, packet):
-        while not ended.wait(0.02):
-            senders[sender].sendto(packet, (receiver.host, receiver.port))
+    def go_on(call):
+        while not ended.wait(period):
+            call()
 
-    with PacketReceiver() as receiver:
-        for sender, packet in sent["packets"]:
-            senders[sender].sendto(bytes.fromhex(packet), (receiver.host, receiver.port))
-        for sender, packet in sent["for_ever"]:
-            given = (receiver, sender, bytes.fromhex(packet))
-            threading.Thread(target=send_on, args=given, daemon=True).start()
-        try:
-            flight = receive_flight(receiver, timeout=0.5, **sent["settings"])
-        finally:
-            ended.set()
-    _tell_flight(flight)
+    for call in calls:
+        threading.Thread(target=go_on, args=(call,), daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 def script(arguments):
     """Fly a script in JSBSim; nobody may knock at a port, nor wait at another."""
-    with contextlib.ExitStack() as stack:
-        ports = {}
-        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-            ports[kind] = stack.enter_context(socket.socket(socket.AF_INET, kind))
-            ports[kind].bind(("127.0.0.1", 0))
-            ports[kind].setblocking(False)
-        ports[socket.SOCK_STREAM].listen()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            waiting = free.getsockname()[1]
-        names = {"TCP_PORT": ports[socket.SOCK_STREAM].getsockname()[1], "FREE_PORT": waiting}
-        names["UDP_PORT"] = ports[socket.SOCK_DGRAM].getsockname()[1]
-        for path in Path().rglob("*.xml"):
-            text = path.read_bytes()
-            for name, port in names.items():
-                text = text.replace(name.encode(), b"%d" % port)
-            path.write_bytes(text)
-        knocked = threading.Event()
+    kinds = {"TCP_PORT": socket.SOCK_STREAM, "UDP_PORT": socket.SOCK_DGRAM}
+    kinds["FREE_PORT"] = socket.SOCK_STREAM
+    sockets = {name: socket.socket(socket.AF_INET, kind) for name, kind in kinds.items()}
+    for bound in sockets.values():
+        bound.bind(("127.0.0.1", 0))
+        bound.setblocking(False)
+    ports = {name: bound.getsockname()[1] for name, bound in sockets.items()}
+    sockets["TCP_PORT"].listen()
+    sockets["FREE_PORT"].close()
+    for path in Path().rglob("*.xml"):
+        text = path.read_bytes()
+        for name, port in ports.items():
+            text = text.replace(name.encode(), b"%d" % port)
+        path.write_bytes(text)
+    answered = []
 
-        def knock():
-            while not ended.wait(0.01):
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", waiting)):
-                    knocked.set()
+    def knock():
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", ports["FREE_PORT"])).close()
+            answered.append(True)
 
-        ended = threading.Event()
-        threading.Thread(target=knock, daemon=True).start()
-        folders = {f"{name}_folder": name for name in ("aircraft", "engine") if Path(name).exists()}
-        try:
-            _tell_flight(fly(arguments[0], duration=2.0, **folders))
-        finally:
-            ended.set()
-            for kind, port in ports.items():
-                with contextlib.suppress(BlockingIOError):
-                    port.accept() if kind == socket.SOCK_STREAM else port.recv(1)
-                    raise AssertionError("a script connected itself to a socket")
-            if knocked.is_set():
-                raise AssertionError("a script waits at a socket")
+    folders = {f"{name}_folder": name for name in ("aircraft", "engine") if Path(name).exists()}
+    try:
+        with _repeated(0.01, knock):
+            _tell_flight(isf.fly(arguments[0], duration=2.0, **folders))
+    finally:
+        for hear in (sockets["TCP_PORT"].accept, lambda: sockets["UDP_PORT"].recv(1)):
+            with contextlib.suppress(BlockingIOError):
+                hear()
+                raise AssertionError("a script connected itself to a socket")
+        if answered:
+            raise AssertionError("a script waits at a socket")
 
 
 def _tell_flight(flight):
-    print(f"{len(flight.states.time)} states")
     time = flight.states.time
-    print(f"from {time[0]:.3f} to {time[-1]:.3f} s")
+    print(f"{len(time)} states\nfrom {time[0]:.3f} to {time[-1]:.3f} s")
     for sentence in (*flight.remarks, *(words for _, words in flight.events)):
         print(sentence)
     if not np.isfinite(flight.states.position).all():
@@ -233,7 +222,7 @@ _RESULTS = {
 }
 """What a tool always leaves in the folder of ``--out``; others write the file of that name."""
 
-_LEFT_BY_PARTS = {"load": "again.ini", "correction": "again.yaml"}
+_LEFT_BY_PARTS = {"load": ["again.ini"], "correction": ["again.yaml"]}
 
 
 def with_results(trial) -> Expected:
@@ -241,7 +230,7 @@ def with_results(trial) -> Expected:
     if trial.tool == EXPERIMENT:
         return trial.expected
     if trial.tool in PARTS:
-        left = [_LEFT_BY_PARTS[trial.tool]] if trial.tool in _LEFT_BY_PARTS else []
+        left = _LEFT_BY_PARTS.get(trial.tool, [])
         return dataclasses.replace(trial.expected, results=left, places=[*left, "again.yaml"])
     words = [word for argument in trial.arguments for word in argument.split("=", 1)]
     out = next((value for word, value in zip(words, words[1:]) if word == "--out"), None)
@@ -271,7 +260,7 @@ def program(tool, arguments, figures=True):
     figures : bool
         Whether figures are drawn, which takes most of the time.
     """
-    main = PARTS[tool] if tool in PARTS else _tool(tool).main
+    main = PARTS[tool] if tool in PARTS else _main(tool)
 
     def run():
         sys.argv = [tool, *arguments]
@@ -299,23 +288,15 @@ def command(tool, arguments):
     return [sys.executable, str(ROOT / "offline_processing" / tool), *arguments]
 
 
-def _tool(name):
-    if name not in _loaded:
-        path = ROOT / "offline_processing" / name
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        _loaded[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(_loaded[name])
-    return _loaded[name]
-
-
-_loaded = {}
+def _main(tool):
+    return importlib.import_module(f"{isf.__name__}.commands.{Path(tool).stem}").main
 
 
 def prepare():
     """Load everything once, before processes are forked."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     for name in TOOLS:
-        _tool(name)
+        _main(name)
     # What is there already stays shared: the collector would copy it into each process.
     gc.collect()
     gc.freeze()

@@ -15,7 +15,7 @@ import targets
 from imu_simulation_framework.commands import command_line
 from imu_simulation_framework.core import errors
 from imu_simulation_framework.recordings import reading
-from imu_simulation_framework.recordings.formats import any_format, bag, ros2_bag
+from imu_simulation_framework.recordings.formats import any_format, bag
 
 SEED, TRIALS = 1, 300
 
@@ -31,8 +31,7 @@ def bare_key_error_in_a_reader_of_text(monkeypatch):
 
 def bare_key_error_in_a_reader_of_bags(monkeypatch):
     """There whatever a library raises becomes a sentence on a damaged file."""
-    for module in (bag, ros2_bag):
-        monkeypatch.setattr(module, "chosen_topic", lambda *_: {}["topic"])
+    monkeypatch.setattr(bag, "chosen_topic", lambda *_: {}["topic"])
 
 
 def every_50th_row_dropped(monkeypatch):
@@ -100,23 +99,14 @@ def result_elsewhere_too(monkeypatch):
 def test_a_planted_defect_is_seen(plant, monkeypatch, tmp_path, record_property):
     targets.prepare()
     plant(monkeypatch)
-    number, judgement = _first_short(tmp_path)
+    for number in range(TRIALS):
+        judgement = fuzz.judge(SEED, number, fuzz.scratch(tmp_path, number))
+        if judgement.verdict.short:
+            break
+    else:
+        pytest.fail(f"not seen within {TRIALS} trials")
     monkeypatch.undo()
-    _, well = _judged(tmp_path / "without", number)
+    well = fuzz.judge(SEED, number, fuzz.scratch(tmp_path / "without", number))
     assert not well.verdict.short, "it is short without the defect, too"
     record_property("trials", number + 1)
     print(f"{plant.__name__}: seen in trial {number}: {judgement.verdict.short[0][:200]}")
-
-
-def _first_short(place):
-    for number in range(TRIALS):
-        _, judgement = _judged(place / str(number), number)
-        if judgement.verdict.short:
-            return number, judgement
-    raise AssertionError(f"not seen within {TRIALS} trials")
-
-
-def _judged(around, number):
-    folder = around / "a" / "trial"
-    folder.mkdir(parents=True)
-    return number, fuzz.judge(SEED, number, folder)

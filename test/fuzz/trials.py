@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterable
 
-from harm_bytes import harmed_bytes
-from harm_files import packed
+from harm_bytes import harmed_bytes, packed
 from harm_tables import harmed_table
 from verdict import Expected
 

@@ -106,9 +106,9 @@ class Verdict:
     memory: int
     short: tuple[str, ...]
 
-    def with_short(self, sentence) -> Verdict:
-        """The same with one more short-coming."""
-        return replace(self, short=(*self.short, sentence))
+    def with_short(self, *sentences) -> Verdict:
+        """The same with more short-comings."""
+        return replace(self, short=(*self.short, *sentences))
 
     @property
     def last_line(self) -> str:
@@ -162,7 +162,10 @@ class Judged:
         code = 70
         try:
             os.setsid()
-            self._limit()
+            cpu = int(self.limits.cpu) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
+            resource.setrlimit(resource.RLIMIT_AS, (self.limits.address_space,) * 2)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.default_int_handler if number == 2 else signal.SIG_DFL)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -179,9 +182,10 @@ class Judged:
             tempfile.tempdir = None  # what TMPDIR said to this process
             sys.dont_write_bytecode = True
             tell_writes((self.folder, self._aside), self._aside / "outside")
-            sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
-            sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-            sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            for number, name in enumerate(("stdin", "stdout", "stderr")):
+                mode = "w" if number else "r"
+                opened = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+                setattr(sys, name, opened)
             code = self.program()
             sys.stdout.flush()
         except BaseException:
@@ -191,22 +195,14 @@ class Judged:
                 sys.stderr.flush()
             os._exit(code)
 
-    def _limit(self):
-        cpu = int(self.limits.cpu) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-        resource.setrlimit(resource.RLIMIT_AS, (self.limits.address_space,) * 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
     def judge(self, expected=None) -> Verdict:
         """Wait for the end; say what the program should not have done."""
         expected = expected or Expected()
         status, usage = self._wait()
         os.close(self._started_yet)
-        left = self._members()
         deadline = time.monotonic() + 2.0
-        while left and time.monotonic() < deadline:
+        while (left := self._members()) and time.monotonic() < deadline:
             time.sleep(_POLL)
-            left = self._members()
         self._kill(left)
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
         output, error = (self._printed(name) for name in ("output", "error"))
@@ -221,7 +217,8 @@ class Judged:
             short.append(f"took {cpu:.0f} s of processor time")
         if memory > self.limits.memory:
             short.append(f"took {memory / 2**20:.0f} MiB of memory")
-        short += noise(output + error)
+        noise = [line.strip() for line in (output + error).splitlines() if _NOISE.search(line)]
+        short += [f"prints: {line[:200]}" for line in noise[:1]]
         short += misprinted(verdict, expected)
         after = contents(self.folder)
         short += harmed(self._before, after, expected.changed)
@@ -233,9 +230,12 @@ class Judged:
             missing = (name for name in expected.results if not fnmatch.filter(after, name))
             short += [f"exit code {code}, but there is no {name}" for name in missing]
         short += unreadable(self.folder, new)
-        short += [f"wrote outside of its folder: {name}" for name in self._outside()]
-        short += [f"left behind: temporary {name}" for name in self._temporary()]
-        return Verdict(code, output, error, cpu, memory, tuple(short))
+        outside = [*self._printed("outside").splitlines()]
+        outside += sorted(self._surroundings() - self._around)
+        short += [f"wrote outside of its folder: {name}" for name in dict.fromkeys(outside)]
+        temporary = sorted(path.name for path in (self._aside / "temporary").iterdir())
+        short += [f"left behind: temporary {name}" for name in temporary]
+        return replace(verdict, short=tuple(short))
 
     def _wait(self):
         deadline, self._too_long = self._started + self.limits.wall, False
@@ -285,10 +285,6 @@ class Judged:
                     members[int(pid)] = words.decode("utf-8", "replace").strip()
         return members
 
-    def end(self) -> None:
-        """Kill what is left."""
-        self._kill(self._members())
-
     @staticmethod
     def _kill(members):
         for pid in members:
@@ -300,18 +296,10 @@ class Judged:
         # What is no text is shown as what nobody should print.
         return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
 
-    def _outside(self):
-        path = self._aside / "outside"
-        told = path.read_text().splitlines() if path.exists() else []
-        return dict.fromkeys([*told, *sorted(self._surroundings() - self._around)])
-
     def _surroundings(self):
         """What is beside the scratch folder and above it, where "../.." leads."""
         above = self.folder.parent
         return {str(path) for place in (above, above.parent) for path in place.iterdir()}
-
-    def _temporary(self):
-        return sorted(path.name for path in (self._aside / "temporary").iterdir())
 
 
 def _read(path) -> bytes:
@@ -327,26 +315,22 @@ def tried(program, folder, expected=None, limits=None, environment=None) -> Verd
     return Judged(program, folder, limits, environment).judge(expected)
 
 
-def noise(text) -> list[str]:
-    """Lines of a text that are meant for programmers."""
-    return [f"prints: {line.strip()[:200]}" for line in text.splitlines() if _NOISE.search(line)][
-        :1
-    ]
-
-
 def misprinted(verdict, expected) -> list[str]:
     """What is wrong with all that a program printed, as it ended with its exit code."""
     if expected.log:
         verdict = replace(verdict, error=_COLOUR.sub("", verdict.error))
         verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
-    short = unprintable(verdict.output + verdict.error)
+    lines = (verdict.output + verdict.error).split("\n")
+    # What a terminal does not show, but obeys.
+    unseen = [line for line in lines if not line.isprintable()]
+    short = [f"prints what cannot be seen: {line[:200]!a}" for line in unseen[:1]]
     if verdict.code < 0:
         return short  # ended by a signal it could say nothing
     complaints = _without_usage(verdict.error)
     if verdict.code not in DONE:
         if len(complaints) != 1 and not expected.log:
             short.append(f"says {len(complaints)} sentences, expected one: {complaints[:3]}")
-        return short + no_sentence(verdict.last_line, expected.words)
+        return short + _no_sentence(verdict.last_line, expected.words)
     if not verdict.output.strip():
         short.append(f"exit code {verdict.code}, but it says nothing")
     if complaints and not (expected.log or expected.remarks):
@@ -359,14 +343,6 @@ def misprinted(verdict, expected) -> list[str]:
     return short
 
 
-def unprintable(text) -> list[str]:
-    """The first line of a text in which there is what a terminal does not show, but obeys."""
-    for line in text.split("\n"):
-        if not line.isprintable():
-            return [f"prints what cannot be seen: {line[:200]!a}"]
-    return []
-
-
 def _without_usage(error) -> list[str]:
     """Lines of standard error, without how argparse explains a command, and without notes."""
     lines, usage = [], False
@@ -377,7 +353,7 @@ def _without_usage(error) -> list[str]:
     return lines
 
 
-def no_sentence(line, words=()) -> list[str]:
+def _no_sentence(line, words) -> list[str]:
     """What is wrong with the last line of a program that refuses its input."""
     short = []
     if not re.search(r"\w \w", line):

@@ -13,9 +13,8 @@ import rostest
 from gazebo_msgs.srv import GetPhysicsProperties, GetWorldProperties
 from nav_msgs.msg import Odometry, Path
 from ros_testing import TIMEOUT, Collector, connected_publisher, wait_until
-from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
-from std_msgs.msg import Float64MultiArray, Header
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
@@ -23,8 +22,6 @@ from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.simulators.gazebo import GazeboInterface, set_speed
-
-FAILURE = "experiment/failure"
 
 
 def yaw(q):
@@ -91,21 +88,12 @@ class Interface(GazeboTest):
 class Pace(GazeboTest):
     """Control periods of 50 ms, half a second of wall clock each: a busy machine keeps up."""
 
-    PARTICIPANT = "imu_error_model"
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.progress = rospy.Publisher("experiment/progress", Header, latch=True, queue_size=1)
-
     def setUp(self):
         set_speed(1.0)
-        self.clock = self.collect("clock", Clock)
-        self.report(1e6)
         self.addCleanup(self.gazebo.end_drive)
 
-    def begin(self, participants=()):
-        self.gazebo.begin_drive(0.05, 0.1, 0.01, participants)
+    def begin(self):
+        self.gazebo.begin_drive(0.05, 0.1, 0.01)
         self.zero = self.time()
 
     def time(self):
@@ -116,42 +104,11 @@ class Pace(GazeboTest):
         time.sleep(0.6)
         return self.time() == before
 
-    def report(self, stamp):
-        self.progress.publish(Header(stamp=rospy.Time.from_sec(stamp), frame_id=self.PARTICIPANT))
-
     def test_time_stands_from_the_beginning_until_the_first_command(self):
         self.begin()
         self.assertTrue(self.time_stands())
         self.gazebo.commanded()
         wait_until(lambda: self.time() > self.zero, "simulated time")
-
-    def test_time_stands_while_an_answer_is_overdue_and_goes_on_with_it(self):
-        self.begin()
-        self.gazebo.commanded()
-        wait_until(lambda: self.time() >= self.zero + 0.1 - 1e-6, "two control periods")
-        self.assertTrue(self.time_stands())
-        # It goes on by itself, should the answer be lost.
-        wait_until(lambda: self.time() > self.zero + 0.1 + 1e-6, "the end of waiting")
-        wait_until(self.time_stands, "the next time of waiting")
-        self.gazebo.answered(self.time())
-        self.assertFalse(self.time_stands())
-
-    def test_time_stands_while_a_participant_is_behind(self):
-        self.begin()
-        self.report(self.zero)
-        self.gazebo.commanded()
-
-        def answered():
-            self.gazebo.answered(self.time())
-            return self.time() >= self.zero + 0.5 - 1e-6
-
-        wait_until(answered, "ten control periods")
-        for _ in range(3):
-            self.gazebo.answered(self.time())
-            self.assertTrue(self.time_stands())
-        self.assertEqual(self.gazebo.why_silent(), f"Gazebo waits for {self.PARTICIPANT}")
-        self.report(self.zero + 0.5)
-        wait_until(lambda: self.time() > self.zero + 0.5 + 1e-6, "simulated time")
 
     def test_nobody_is_waited_for_after_the_drive(self):
         self.begin()
@@ -200,20 +157,10 @@ class Views(GazeboTest):
             self.assertLess(abs(place.y), 1e-6)
 
 
-class Reset(GazeboTest):
-    """Last, since gazebo_robot ends."""
-
-    def test_a_reset_of_the_simulation_is_said(self):
-        wait_until(lambda: rospy.get_time() > 1.0, "simulated time")
-        empty("reset_simulation")
-        wait_until(lambda: rospy.has_param(FAILURE), "a failure")
-        self.assertIn("simulated time went back", rospy.get_param(FAILURE))
-
-
 class All(unittest.TestSuite):
     def __init__(self):
         load = unittest.defaultTestLoader.loadTestsFromTestCase
-        super().__init__(load(kind) for kind in (Interface, Pace, Views, Reset))
+        super().__init__(load(kind) for kind in (Interface, Pace, Views))
 
 
 if __name__ == "__main__":

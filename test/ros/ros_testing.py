@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from xmlrpc.client import ServerProxy
 
+import rosgraph
 import rospy
 from geometry_msgs.msg import Quaternion
 
@@ -21,6 +23,20 @@ def wait_until(condition, what, timeout=TIMEOUT) -> None:
         time.sleep(0.01)
 
 
+def _is_sent(topic):
+    """Return whether a publisher of a topic sends to this node."""
+    master = rosgraph.Master(rospy.get_name())
+    published = dict(master.getSystemState()[0])
+    for name in published.get(topic, ()):
+        _, _, connections = ServerProxy(master.lookupNode(name)).getBusInfo(rospy.get_name())
+        if any(
+            to == rospy.get_name() and way == "o" and of == topic
+            for _, to, way, _, of, *_ in connections
+        ):
+            return True
+    return False
+
+
 class Collector:
     """Collects the messages of a topic; made when the subscription is connected."""
 
@@ -29,7 +45,8 @@ class Collector:
         self._messages = []
         self._came = threading.Condition()
         self._subscriber = rospy.Subscriber(topic, message_type, self._on_message, tcp_nodelay=True)
-        wait_until(lambda: self._subscriber.get_num_connections() > 0, f"a publisher of {topic}")
+        # The subscriber is connected a moment before the publisher counts it and sends to it.
+        wait_until(lambda: _is_sent(self._subscriber.resolved_name), f"a publisher of {topic}")
 
     def _on_message(self, message):
         with self._came:

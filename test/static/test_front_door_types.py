@@ -3,7 +3,6 @@
 import ast
 import importlib
 import inspect
-from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
@@ -19,19 +18,13 @@ def _functions(thing):
     """Return the functions of a public name by their names: itself, or a class's own methods."""
     if inspect.isfunction(thing):
         return {thing.__name__: thing}
-    if not inspect.isclass(thing):
-        return {}
     found = {}
-    for owner in thing.__mro__:
-        if not owner.__module__.startswith(isf.__name__):
-            continue
-        for name, member in vars(owner).items():
-            if isinstance(member, property):
-                member = member.fget
-            elif isinstance(member, cached_property):
-                member = member.func
-            elif isinstance(member, (classmethod, staticmethod)):
-                member = member.__func__
+    for owner in thing.__mro__ if inspect.isclass(thing) else ():
+        ours = vars(owner) if owner.__module__.startswith(isf.__name__) else {}
+        for name, member in ours.items():
+            # Of properties, cached ones, and methods of the class.
+            for inside in ("fget", "func", "__func__"):
+                member = getattr(member, inside, member)
             if inspect.isfunction(member) and not name.startswith("_"):
                 found.setdefault(f"{owner.__name__}.{name}", member)
     return found

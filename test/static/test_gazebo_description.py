@@ -1,5 +1,6 @@
 """What Gazebo makes of the robot and the worlds: nothing gets lost between xacro and SDF."""
 
+import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -10,10 +11,6 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import package_share, urdf_path
 from imu_simulation_framework.drive.robot import expand_xacro, load_robot_parameters
-from imu_simulation_framework.sensors.formats.registry import (
-    read_imu_parameters,
-    write_imu_parameters,
-)
 
 ARGUMENTS = [
     {"imu_plugin": "hector"},
@@ -21,6 +18,7 @@ ARGUMENTS = [
     {"imu_plugin": "generic", "gaussian_noise": "0.00215"},
     {"imu_plugin": "generic", "imu_topic": "imu/ideal"},
 ]
+ROBOT = urdf_path("robot.xacro")
 PLUGINS = {
     "hector": "libhector_gazebo_ros_imu.so",
     "generic": "libgazebo_ros_imu_sensor.so",
@@ -29,11 +27,7 @@ PLUGINS = {
 
 def debian_version():
     """The release in which the tests run, nothing where it is no Debian."""
-    words = dict(
-        line.split("=", 1)
-        for line in Path("/etc/os-release").read_text().splitlines()
-        if "=" in line
-    )
+    words = dict(re.findall("(.+?)=(.*)", Path("/etc/os-release").read_text()))
     return words.get("VERSION_ID", "").strip('"') if words.get("ID") == "debian" else ""
 
 
@@ -54,18 +48,29 @@ def arguments(request):
 
 
 @pytest.fixture
-def description(arguments, tmp_path):
-    path = tmp_path / "robot.urdf"
-    path.write_text(expand_xacro(urdf_path("robot.xacro"), {"simulator": "gazebo", **arguments}))
-    return path
+def described(tmp_path):
+    """Return a function that expands a xacro; its file is one that check_urdf accepts."""
+
+    def expand(xacro=ROBOT, **arguments):
+        path = tmp_path / "robot.urdf"
+        path.write_text(expand_xacro(xacro, arguments))
+        subprocess.run(["check_urdf", str(path)], check=True, capture_output=True)
+        return path
+
+    return expand
 
 
-def test_check_urdf_accepts_the_robot(description):
-    subprocess.run(["check_urdf", str(description)], check=True, capture_output=True)
+@pytest.fixture
+def description(arguments, described):
+    return described(simulator="gazebo", **arguments)
 
 
-def test_the_robot_keeps_plugins_imu_and_inertia_in_sdf(description, arguments):
-    model = ElementTree.fromstring(sdf("-p", str(description))).find("model")
+def model_of(description):
+    return ElementTree.fromstring(sdf("-p", str(description))).find("model")
+
+
+def test_the_robot_keeps_what_it_has_in_sdf(description, arguments):
+    model = model_of(description)
     plugins = {plugin.get("filename") for plugin in model.iter("plugin")}
     assert plugins == {
         PLUGINS[arguments["imu_plugin"]],
@@ -83,6 +88,21 @@ def test_the_robot_keeps_plugins_imu_and_inertia_in_sdf(description, arguments):
     size = (0.020, 0.027, 0.004)
     expected = 0.003 * (size[0] ** 2 + size[1] ** 2) / 12.0
     assert float(inertia.find("inertia/izz").text) == pytest.approx(expected, rel=1e-6)
+    robot = load_robot_parameters()
+    for name, link in links.items():
+        if name.endswith(("wheel", "caster")):
+            surface = link.find("collision/surface")
+            friction = robot.wheel_friction if name.endswith("wheel") else robot.caster_friction
+            assert float(surface.find("friction/ode/mu").text) == pytest.approx(friction)
+            assert float(surface.find("contact/ode/kp").text) == pytest.approx(1e6)
+            assert float(surface.find("contact/ode/kd").text) == pytest.approx(100.0)
+    colours = {
+        visual.get("name"): visual.find("material/diffuse") for visual in model.iter("visual")
+    }
+    plain = {name for name, colour in colours.items() if colour is None}
+    assert all("spoke" in name for name in plain), plain
+    red, green, blue, _ = map(float, colours["imu_link_visual"].text.split())
+    assert red > green > blue  # orange
 
 
 def test_the_plugin_gets_rate_topic_and_noise(description, arguments):
@@ -97,30 +117,6 @@ def test_the_plugin_gets_rate_topic_and_noise(description, arguments):
         assert f"<updateRate>{rate}</updateRate>" in text
         # Loaded with a drift, the plug-in would start ten times too large.
         assert "<yawDrift>0</yawDrift>" in text
-
-
-def test_wheels_and_casters_keep_their_friction_and_contact(description):
-    model = ElementTree.fromstring(sdf("-p", str(description))).find("model")
-    robot = load_robot_parameters()
-    for link in model.iter("link"):
-        name = link.get("name")
-        if name.endswith(("wheel", "caster")):
-            surface = link.find("collision/surface")
-            friction = robot.wheel_friction if name.endswith("wheel") else robot.caster_friction
-            assert float(surface.find("friction/ode/mu").text) == pytest.approx(friction)
-            assert float(surface.find("contact/ode/kp").text) == pytest.approx(1e6)
-            assert float(surface.find("contact/ode/kd").text) == pytest.approx(100.0)
-
-
-def test_the_robot_has_its_colours(description):
-    model = ElementTree.fromstring(sdf("-p", str(description))).find("model")
-    colours = {
-        visual.get("name"): visual.find("material/diffuse") for visual in model.iter("visual")
-    }
-    plain = {name for name, colour in colours.items() if colour is None}
-    assert all("spoke" in name for name in plain), plain
-    red, green, blue, _ = map(float, colours["imu_link_visual"].text.split())
-    assert red > green > blue  # orange
 
 
 OTHERS_ROBOT = """\
@@ -145,14 +141,10 @@ OTHERS_ROBOT = """\
 
 
 @pytest.mark.parametrize("macro", ["imu", "imu_hector"])
-def test_a_robot_that_has_a_link_for_its_imu_gets_ours_beside_it(macro, tmp_path):
+def test_a_robot_that_has_a_link_for_its_imu_gets_ours_beside_it(macro, described, tmp_path):
     robot = tmp_path / "robot.xacro"
     robot.write_text(OTHERS_ROBOT.format(file=urdf_path(f"{macro}.xacro"), macro=macro))
-    description = tmp_path / "robot.urdf"
-    description.write_text(expand_xacro(robot))
-    subprocess.run(["check_urdf", str(description)], check=True, capture_output=True)
-    model = ElementTree.fromstring(sdf("-p", str(description))).find("model")
-    (joint,) = model.iter("joint")
+    (joint,) = model_of(described(robot)).iter("joint")
     assert joint.find("child").text == "simulated_imu_link"
     position = [float(number) for number in joint.find("pose").text.split()[:3]]
     assert position == pytest.approx([-0.03, 0.0, 0.08])
@@ -175,16 +167,13 @@ UNEVEN = isf.ImuSpecification(
 
 
 @pytest.mark.parametrize("plugin, format", [("generic", "sdf"), ("hector", "hector")])
-def test_a_specification_gives_each_axis_its_noise(plugin, format, tmp_path):
-    errors, robot = tmp_path / "errors.xml", tmp_path / "robot.urdf"
-    errors.write_text(write_imu_parameters(UNEVEN, format).text)
-    arguments = {"simulator": "gazebo", "imu_plugin": plugin, "imu_errors": errors}
-    robot.write_text(expand_xacro(urdf_path("robot.xacro"), arguments))
-    subprocess.run(["check_urdf", str(robot)], check=True, capture_output=True)
-    model = tmp_path / "robot.sdf"
+def test_a_specification_gives_each_axis_its_noise(plugin, format, described, tmp_path):
+    errors, model = tmp_path / "errors.xml", tmp_path / "robot.sdf"
+    errors.write_text(isf.write_imu_parameters(UNEVEN, format).text)
+    robot = described(simulator="gazebo", imu_plugin=plugin, imu_errors=errors)
     model.write_text(sdf("-p", str(robot)))
     for path in (robot, model):
-        found = read_imu_parameters(path, format).specification
+        found = isf.read_imu_parameters(path, format).specification
         assert found.output.rate == 50.0
         for triad in ("gyroscope", "accelerometer"):
             ours, theirs = getattr(UNEVEN, triad), getattr(found, triad)
@@ -196,8 +185,7 @@ def test_a_specification_gives_each_axis_its_noise(plugin, format, tmp_path):
 def test_hectors_macro_takes_a_number_for_all_axes_or_three(tmp_path):
     robot = tmp_path / "robot.xacro"
     given = 'imu_hector rate_offset="0.1" accel_gaussian_noise="0.1 0.2 0.3"'
-    text = OTHERS_ROBOT.format(file=urdf_path("imu_hector.xacro"), macro=given)
-    robot.write_text(text)
+    robot.write_text(OTHERS_ROBOT.format(file=urdf_path("imu_hector.xacro"), macro=given))
     description = expand_xacro(robot)
     assert "<rateOffset>0.1 0.1 0.1</rateOffset>" in description
     assert "<accelGaussianNoise>0.1 0.2 0.3</accelGaussianNoise>" in description

@@ -1,5 +1,6 @@
 """The command isf: every program by its name, found by whoever looks for it."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -12,15 +13,11 @@ from imu_simulation_framework.core.errors import ConfigurationError
 COMMAND = "import sys; from imu_simulation_framework.commands.isf import run; run()"
 
 
-def called(*arguments):
-    return subprocess.run(
-        [sys.executable, "-c", COMMAND, *arguments], text=True, capture_output=True, check=False
-    )
-
-
 def test_the_programs_are_those_for_which_there_is_a_file(repository):
     files = {path.stem for path in (repository / "offline_processing").glob("*.py")}
     assert sorted(isf.PROGRAMS) == sorted(files)
+    for name in isf.PROGRAMS:
+        assert importlib.util.find_spec(f"{isf.__package__}.{name}"), name
 
 
 def test_help_lists_each_program_below_its_job(repository):
@@ -34,18 +31,20 @@ def test_help_lists_each_program_below_its_job(repository):
 
 
 def test_a_program_gets_its_arguments_and_says_its_name():
-    done = called("simulate-static", "--help")
-    assert done.returncode == 0 and done.stdout.startswith("usage: isf simulate_static ")
-    done = called("generate_drive.py", "nowhere")
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("isf generate_drive: ")
+    for words, code, said in (
+        (("simulate-static", "--help"), 0, "usage: isf simulate_static "),
+        (("generate_drive.py", "nowhere"), 2, "isf generate_drive: "),
+    ):
+        done = subprocess.run([sys.executable, "-c", COMMAND, *words], text=True,
+                              capture_output=True, check=False)  # fmt: skip
+        last = done.stderr.splitlines()[-1:] or [done.stdout]
+        assert done.returncode == code and last[0].startswith(said)
 
 
 def test_a_wrong_name_is_told_the_nearest(capsys):
     assert run_tool(isf.main, ["heading_budgets"]) == 2
-    assert "there is no program 'heading_budgets'; did you mean heading_budget?" in (
-        capsys.readouterr().err
-    )
+    told = capsys.readouterr().err
+    assert "there is no program 'heading_budgets'; did you mean heading_budget?" in told
     with pytest.raises(ConfigurationError, match="isf --help lists them"):
         isf.main(["xyz"])
 
@@ -58,14 +57,8 @@ def test_without_arguments_it_lists_and_it_knows_its_version(capsys):
 
 def test_a_shell_completes_names(capsys):
     assert isf.main(["--completion", "bash"]) == 0
-    script = capsys.readouterr().out + "COMP_WORDS=(isf heading_b); compgen -W '"
-    names = script.split("-W '")[1].split("'")[0]
-    done = subprocess.run(
-        ["bash", "-c", f"compgen -W '{names}' heading_b"],
-        text=True,
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout == "heading_budget\n"
+    names = capsys.readouterr().out.split("-W '")[1].split("'")[0]
+    command = ["bash", "-c", f"compgen -W '{names}' heading_b"]
+    assert subprocess.check_output(command, text=True) == "heading_budget\n"
     with pytest.raises(ConfigurationError, match="expected bash, zsh or fish"):
         isf.main(["--completion", "csh"])

@@ -17,24 +17,22 @@ OF_TITLE = {
 }
 
 
-def known_topics():
-    """Return the full names of all topics."""
-    names = [value for name, value in vars(topics).items() if name.isupper()]
-    return {topics.in_root(name) for name in names}
-
-
-@pytest.fixture(scope="module")
-def rviz(repository):
-    settings = yaml.safe_load((repository / "rviz/experiment.rviz").read_text(encoding="utf-8"))
-    return settings["Visualization Manager"]
-
-
-@pytest.fixture(scope="module")
-def curves(repository):
-    tree = ElementTree.parse(repository / "rqt_multiplot_imu_config.xml")
-    found = [item for item in tree.iter() if re.fullmatch(r"curve_\d+", item.tag)]
-    assert found
-    return found
+def rviz(repository, name):
+    """What a file of RViz displays: topics, colours of paths by their names, and its two frames."""
+    settings = yaml.safe_load((repository / f"rviz/{name}.rviz").read_text(encoding="utf-8"))
+    manager = settings["Visualization Manager"]
+    displays = [item for item in manager["Displays"] if "Topic" in item]
+    painted = {
+        item["Name"]: item.get("Force Color") or item.get("Color")
+        for item in displays
+        if item["Class"] != "rviz/Odometry"
+    }
+    painted = {
+        name: "#" + "".join(f"{int(part):02x}" for part in colour.split(";"))
+        for name, colour in painted.items()
+    }
+    frames = manager["Global Options"]["Fixed Frame"], manager["Views"]["Current"]["Target Frame"]
+    return {item["Topic"] for item in displays}, painted, frames
 
 
 def test_the_robot_has_the_frames_and_joints_of_the_library():
@@ -71,26 +69,12 @@ def test_the_plug_in_speaks_of_the_ground_truth_by_its_name(repository):
     assert f'"torqueTopicName", "{topics.WHEEL_TORQUES}"' in source
 
 
-def test_rviz_looks_at_frames_and_topics_of_the_library(rviz):
-    displayed = {item["Topic"] for item in rviz["Displays"] if "Topic" in item}
+def test_rviz_shows_topics_frames_and_colours_of_the_library(repository):
+    displayed, painted, frames = rviz(repository, "experiment")
     shown = (topics.REFERENCE_PATH, topics.DRIVEN_PATH, topics.MAGNETIC_ARROW)
-    expected = {topics.in_root(name) for name in shown}
-    assert displayed == expected
-    assert rviz["Global Options"]["Fixed Frame"] == robot_names.WORLD_FRAME
-    assert rviz["Views"]["Current"]["Target Frame"] == robot_names.ROBOT_FRAME
-
-
-def test_rviz_paints_paths_in_the_colours_of_the_library(rviz):
-    painted = {
-        item["Name"]: item.get("Color") or item["Force Color"]
-        for item in rviz["Displays"]
-        if "Topic" in item
-    }
-    of_rviz = {
-        name: "#" + "".join(f"{int(part):02x}" for part in colour.split(";"))
-        for name, colour in painted.items()
-    }
-    assert of_rviz == {
+    assert displayed == {topics.in_root(name) for name in shown}
+    assert frames == (robot_names.WORLD_FRAME, robot_names.ROBOT_FRAME)
+    assert painted == {
         "Reference path": colours.LIVE_REFERENCE_PATH,
         "Driven path": colours.SIMULATED,
         "Magnetic field": colours.MAGNETIC_FIELD,
@@ -98,21 +82,21 @@ def test_rviz_paints_paths_in_the_colours_of_the_library(rviz):
 
 
 def test_rviz_looks_at_an_aircraft_as_the_library_names_it(repository):
-    settings = yaml.safe_load((repository / "rviz/airborne.rviz").read_text(encoding="utf-8"))
-    rviz = settings["Visualization Manager"]
-    displayed = {item["Topic"] for item in rviz["Displays"] if "Topic" in item}
+    displayed, painted, frames = rviz(repository, "airborne")
     assert displayed == {topics.in_root(topics.DRIVEN_PATH), topics.in_root(topics.GROUND_TRUTH)}
-    (path,) = (item for item in rviz["Displays"] if item["Class"] == "rviz/Path")
-    painted = "#" + "".join(f"{int(part):02x}" for part in path["Color"].split(";"))
-    assert painted == colours.SIMULATED
-    assert rviz["Global Options"]["Fixed Frame"] == robot_names.WORLD_FRAME
-    assert rviz["Views"]["Current"]["Target Frame"] == robot_names.AIRCRAFT_FRAME
+    assert colours.SIMULATED in painted.values()
+    assert frames == (robot_names.WORLD_FRAME, robot_names.AIRCRAFT_FRAME)
 
 
-def test_rqt_multiplot_shows_topics_in_colours_of_the_library(curves):
+def test_rqt_multiplot_shows_topics_in_colours_of_the_library(repository):
+    tree = ElementTree.parse(repository / "rqt_multiplot_imu_config.xml")
+    curves = [item for item in tree.iter() if re.fullmatch(r"curve_\d+", item.tag)]
+    names = [value for name, value in vars(topics).items() if name.isupper()]
+    known_topics = {topics.in_root(name) for name in names}
+    assert curves
     for curve in curves:
         shown = {item.text for item in curve.iter("topic")}
-        assert shown <= known_topics()
+        assert shown <= known_topics
         assert curve.find("color/custom_color").text == OF_TITLE[curve.find("title").text]
 
 

@@ -38,6 +38,7 @@ echo "sudo $*" >>"$CALLS"
 [ "$1" != -v ] || exit 0
 exec "$@"
 """
+DISPATCH = 'case "${1:-}" in'
 REFUSES = 'echo "sudo $*" >>"$CALLS"\nexit 1\n'
 
 
@@ -73,8 +74,11 @@ class Machine:
         """Put a command on the path; what it is called with belongs into ``$CALLS``."""
         self._add(self.programs / name, f"#!/bin/sh\n{text}\n")
 
-    def not_root(self):
-        self.add("id", "echo 1000")
+    def defines(self, what):
+        """Leave of ./run the part that defines things, and one command for the rest."""
+        definitions, dispatch, _ = (self.checkout / "run").read_text().partition(DISPATCH)
+        assert dispatch
+        self._add(self.checkout / "run", definitions + what)
 
     def run(self, *arguments, **environment):
         return subprocess.run(
@@ -93,37 +97,30 @@ class Machine:
 
 @pytest.fixture
 def machine(repository, tmp_path):
-    return Machine(repository, tmp_path)
+    """One where the caller is not root."""
+    machine = Machine(repository, tmp_path)
+    machine.add("id", "echo 1000")
+    return machine
 
 
 @pytest.mark.parametrize("sudo", [WITHOUT_PASSWORD, ASKS], ids=["without password", "asks"])
-def test_sudo_installs_what_is_missing(machine, sudo):
-    machine.not_root()
+def test_sudo_installs_what_is_missing_and_nothing_else(machine, sudo):
     machine.add("sudo", sudo)
     done = machine.run("demo")
     assert "installing packages failed" in done.stderr, done.stderr
-    installing = [call for call in machine.called() if call.startswith("apt-get -y")]
-    assert installing[0].endswith(f"install {MISSING}")
-    asked = "sudo -v" in machine.called()
-    assert asked == (sudo is ASKS)
-
-
-def test_the_sizes_are_told_before_anything_is_installed(machine):
-    machine.not_root()
-    machine.add("sudo", WITHOUT_PASSWORD)
-    done = machine.run("demo")
     assert (
         "run: 1 of 3: installing system packages with apt-get (384 packages, 221 MB to download, "
         "1009 MB on disk) ..." in done.stderr
     )
     # Only what is said to be installed is.
-    calls = [call for call in machine.called() if call.startswith("apt-get")]
-    assert "--print-uris" in calls[0]
-    assert all("--print-uris" in call or call.startswith("apt-get -y") for call in calls)
+    sizes, *installing = [call for call in machine.called() if call.startswith("apt-get")]
+    assert "--print-uris" in sizes
+    assert installing[0].endswith(f"install {MISSING}")
+    assert all("--print-uris" in call or call.startswith("apt-get -y") for call in installing)
+    assert ("sudo -v" in machine.called()) == (sudo is ASKS)
 
 
 def test_progress_does_not_sound_as_if_something_had_failed(machine):
-    machine.not_root()
     machine.add("sudo", WITHOUT_PASSWORD)
     said = """\
 echo "Installing collected packages: numpy, scipy"
@@ -134,10 +131,8 @@ echo "    Can't uninstall 'numpy'. No files were found to uninstall."
 """
     wait = "until [ -e $CALLS.{} ]; do {} 0.05; done\n"
     sleep = shutil.which("sleep")
-    to_the_list, _ = APT_GET.split("# So that")
-    machine.add(
-        "apt-get", f"{to_the_list}{said}: >$CALLS.said\n{wait.format('seen', sleep)}exit 100"
-    )
+    said += f": >$CALLS.said\n{wait.format('seen', sleep)}exit 100"
+    machine.add("apt-get", APT_GET.split("# So that")[0] + said)
     # Of ./run's own naps the first ends when there is something to tell, the second never began.
     machine.add(
         "sleep",
@@ -151,7 +146,6 @@ echo "    Can't uninstall 'numpy'. No files were found to uninstall."
 
 @pytest.mark.parametrize("sudo", [REFUSES, None])
 def test_without_sudo_the_administrators_command_is_told(machine, sudo):
-    machine.not_root()
     if sudo:
         machine.add("sudo", sudo)
     done = machine.run("demo")
@@ -161,50 +155,47 @@ def test_without_sudo_the_administrators_command_is_told(machine, sudo):
     assert not any(call.startswith("apt-get") for call in machine.called())
 
 
-@pytest.mark.parametrize(("version", "has_sdf"), [("12", True), ("13", False)])
-def test_the_packages_are_those_of_the_release(machine, version, has_sdf):
+@pytest.mark.parametrize(
+    ("version", "command", "has_sdf", "has_browser"),
+    [
+        ("12", ["demo"], True, False),
+        ("13", ["demo"], False, False),
+        ("12", ["test"], True, False),
+        ("12", ["test", "--all"], True, True),
+    ],
+)
+def test_the_packages_are_those_of_the_release_and_the_command(
+    machine, version, command, has_sdf, has_browser
+):
     machine.release.write_text(f'ID=debian\nVERSION_ID="{version}"\n')
     machine.add("dpkg-query", "true")
-    machine.not_root()
-    done = machine.run("demo")
-    wanted = done.stderr.split()
+    wanted = machine.run(*command).stderr.split()
     assert {"catkin", "ros-environment", "rosbash", "python3-tk"} <= set(wanted)
     assert ("ignition-tools" in wanted) == ("libsdformat-dev" in wanted) == has_sdf
-
-
-@pytest.mark.parametrize(
-    ("command", "has_browser"), [(["demo"], False), (["test"], False), (["test", "--all"], True)]
-)
-def test_only_the_slow_tests_need_a_browser(machine, command, has_browser):
-    machine.add("dpkg-query", "true")
-    machine.not_root()
-    wanted = machine.run(*command).stderr.split()
-    assert "catkin" in wanted
     assert ("chromium" in wanted) == ("chromium-driver" in wanted) == has_browser
 
 
 def test_the_build_may_be_in_another_folder(machine, tmp_path):
-    machine.not_root()
     machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD="../else where")
     assert (tmp_path / "else where" / "lock").exists()
     assert not (machine.checkout / ".build").exists()
 
 
-def test_a_folder_for_the_build_that_cannot_be_made(machine, tmp_path):
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("file/build", "cannot be made (Not a directory); IMU_SIMULATION"),
+        ("home", "holds something else"),
+    ],
+)
+def test_a_folder_that_is_none_for_the_build_is_named(machine, tmp_path, place, said):
     (tmp_path / "file").touch()
-    place = tmp_path / "file" / "build"
+    (tmp_path / "home" / "venv").mkdir(parents=True)
+    place = tmp_path / place
     done = machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD=str(place))
     assert done.returncode == 1
-    assert f"{place} cannot be made (Not a directory); IMU_SIMULATION" in done.stderr
-
-
-def test_a_folder_with_something_else_is_not_built_in(machine, tmp_path):
-    venv = tmp_path / "home" / "venv"
-    venv.mkdir(parents=True)
-    done = machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD=str(venv.parent))
-    assert done.returncode == 1
-    assert f"{venv.parent} holds something else" in done.stderr
-    assert os.listdir(venv.parent) == ["venv"]
+    assert f"{place} {said}" in done.stderr
+    assert os.listdir(tmp_path / "home") == ["venv"]
 
 
 RESULTS = """\
@@ -224,11 +215,7 @@ RESULTS = """\
     ],
 )
 def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, code):
-    # The part of ./run that defines things, and one command of the rest.
-    text = (machine.checkout / "run").read_text()
-    definitions, dispatch, _ = text.partition('case "${1:-}" in')
-    assert dispatch
-    machine._add(machine.checkout / "run", definitions + "run_tests\n")
+    machine.defines("run_tests\n")
     # Making run_tests removes old results first, so the stand-in writes new ones.
     results = machine.checkout / ".build" / "cmake" / "test_results"
     (machine.checkout / ".build").mkdir()
@@ -246,41 +233,28 @@ def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, co
     assert done.returncode == code
 
 
-@pytest.mark.parametrize("command", ["nothing.py", "./nothing", "true"])
-def test_a_command_that_does_not_exist_is_named(machine, command):
-    text = (machine.checkout / "run").read_text()
-    definitions = text.partition('case "${1:-}" in')[0]
-    machine._add(machine.checkout / "run", f"{definitions}command=$1\nshift\nrun_command\n")
-    done = machine.run(command)
-    if command == "true":
-        assert (done.returncode, done.stderr) == (0, "")
-    else:
-        assert done.returncode == 127
-        assert done.stderr.startswith(f"run: there is no command {command}; ./run --help")
-
-
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "said"),
     [
-        ("heading_budgets.py", "heading_budget.py"),
-        ("heading_budget", "heading_budget.py"),
-        ("experiment.py", "run_experiment.py"),
-        ("tests", "test"),
+        ("nothing.py", "; ./run --help"),
+        ("./nothing", "; ./run --help"),
+        ("heading_budgets.py", ": did you mean heading_budget.py? ./run --help says"),
+        ("heading_budget", ": did you mean heading_budget.py? ./run --help says"),
+        ("experiment.py", ": did you mean run_experiment.py? ./run --help says"),
+        ("tests", ": did you mean test? ./run --help says"),
     ],
 )
-def test_the_nearest_command_is_named(machine, repository, typed, meant):
-    text = (machine.checkout / "run").read_text()
-    definitions = text.partition('case "${1:-}" in')[0]
-    machine._add(machine.checkout / "run", f"{definitions}command=$1\nshift\nrun_command\n")
+def test_a_command_that_does_not_exist_is_named_and_the_nearest(machine, repository, typed, said):
+    machine.defines("command=$1\nshift\nrun_command\n")
     for folder in ("scripts", "offline_processing"):
         (machine.checkout / folder).symlink_to(repository / folder)
     (machine.checkout / ".build" / "venv" / "bin").mkdir(parents=True)
     (machine.checkout / ".build" / "venv" / "bin" / "python").symlink_to(sys.executable)
     done = machine.run(typed)
     assert done.returncode == 127
-    assert done.stderr.startswith(
-        f"run: there is no command {typed}: did you mean {meant}? ./run --help says"
-    )
+    assert done.stderr.startswith(f"run: there is no command {typed}{said}")
+    done = machine.run("true")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_help_has_every_program_with_what_it_is_for(machine, repository):

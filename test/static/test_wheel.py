@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import PathDistribution
+from pathlib import Path
 from zipfile import Path as ZipPath
 
 import pytest
@@ -18,17 +19,7 @@ from imu_simulation_framework.core.extras import EXTRAS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
-EXAMPLES = (
-    "aircraft_with_gnss",
-    "camera_kept_level",
-    "compare_sensors_on_a_drive",
-    "compass_past_a_steel_beam",
-    "drive_a_robot_in_mujoco",
-    "heading_after_ten_minutes",
-    "heading_by_gnss",
-    "imu_away_from_the_axle",
-    "judge_a_model",
-)
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 PYTHONS = ("", *os.environ.get("WHEEL_PYTHONS", "").split())
 """Empty for that of the tests."""
 FIVE_LINES = """
@@ -62,13 +53,9 @@ for job in (
 
 def command(*arguments, **settings):
     done = subprocess.run(
-        list(map(str, arguments)),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-        **settings,
-    )
+        [*map(str, arguments)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        check=False, **settings,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -97,12 +84,8 @@ class Environment:
         )  # fmt: skip
 
     def run(self, *arguments):
-        return command(
-            self.python,
-            *arguments,
-            cwd=self.folder,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "PYTHONNOUSERSITE": "1"},
-        )
+        environment = {"PATH": "/usr/bin:/bin", "HOME": f"{self.folder}", "PYTHONNOUSERSITE": "1"}
+        return command(self.python, *arguments, cwd=self.folder, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -160,15 +143,11 @@ def test_every_program_that_needs_no_ros_is_there(bare):
         )
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_examples_run(complete, repository, example):
-    printed = complete.run(repository / f"examples/{example}.py")
-    if example == "drive_a_robot_in_mujoco":
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_run(complete, example):
+    printed = complete.run(example)
+    if example.stem == "drive_a_robot_in_mujoco":
         assert printed.count("deg after 30 s") == 2
-
-
-def test_every_example_is_run(repository):
-    assert {path.stem for path in (repository / "examples").glob("*.py")} == set(EXAMPLES)
 
 
 def test_bags_are_read_and_written_by_the_libraries_own_release(complete, repository):

@@ -38,14 +38,9 @@ def _shell(folder, commands, setup=None):
         sources.append(str(setup))
     lines = [f". '{source}'" for source in sources] + [commands]
     done = subprocess.run(
-        ["sh", "-c", "\n".join(lines)],
-        cwd=folder,
-        env=environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
+        ["sh", "-c", "\n".join(lines)], cwd=folder, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -66,31 +61,19 @@ def test_library_and_messages_can_be_imported(space):
     assert printed.strip() == f"{PACKAGE}/ErrorCoordinates2"
 
 
-def test_install_space_has_the_whole_library(workspace, repository):
-    source = repository / "src" / PACKAGE
-    (installed,) = (workspace / "install").glob(f"lib/python3*/*-packages/{PACKAGE}")
+def test_install_space_has_library_programs_and_every_file_read_at_run_time(workspace, repository):
+    source, install = repository / "src" / PACKAGE, workspace / "install"
+    (installed,) = install.glob(f"lib/python3*/*-packages/{PACKAGE}")
     modules = {path.relative_to(source) for path in source.rglob("*.py")}
     assert modules <= {path.relative_to(installed) for path in installed.rglob("*.py")}
-
-
-def test_install_space_has_every_program(workspace, repository):
     programs = {path.name for path in repository.glob("scripts/*.py")}
     programs |= {path.name for path in repository.glob("offline_processing/*.py")}
-    installed = (workspace / "install" / "lib" / PACKAGE).iterdir()
-    assert {path.name for path in installed if os.access(path, os.X_OK)} == programs
-
-
-def test_install_space_has_every_file_read_at_run_time(workspace, repository):
-    listed = subprocess.run(
-        ["git", "ls-files", "config", "config.ini", "data", "launch", "urdf", "*.xml"]
-        + ["rviz", "worlds", "msg", "srv"],
-        cwd=repository,
-        text=True,
-        stdout=subprocess.PIPE,
-        check=True,
-    ).stdout.split()
-    share = workspace / "install" / "share" / PACKAGE
-    assert [name for name in listed if not (share / name).is_file()] == []
+    executables = (install / "lib" / PACKAGE).iterdir()
+    assert {path.name for path in executables if os.access(path, os.X_OK)} == programs
+    kinds = ("config", "config.ini", "data", "launch", "urdf", "*.xml", "rviz", "worlds", "msg")
+    listed = subprocess.check_output(["git", "ls-files", *kinds, "srv"], cwd=repository, text=True)
+    share = install / "share" / PACKAGE
+    assert [name for name in listed.split() if not (share / name).is_file()] == []
 
 
 def test_every_launch_file_finds_what_it_needs(space, repository):

@@ -10,14 +10,12 @@ import pandas as pd
 import pytest
 from tool_calls import call_tool, succeeded
 
-from imu_simulation_framework.characterisation.calibration.correction_file import (
-    read_imu_correction,
-)
+from imu_simulation_framework.characterisation.calibration.correction import read_imu_correction
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.sensors.files import load_imu_specification, read_imu_specification
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "identification"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "characterisation"))
 from calibration_records import free_record, magnetic_record, table_record
 from recording_writers import imu, magnetic_field, temperature, write_bag
 from turntable import turntable_motion

@@ -10,7 +10,7 @@ import tool_calls
 from scipy.stats import norm
 from tool_calls import call_tool, printed_by
 
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
+from imu_simulation_framework.core.units import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_motion import circling
 

@@ -8,13 +8,7 @@ import pandas as pd
 import pytest
 from tool_calls import call_tool
 
-from imu_simulation_framework.commands.thesis.experiments import (
-    HECTOR_SLOW,
-    REPEATED,
-    RUNS,
-    repeated,
-)
-from imu_simulation_framework.commands.thesis.figures import ITEMS
+from imu_simulation_framework.commands.thesis_figures import HECTOR_SLOW, IMUS, ITEMS, REPEATED
 from imu_simulation_framework.motion.drives import get_drive, with_laps
 from imu_simulation_framework.recordings.bundled_drives import write_drive
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS
@@ -63,12 +57,12 @@ def test_every_figure_says_what_was_shown_and_why_ours_differs():
 
 
 def test_no_two_experiments_have_the_same_random_numbers():
-    seeds = [one.seed for key, first in REPEATED.items() for one in repeated(*key, first)]
-    assert len(set(seeds)) == len(seeds) == len(REPEATED) * len(RUNS)
+    seeds = [one.seed for every in REPEATED.values() for one in every]
+    assert len(set(seeds)) == len(seeds) == 15
 
 
 def test_the_slow_setting_is_the_preset_of_that_name():
-    assert HECTOR_SLOW.settings["imu_hector"] == PRESETS["hector_slow"].parameters
+    assert IMUS[HECTOR_SLOW]["imu_hector"] == PRESETS["hector_slow"].parameters
 
 
 def test_one_figure_is_made_of_one_round():

@@ -15,7 +15,7 @@ from written_results import write_result
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from ideal_recordings import curve, ideal_messages, poses
-from recording_writers import write_bag
+from recording_writers import write_bag, write_ros2_bag
 
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import run_in_process
@@ -73,6 +73,15 @@ def test_poses_will_do_for_the_yaw(bag):
     rows = [line.split()[:2] for line in done.stdout.splitlines() if "rad" in line.split()[2:3]]
     assert rows == [["orientation", "yaw"]]
     assert "not compared, as one of the two has none: gyro_x" in done.stdout
+
+
+def test_a_ros_2_bag_and_a_table_are_read_too(tmp_path):
+    folder = write_ros2_bag(tmp_path / "two", {"/imu": ideal_messages(curve(20.0))})
+    done = succeeded(run(f"{folder}@/imu", f"{folder}@/imu"))
+    assert "2001 samples, 20 s" in done.stdout
+    table = tmp_path / "static.csv"
+    succeeded(call_tool("simulate_static.py", "bno055", "--hours", 0.01, "--out", table))
+    assert "3600 samples" in succeeded(run(table, table)).stdout
 
 
 def test_a_result_has_its_own_truth(tmp_path):

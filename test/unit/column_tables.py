@@ -38,10 +38,3 @@ def guess(**columns):
 
 def wrapped(angles):
     return np.angle(np.exp(1j * angles))
-
-
-def write(path, columns, header=True, separator=","):
-    rows = [separator.join(columns)] if header else []
-    rows += [separator.join(str(cell) for cell in row) for row in zip(*columns.values())]
-    path.write_text("\n".join(rows) + "\n")
-    return path

@@ -50,24 +50,21 @@ def _orientation(yaw):
 
 def write_bag(path, reference, imu, **more):
     """Odometry on /odom and the IMU on /imu, and further topics."""
-    odometry = [
-        writers.odometry(stamp, (x, y, 0.0), quaternion)
-        for stamp, (x, y), quaternion in zip(
-            _nanoseconds(reference),
-            reference.matrix(("x", "y")),
-            reference.matrix(QUATERNION),
-        )
-    ]
-    messages = [
-        writers.imu(stamp, quaternion, gyro, accel)
-        for stamp, quaternion, gyro, accel in zip(
-            _nanoseconds(imu), *(imu.matrix(names) for names in (QUATERNION, GYRO, ACCEL))
-        )
-    ]
-    topics = {"/odom": odometry, "/imu": messages}
-    topics.update({f"/{name}": topic for name, topic in more.items()})
-    return writers.write_bag(path, topics)
+    return writers.write_bag(path, topics_of(reference, imu, **more))
 
 
-def _nanoseconds(samples):
-    return np.round(samples.columns["stamp"] * 1e9).astype(np.int64).tolist()
+def topics_of(reference, imu, **more):
+    """What such a bag holds."""
+
+    def messages(make, samples, *parts):
+        stamps = np.round(samples.columns["stamp"] * 1e9).astype(np.int64).tolist()
+        return [make(*values) for values in zip(stamps, *(samples.matrix(part) for part in parts))]
+
+    def odometry(stamp, place, quaternion):
+        return writers.odometry(stamp, (*place, 0.0), quaternion)
+
+    return {
+        "/odom": messages(odometry, reference, ("x", "y"), QUATERNION),
+        "/imu": messages(writers.imu, imu, QUATERNION, GYRO, ACCEL),
+        **{f"/{name}": topic for name, topic in more.items()},
+    }

@@ -5,8 +5,12 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.motion.earth import ecef_of
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef
-from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth_motion import (
+    FRD_TO_FLU,
+    EarthMotion,
+    enu_to_ecef,
+    ned_to_ecef,
+)
 
 LATITUDE, LONGITUDE, HEIGHT = 0.65, 2.1, 400.0
 GIMBAL = ((np.pi / 6, 4.0), (np.pi / 6, 6.0), (np.pi / 12, 10.0))
@@ -20,14 +24,8 @@ def poses(rate, duration=200.0):
     fine = np.linspace(0.0, duration, int(duration * 2000) + 1)
     heading = 1.5 * np.sin(fine / 20.0) + 0.3 * np.sin(fine / 3.0)
     speed = 60.0 + 10.0 * np.sin(fine / 15.0)
-    velocity = np.stack(
-        [
-            speed * np.sin(heading),
-            speed * np.cos(heading),
-            3.0 * np.sin(fine / 30.0) ** 2 + np.sin(fine / 5.0),
-        ],
-        axis=1,
-    )
+    climb = 3.0 * np.sin(fine / 30.0) ** 2 + np.sin(fine / 5.0)
+    velocity = np.column_stack([speed * np.sin(heading), speed * np.cos(heading), climb])
     way = CubicSpline(fine, velocity).antiderivative()(time)
     heading = 1.5 * np.sin(time / 20.0) + 0.3 * np.sin(time / 3.0)
     angles = [np.pi / 2 - heading, 0.1 * np.sin(time / 5.0), 0.5 * np.sin(time / 4.0)]
@@ -48,3 +46,9 @@ def on_gimbal(motion, arm=LEVER_ARM):
     panned = motion.mounted(rotation=Rotation.from_euler("z", pan))
     tilted = panned.mounted((arm, 0.0, 0.0), Rotation.from_euler("y", tilt))
     return tilted.mounted((arm, 0.0, 0.0), Rotation.from_euler("x", roll))
+
+
+def aviation_of_orientation(latitude, longitude, orientation):
+    """Return roll, pitch and heading (n, 3) [rad], of a Rotation to ECEF."""
+    aircraft = ned_to_ecef(latitude, longitude).inv() * orientation * FRD_TO_FLU
+    return aircraft.as_euler("ZYX")[..., ::-1]

@@ -5,11 +5,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
-QUATERNION = ("qx", "qy", "qz", "qw")
-GYRO = ("gyro_x", "gyro_y", "gyro_z")
-ACCEL = ("accel_x", "accel_y", "accel_z")
 FROZEN = (30.0, 60.0)
 
 _WORLD_FROM_NED = Rotation.from_quat([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
@@ -66,11 +64,10 @@ def scalar_first(samples):
 def frozen(samples, names):
     times = samples.columns["stamp"] - samples.columns["stamp"][0]
     inside = (times >= FROZEN[0]) & (times < FROZEN[1])
-    first = int(np.argmax(inside))
-    return with_columns(
-        samples,
-        **{n: np.where(inside, samples.columns[n][first], samples.columns[n]) for n in names},
-    )
+    columns = {name: samples.columns[name].copy() for name in names}
+    for column in columns.values():
+        column[inside] = column[inside][0]
+    return with_columns(samples, **columns)
 
 
 def driven_with(samples, factor_at):
@@ -80,12 +77,9 @@ def driven_with(samples, factor_at):
     turned = yaw[0] + np.concatenate([[0.0], np.cumsum(np.diff(yaw) * factor_at(times[1:]))])
     cosine, sine = np.cos(turned - yaw)[:-1], np.sin(turned - yaw)[:-1]
     dx, dy = np.diff(samples.columns["x"]), np.diff(samples.columns["y"])
-    samples = with_columns(
-        samples,
-        x=np.concatenate([[0.0], np.cumsum(cosine * dx - sine * dy)]),
-        y=np.concatenate([[0.0], np.cumsum(sine * dx + cosine * dy)]),
-    )
-    return with_yaw(samples, lambda _: turned)
+    steps = {"x": cosine * dx - sine * dy, "y": sine * dx + cosine * dy}
+    path = {name: np.concatenate([[0.0], np.cumsum(step)]) for name, step in steps.items()}
+    return with_yaw(with_columns(samples, **path), lambda _: turned)
 
 
 def shifted(samples, seconds, rate=0.0):
@@ -107,11 +101,14 @@ def constant(samples, names, values):
 
 DEGREES = 180.0 / np.pi
 
+_EITHER = {
+    "'s yaw clockwise from north": (clockwise_from_north, faults.MIRRORED_YAW),
+    " north-east-down": (north_east_down, faults.FRAME),
+    "'s quaternion scalar first": (scalar_first, faults.QUATERNION_ORDER),
+    "'s quaternion from world to body": (inverse, faults.QUATERNION_DIRECTION),
+}
 _IMU = {
-    "IMU's yaw clockwise from north": (clockwise_from_north, faults.MIRRORED_YAW),
-    "IMU north-east-down": (north_east_down, faults.FRAME),
-    "IMU's quaternion scalar first": (scalar_first, faults.QUATERNION_ORDER),
-    "IMU's quaternion from world to body": (inverse, faults.QUATERNION_DIRECTION),
+    **{f"IMU{name}": planted for name, planted in _EITHER.items()},
     "gyroscope in deg/s": (lambda s: scaled(s, GYRO, DEGREES), faults.DEGREES),
     "gyroscope made radians twice": (lambda s: scaled(s, GYRO, 1.0 / DEGREES), faults.RADIANS),
     "gyroscope with the wrong sign": (lambda s: scaled(s, GYRO, -1.0), faults.MIRRORED_GYRO),
@@ -133,10 +130,7 @@ _IMU = {
     "IMU's clock one percent fast": (lambda s: shifted(s, 0.0, 0.01), faults.CLOCK_RATE),
 }
 _REFERENCE = {
-    "reference's yaw clockwise from north": (clockwise_from_north, faults.MIRRORED_YAW),
-    "reference north-east-down": (north_east_down, faults.FRAME),
-    "reference's quaternion scalar first": (scalar_first, faults.QUATERNION_ORDER),
-    "reference's quaternion from world to body": (inverse, faults.QUATERNION_DIRECTION),
+    **{f"reference{name}": planted for name, planted in _EITHER.items()},
     "reference frozen": (lambda s: frozen(s, ("x", "y", *QUATERNION)), faults.FROZEN),
     "wheels spin": (
         lambda s: driven_with(s, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0)),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import struct
 
 import numpy as np
+from mcap.writer import CompressionType, IndexType
+from mcap.writer import Writer as McapWriter
 from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
@@ -15,121 +16,95 @@ from imu_simulation_framework.recordings.formats.ros2_bag import READS_FILES
 
 STORE = get_typestore(Stores.ROS1_NOETIC)
 ROS2_STORE = get_typestore(Stores.ROS2_HUMBLE)
+DEFINITIONS = getattr(STORE, "FIELDDEFS", None) or STORE.fielddefs
 NANOSECONDS = 10**9
 
 
-def message_class(name):
-    """The class of a message as ROS 1 names it, ``package/Type``."""
-    package, kind = name.split("/")
-    return STORE.types[f"{package}/msg/{kind}"]
+def made(kind, given=()):
+    """A message, or part of one; ``given`` are its first fields, or some by name, the rest is 0."""
+    _, fields = DEFINITIONS[kind]
+    given = given if isinstance(given, dict) else dict(zip((name for name, _ in fields), given))
+    values = {name: _value(*described, given.get(name)) for name, described in fields}
+    return STORE.types[kind](**values)
 
 
-def header(nanoseconds, sequence=0, frame="base_link"):
-    time = message_class("builtin_interfaces/Time")
-    return message_class("std_msgs/Header")(
-        seq=sequence,
-        stamp=time(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS),
-        frame_id=frame,
-    )
+def _value(node, kind, given):
+    if node.name == "NAME":
+        return made(kind, () if given is None else given)
+    if node.name == "ARRAY":
+        return np.zeros(kind[1]) if given is None else given
+    base = {"string": str, "float64": float}.get(kind[0], int)
+    return base() if given is None else base(given)
 
 
-def vector(values):
-    return message_class("geometry_msgs/Vector3")(*map(float, values))
-
-
-def quaternion(values):
-    return message_class("geometry_msgs/Quaternion")(*map(float, values))
-
-
-def pose(position, orientation):
-    point = message_class("geometry_msgs/Point")(*map(float, position))
-    return message_class("geometry_msgs/Pose")(position=point, orientation=quaternion(orientation))
+def stamped(kind, nanoseconds, frame="base_link", **fields):
+    header = {"stamp": divmod(nanoseconds, NANOSECONDS), "frame_id": frame}
+    return made(kind, {"header": header, **fields})
 
 
 def pose_stamped(nanoseconds, position, orientation):
-    return message_class("geometry_msgs/PoseStamped")(
-        header(nanoseconds), pose(position, orientation)
-    )
+    return stamped("geometry_msgs/msg/PoseStamped", nanoseconds, pose=(position, orientation))
 
 
 def pose_with_covariance_stamped(nanoseconds, position, orientation):
-    with_covariance = message_class("geometry_msgs/PoseWithCovariance")
-    return message_class("geometry_msgs/PoseWithCovarianceStamped")(
-        header(nanoseconds), with_covariance(pose(position, orientation), np.zeros(36))
-    )
+    pose = ((position, orientation),)
+    return stamped("geometry_msgs/msg/PoseWithCovarianceStamped", nanoseconds, pose=pose)
 
 
 def odometry(nanoseconds, position, orientation):
-    with_covariance = message_class("geometry_msgs/PoseWithCovariance")
-    twist = message_class("geometry_msgs/Twist")(vector(np.zeros(3)), vector(np.zeros(3)))
-    return message_class("nav_msgs/Odometry")(
-        # Names of changing length, as nothing says that they stay alike.
-        header(nanoseconds, frame="odom" + "x" * (nanoseconds % 3)),
-        "base_link",
-        with_covariance(pose(position, orientation), np.arange(36.0)),
-        message_class("geometry_msgs/TwistWithCovariance")(twist, np.zeros(36)),
-    )
+    # Names of changing length, as nothing says that they stay alike.
+    frames = {"frame": "odom" + "x" * (nanoseconds % 3), "child_frame_id": "base_link"}
+    pose = ((position, orientation), np.arange(36.0))
+    return stamped("nav_msgs/msg/Odometry", nanoseconds, pose=pose, **frames)
 
 
 def imu(nanoseconds, orientation, gyro, accel, unknown=()):
     """``unknown`` names the parts whose covariance begins with -1."""
-    covariances = []
-    for part in ("orientation", "gyro", "accel"):
-        covariances.append(np.zeros(9))
-        covariances[-1][0] = -1.0 if part in unknown else 0.01
-    return message_class("sensor_msgs/Imu")(
-        header(nanoseconds, frame="imu_link"),
-        quaternion(orientation),
-        covariances[0],
-        vector(gyro),
-        covariances[1],
-        vector(accel),
-        covariances[2],
-    )
+    fields = {}
+    for part, name, values in (
+        ("orientation", "orientation", orientation),
+        ("gyro", "angular_velocity", gyro),
+        ("accel", "linear_acceleration", accel),
+    ):
+        fields[name], fields[f"{name}_covariance"] = values, np.zeros(9)
+        fields[f"{name}_covariance"][0] = -1.0 if part in unknown else 0.01
+    return stamped("sensor_msgs/msg/Imu", nanoseconds, "imu_link", **fields)
 
 
 def fix(nanoseconds, latitude, longitude, variance=1.0, status=0, covariance_type=2, altitude=0.0):
-    covariance = np.diag([variance, variance, 4.0 * variance]).ravel()
-    return message_class("sensor_msgs/NavSatFix")(
-        header(nanoseconds, frame="gps"),
-        message_class("sensor_msgs/NavSatStatus")(status=status, service=1),
-        latitude,
-        longitude,
-        altitude,
-        covariance,
-        covariance_type,
+    return stamped(
+        "sensor_msgs/msg/NavSatFix",
+        nanoseconds,
+        "gps",
+        status=(status, 1),
+        latitude=latitude,
+        longitude=longitude,
+        altitude=altitude,
+        position_covariance=np.diag([variance, variance, 4.0 * variance]).ravel(),
+        position_covariance_type=covariance_type,
     )
 
 
 def magnetic_field(nanoseconds, field):
-    return message_class("sensor_msgs/MagneticField")(
-        header=header(nanoseconds),
-        magnetic_field=vector(field),
-        magnetic_field_covariance=np.zeros(9),
-    )
+    return stamped("sensor_msgs/msg/MagneticField", nanoseconds, magnetic_field=field)
 
 
 def temperature(nanoseconds, value):
-    return message_class("sensor_msgs/Temperature")(
-        header=header(nanoseconds), temperature=float(value), variance=0.0
-    )
+    return stamped("sensor_msgs/msg/Temperature", nanoseconds, temperature=value)
 
 
 def twist_stamped(nanoseconds, linear):
-    twist = message_class("geometry_msgs/Twist")(vector(linear), vector(np.zeros(3)))
-    return message_class("geometry_msgs/TwistStamped")(header(nanoseconds, frame="gps"), twist)
+    return stamped("geometry_msgs/msg/TwistStamped", nanoseconds, "gps", twist=(linear,))
 
 
 def twist_with_covariance_stamped(nanoseconds, linear):
-    twist = twist_stamped(nanoseconds, linear)
-    with_covariance = message_class("geometry_msgs/TwistWithCovariance")(twist.twist, np.ones(36))
-    return message_class("geometry_msgs/TwistWithCovarianceStamped")(twist.header, with_covariance)
+    twist = ((linear,), np.ones(36))
+    return stamped("geometry_msgs/msg/TwistWithCovarianceStamped", nanoseconds, twist=twist)
 
 
 def quaternion_stamped(nanoseconds, orientation):
-    return message_class("geometry_msgs/QuaternionStamped")(
-        header(nanoseconds, frame="gps"), quaternion(orientation)
-    )
+    kind = "geometry_msgs/msg/QuaternionStamped"
+    return stamped(kind, nanoseconds, "gps", quaternion=orientation)
 
 
 def ros_name(message):
@@ -151,9 +126,7 @@ def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
             kind = messages[0].__msgtype__
             connection = writer.add_connection(topic, kind, typestore=STORE)
             for index, message in enumerate(messages):
-                stamp = message.header.stamp
-                time = stamp.sec * NANOSECONDS + stamp.nanosec
-                time = time if receipt is None else receipt[index]
+                time = receipt_of(message) if receipt is None else receipt[index]
                 writer.write(connection, time, STORE.serialize_ros1(message, kind))
     return path
 
@@ -176,58 +149,23 @@ def write_ros2_bag(path, topics, compression=None):
 
 
 def write_mcap(path, topics, chunked=True):
-    """Write ``{topic: [message, ...]}`` as https://mcap.dev/spec says, without compression.
-
-    Without chunks there is no index either.
-    """
-    prefix = b"\x89MCAP0\r\n"
-    content = prefix + _record(0x01, _text("ros2") + _text("a test"))
-    described, body, index, times = b"", b"", b"", []
-    for number, (topic, messages) in enumerate(topics.items(), 1):
+    """Write ``{topic: [message, ...]}`` without compression; without chunks no index either."""
+    options = {"compression": CompressionType.NONE, "use_chunking": chunked}
+    if not chunked:
+        names = ("use_statistics", "use_summary_offsets", "repeat_channels", "repeat_schemas")
+        options.update(dict.fromkeys(names, False), index_types=IndexType.NONE)
+    writer = McapWriter(str(path), **options)
+    writer.start(profile="ros2", library="a test")
+    for topic, messages in topics.items():
         kind = messages[0].__msgtype__
         definition, _ = ROS2_STORE.generate_msgdef(kind, ros_version=2)
-        key = struct.pack("<H", number)
-        described += _record(0x03, key + _text(kind) + _text("ros2msg") + _text(definition))
-        described += _record(0x04, key + key + _text(topic) + _text("cdr") + _text(""))
-        entries = b""
+        schema = writer.register_schema(kind, "ros2msg", definition.encode())
+        channel = writer.register_channel(topic, "cdr", schema)
         for message in messages:
             time = receipt_of(message)
-            times.append(time)
-            entries += struct.pack("<QQ", time, len(described) + len(body))
-            head = struct.pack("<HIQQ", number, 0, time, time)
-            body += _record(0x05, head + ros2_bytes(message))
-        index += _record(0x07, key + struct.pack("<I", len(entries)) + entries)
-    if not chunked:
-        content += described + body + _record(0x0F, bytes(4))
-        return _ended(path, content, 0, prefix)
-    span = struct.pack("<QQ", min(times), max(times))
-    records = described + body
-    chunk = span + struct.pack("<QI", len(records), 0) + _text("")
-    chunk = _record(0x06, chunk + struct.pack("<Q", len(records)) + records)
-    start, size = len(content), len(chunk)
-    offsets, at = b"", start + size
-    for number in range(1, len(topics) + 1):
-        offsets += struct.pack("<HQ", number, at)
-        at += 9 + struct.unpack_from("<Q", index, at - start - size + 1)[0]
-    entry = span + struct.pack("<QQI", start, size, len(offsets)) + offsets
-    entry += struct.pack("<Q", len(index)) + _text("")
-    entry += struct.pack("<QQ", len(records), len(records))
-    content += chunk + index + _record(0x0F, bytes(4))
-    return _ended(path, content + described + _record(0x08, entry), len(content), prefix)
-
-
-def _ended(path, content, summary, prefix):
-    footer = _record(0x02, struct.pack("<QQI", summary, 0, 0))
-    path.write_bytes(content + footer + prefix)
+            writer.add_message(channel, time, ros2_bytes(message), time)
+    writer.finish()
     return path
-
-
-def _record(operation, content):
-    return bytes([operation]) + struct.pack("<Q", len(content)) + content
-
-
-def _text(text):
-    return struct.pack("<I", len(text)) + text.encode()
 
 
 def receipt_of(message):
@@ -270,9 +208,7 @@ def write_rostopic_csv(path, messages, leave_out=lambda name: False):
     """What rostopic echo -p prints; received 1 ms after the stamp."""
     lines = []
     for message in messages:
-        stamp = message.header.stamp
-        receipt = stamp.sec * NANOSECONDS + stamp.nanosec + 10**6
-        cells = [("%time", str(receipt))] + flatten(message)
+        cells = [("%time", str(receipt_of(message) + 10**6))] + flatten(message)
         cells = [(name, cell) for name, cell in cells if not leave_out(name)]
         if not lines:
             lines.append(",".join(name for name, _ in cells))
@@ -297,6 +233,21 @@ def write_tum(path, nanoseconds, positions, orientations):
         lines.append(f"{time // NANOSECONDS}.{time % NANOSECONDS:09d} {numbers}")
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def write_kitti(folder, seconds, values):
+    """A drive's folder of KITTI; ``values``: position in a line of 30 -> numbers, one a sample."""
+    (folder / "oxts" / "data").mkdir(parents=True)
+    times = np.datetime_as_string((1e9 * np.asarray(seconds)).astype("datetime64[ns]"))
+    text = "\n".join(time.replace("T", " ") for time in times)
+    (folder / "oxts" / "timestamps.txt").write_text(f"{text}\n")
+    lines = np.zeros((len(times), 30))
+    for position, numbers in values.items():
+        lines[:, position] = numbers
+    for number, line in enumerate(lines):
+        words = " ".join(repr(float(value)) for value in line)
+        (folder / "oxts" / "data" / f"{number:010d}.txt").write_text(f"{words}\n")
+    return folder
 
 
 def pack(path):

@@ -5,8 +5,7 @@ from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.motion.earth import ecef_of
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef
-from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
 
 SPEED = 50.0
 

@@ -1,5 +1,7 @@
 """An experiment's tables with errors of known size, for the tests of comparison and report."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy import signal
@@ -20,9 +22,8 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
     time = np.arange(int(round(duration * 100)) + 1) / 100.0
     poses = _loop(time, lap)
     gps_time = np.arange(0.0, duration + 1e-9, 0.2)
-    gps = _loop(gps_time, lap) + generator.normal(size=(3, len(gps_time))) * np.array(
-        [[0.02], [0.02], [np.radians(0.25)]]
-    )
+    noise = np.array([[0.02], [0.02], [np.radians(0.25)]])
+    gps = _loop(gps_time, lap) + noise * generator.normal(size=(3, len(gps_time)))
     # Prepared as an experiment does it: onto 20 Hz, smoothed over a second.
     control_time = np.arange(0.0, duration + 1e-9, 0.05)
     x, y, yaw = (
@@ -31,16 +32,11 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
     )
     v = np.hypot(np.gradient(x, 0.05), np.gradient(y, 0.05))
     yaw_rate = np.gradient(yaw, 0.05)
-    index = pd.Index(control_time, name="time")
-    left = (v - HALF_TRACK * yaw_rate) / WHEEL_RADIUS
-    right = (v + HALF_TRACK * yaw_rate) / WHEEL_RADIUS
     trajectory_data = pd.DataFrame(
-        {
-            "x": x.to_numpy(), "y": y.to_numpy(), "yaw": yaw.to_numpy(),
-            "v": v, "yaw_rate": yaw_rate, "left": left, "right": right,
-        },
-        index=index,
-    )  # fmt: skip
+        {"x": x, "y": y, "yaw": yaw, "v": v, "yaw_rate": yaw_rate}
+    ).set_index(pd.Index(control_time, name="time"))
+    trajectory_data["left"] = (v - HALF_TRACK * yaw_rate) / WHEEL_RADIUS
+    trajectory_data["right"] = (v + HALF_TRACK * yaw_rate) / WHEEL_RADIUS
 
     along = 0.05 * np.sin(2 * np.pi * time / 23.0) + 0.02 * np.sin(2 * np.pi * time / 7.0)
     across = 0.03 * np.sin(2 * np.pi * time / 17.0 + 1.0)
@@ -57,15 +53,9 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
         },
         index=stamps,
     )  # fmt: skip
-    control_error = pd.DataFrame(
-        {
-            "yaw_error": -yaw_deviation,
-            "distance_error": np.hypot(along, across),
-            "along_track_error": -along,
-            "cross_track_error": -across,
-        },
-        index=stamps,
-    ).iloc[::5]
+    errors = {"yaw_error": -yaw_deviation, "distance_error": np.hypot(along, across)}
+    errors.update(along_track_error=-along, cross_track_error=-across)
+    control_error = pd.DataFrame(errors, index=stamps).iloc[::5]
 
     white = generator.normal(size=(2, len(time)))
     random_walk = np.cumsum(white[0]) * 2e-4
@@ -89,21 +79,9 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
 
 def cut(tables, stop):
     """The tables of the same experiment, interrupted after ``stop`` seconds."""
-    return ExperimentTables(
-        trajectory_data=tables.trajectory_data,
-        reference=tables.reference,
-        imu_real=tables.imu_real,
-        **{
-            name: getattr(tables, name).loc[:stop]
-            for name in (
-                "imu_simulated",
-                "ground_truth",
-                "wheel_velocities",
-                "wheel_velocities_actual",
-                "control_error",
-            )
-        },
-    )
+    names = ("imu_simulated", "ground_truth", "wheel_velocities", "wheel_velocities_actual")
+    recorded = {name: getattr(tables, name).loc[:stop] for name in (*names, "control_error")}
+    return replace(tables, **recorded)
 
 
 def _behind(commanded):

@@ -22,11 +22,24 @@ def test_a_wrong_name_is_no_attribute():
         _ = isf.simulate_gps
 
 
+def said(code):
+    """What a new interpreter says."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, text=True, capture_output=True, check=True)
+    return done.stdout + done.stderr
+
+
 def test_importing_costs_nothing():
     # Not even the library that opens the front door: rostopic's Python has none.
     code = "import sys, imu_simulation_framework; print({'numpy', 'lazy_loader'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
-    assert done.stdout == "set()\n"
+    assert said(code) == "set()\n"
+
+
+def test_a_second_matplotlib_is_no_matter():
+    # The 3D axes are those of another matplotlib, and cannot be imported.
+    code = "import sys; sys.modules['mpl_toolkits.mplot3d'] = None\n{}import matplotlib.projections"
+    assert "Unable to import Axes3D" in said(code.format(""))
+    assert said(code.format("import imu_simulation_framework\n")) == ""
 
 
 def test_a_recorded_drive_is_a_motion(tmp_path):
@@ -52,22 +65,20 @@ def test_a_sensor_is_taken_by_its_name_wherever_one_is_taken(tmp_path):
         isf.simulate_imu(drive, "bno055_magnetometer", 3, magnetic_environment=steel),
         isf.simulate_imu(drive, bno055, 3, magnetic_environment=environment),
     )
-    by_name = isf.yaw_error_model("bno055", drive).bands()
-    of_file = isf.yaw_error_model(isf.read_imu_specification("bno055"), drive).bands()
-    pd.testing.assert_frame_equal(by_name, of_file)
+    pd.testing.assert_frame_equal(
+        isf.yaw_error_model("bno055", drive).bands(),
+        isf.yaw_error_model(isf.read_imu_specification("bno055"), drive).bands(),
+    )
     receiver = isf.read_gnss_specification("rtk")
     pd.testing.assert_frame_equal(
         isf.simulate_gnss(drive, "rtk"), isf.simulate_gnss(drive, receiver)
     )
+    bno055, level = isf.read_imu_specification("bno055"), isf.read_gimbal("level")
     kept = isf.simulate_gimbal(drive, gimbal="level", imu="bno055", seed=2)
-    expected = isf.simulate_gimbal(
-        drive, isf.read_gimbal("level"), isf.read_imu_specification("bno055"), seed=2
-    )
+    expected = isf.simulate_gimbal(drive, level, bno055, seed=2)
     np.testing.assert_array_equal(kept.motion.orientation, expected.motion.orientation)
     written = isf.write_imu_parameters("bno055", "kalibr", 100.0)
-    assert written == isf.write_imu_parameters(
-        isf.read_imu_specification("bno055"), "kalibr", 100.0
-    )
+    assert written == isf.write_imu_parameters(bno055, "kalibr", 100.0)
 
 
 def test_a_flight_takes_its_sensors_by_their_names():
@@ -98,9 +109,8 @@ def test_what_the_front_door_offers_can_be_sent_to_another_process():
 
 
 def test_errors_at_the_beginning_may_be_the_same_for_all_runs():
+    errors = np.broadcast_to(0.0, 9)  # which nobody may write to
     flight = isf.circling(10.0, 0.8, rate=50.0)
-    errors = np.zeros(9)
-    errors.flags.writeable = False
     runs = isf.navigate_runs(flight, "agisim", "groves", runs=2, initial_errors=errors)
     assert np.isfinite(runs.navigation.position).all()
 
@@ -117,9 +127,9 @@ def test_what_is_missing_is_told_with_the_extra_that_brings_it(module, job, extr
         f"try: {job}\n"
         "except isf.FrameworkError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
-    assert f"needs the Python library {module}, which is not installed" in done.stdout
-    assert f'pip install ".[{extra}]"' in done.stdout
+    told = said(code)
+    assert f"needs the Python library {module}, which is not installed" in told
+    assert f'pip install ".[{extra}]"' in told
 
 
 def test_what_cannot_be_read_is_a_sentence(tmp_path):

@@ -36,35 +36,16 @@ _SORTED_AT_ONCE = 1_000_000
 def check_at_rest(times, values, names, rate, source) -> list[str]:
     """Refuse what was recorded in motion.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
-        Angular rates [rad/s] and specific forces [m/s^2].
-    names : sequence of str
-        Of the axes, beginning with ``gyro`` or ``accel``.
-    rate : float
-        [Hz]
-    source : str
-        To begin the sentence with.
-
-    Returns
-    -------
-    list of str
-        A remark if the sensor was moved, but hardly ever.
-
-    Raises
-    ------
-    RecordingError
-        It moves for more than 1 % of the time.
+    ``times`` (n,) [s]; ``values`` (axes, n), or sequence of (n,): angular rates [rad/s] and
+    specific forces [m/s^2]; ``names``: of the axes, beginning with ``gyro`` or ``accel``; ``rate``
+    [Hz]; ``source``: to begin the sentence with. Returns a remark if the sensor was moved, but
+    hardly ever. Raises RecordingError: it moves for more than 1 % of the time.
     """
     size = max(_MIN_SAMPLES, round(_BLOCK * rate))
     blocks = len(times) // size
     if blocks < 2:
         return []
-    moved = np.zeros(blocks - 1, dtype=bool)
-    worst = (0.0, "", 0.0)
+    moved, worst = np.zeros(blocks - 1, dtype=bool), (0.0, "", 0.0)
     for signal, name in zip(values, names):
         kind = name.split("_")[0]
         changes = np.abs(np.diff(block_medians(signal[None, :], size)[0]))
@@ -80,13 +61,12 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
     if not moved.any():
         return []
     first = float(times[(int(np.argmax(moved)) + 1) * size] - times[0])
-    share = np.mean(moved)
     _, name, largest = worst
     found = (
         f"in {moved.sum()} of {len(moved)} seconds, the first at {first:.0f} s; {name} changes by "
         f"up to {largest:.2g} {_UNITS[name.split('_')[0]]} from one second to the next"
     )
-    if share > _MANY:
+    if np.mean(moved) > _MANY:
         raise RecordingError(f"{source}: the sensor moves, expected it at rest: {found}")
     return [f"the sensor was moved {found}; better leave that part out"]
 
@@ -144,21 +124,13 @@ class RestSettings(Settings):
 class RawSignal:
     """One axis as it was recorded, in so few numbers that it can be drawn.
 
-    Attributes
-    ----------
-    times : ndarray, shape (k + 1,)
-        Ends of stretches, after the first sample [s].
-    lowest, highest : ndarray, shape (k,)
-        Of all samples of a stretch [unit].
-    level : ndarray, shape (k,)
-        Median around, which wanders with the bias [unit].
-    quartiles, limits : pair of float
-        Of the deviations from the level, and how far they may be from it to be no outlier [unit];
-        limits are infinite where no outlier is looked for.
-    edges, counts : ndarray, shape (m + 1,), (m,)
-        Histogram of the deviations [unit]; the first and the last bin hold all that is further off.
-    outlier_times, outliers : ndarray, shape (q,)
-        The first of them [s], as they were recorded [unit].
+    ``times`` (k + 1,): ends of stretches, after the first sample [s]; ``lowest``, ``highest`` (k,):
+    of all samples of a stretch [unit]; ``level`` (k,): median around, which wanders with the bias
+    [unit]. ``quartiles``, ``limits`` (pair of float): of the deviations from the level, and how far
+    they may be from it to be no outlier [unit]; limits are infinite where no outlier is looked for.
+    ``edges``, ``counts`` (m + 1,), (m,): histogram of the deviations [unit]; the first and the last
+    bin hold all that is further off. ``outlier_times``, ``outliers`` (q,): the first of them [s],
+    as they were recorded [unit].
     """
 
     times: np.ndarray
@@ -177,25 +149,13 @@ class RawSignal:
 class SamplesAtRest:
     """Contiguous parts of a recording at rest.
 
-    Attributes
-    ----------
-    source : str
-        To begin a sentence with.
-    rate : float
-        Samples per second [Hz].
-    values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
-        All samples in order, outliers replaced. A sequence may load each array when it is asked
-        for it; used at a time is one.
-    parts : tuple of (int, int)
-        First and one behind the last sample of each part in use.
-    gaps : stamps.Occurrences
-        Where samples are missing.
-    unused : int
-        Samples in parts too short to be used.
-    outliers, raw : dict of str to stamps.Occurrences, dict of str to RawSignal
-        For each axis.
-    remarks : tuple of str
-        What a person should know, a sentence each.
+    ``source``: to begin a sentence with; ``rate``: samples per second [Hz]. ``values`` (axes, n),
+    or sequence of (n,): all samples in order, outliers replaced. A sequence may load each array
+    when it is asked for it; used at a time is one. ``parts`` (tuple of (int, int)): first and one
+    behind the last sample of each part in use; ``gaps`` (stamps.Occurrences): where samples are
+    missing; ``unused``: samples in parts too short to be used; ``outliers``, ``raw`` (dict of str
+    to stamps.Occurrences, dict of str to RawSignal): for each axis; ``remarks`` (tuple of str):
+    what a person should know, a sentence each.
     """
 
     source: str
@@ -233,6 +193,9 @@ def prepare_at_rest(
 ) -> SamplesAtRest:
     """Find the rate, cut at gaps, replace outliers.
 
+    Raises RecordingError: the recording is too short, the sensor moves, its rate changes, an axis
+    is constant, or so much is missing that no part is long enough.
+
     Parameters
     ----------
     times : array_like, shape (n,)
@@ -243,12 +206,6 @@ def prepare_at_rest(
     source : str
         What the recording is called in errors.
     settings : RestSettings, optional
-
-    Raises
-    ------
-    RecordingError
-        The recording is too short, the sensor moves, its rate changes, an axis is constant, or so
-        much is missing that no part is long enough.
     """
     values = np.array(np.transpose(values), dtype=float, order="C")
     return prepare_axes(np.asarray(times, dtype=float), values, names, source, settings)
@@ -261,20 +218,28 @@ def prepare_axes(times, values, names, source, settings=None) -> SamplesAtRest:
     replaced in it.
     """
     settings = settings or RestSettings()
-    _check_duration(times, source, settings)
+    duration = times[-1] - times[0] if len(times) else 0.0
+    if duration < settings.minimum_duration:
+        raise RecordingError(
+            f"{source}: the recording lasts {duration:.1f} s, expected at least "
+            f"{settings.minimum_duration:g} s, and hours for the slow terms"
+        )
     period = _period(times, source)
     after_gap = _find_gaps(times, period)
     edges = np.concatenate([[0], after_gap, [len(times)]])
     parts = list(zip(edges[:-1].tolist(), edges[1:].tolist()))
-    longest = max(parts, key=lambda part: part[1] - part[0])
-    seconds = times[longest[1] - 1] - times[longest[0]]
+    start, stop = max(parts, key=lambda part: part[1] - part[0])
+    seconds = times[stop - 1] - times[start]
     if seconds < settings.minimum_duration:
         raise RecordingError(
             f"{source}: samples are missing at {len(after_gap)} places and the longest part "
             f"without a gap lasts {seconds:.1f} s, expected at least "
             f"{settings.minimum_duration:g} s"
         )
-    used = _useful(parts, settings.minimum_duration / period)
+    # The longest parts that add something, in the order of time.
+    least = min(settings.minimum_duration / period, stop - start)
+    used = [part for part in parts if part[1] - part[0] >= least]
+    used = sorted(sorted(used, key=lambda part: part[0] - part[1])[:_MAX_PARTS])
     rate = sum(stop - start - 1 for start, stop in used) / sum(
         times[stop - 1] - times[start] for start, stop in used
     )
@@ -282,26 +247,9 @@ def prepare_axes(times, values, names, source, settings=None) -> SamplesAtRest:
     outliers, raw, remarks = _clean(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
     gaps = find_places(after_gap, times)
-    return SamplesAtRest(
-        source,
-        float(rate),
-        values,
-        tuple(used),
-        gaps,
-        unused,
-        outliers,
-        raw,
-        (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks),
-    )
-
-
-def _check_duration(times, source, settings):
-    duration = times[-1] - times[0] if len(times) else 0.0
-    if duration < settings.minimum_duration:
-        raise RecordingError(
-            f"{source}: the recording lasts {duration:.1f} s, expected at least "
-            f"{settings.minimum_duration:g} s, and hours for the slow terms"
-        )
+    told = (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks)
+    found = (float(rate), values, tuple(used), gaps, unused, outliers, raw)
+    return SamplesAtRest(source, *found, told)
 
 
 def _period(times, source) -> float:
@@ -352,14 +300,6 @@ def _find_gaps(times, period) -> np.ndarray:
     return candidates[late - early > _LASTING_SHIFT * period]
 
 
-def _useful(parts, minimum):
-    """Return the longest parts that add something, in the order of time."""
-    longest = max(stop - start for start, stop in parts)
-    kept = [part for part in parts if part[1] - part[0] >= min(minimum, longest)]
-    kept.sort(key=lambda part: part[0] - part[1])
-    return sorted(kept[:_MAX_PARTS])
-
-
 def _gap_remarks(times, gaps, after_gap, used, unused):
     if not gaps:
         return []
@@ -369,12 +309,10 @@ def _gap_remarks(times, gaps, after_gap, used, unused):
         f"samples are missing at {gaps.count} {plural}, the first at {gaps.first_time:.2f} s, the "
         f"longest gap {longest:.2f} s; nothing is averaged across: "
     )
+    combined = f"{len(used)} parts are combined by their degrees of freedom, "
     if len(used) == 1:
         return [sentence + f"one part is used, {unused} samples in other parts are not"]
-    return [
-        sentence + f"{len(used)} parts are combined by their degrees of freedom, "
-        f"{unused} samples in shorter parts are not used"
-    ]
+    return [sentence + combined + f"{unused} samples in shorter parts are not used"]
 
 
 def _clean(times, values, names, rate, source, settings):

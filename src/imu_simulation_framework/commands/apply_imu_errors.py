@@ -28,10 +28,10 @@ from typing import NamedTuple
 import numpy as np
 
 import imu_simulation_framework
-from imu_simulation_framework.commands.command_line import ArgumentParser, add_seed
+from imu_simulation_framework.commands.command_line import ArgumentParser, accepted_number, add_seed
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.realistic_imu.files import CLEAN, ToldByBag, Wanted
 from imu_simulation_framework.realistic_imu.session import RealisticImu, require_feelable
@@ -91,7 +91,7 @@ def main(arguments):
         )
         if not ideal.has_orientation:
             _told(bag, topic, session.without_orientation)
-        written = _Copying(bag, topic, told, session, ideal, options).write()
+        written = _copy(bag, topic, told, session, ideal, options)
     for remark in (
         *chosen.remarks,
         *told.remarks,
@@ -102,10 +102,8 @@ def main(arguments):
 
 def _refuse_taken(bag, topic, told, options) -> None:
     """Refuse topics to write that are in the bag already, but those whose place is taken."""
-    outputs = [
-        (options.output, topic, "--output"),
-        (f"{options.output}/{ERRORS}", None, "--output"),
-    ]
+    outputs = [(options.output, topic, "--output")]
+    outputs.append((f"{options.output}/{ERRORS}", None, "--output"))
     if told.surroundings.has_field:
         outputs.append((options.magnetic_output, told.field, "--magnetic-output"))
         if options.magnetic_output == options.output:
@@ -173,74 +171,51 @@ def _told(bag, topic, function, *arguments):
         raise RecordingError(f"{bag.path}, topic {topic}: {error}") from None
 
 
-class _Copying:
-    """Writes the bag again, with the realistic IMU; ``counts`` are its messages by topic."""
+def _copy(bag, topic, told, session, ideal, options) -> tuple[int, int]:
+    """Write the bag again, with the realistic IMU.
 
-    def __init__(self, bag, topic, told, session, ideal, options):
-        self._bag, self._topic, self._told, self._options = bag, topic, told, options
-        self._session = session
-        self._covariances = session.covariances()
-        self._field_covariance = session.magnetic_covariance()
-        self._source = _source(options, session.report)
-        self._source.has_orientation = ideal.has_orientation
-        # Those whose truth is not complete; it may wait for the field, or for where the robot is.
-        self._waiting: deque = deque()
-        self._count = 0
-
-    def write(self) -> _Written:
-        """Write the bag."""
-        replaced = {self._options.output, self._options.magnetic_output}
-        replaced &= {self._topic, self._told.field}
-        number = 0
-        with bag_like(self._bag, self._options.out) as copy:
-            for raw in self._bag.messages():
-                if raw.topic not in replaced:
-                    copy.write(raw)
-                if raw.topic != self._topic:
-                    self._add(copy, self._told.take(raw))
-                    continue
+    Returns how many messages that has, and how many of the ideal one's wait for ever.
+    """
+    covariances, field_covariance = session.covariances(), session.magnetic_covariance()
+    source = _source(options, session.report)
+    source.has_orientation = ideal.has_orientation
+    # Those whose truth is not complete; it may wait for the field, or for where the robot is.
+    waiting: deque = deque()
+    replaced = {options.output, options.magnetic_output} & {topic, told.field}
+    number = published = 0
+    with bag_like(bag, options.out) as copy:
+        for raw in bag.messages():
+            if raw.topic not in replaced:
+                copy.write(raw)
+            if raw.topic == topic:
                 number += 1
                 if number == 1:
-                    record = _record(self._topic, self._told, self._session)
-                    text = json.dumps(record, sort_keys=True)
-                    copy.write_text(f"{self._options.output}/{ERRORS}", raw.receipt, text)
+                    text = json.dumps(_record(topic, told, session), sort_keys=True)
+                    copy.write_text(f"{options.output}/{ERRORS}", raw.receipt, text)
                 # All of them were understood before.
-                message = _understood(self._bag, self._topic, number, raw)
-                truth = self._source.truth(message.stamp, message.numbers)
-                self._waiting.append((raw, message))
-                add = self._told.surroundings.add
-                complete = _told(self._bag, self._topic, add, message.stamp, truth)
-                self._add(copy, complete)
-        return _Written(self._count, len(self._waiting))
-
-    def _add(self, copy, complete):
-        """Write what the IMU says of truths that are complete."""
-        for stamp, truth in complete:
-            # Where time began again, those before it are not completed any more.
-            while self._waiting[0][1].stamp != stamp:
-                self._waiting.popleft()
-            raw, message = self._waiting.popleft()
-            for read_at, reading in self._session.add(stamp, truth):
-                self._write_reading(copy, raw, message, read_at, reading)
-
-    def _write_reading(self, copy, raw, message, stamp, reading):
-        ros2, frame = self._bag.ros2, self._options.frame_id
-        numbers = imu_numbers(reading, self._covariances, self._session.gives_orientation)
-        data = changed_imu_message(raw.data, message, numbers, ros2, frame, stamp)
-        copy.write(raw, self._options.output, data)
-        if self._told.surroundings.has_field:
-            field = np.append(reading.magnetic_field, self._field_covariance)
-            data = changed_imu_message(raw.data, message, field, ros2, frame, stamp)
-            topic = self._options.magnetic_output
-            copy.write_new(topic, MAGNETIC_FIELD.name, raw.receipt, data)
-        self._count += 1
-
-
-class _Written(NamedTuple):
-    """How many messages the realistic IMU has, and how many of the ideal one's wait for ever."""
-
-    published: int
-    incomplete: int
+                message = _understood(bag, topic, number, raw)
+                truth = source.truth(message.stamp, message.numbers)
+                waiting.append((raw, message))
+                complete = _told(bag, topic, told.surroundings.add, message.stamp, truth)
+            else:
+                complete = told.take(raw)
+            for stamp, truth in complete:
+                # Where time began again, those before it are not completed any more.
+                while waiting[0][1].stamp != stamp:
+                    waiting.popleft()
+                like, message = waiting.popleft()
+                for read_at, reading in session.add(stamp, truth):
+                    changed = (bag.ros2, options.frame_id, read_at)
+                    numbers = imu_numbers(reading, covariances, session.gives_orientation)
+                    data = changed_imu_message(like.data, message, numbers, *changed)
+                    copy.write(like, options.output, data)
+                    if told.surroundings.has_field:
+                        field = np.append(reading.magnetic_field, field_covariance)
+                        data = changed_imu_message(like.data, message, field, *changed)
+                        output = options.magnetic_output
+                        copy.write_new(output, MAGNETIC_FIELD.name, like.receipt, data)
+                    published += 1
+    return published, len(waiting)
 
 
 def _record(topic, told, session) -> dict:
@@ -257,17 +232,18 @@ def _record(topic, told, session) -> dict:
 def _sentences(topic, ideal, told, session, options, written):
     """Yield what was done, and what there was in the recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
+    published, incomplete = written
     count, label = session.report.taken, session.describe()["label"]
     yield (
-        f"{options.out}: {options.output} has {written.published} messages of {label}, "
+        f"{options.out}: {options.output} has {published} messages of {label}, "
         f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
         f"{1.0 / session.period:g} Hz"
     )
     yield from _of_field(told, options, frame)
-    if written.incomplete:
+    if incomplete:
         yield (
             "messages left out at the end, of whose time the bag does not tell the rest: "
-            f"{written.incomplete}"
+            f"{incomplete}"
         )
     if options.gazebo_ros_imu:
         yield "the input's vectors were turned back, as libgazebo_ros_imu.so turns them wrongly"
@@ -279,9 +255,7 @@ def _sentences(topic, ideal, told, session, options, written):
     elif ideal.has_orientation:
         yield f"frame {frame}: {axes}; orientation from it to the input's world (east, north, up)"
     else:
-        begins = "with a yaw of zero"
-        if session.fuses_field:
-            begins = "at magnetic north"
+        begins = "at magnetic north" if session.fuses_field else "with a yaw of zero"
         yield (
             f"frame {frame}: {axes}; the input has no orientation, so the fused one begins {begins}"
         )
@@ -303,22 +277,11 @@ def _of_field(told, options, frame):
     if not told.surroundings.has_field:
         return
     place = f"the field of the environment {told.environment}"
-    if told.field:
-        place = f"the field on {told.field}, in tesla"
+    place = f"the field on {told.field}, in tesla" if told.field else place
     yield f"{options.magnetic_output} is its magnetometer, which measures {place}"
     others = [name for name in told.frames if name != frame]
     if others:
         yield f"the field is in the frame {', '.join(others)}, which was taken for {frame}"
-
-
-def _rate(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of samples a second")
-    return value
 
 
 def _topic(text: str) -> str:
@@ -344,8 +307,11 @@ def _parser():
     )
     add_seed(parser)
     parser.add_argument(
-        "--rate", type=_rate, metavar="HZ", help="of the sensor, instead of its specification's"
-    )
+        "--rate", metavar="HZ", help="of the sensor, instead of its specification's",
+        type=lambda text: accepted_number(
+            text, lambda value: 0.0 < value < 1e6, f"'{text}' is no number of samples a second"
+        ),
+    )  # fmt: skip
     parser.add_argument(
         "--add-gravity", action="store_true", help="for an ideal IMU that is without"
     )

@@ -17,14 +17,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
-from typing import Any, Mapping
 
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.calibration.correction_file import (
-    read_imu_correction,
-)
+from imu_simulation_framework.characterisation.calibration.correction import read_imu_correction
 from imu_simulation_framework.characterisation.calibration.files import write_calibration
 from imu_simulation_framework.characterisation.calibration.inertial import (
     PLACEMENT,
@@ -54,90 +51,42 @@ from imu_simulation_framework.characterisation.calibration.text import (
     table_text,
 )
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
-from imu_simulation_framework.commands.command_line import ArgumentParser
-from imu_simulation_framework.commands.guessed_columns import guessed_columns, named_column
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    guessed_columns,
+    named_column,
+)
 from imu_simulation_framework.core.checked_values import AXES
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.recordings.formats.any_format import recording_format
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
+from imu_simulation_framework.recordings.file_access import recording_format
 from imu_simulation_framework.recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
 from imu_simulation_framework.recordings.guessing.guess import guess_columns
 from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
 from imu_simulation_framework.recordings.reading import read_imu, read_other_sensor, read_reference
 from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 _EARTHS_FIELD = (15e-6, 100e-6)
 """Sizes [T] that may be Earth's, with scale factors that are wrong by a third."""
 
 _MUCH_SCATTER = 0.05
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What is to be found, in which recording; angles in rad, everything in SI."""
-
-    recording: str
-    topic: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    six_positions: bool = False
-    free_positions: bool = False
-    turns: Any = None
-    wants_turns: bool = False
-    reference: str | None = None
-    reference_topic: str = ""
-    reference_sigma: float = float(np.radians(0.5))
-    magnetometer: bool = False
-    magnetic_topic: str = ""
-    rate: float | None = None
-    gyro_unit: str = ImuConventions.gyro_unit
-    accel_unit: str = ImuConventions.accel_unit
-    field: float | None = None
-    temperature: str | None = None
-    temperature_topic: str = ""
-    degree: int = 2
-    scale_degree: int = 0
-    gravity: float = STANDARD_GRAVITY
-    placement: float = float(PLACEMENT)
-    shortest_rest: float = 5.0
-    noise: ImuSpecification | None = None
-
-    @property
-    def inertial(self) -> bool:
-        """Whether gyroscope or accelerometer are wanted."""
-        return (
-            self.six_positions
-            or self.free_positions
-            or self.wants_turns
-            or self.temperature is not None
-            or not self.magnetometer
-        )
+_MUCH = (
+    ": much, so that a heading is off by degrees; perhaps iron or a magnet was near that "
+    "did not move with the sensor"
+)
 
 
 @dataclass
 class Calibrated:
-    """What was found.
+    """What was found: ``rests`` and ``turns`` that were used, and calibrations of ``sensors``.
 
-    Attributes
-    ----------
-    wishes : Wishes
-    table : pandas.DataFrame or None
-        The IMU's samples.
-    rests, turns : list
-        That were used.
-    sensors : dict of str to TriadCalibration
-    sphere : SphereFit or None
-    magnetic : pandas.DataFrame or None
-    temperature : ndarray or None
-        Of each sample of the IMU [degC].
-    reference : float
-        Where the temperature's polynomials are 0 [degC].
-    remarks : list of str
+    ``wishes``: the command line's, in SI; ``table``: the IMU's samples; ``temperature`` of each of
+    them [degC]; ``reference``: where the temperature's polynomials are 0 [degC].
     """
 
-    wishes: Wishes
+    wishes: argparse.Namespace
     table: pd.DataFrame | None = None
     rests: list[RestTime] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
@@ -149,30 +98,10 @@ class Calibrated:
     remarks: list[str] = field(default_factory=list)
 
 
-def calibrate(wishes: Wishes) -> Calibrated:
-    """Find what is wanted.
-
-    Raises
-    ------
-    FrameworkError
-        A recording cannot be read, or does not show what is wanted.
-    """
-    found = Calibrated(wishes)
-    if wishes.inertial:
-        _inertial(wishes, found)
-    if wishes.magnetometer:
-        _magnetic(wishes, found)
-    return found
-
-
 def _magnetic(wishes, found):
     source = wishes.recording
     recorded = read_other_sensor(
-        source,
-        "magnetometer",
-        wishes.magnetic_topic,
-        _columns(wishes, MAG),
-        rate=wishes.rate,
+        source, "magnetometer", wishes.magnetic_topic, _columns(wishes, MAG), rate=wishes.rate
     )
     found.remarks += recorded.report.sentences()[1:]
     found.magnetic = recorded.table
@@ -184,12 +113,14 @@ def _magnetic(wishes, found):
             f"of {len(times)} samples of the magnetometer {len(times) - len(used)} are left out, "
             "where it lay for more than 2 s as it had before: only turning shows iron"
         )
+    magnetometer = wishes.noise and wishes.noise.magnetometer
+    noise = noise_of(magnetometer) if magnetometer else ()
     ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
     found.sphere = fit_to_sphere(
         times[used],
         readings[used],
         wishes.field,
-        noise=_magnetic_noise(wishes),
+        noise=noise if any(one.white_noise for one in noise) else None,
         source=source,
         parts=[RestTime(start, stop) for start, stop in zip([0, *ends], ends)],
     )
@@ -207,15 +138,10 @@ def _field_remarks(wishes, sphere) -> list[str]:
             "unit?"
         )
     share = sphere.scatter / sphere.size
-    remarks = [
+    size = (
         f"the corrected field is {1e6 * sphere.size:.4g} uT and scatters by {100.0 * share:.2g} %"
-        + (
-            ": much, so that a heading is off by degrees; perhaps iron or a magnet was near that "
-            "did not move with the sensor"
-            if share > _MUCH_SCATTER
-            else ""
-        )
-    ]
+    )
+    remarks = [size + _MUCH if share > _MUCH_SCATTER else size]
     if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
         remarks.append(
             f"the field's size of {sphere.size:.3g} T is not Earth's, which is 22 to 67 uT: the "
@@ -249,32 +175,38 @@ def _inertial(wishes, found):
         turned = table[list(GYRO)].to_numpy() if set(GYRO) <= set(names) else None
         check_inertial_units(times, turned, table[list(ACCEL)].to_numpy(), wishes.gravity, source)
     found.rests = find_rest(times, table[names].to_numpy(), names, source, wishes.shortest_rest)
-    temperature = _temperature(wishes, found, times)
     noise = wishes.noise
+    common = {"temperature": _temperature(wishes, found, times), "source": source}
+    common.update(placement=wishes.placement)
+    positions = wishes.six_positions or wishes.free_positions
     if set(GYRO) <= set(names):
         gyro = table[list(GYRO)].to_numpy()
         if wishes.wants_turns:
             found.turns = _turns(wishes, times, gyro, found.rests)
+        stated = noise and noise_of(noise.gyroscope)
         found.sensors["gyroscope"] = calibrate_gyroscope(
-            times,
-            gyro,
-            found.rests,
-            found.turns,
-            noise=noise and noise_of(noise.gyroscope),
-            placement=wishes.placement,
-            temperature=temperature,
-            source=source,
+            times, gyro, found.rests, found.turns, noise=stated, **common
         )
-    elif wishes.wants_turns or not (wishes.six_positions or wishes.free_positions):
+    elif wishes.wants_turns or not positions:
         raise RecordingError(f"{source}: has no {', '.join(GYRO)}, a gyroscope with three axes")
-    if wishes.six_positions or wishes.free_positions:
+    if positions:
         if not set(ACCEL) <= set(names):
             raise RecordingError(
                 f"{source}: has no {', '.join(ACCEL)}, an accelerometer with three axes"
             )
+        stated = noise and noise_of(noise.accelerometer)
+        if wishes.free_positions:
+            if stated is None:
+                raise RecordingError(
+                    f"{source}: positions of any kind take the noise of the accelerometer, "
+                    "expected a specification that has it"
+                )
+            calibrated, common = calibrate_accelerometer_freely, {"source": source}
+        else:
+            calibrated = calibrate_accelerometer
         accel = table[list(ACCEL)].to_numpy()
-        found.sensors["accelerometer"] = _accelerometer(
-            wishes, times, accel, found.rests, temperature
+        found.sensors["accelerometer"] = calibrated(
+            times, accel, found.rests, gravity=wishes.gravity, noise=stated, **common
         )
     for sensor, axes in (("gyroscope", GYRO), ("accelerometer", ACCEL)):
         if sensor not in found.sensors:
@@ -291,48 +223,11 @@ def _inertial(wishes, found):
         )
 
 
-def _accelerometer(wishes, times, accel, rests, temperature):
-    noise, source = wishes.noise and noise_of(wishes.noise.accelerometer), wishes.recording
-    if wishes.six_positions:
-        return calibrate_accelerometer(
-            times,
-            accel,
-            rests,
-            gravity=wishes.gravity,
-            noise=noise,
-            placement=wishes.placement,
-            temperature=temperature,
-            source=source,
-        )
-    if noise is None:
-        raise RecordingError(
-            f"{source}: positions of any kind take the noise of the accelerometer, expected a "
-            "specification that has it"
-        )
-    return calibrate_accelerometer_freely(
-        times, accel, rests, noise=noise, gravity=wishes.gravity, source=source
-    )
-
-
-def _magnetic_noise(wishes):
-    """Return the noise of the magnetometer, None where it is not known."""
-    magnetometer = wishes.noise and wishes.noise.magnetometer
-    noise = noise_of(magnetometer) if magnetometer else ()
-    return noise if any(one.white_noise for one in noise) else None
-
-
 def _turns(wishes, times, gyro, rests):
     if wishes.reference and wishes.turns is None:
         reference = read_reference(wishes.reference, wishes.reference_topic).table
-        return turns_of_reference(
-            times,
-            gyro,
-            rests,
-            reference.index.to_numpy(),
-            reference["yaw"].to_numpy(),
-            wishes.reference_sigma,
-            wishes.recording,
-        )
+        seen = reference.index.to_numpy(), reference["yaw"].to_numpy(), wishes.reference_sigma
+        return turns_of_reference(times, gyro, rests, *seen, wishes.recording)
     return whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
 
 
@@ -351,7 +246,8 @@ def _temperature(wishes, found, times) -> TemperatureFit | None:
     still = np.concatenate([values[rest.start : rest.stop] for rest in found.rests])
     found.temperature = values
     found.reference = float(np.round(still.mean()))
-    return TemperatureFit(values, found.reference, wishes.degree, wishes.scale_degree)
+    degrees = wishes.temperature_degree, wishes.temperature_scale_degree
+    return TemperatureFit(values, found.reference, *degrees)
 
 
 def _columns(wishes, names):
@@ -372,51 +268,37 @@ def _columns(wishes, names):
 def main(arguments):
     """Calibrate from the recording named on the command line."""
     options = _parser().parse_args(arguments)
-    wishes = Wishes(
-        recording=options.recording,
-        topic=options.topic,
-        columns=dict(named_column(text) for text in options.column),
-        six_positions=options.six_positions,
-        free_positions=options.free_positions,
-        turns=_turns_wanted(options.turns),
-        wants_turns=options.turns is not None or bool(options.reference),
-        reference=options.reference,
-        reference_topic=options.reference_topic,
-        reference_sigma=np.radians(_number("--reference-sigma", options.reference_sigma, 0.0)),
-        magnetometer=options.magnetometer,
-        magnetic_topic=options.magnetic_topic,
-        rate=None if options.rate is None else _number("--rate", options.rate, 0.0, False),
-        gyro_unit=options.gyro_unit,
-        accel_unit=options.accel_unit,
-        field=None
-        if options.field is None
-        else 1e-6 * _number("--field", options.field, 0.0, False),
-        temperature=options.temperature,
-        temperature_topic=options.temperature_topic,
-        degree=options.temperature_degree,
-        scale_degree=options.temperature_scale_degree,
-        gravity=_number("--gravity", options.gravity, 0.0, False),
-        placement=np.radians(_number("--placement", options.placement, 0.0)),
-        shortest_rest=_number("--shortest-rest", options.shortest_rest, 0.0, False),
-        noise=read_imu_specification(options.noise) if options.noise else None,
-    )
+    _understand(options)
     onto = read_imu_correction(options.onto) if options.onto else None
-    result = calibrate(wishes)
+    result = Calibrated(options)
+    others = (options.six_positions, options.free_positions, options.wants_turns)
+    if any(others) or options.temperature is not None or not options.magnetometer:
+        _inertial(options, result)
+    if options.magnetometer:
+        _magnetic(options, result)
     remarks = write_calibration(result, options.out, options.name, onto)
-    for sentence in findings(result):
-        print(sentence)
-    print(table_text(result))
-    for remark in remarks:
-        print(remark)
-    print(options.out)
-    return 0
+    for line in (*findings(result), table_text(result), *remarks, options.out):
+        print(line)
 
 
-def _number(flag, value, above, included=True):
-    if not (np.isfinite(value) and (value > above or (included and value == above))):
-        least = "0 or more" if included else "above 0"
-        raise ConfigurationError(f"{flag} is {value:g}, but it must be {least}")
-    return value
+def _understand(options) -> None:
+    """Replace words of the command line by what they mean, in SI units."""
+    options.columns = dict(named_column(text) for text in options.column)
+    options.wants_turns = options.turns is not None or bool(options.reference)
+    options.turns = _turns_wanted(options.turns)
+    for name, in_si, zero in (
+        ("reference_sigma", np.radians, True), ("rate", float, False),
+        ("field", lambda value: 1e-6 * value, False), ("gravity", float, False),
+        ("placement", np.radians, True), ("shortest_rest", float, False),
+    ):  # fmt: skip
+        value = getattr(options, name)
+        if value is None:
+            continue
+        if not (np.isfinite(value) and (value > 0.0 or (zero and value == 0.0))):
+            flag, least = "--" + name.replace("_", "-"), "0 or more" if zero else "above 0"
+            raise ConfigurationError(f"{flag} is {value:g}, but it must be {least}")
+        setattr(options, name, in_si(value))
+    options.noise = read_imu_specification(options.noise) if options.noise else None
 
 
 def _turns_wanted(text):
@@ -438,9 +320,7 @@ def _turns_wanted(text):
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     add = parser.add_argument
     add("recording", metavar="RECORDING", help="bag or CSV file")
     add("--topic", default="", help="of the IMU in a bag; by default the only sensor_msgs/Imu")

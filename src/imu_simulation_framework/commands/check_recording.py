@@ -15,7 +15,6 @@ Exit code: 0 if nothing is in the way, 3 if there are grave findings, 2 if it ca
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from imu_simulation_framework.commands.command_line import ArgumentParser
@@ -52,9 +51,7 @@ def _folder(options, check) -> str:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
     parser.add_argument("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
     parser.add_argument(

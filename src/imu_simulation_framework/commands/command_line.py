@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn, Sequence
+from typing import Any, Callable, NoReturn, Sequence
 
-from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, RecordingError
 from imu_simulation_framework.core.sentences import as_written, printable, shown
 from imu_simulation_framework.core.whole_files import (
     FIGURE_FORMATS,
@@ -33,6 +35,15 @@ class ArgumentParser(argparse.ArgumentParser):
     def __init__(self, description: str | None = None, **others) -> None:
         others.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(description=description, **others)
+
+    def parse_known_args(self, args=None, namespace=None):
+        """Parse as argparse does, but refuse ``--option=--``, of which Python 3.11 makes a list."""
+        for word in sys.argv[1:] if args is None else args:
+            if word == "--":
+                break
+            if re.fullmatch(r"-[^=]*=--", word):
+                self.error(f"argument {word[:-3]}: expected one argument")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message) -> NoReturn:
         """Print usage and error to standard error, and end with code 2."""
@@ -162,6 +173,17 @@ def _catch_signals() -> dict:
     return handlers
 
 
+def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
+    """Return a number that is accepted; else the refusal is said, for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not accepted(value):
+        raise argparse.ArgumentTypeError(refusal)
+    return value
+
+
 def whole_number(text: str) -> int:
     """Return a whole number, zero or positive, as seeds are; for argparse."""
     # Python reads other alphabets' digits, too.
@@ -177,16 +199,27 @@ def worker_count(text: str) -> int:
     return int(text)
 
 
+def add_result(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the argument ``result``."""
+    said = "a run's folder, FOLDER/PREFIX, or a file of the result"
+    parser.add_argument("result", metavar="RESULT", help=said)
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Give a parser the option ``--seed``."""
     parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
 
 
-def add_formats(parser: argparse.ArgumentParser) -> None:
+def add_formats(parser: argparse.ArgumentParser, said: str = "of the figures, png by default"):
     """Give a parser the option ``--formats``."""
+    parser.add_argument("--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help=said)
+
+
+def add_out(parser: argparse.ArgumentParser, folder: str, *names: str) -> None:
+    """Give a parser the option ``--out``, a folder; ``names``: others of the option."""
     parser.add_argument(
-        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"],
-        help="of the figures, png by default",
+        *names, "--out", type=Path, default=Path(folder), metavar="DIR",
+        help="%(default)s by default",
     )  # fmt: skip
 
 
@@ -195,9 +228,7 @@ def add_results(parser: argparse.ArgumentParser, folder: str, report: bool = Tru
     if report:
         parser.add_argument("--report", action="store_true", help="write a web page, too")
     add_formats(parser)
-    parser.add_argument(
-        "-o", "--out", type=Path, default=Path(folder), metavar="DIR", help="%(default)s by default"
-    )
+    add_out(parser, folder, "-o")
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -210,3 +241,36 @@ def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str])
     """Write a matplotlib figure in each of the formats, and print the files' names."""
     for format in dict.fromkeys(formats):
         write_file(folder / f"{name}.{format}", picture(figure, format))
+
+
+def named_column(text) -> tuple[str, str]:
+    """Return quantity and column of ``QUANTITY=NAME [UNIT]``; raises ConfigurationError."""
+    quantity, separator, column = text.partition("=")
+    if not separator or not quantity.strip() or not column.strip():
+        raise ConfigurationError(
+            f"--column {shown(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
+        )
+    return quantity.strip(), column.strip()
+
+
+def guessed_columns(path, rate, sentences) -> dict | None:
+    """Return gyroscope and accelerometer of a text file with names of its own, as they seem to be.
+
+    None where nothing has to be guessed, or nothing can be. Raises RecordingError if no column is
+    the time and no ``rate`` [Hz] is given; a sentence on what was guessed is added to
+    ``sentences``.
+    """
+    from imu_simulation_framework.recordings.file_access import recording_format
+
+    if recording_format(path) != "csv":
+        return None
+    from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+
+    guessed, _ = guess_where_unknown(path, "imu_recording")
+    columns = {name: column for name, column in guessed.items() if name in ("time", *GYRO, *ACCEL)}
+    if columns and "time" not in columns and rate is None:
+        raise RecordingError(f"{path}: no column is the time; state the rate with --rate HZ")
+    if columns:
+        listing = ", ".join(f"{name}={column}" for name, column in columns.items())
+        sentences.append(f"{path}: columns are guessed, say it with --column if not so: {listing}")
+    return columns or None

@@ -16,16 +16,15 @@ import argparse
 import functools
 import json
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import yaml
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, add_seed
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
@@ -60,39 +59,19 @@ STILL = 0.01
 """A robot that moves or turns less than this in a whole experiment stands still [m, rad]."""
 
 
-@dataclass(frozen=True)
-class ExperimentAtRest:
-    """What an experiment with a robot at rest tells about its IMU.
+def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
+    """Return what the bag of an experiment at rest (``record:=true``) tells of its IMU.
 
-    From the moment at which its recorder began; ``model`` and ``parameters`` are those that it
-    shall have; ``period`` of the samples [s]; messages ``expected`` and ``received``.
+    Beside it the period of the samples [s], and from the summary ``model, parameters, simulator,
+    expected, received``. Raises RecordingError or ResultError: bag or summary are missing or
+    broken, or the robot moved.
     """
-
-    imu: ImuAtRest
-    model: str
-    parameters: Mapping[str, Any]
-    period: float
-    simulator: str
-    expected: int
-    received: int
-
-
-def load_experiment_at_rest(folder: ResultFolder) -> ExperimentAtRest:
-    """Read the bag of an experiment with a robot at rest (``record:=true``).
-
-    Raises
-    ------
-    RecordingError, ResultError
-        The bag or the summary is missing or broken, or the robot moved.
-    """
-    path = folder.path("summary.json")
     try:
         summary = json.loads(folder.read_text("summary.json"))
         run = summary["run"]
         messages = summary["messages"]["imu_simulated"]
-        preset = PRESETS[run["imu"]["model"]]
         about = {
-            "model": preset.model,
+            "model": PRESETS[run["imu"]["model"]].model,
             "parameters": run["imu"]["parameters"],
             "simulator": run["simulator"],
             "expected": messages["expected"],
@@ -100,10 +79,9 @@ def load_experiment_at_rest(folder: ResultFolder) -> ExperimentAtRest:
         }
         duration = float(summary["durations"]["recorded_s"])
     except (ValueError, TypeError, KeyError) as error:
+        path = folder.path("summary.json")
         raise ResultError(f"{path}: not the summary of an experiment ({error})") from error
-    bag = folder.path("experiment.bag")
-    imu, period = _read(bag, preset.model == "hector", duration)
-    return ExperimentAtRest(imu=imu, period=period, **about)
+    return *_read(folder.path("experiment.bag"), about["model"] == "hector", duration), about
 
 
 def _read(bag, with_bias, duration):
@@ -117,7 +95,10 @@ def _read(bag, with_bias, duration):
         bias = read_bag(bag, BIAS_TOPIC, [IMU])
         stamp, ours, theirs = np.intersect1d(stamp, bias.columns["stamp"], return_indices=True)
         columns = [values[ours] for values in columns]
-        biases = _biases(bias, theirs)
+        orientation = bias.matrix(QUATERNION)[theirs]
+        yaw = yaw_from_quaternion(orientation)
+        parts = bias.matrix(GYRO)[theirs], bias.matrix(ACCEL)[theirs], yaw, orientation
+        biases = dict(zip(SLOW_ERRORS, parts))
     reading = ImuReading(without_bias, **dict(zip(SIGNALS, columns)), **biases)
     period = float(np.median(np.diff(stamp)))
     start = stamp[-1] - duration
@@ -140,13 +121,6 @@ def _true_orientation(bag, start):
         raise ResultError(f"{bag}: the robot moves; it must stand still for this comparison")
     mean = poses[:, 2:].mean(axis=0)
     return mean / np.linalg.norm(mean)
-
-
-def _biases(samples, index):
-    orientation = samples.matrix(QUATERNION)[index]
-    yaw = yaw_from_quaternion(orientation)
-    parts = (samples.matrix(GYRO)[index], samples.matrix(ACCEL)[index], yaw, orientation)
-    return dict(zip(SLOW_ERRORS, parts))
 
 
 def _first_drift(bias) -> int:
@@ -227,19 +201,18 @@ def _run_experiment(out, name, options) -> Path:
         "imu_recording": {"use": False},
         "reference": {"format": "tum"},
     }
-    code = subprocess.call(
-        [
-            *("rosrun", "imu_simulation_framework", "run_experiment.py"),
-            f"simulator:={options.simulator}",
-            f"recording:={standing.resolve()}",
-            f"imu:={name}",
-            "controller:=open_loop",
-            "record:=true",
-            f"seed:={options.seed}",
-            f"output:={folder.resolve()}",
-            f"settings:={yaml.safe_dump(settings, default_flow_style=True, width=10**6).strip()}",
-        ]
-    )
+    words = {
+        "simulator": options.simulator,
+        "recording": standing.resolve(),
+        "imu": name,
+        "controller": "open_loop",
+        "record": "true",
+        "seed": options.seed,
+        "output": folder.resolve(),
+        "settings": yaml.safe_dump(settings, default_flow_style=True, width=10**6).strip(),
+    }
+    program = ("rosrun", "imu_simulation_framework", "run_experiment.py")
+    code = subprocess.call([*program, *(f"{key}:={value}" for key, value in words.items())])
     if code:
         raise ResultError(f"{folder}: the experiment ended with code {code}, see above")
     (result,) = folder.glob(f"{AT_REST}/*/1")
@@ -249,15 +222,14 @@ def _run_experiment(out, name, options) -> Path:
 def _compare(folder, options):
     """Return a name for the experiment in this folder, and the table of its statistics."""
     folder = find_result(folder)
-    experiment = load_experiment_at_rest(folder)
+    imu, period, about = _load(folder)
     # Other random numbers than those of the experiment itself.
-    seed = options.seed + 1
-    model = make_imu_model(experiment.model, experiment.parameters, experiment.period, seed)
+    model = make_imu_model(about["model"], about["parameters"], period, options.seed + 1)
     progress = functools.partial(tqdm, desc="model", unit=" runs", disable=None)
-    table = compare_with_model(experiment.imu, model, options.runs, progress)
-    lost = experiment.expected - experiment.received
-    print(f"{folder.folder}: {experiment.simulator}, {experiment.received} messages, {lost} lost")
-    return f"{experiment.simulator}, {experiment.model}", table
+    table = compare_with_model(imu, model, options.runs, progress)
+    received, lost = about["received"], about["expected"] - about["received"]
+    print(f"{folder.folder}: {about['simulator']}, {received} messages, {lost} lost")
+    return f"{about['simulator']}, {about['model']}", table
 
 
 def _text(table) -> str:
@@ -270,9 +242,7 @@ def _text(table) -> str:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for all results")
     parser.add_argument(
         "--results",
@@ -295,7 +265,7 @@ def _parser():
     )
     parser.add_argument("--minutes", type=float, default=20.0, metavar="M", help="default: 20")
     parser.add_argument("--runs", type=_count, default=100, help="of the model (default: 100)")
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    add_seed(parser)
     return parser
 
 

@@ -24,10 +24,7 @@ from imu_simulation_framework.commands.command_line import (
     write_pictures,
 )
 from imu_simulation_framework.core.sentences import told_apart
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    refuse_overwriting,
-)
+from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.figures import yaws as yaws_figure
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.comparison import (

@@ -9,15 +9,17 @@ from a simulator's defaults, is listed on standard error and in the output as co
 
 from __future__ import annotations
 
-import argparse
-import math
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    accepted_number,
+    write_file,
+)
 from imu_simulation_framework.core.checked_values import LARGEST_NUMBER
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole
+from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.sensors.formats.base import WriteOptions
 from imu_simulation_framework.sensors.formats.registry import (
     FORMATS,
@@ -31,7 +33,6 @@ def main(arguments):
     options = _parser().parse_args(arguments)
     if options.out is not None:
         refuse_overwriting(options.out, [options.input])
-    yaw_drift = None if options.yaw_drift is None else tuple(options.yaw_drift)
     reading = read_imu_parameters(options.input, options.source, options.rate)
     writing = write_imu_parameters(
         reading.specification,
@@ -39,29 +40,24 @@ def main(arguments):
         options.rate,
         WriteOptions(
             options.correlation_time,
-            yaw_drift,
+            options.yaw_drift and tuple(options.yaw_drift),
             options.walk_from_instability,
             options.inflate,
             options.subsampled,
         ),
-        _origin(options, reading),
+        [
+            f"Converted from {Path(options.input).name} ({options.source}).",
+            *(f"- {remark}" for remark in reading.remarks),
+        ],
     )
     if options.out is None:
         sys.stdout.buffer.write(writing.text.encode("utf-8"))
         sys.stdout.buffer.flush()
     else:
-        write_whole(options.out, writing.text.encode("utf-8"))
-        print(options.out)
-    for remark in reading.remarks:
-        print(f"{options.input}: {remark}", file=sys.stderr)
-    for remark in writing.remarks:
-        print(f"{options.target}: {remark}", file=sys.stderr)
-
-
-def _origin(options, reading):
-    """Return lines for the beginning of the output: where its numbers come from."""
-    lines = [f"Converted from {Path(options.input).name} ({options.source})."]
-    return lines + [f"- {remark}" for remark in reading.remarks]
+        write_file(options.out, writing.text.encode("utf-8"))
+    for name, remarks in ((options.input, reading.remarks), (options.target, writing.remarks)):
+        for remark in remarks:
+            print(f"{name}: {remark}", file=sys.stderr)
 
 
 def _parser():
@@ -120,13 +116,6 @@ def _parser():
 
 
 def _positive(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 1.0 / LARGEST_NUMBER <= value <= LARGEST_NUMBER:
-        raise argparse.ArgumentTypeError(
-            f"{shown(text)} is no finite number above 0 (from {1.0 / LARGEST_NUMBER:g} to "
-            f"{LARGEST_NUMBER:g})"
-        )
-    return value
+    least = 1.0 / LARGEST_NUMBER
+    refusal = f"{shown(text)} is no finite number above 0 (from {least:g} to {LARGEST_NUMBER:g})"
+    return accepted_number(text, lambda value: least <= value <= LARGEST_NUMBER, refusal)

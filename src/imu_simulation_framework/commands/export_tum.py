@@ -13,12 +13,14 @@ the rotation between the two is the yaw error. Writes to DIR:
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    add_out,
+    add_result,
+    write_file,
+)
 from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.whole_files import make_folder, write_whole
+from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.drive.results.files import find_result, tum_of_comparison, tum_text
 from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.drive.summary import evaluate
@@ -52,24 +54,17 @@ def main(arguments):
         raise ResultError(f"{folder.prefix_path}: {' '.join(comparison.remarks)}")
     out = make_folder(options.out)
     for name, text in texts.items():
-        write_whole(out / f"{name}.tum", text.encode("ascii"))
-        print(out / f"{name}.tum")
+        write_file(out / f"{name}.tum", text.encode("ascii"))
     for remark in comparison.remarks:
         print(remark)
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
-    )
+    parser = ArgumentParser(__doc__)
+    add_result(parser)
     parser.add_argument(
         "--align", action="store_true",
         help="shift the recorded IMU in time until its yaw rate fits the reference's best",
     )  # fmt: skip
-    parser.add_argument(
-        "--out", type=Path, default=Path("tum"), metavar="DIR", help="%(default)s by default"
-    )
+    add_out(parser, "tum")
     return parser

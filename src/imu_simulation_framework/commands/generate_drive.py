@@ -4,7 +4,6 @@ Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz, in the format of
 `rostopic echo -p`. The same drive, laps and seed give the same files.
 """
 
-import argparse
 from dataclasses import replace
 
 from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
@@ -17,11 +16,7 @@ def _parse(arguments):
     drives = "\n".join(
         f"  {drive.name}  {drive.description} ({drive.duration:g} s)" for drive in DRIVES.values()
     )
-    parser = ArgumentParser(
-        description=__doc__,
-        epilog=f"drives:\n{drives}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = ArgumentParser(__doc__, epilog=f"drives:\n{drives}")
     parser.add_argument("name", help="name of the drive: " + ", ".join(DRIVES))
     parser.add_argument(
         "--out", metavar="DIR", help="folder for the files (default: where experiments look)"

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,11 +40,7 @@ from imu_simulation_framework.commands.command_line import (
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import told_apart
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    refuse_overwriting,
-    write_whole,
-)
+from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
 from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
@@ -74,9 +70,13 @@ REMARKED = 0.1
 
 class _Budget(NamedTuple):
     name: str
-    errors: object
+    errors: Any
     model: YawErrorModel
     remarks: list[str]
+
+    @property
+    def shown(self) -> ShownBudget:
+        return ShownBudget(self.name, self.model)
 
 
 def main(arguments):
@@ -95,11 +95,10 @@ def main(arguments):
         [heading_choices.chosen_imu(text) for text in options.imu], options
     )
     out = make_folder(options.out)
-    written = [f"{NAME}.{format}" for format in options.formats] if imus else []
-    written += ["bands.csv"] if imus else []
-    written += [f"budget.{table_text.ENDINGS[f]}" for f in options.table] if imus else []
-    if options.require is not None:
-        written += [f"requirements.{table_text.ENDINGS[f]}" for f in options.table]
+    tables = (("budget", imus), ("requirements", options.require is not None))
+    written = [f"{NAME}.{format}" for format in options.formats] + ["bands.csv"] if imus else []
+    for table, wanted in tables:
+        written += [f"{table}.{table_text.ENDINGS[f]}" for f in options.table if wanted]
     written += [f"{NAME}.html"] if options.report else []
     sources = [*chosen.files, *(file for placed in imus for file in placed.imu.files)]
     for name in written:
@@ -124,42 +123,28 @@ def main(arguments):
 
 
 def _show_budgets(options, out, title, budgets):
-    names = [budget.name for budget in budgets]
     total = RUNS * len(budgets)
     with tqdm(total=total, unit=" runs", unit_scale=True, leave=False, disable=None) as progress:
-        summary = pd.DataFrame(
-            [
-                _summary(name, budget.model, options, progress.update)
-                for name, budget in zip(names, budgets)
-            ]
-        )
-    print(table_text.table_text(summary, _summary_columns(options.within)), end="")
+        summary = pd.DataFrame([_summary(one, options, progress.update) for one in budgets])
+    columns = _summary_columns(options.within)
+    print(table_text.table_text(summary, columns), end="")
     print(_COUNTED)
-    table = pd.concat([_sources(name, b.model) for name, b in zip(names, budgets)])
+    table = pd.concat(map(_sources, budgets))
     print()
     print(table_text.table_text(table, _SOURCE_COLUMNS), end="")
     for remark in dict.fromkeys(remark for budget in budgets for remark in budget.remarks):
         print(f"note: {remark}")
-    bands = pd.concat(
-        {
-            name: np.degrees(budget.model.bands(PROBABILITIES))
-            for name, budget in zip(names, budgets)
-        },
-        names=["imu", "time"],
-    ).reset_index("imu")
-    write_whole(out / "bands.csv", bands.to_csv(float_format="%.9g").encode("utf-8"))
-    shown = [ShownBudget(name, budget.model) for name, budget in zip(names, budgets)]
-    figure = drawing(budget_figure(shown, options.within), title)
+    bands = {one.name: np.degrees(one.model.bands(PROBABILITIES)) for one in budgets}
+    text = pd.concat(bands, names=["imu", "time"]).reset_index("imu").to_csv(float_format="%.9g")
+    write_whole(out / "bands.csv", text.encode("utf-8"))
+    figure = drawing(budget_figure([one.shown for one in budgets], options.within), title)
     write_pictures(out, NAME, figure, options.formats)
     print(out / "bands.csv")
     for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):
         print(path)
+    counted = f"{_COUNTED[0].upper()}{_COUNTED[1:]}."
     return [
-        Section(
-            "Result",
-            text=[f"{_COUNTED[0].upper()}{_COUNTED[1:]}."],
-            table=table_text.page_table(summary, _summary_columns(options.within)),
-        ),
+        Section("Result", text=[counted], table=table_text.page_table(summary, columns)),
         Section(
             "What each source adds", table=table_text.page_table(table, _SOURCE_COLUMNS, texts=2)
         ),
@@ -179,7 +164,13 @@ def _budget(placed, chosen, period, at, options):
     errors, remarks = imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
         if options.bias_instability_band is not None:
-            errors = _with_band(errors, options.bias_instability_band)
+            try:
+                gyroscope = dataclasses.replace(
+                    errors.gyroscope, bias_instability_band=options.bias_instability_band
+                )
+            except ConfigurationError as error:
+                raise ConfigurationError(f"--bias-instability-band: {error}") from None
+            errors = dataclasses.replace(errors, gyroscope=gyroscope)
         remarks += filter(None, [without_wandering_bias(errors)])
         sentence = understated_in_motion(errors)
         if factor is not None:
@@ -198,14 +189,6 @@ def _budget(placed, chosen, period, at, options):
     remarks += [f"{imu.name}: {sentence}" for sentence in said]
     name = imu.name if factor is None else errors.name
     return _Budget(name, errors, model, remarks)
-
-
-def _with_band(errors, band):
-    try:
-        gyroscope = dataclasses.replace(errors.gyroscope, bias_instability_band=band)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"--bias-instability-band: {error}") from None
-    return dataclasses.replace(errors, gyroscope=gyroscope)
 
 
 def _by_band(errors, model):
@@ -257,17 +240,12 @@ def _std_at_end(model):
     return math.sqrt(float(model.variance()[-1]))
 
 
-def _summary(name, model, options, on_runs):
+def _summary(budget, options, on_runs):
+    model = budget.model
     bands = np.degrees(model.bands(PROBABILITIES)).iloc[-1]
-    row = {
-        "imu": name,
-        "mean": bands["mean"],
-        "std": bands["std"],
-        **{
-            f"band_{p}": f"{bands[f'lower_{p}']:.2f} .. {bands[f'upper_{p}']:.2f}"
-            for p in ("50", "95", "99")
-        },
-    }
+    row = {"imu": budget.name, "mean": bands["mean"], "std": bands["std"]}
+    for p in ("50", "95", "99"):
+        row[f"band_{p}"] = f"{bands[f'lower_{p}']:.2f} .. {bands[f'upper_{p}']:.2f}"
     row["within"] = _percent(float(model.probability_within(options.within)[-1]))
     share, half_width = model.probability_always_within(options.within, RUNS, options.seed, on_runs)
     known = 0.0005 <= share <= 0.9995 and half_width > 0.0
@@ -309,20 +287,19 @@ _SOURCE_COLUMNS = (
 )
 
 
-def _sources(name, model):
+def _sources(budget):
     """Return what each source adds at the end, the largest first."""
-    known = np.degrees(model.mean_by_source().iloc[-1])
-    variance = model.budget().iloc[-1]
+    known = np.degrees(budget.model.mean_by_source().iloc[-1])
+    variance = budget.model.budget().iloc[-1]
     total = float(variance.sum())
-    table = pd.DataFrame(
-        {
-            "imu": name,
-            "source": list(variance.index),
-            "mean": [float(known.get(source, 0.0)) for source in variance.index],
-            "std": np.degrees(np.sqrt(variance.to_numpy())),
-            "share": 100.0 * variance.to_numpy() / total if total > 0.0 else 0.0,
-        }
-    )
+    columns = {
+        "imu": budget.name,
+        "source": list(variance.index),
+        "mean": known.reindex(variance.index).fillna(0.0).to_numpy(),
+        "std": np.degrees(np.sqrt(variance.to_numpy())),
+        "share": 100.0 * variance.to_numpy() / total if total > 0.0 else 0.0,
+    }
+    table = pd.DataFrame(columns)
     largest = np.hypot(table["mean"], table["std"])
     return table.loc[largest.sort_values(ascending=False).index]
 
@@ -335,9 +312,9 @@ def _requirements(options, out, chosen, at):
     ).reset_index()
     sentence = (
         f"To stay within {math.degrees(options.require):g} deg after {at:g} s in "
-        f"{100.0 * options.probability:g} % of drives, each error at most"
+        f"{100.0 * options.probability:g} % of drives, each error at most:"
     )
-    print(f"\n{sentence}:")
+    print(f"\n{sentence}")
     for column in ("alone", "equal_shares"):
         table[column] = ["any" if math.isinf(value) else f"{value:.3g}" for value in table[column]]
     print(table_text.table_text(table, _REQUIREMENT_COLUMNS), end="")
@@ -348,7 +325,7 @@ def _requirements(options, out, chosen, at):
         print(path)
     return Section(
         "Requirements",
-        text=[f"{sentence}:", _MEANING.replace("\n", " ")],
+        text=[sentence, _MEANING.replace("\n", " ")],
         table=table_text.page_table(table, _REQUIREMENT_COLUMNS),
     )
 
@@ -367,12 +344,12 @@ _REQUIREMENT_COLUMNS = (
 
 
 def _write_report(options, out, words, at, period, budgets, answers, remarks):
-    from imu_simulation_framework.core.versions import versions
-    from imu_simulation_framework.heading.budget_page import budget_page
+    from imu_simulation_framework.core.extras import versions
+    from imu_simulation_framework.heading.page import budget_page
 
     page = budget_page(
         words + ".",
-        [ShownBudget(budget.name, budget.model) for budget in budgets],
+        [budget.shown for budget in budgets],
         options.within,
         answers,
         {
@@ -382,10 +359,7 @@ def _write_report(options, out, words, at, period, budgets, answers, remarks):
             "seed": options.seed,
             "runs drawn for all the time": RUNS,
             "inflate": options.inflate,
-            "imu": {
-                budget.name: dataclasses.asdict(budget.errors)  # type: ignore[call-overload]
-                for budget in budgets
-            },
+            "imu": {budget.name: dataclasses.asdict(budget.errors) for budget in budgets},
             "versions": versions(),
         },
         list(dict.fromkeys([*remarks, *(r for budget in budgets for r in budget.remarks)])),

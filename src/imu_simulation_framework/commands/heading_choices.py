@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
+from imu_simulation_framework.commands.command_line import accepted_number
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.heading.model.files import (
@@ -52,46 +53,27 @@ class ChosenMotion(NamedTuple):
     sample: float | None = None
 
 
-def duration(text: str) -> float:
-    """Return a time in seconds: ``600``, ``600s``, ``10min``, ``1.5h``; for argparse."""
-    return _quantity(text, "s", _TIMES, "a time, as 600, 90s, 10min or 1.5h")
-
-
-def angle(text: str) -> float:
-    """Return an angle in radians: ``5``, ``5deg``, ``0.1rad``; for argparse."""
+def positive_angle(text: str) -> float:
+    """Return an angle in radians above zero: ``5``, ``5deg``, ``0.1rad``; for argparse."""
     return _quantity(text, "deg", _ANGLES, "an angle, as 5, 5deg or 0.1rad")
 
 
-def positive_angle(text: str) -> float:
-    """As :func:`angle`, above zero."""
-    return _above_zero(angle(text), text)
-
-
 def positive_duration(text: str) -> float:
-    """As :func:`duration`, above zero."""
-    return _above_zero(duration(text), text)
+    """Return a time in seconds above zero: ``600``, ``600s``, ``10min``, ``1.5h``; for argparse."""
+    return _quantity(text, "s", _TIMES, "a time, as 600, 90s, 10min or 1.5h")
 
 
 def probability(text: str) -> float:
     """Return a probability between 0 and 1: ``0.95`` or ``95%``; for argparse."""
-    try:
-        value = float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
-    except ValueError:
-        value = math.nan
-    if not 0.0 < value < 1.0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 1, as 0.95 or 95%")
-    return value
+    refusal = f"'{text}' is not between 0 and 1, as 0.95 or 95%"
+    digits, unit = (text[:-1], 100.0) if text.endswith("%") else (text, 1.0)
+    return accepted_number(digits, lambda value: 0.0 < value / unit < 1.0, refusal) / unit
 
 
 def latitude(text: str) -> float:
     """Return a geodetic latitude in degrees, north positive; for argparse."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not -90.0 <= value <= 90.0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a latitude from -90 to 90 degrees")
-    return value
+    refusal = f"'{text}' is not a latitude from -90 to 90 degrees"
+    return accepted_number(text, lambda value: -90.0 <= value <= 90.0, refusal)
 
 
 def add_motion_options(parser: argparse.ArgumentParser) -> None:
@@ -149,35 +131,37 @@ def chosen_motion(
     is named, or two are, or a setting is none. Raises FrameworkError if the recording cannot be
     read.
     """
-    named = [
-        name
-        for name, value in (
-            (options.drive, options.drive),
-            ("--straight", options.straight),
-            ("--rounds", options.rounds),
-            ("--flight", options.flight),
-        )
-        if value is not None
-    ]
+    drive, straight, rounds, flight = (
+        getattr(options, name) for name in ("drive", "straight", "rounds", "flight")
+    )
+    given = {drive: drive, "--straight": straight, "--rounds": rounds, "--flight": flight}
+    named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise ConfigurationError(
             "name one motion: a drive, --straight, --rounds or --flight; "
             f"named is {' and '.join(named) or 'none'}"
         )
-    _refuse_idle(options)
+    for option, has_a_meaning in (
+        ("speed", straight is not None or rounds is not None),
+        ("radius", rounds is not None),
+        ("latitude", flight is None),
+        ("setting", drive is not None and drive not in DRIVES),
+    ):
+        if getattr(options, option) not in (None, []) and not has_a_meaning:
+            raise ConfigurationError(f"--{option} has no meaning for the motion that is named")
     speed = 1.0 if options.speed is None else options.speed
-    if options.flight is not None:
-        return _flight(options.flight, rate)
-    if options.straight is not None:
-        steps = _steps_in_one(options.straight, rate) if linear else 1
-        motion = sources.straight(options.straight, speed, rate / steps)
-        chosen = ChosenMotion(f"straight on for {options.straight:g} s", motion, ())
-    elif options.rounds is not None:
+    if flight is not None:
+        return _flight(flight, rate)
+    if straight is not None:
+        steps = _steps_in_one(straight, rate) if linear else 1
+        motion = sources.straight(straight, speed, rate / steps)
+        chosen = ChosenMotion(f"straight on for {straight:g} s", motion, ())
+    elif rounds is not None:
         radius = 5.0 if options.radius is None else options.radius
-        duration = 2.0 * math.pi * abs(options.rounds * radius / speed) if speed else 0.0
-        steps = _steps_in_one(duration, rate, abs(options.rounds)) if linear else 1
-        motion = sources.rounds(options.rounds, radius, speed, rate / steps)
-        chosen = ChosenMotion(f"{options.rounds:g} rounds of {radius:g} m radius", motion, ())
+        duration = 2.0 * math.pi * abs(rounds * radius / speed) if speed else 0.0
+        steps = _steps_in_one(duration, rate, abs(rounds)) if linear else 1
+        motion = sources.rounds(rounds, radius, speed, rate / steps)
+        chosen = ChosenMotion(f"{rounds:g} rounds of {radius:g} m radius", motion, ())
     else:
         steps = 1
         chosen = _driven(options, rate)
@@ -222,7 +206,7 @@ def _driven(options, rate):
 
 def _guessed(path, stated):
     """Return settings for a table with column names of its own that nobody maps, and remarks."""
-    from imu_simulation_framework.recordings.formats.any_format import recording_format
+    from imu_simulation_framework.recordings.file_access import recording_format
     from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
 
     of_reference = stated.get("reference", {})
@@ -234,10 +218,8 @@ def _guessed(path, stated):
         return {}, ()
     listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
     first = f"{path}: the columns are guessed, say it with reference_columns if not so: {listing}"
-    return (
-        {"reference": {**of_reference, "format": "csv"}, "reference_columns": columns},
-        (first, *reasons),
-    )
+    read = {"reference": {**of_reference, "format": "csv"}, "reference_columns": columns}
+    return read, (first, *reasons)
 
 
 def _flight(name, rate):
@@ -359,28 +341,10 @@ def _quantity(text, default, units, expected):
     unit = (found.group(2) or default) if found else ""
     if found is None or unit not in units or not math.isfinite(float(found.group(1))):
         raise argparse.ArgumentTypeError(f"'{text}' is not {expected}")
-    return float(found.group(1)) * factor(unit)
-
-
-def _above_zero(value, text):
+    value = float(found.group(1)) * factor(unit)
     if not value > 0.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
     return value
-
-
-def _refuse_idle(options):
-    """Refuse an option that the chosen motion has no use for."""
-    idle = []
-    if options.straight is None and options.rounds is None and options.speed is not None:
-        idle.append("--speed")
-    if options.rounds is None and options.radius is not None:
-        idle.append("--radius")
-    if options.flight is not None and options.latitude is not None:
-        idle.append("--latitude")
-    if options.setting and (options.drive is None or options.drive in DRIVES):
-        idle.append("--setting")
-    if idle:
-        raise ConfigurationError(f"{idle[0]} has no meaning for the motion that is named")
 
 
 def settings(texts) -> dict[str, dict[str, str]]:

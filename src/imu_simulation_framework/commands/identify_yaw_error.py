@@ -44,7 +44,7 @@ from imu_simulation_framework.heading.identification.identify import (
     identify_yaw_error,
     specification_of,
 )
-from imu_simulation_framework.heading.identification.page import identification_report
+from imu_simulation_framework.heading.page import identification_report
 from imu_simulation_framework.report.table import table_text
 
 REFUTED = 3

@@ -53,9 +53,6 @@ JOBS = {
 
 PROGRAMS = [name for programs in JOBS.values() for name in programs]
 
-_ELSEWHERE = {"reproduce_thesis": "thesis.reproduce_thesis"}
-"""Modules that have not the program's name."""
-
 _COMPLETION = {
     "bash": "complete -o default -W '{names}' isf",
     "zsh": 'compdef \'_arguments "1:program:({names})" "*::file:_files"\' isf',
@@ -99,7 +96,7 @@ def main(arguments) -> int | None:
         hint = f"did you mean {near[0]}?" if near else "isf --help lists them"
         raise ConfigurationError(f"there is no program '{name}'; {hint}")
     sys.argv = [f"isf {program}", *rest]
-    module = importlib.import_module(f"{__package__}.{_ELSEWHERE.get(program, program)}")
+    module = importlib.import_module(f"{__package__}.{program}")
     return module.main(rest)
 
 

@@ -22,12 +22,16 @@ With several IMUs figures and pages have numbers, in the order of the command li
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 from tqdm import tqdm
 
+from imu_simulation_framework import __version__
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import (
     ArgumentParser,
@@ -37,14 +41,24 @@ from imu_simulation_framework.commands.command_line import (
     write_file,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown, told_apart
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
+from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.core.sentences import listed, shown, told_apart
+from imu_simulation_framework.core.whole_files import make_folder, picture, refuse_overwriting
 from imu_simulation_framework.drive.ensembles.executors import processors
-from imu_simulation_framework.drive.ensembles.judgement_files import Judged, contents, judged_text
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
+from imu_simulation_framework.drive.ensembles.page import ensemble_page
 from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
-from imu_simulation_framework.drive.yaw_signals import ReadDrive, read_drive
-from imu_simulation_framework.heading.judgement import from_zero_where_known, judge
+from imu_simulation_framework.drive.yaw_signals import read_drive
+from imu_simulation_framework.heading.figures import ShownEnsemble
+from imu_simulation_framework.heading.figures import judgement as judgement_figure
+from imu_simulation_framework.heading.judgement import (
+    Judgement,
+    curve_statistics,
+    from_zero_where_known,
+    judge,
+    shown_looks,
+)
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,
@@ -53,8 +67,10 @@ from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.heading.model.sources import Source, YawNoise
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.report import table
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.report.page import page_html
+from imu_simulation_framework.report.table import Column
 from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
@@ -70,13 +86,6 @@ OF_ONE_DRIVE = (
     "A model that was identified on this very drive fits it better than it would another one: here "
     "only its being rejected says something."
 )
-
-
-class _Noise(NamedTuple):
-    """The noise of a reference, as sources of the yaw error, and the files it was read from."""
-
-    sources: tuple[Source, ...]
-    files: tuple[str, ...]
 
 
 def main(arguments):
@@ -95,25 +104,26 @@ def main(arguments):
                 f"{imu.name} is an identified model, which has no full sensor; --what linear draws "
                 "it, and imu.yaml beside it is a specification"
             )
-    noise = None if options.reference_noise is None else _noise(options.reference_noise)
+    noise, noise_files = None, []
+    if options.reference_noise is not None:
+        noise, noise_files = _noise(options.reference_noise)
     drive = read_drive(
         options.drive, options.config, options.step, heading_choices.settings(options.setting)
     )
     motion = drive.motion()
     judged = [_judged(options, drive, motion, one, noise) for one in placed]
-    files = contents(judged, drive, options)
+    files = _contents(judged, drive, options)
     out = make_folder(options.out)
     read = [*drive.sources, *(file for imu, _ in placed for file in imu.files)]
-    read += [*filter(None, [options.config]), *(noise.files if noise else ())]
+    read += [*filter(None, [options.config]), *noise_files]
     for name in files:
         refuse_overwriting(out / name, read)
-    for line in judged_text(judged, drive, options):
-        print(line)
+    print(*_text(judged, drive, options), sep="\n")
     for name, content in files.items():
         write_file(out / name, content)
 
 
-def _judged(options, drive: ReadDrive, motion: Motion, placed, noise) -> Judged:
+def _judged(options, drive, motion, placed, noise) -> Judged:
     """Draw an IMU's runs along the motion and judge the drive's yaw error by them."""
     imu, environment = placed
     errors, step = imu.errors, drive.observed.step
@@ -129,10 +139,9 @@ def _judged(options, drive: ReadDrive, motion: Motion, placed, noise) -> Judged:
             drawing, options.runs, workers=workers, keep=options.runs, on_runs=bar.update
         )
     time, curves = drawn.time, drawn.curves
-    if noise is not None:
-        sources = noise.sources
-    else:
-        sources = errors.reference_sources() if isinstance(errors, YawErrorParameters) else []
+    sources = noise or []
+    if noise is None and isinstance(errors, YawErrorParameters):
+        sources = errors.reference_sources()
     if sources:
         reference = YawErrorModel(time, tuple(sources))
         curves = curves + reference.realisations(options.runs, options.seed).astype(curves.dtype)
@@ -154,14 +163,13 @@ def _remarks(errors, sources):
         yield NO_REFERENCE_NOISE
 
 
-def _noise(text) -> _Noise:
-    """Return the noise of a reference: a size, or that of an identified model."""
+def _noise(text) -> tuple[list[Source], list[str]]:
+    """Return a reference's noise, a size or an identified model's, and files it was read from."""
     try:
-        return _Noise((YawNoise("reference noise", heading_choices.positive_angle(text)),), ())
+        return [YawNoise("reference noise", heading_choices.positive_angle(text))], []
     except argparse.ArgumentTypeError as error:
         if Path(text).is_file() and is_yaw_error_model_file(text):
-            sources = read_yaw_error_model(text).reference_sources()
-            return _Noise(tuple(sources), (text,))
+            return list(read_yaw_error_model(text).reference_sources()), [text]
         raise ConfigurationError(
             f"the reference's noise is {shown(text)}, which is neither an angle above zero, as "
             "0.2deg, nor the file of an identified model"
@@ -210,6 +218,195 @@ def _parser():
         "--workers", type=worker_count, metavar="N",
         help="processes for --what sensor, by default one for each processor",
     )  # fmt: skip
-    table.add_option(parser)
+    table_text.add_option(parser)
     add_results(parser, NAME)
     return parser
+
+
+CURVES = 20
+"""Runs that a page shows as curves at most."""
+ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
+COLUMNS = (
+    Column("imu", "imu"),
+    Column("name", "look"),
+    Column("unit", "unit"),
+    Column("manner", "the model has"),
+    Column("observed", "recorded"),
+    Column("median", "median of runs"),
+    Column("range", "95 % of runs"),
+    Column("percentile", "percentile"),
+    Column("p_value", "p"),
+    Column("adjusted", "p, corrected"),
+)
+_BOUNDS = (Column("low", "2.5 % of runs"), Column("high", "97.5 % of runs"))
+_EXACT = (
+    *COLUMNS[:4],
+    *(one._replace(digits=0) for one in (*COLUMNS[4:6], *_BOUNDS, *COLUMNS[7:])),
+)
+_VERDICTS = (
+    Column("imu", "imu"),
+    Column("verdict", "verdict"),
+    Column("p", "p of the whole curve"),
+    Column("smallest", "smallest p, corrected"),
+    Column("look", "of"),
+)
+
+
+class Judged(NamedTuple):
+    """An IMU and what was made of it.
+
+    ``name`` for a person; ``errors``, its parameters; ``reference``, the sources of the reference's
+    noise; ``judgement``; ``curves`` (runs, samples), the ensemble [rad]; ``remarks``, sentences.
+    """
+
+    name: str
+    errors: Any
+    reference: tuple[Source, ...]
+    judgement: Judgement
+    curves: np.ndarray
+    remarks: tuple[str, ...]
+
+
+def _text(judged, drive, options) -> list[str]:
+    """Return lines for the terminal."""
+    first = judged[0].judgement
+    lines = [
+        f"{drive.observed.name}: yaw error of the recorded IMU over {first.time[-1]:g} s, "
+        f"{len(first.time)} samples, among {options.runs} runs of each model ({options.what}), "
+        f"seed {options.seed}",
+        "",
+        table_text.table_text(_verdicts(judged), _VERDICTS).rstrip("\n"),
+    ]
+    for one in judged:
+        table = _rounded(_table([one]))
+        lines += ["", f"{one.name}: {one.judgement.sentence}", ""]
+        lines.append(table_text.table_text(table, COLUMNS[1:]).rstrip("\n"))
+    lines += [
+        "",
+        "percentile: runs of 100 that are below what was recorded; p is two-sided, and corrected "
+        "for the number of looks",
+    ]
+    return [*lines, *(f"note: {remark}" for remark in _all_remarks(judged, drive))]
+
+
+def _contents(judged, drive, options) -> dict[str, bytes]:
+    """Return the files' contents by their names; all are made before the first one is written."""
+    table = _table(judged)
+    files = {}
+    for format in dict.fromkeys(options.table):
+        shown, columns = (table, _EXACT) if format == "csv" else (_rounded(table), COLUMNS)
+        text = table_text.table_text(shown, columns, format)
+        files[f"judgement.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
+    files["judgement.json"] = json_text(_record(judged, drive, options)).encode("utf-8")
+    for index, one in enumerate(judged, start=1):
+        number = f"_{index}" if len(judged) > 1 else ""
+        for format in dict.fromkeys(options.formats):
+            figure = judgement_figure(one.judgement, f"{drive.observed.name}, {one.name}")
+            files[f"judgement{number}.{format}"] = picture(drawing(figure), format)
+        if options.report:
+            files[f"judgement{number}.html"] = _page(one, drive, options)
+    return files
+
+
+def _table(judged):
+    looks = ((one.name, look) for one in judged for look in shown_looks(one.judgement))
+    return pd.DataFrame([{"imu": name, **look._asdict()} for name, look in looks])
+
+
+def _rounded(table):
+    """Return the same for a person: texts of three digits."""
+    shown = table.copy()
+    shown["range"] = [
+        f"{low:.3g} .. {high:.3g}" if math.isfinite(low) else ""
+        for low, high in zip(table["low"], table["high"])
+    ]
+    for name in ("observed", "median", "percentile", "p_value", "adjusted"):
+        shown[name] = [f"{value:.3g}" if math.isfinite(value) else "" for value in table[name]]
+    return shown
+
+
+def _verdicts(judged):
+    rows = []
+    for name, judgement in ((one.name, one.judgement) for one in judged):
+        rarest = min(shown_looks(judgement), key=lambda look: look.adjusted)
+        verdict = "rejected: " * judgement.rejected + judgement.verdict
+        p, look = judgement.envelope.p_value, rarest.name if rarest.adjusted < 1.0 else ""
+        rows.append((name, verdict, f"{p:.3g}", f"{rarest.adjusted:.3g}", look))
+    return pd.DataFrame(rows, columns=[column.key for column in _VERDICTS])
+
+
+def _record(judged, drive, options):
+    return {
+        **_settings(drive, options),
+        "duration [s]": float(judged[0].judgement.time[-1]),
+        "samples": len(judged[0].judgement.time),
+        "remarks": _all_remarks(judged, drive),
+        "imus": [
+            {
+                "name": one.name,
+                "rejected": one.judgement.rejected,
+                "verdict": one.judgement.verdict,
+                "sentence": one.judgement.sentence,
+                "level": one.judgement.level,
+                "looks": [look._asdict() for look in shown_looks(one.judgement)],
+                "reference noise": [dataclasses.asdict(source) for source in one.reference],
+                "remarks": list(one.remarks),
+            }
+            for one in judged
+        ],
+        "versions": versions(),
+    }
+
+
+def _settings(drive, options):
+    return {
+        "drive": drive.observed.name,
+        "sources": [str(path) for path in drive.sources],
+        **{name: getattr(options, name) for name in ("what", "runs", "seed")},
+        "step [s]": options.step,
+    }
+
+
+def _page(one, drive, options):
+    judgement = one.judgement
+    probabilities, edges = [0.5], [judgement.median]
+    for band in judgement.bands:
+        probabilities += [0.5 - 0.5 * band.level, 0.5 + 0.5 * band.level]
+        edges += [band.low, band.high]
+    shown = ShownEnsemble(
+        options.runs,
+        judgement.time,
+        dict(zip(probabilities, edges)),
+        curve_statistics(judgement.time, one.curves),
+        curve_time=judgement.time,
+        curves=one.curves[:CURVES],
+    )
+    settings = {
+        **_settings(drive, options),
+        "imu": {one.name: dataclasses.asdict(one.errors)},
+        "reference noise": {source.name: dataclasses.asdict(source) for source in one.reference},
+        "versions": versions(),
+    }
+    page = ensemble_page(
+        f"{drive.observed.name} judged by {one.name}",
+        shown,
+        options.within,
+        settings,
+        _all_remarks([one], drive),
+        judgement=judgement,
+        footer=f"judge_imu, imu_simulation_framework {__version__}, seed {options.seed}",
+    )
+    return page_html(page).encode("utf-8")
+
+
+def _all_remarks(judged, drive):
+    """Each sentence once, before it the models that it is about, if not about all."""
+    about: dict[str, list[str]] = {}
+    for one in judged:
+        for remark in one.remarks:
+            about.setdefault(remark, []).append(one.name)
+    said = [
+        remark if len(names) == len(judged) else f"{listed(names)}: {remark}"
+        for remark, names in about.items()
+    ]
+    return list(dict.fromkeys([*drive.remarks, *said, ONE_DRIVE]))

@@ -40,14 +40,10 @@ from imu_simulation_framework.commands.command_line import (
     worker_count,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.drive.configuration import (
-    Configuration,
-    load_configuration,
-)
+from imu_simulation_framework.drive.configuration import Configuration, load_configuration
 from imu_simulation_framework.drive.ensembles.executors import processors
-from imu_simulation_framework.drive.ensembles.files import Caption, write_ensemble
 from imu_simulation_framework.drive.ensembles.monte_carlo import KEEP, monte_carlo
-from imu_simulation_framework.drive.ensembles.page import write_report
+from imu_simulation_framework.drive.ensembles.page import Caption, write_ensemble, write_report
 from imu_simulation_framework.drive.ensembles.samplers import (
     Drawing,
     ExperimentDrawing,

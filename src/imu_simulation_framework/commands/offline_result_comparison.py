@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import ArgumentParser, add_formats
+from imu_simulation_framework.commands.command_line import ArgumentParser, add_formats, add_result
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 from imu_simulation_framework.drive.results.report import write_report
@@ -23,8 +23,8 @@ from imu_simulation_framework.drive.summary import (
     described_run,
     previous_summary,
     settings_of,
+    terminal_table,
 )
-from imu_simulation_framework.report.terminal_table import terminal_table
 
 
 def main(arguments):
@@ -40,12 +40,7 @@ def main(arguments):
     run = described_run(previous, path)
     target = source if options.out is None else _make_target(options.out, source.prefix)
     summary = write_report(
-        target,
-        tables,
-        settings,
-        run,
-        save_tables=False,
-        formats=dict.fromkeys(options.formats),
+        target, tables, settings, run, save_tables=False, formats=dict.fromkeys(options.formats)
     )
     print(terminal_table(summary))
     for note in summary["notes"]:
@@ -55,9 +50,7 @@ def main(arguments):
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument(
-        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
-    )
+    add_result(parser)
     parser.add_argument(
         "--median-window", type=float, metavar="S", help="window of the trend's median filter [s]"
     )

@@ -13,26 +13,28 @@ line a drive they share a panel. Runs of one drive have to be of one length. Wri
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.commands.command_line import ArgumentParser, write_pictures
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    add_formats,
+    add_out,
+    write_pictures,
+)
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
 from imu_simulation_framework.drive.figures import (
     MAX_PANELS,
     ShownError,
     yaw_error_spectra,
     yaw_errors,
 )
-from imu_simulation_framework.drive.results.files import ResultFolder, find_results
+from imu_simulation_framework.drive.results.files import find_results
 from imu_simulation_framework.drive.results.tables import ExperimentTables
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, previous_summary
 from imu_simulation_framework.heading.comparison import (
@@ -78,11 +80,6 @@ class _Row(NamedTuple):
     def recorded(self) -> bool:
         return self.imu == RECORDED
 
-    @property
-    def error(self) -> ShownError:
-        name = self.imu if self.recorded and not self.run else f"{self.imu}, run {self.run}"
-        return ShownError(self.drive, name, self.recorded, self.comparison)
-
 
 def main(arguments):
     """Show the results named on the command line side by side."""
@@ -90,7 +87,8 @@ def main(arguments):
     if options.until is not None and not 0.0 < options.until < math.inf:
         raise ResultError(f"--until is {options.until:g}, expected a number of seconds above 0")
     settings = ComparisonSettings(median_window=options.median_window, align=options.align)
-    folders = _without_repeats(folder for path in options.results for folder in find_results(path))
+    found = (folder for path in options.results for folder in find_results(path))
+    folders = list({folder.path("").resolve(): folder for folder in found}.values())
     rows, remarks = _rows(folders, settings, options.until)
     rows = [
         row for row in rows if options.imu in ("both", "recorded" if row.recorded else "simulated")
@@ -100,17 +98,17 @@ def main(arguments):
             f"{options.results[0]}: there is no {options.imu} IMU to show in "
             f"{'this result' if len(folders) == 1 else f'these {len(folders)} results'}"
         )
-    errors = [row.error for row in rows]
     drives = {row.drive for row in rows}
     if MAX_PANELS < len(drives) < len(rows):
         raise ResultError(
             f"{len(drives)} drives are more than {MAX_PANELS} panels; name fewer results, or show "
             "one kind with --imu"
         )
-    if len(drives) == len(rows):
-        errors = [
-            dataclasses.replace(error, name=f"{error.drive}, {error.name}") for error in errors
-        ]
+    errors = []
+    for row in rows:
+        name = row.imu if row.recorded and not row.run else f"{row.imu}, run {row.run}"
+        name = f"{row.drive}, {name}" if len(drives) == len(rows) else name
+        errors.append(ShownError(row.drive, name, row.recorded, row.comparison))
     table = pd.DataFrame([_statistics(row) for row in rows])
     out = make_folder(options.out)
     print(table_text.table_text(table, COLUMNS), end="")
@@ -124,9 +122,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument(
         "results", nargs="+", metavar="RESULT",
         help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it",
@@ -147,17 +143,9 @@ def _parser():
         help="shift each recorded IMU in time until its yaw rate fits the reference's best",
     )  # fmt: skip
     table_text.add_option(parser)
-    parser.add_argument(
-        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figures"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
-    )
+    add_formats(parser, "of the figures")
+    add_out(parser, NAME)
     return parser
-
-
-def _without_repeats(folders) -> list[ResultFolder]:
-    return list({folder.path("").resolve(): folder for folder in folders}.values())
 
 
 def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
@@ -180,15 +168,13 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
                 )
         if comparison.simulated is not None:
             _require_same_length(lengths, drive, folder, comparison.simulated)
-            seed = run.get("seed")
-            row = _Row(
-                drive, str(label), number, "" if seed is None else str(seed), comparison.simulated
-            )
-            rows.append(row)
+            seed = "" if run.get("seed") is None else str(run["seed"])
+            rows.append(_Row(drive, str(label), number, seed, comparison.simulated))
         if comparison.real is None:
             remarks.append(f"{folder.prefix_path}: has no recorded IMU to show")
-        elif not any(_same_recorded(row, drive, comparison.real) for row in rows):
-            others = any(row.recorded and row.drive == drive for row in rows)
+            continue
+        others = [row for row in rows if row.recorded and row.drive == drive]
+        if not any(row.comparison.error.equals(comparison.real.error) for row in others):
             rows.append(_Row(drive, RECORDED, number if others else "", "", comparison.real))
     # The recorded one first, then runs as they were named.
     drives = list(dict.fromkeys(row.drive for row in rows))
@@ -225,30 +211,22 @@ def _require_same_length(lengths, drive, folder, simulated):
         )
 
 
-def _same_recorded(row, drive, real) -> bool:
-    return row.recorded and row.drive == drive and row.comparison.error.equals(real.error)
-
-
 def _statistics(row):
     statistics = row.comparison.statistics
     time = row.comparison.error.index
-    return {
-        "drive": row.drive,
-        "imu": row.imu,
-        "run": row.run,
-        "seed": row.seed,
-        "duration": time[-1] - time[0],
-        "rms": np.degrees(statistics.rms),
-        "maximum_absolute": np.degrees(statistics.maximum_absolute),
-        "final": np.degrees(statistics.final),
-        "drift": 60.0 * np.degrees(statistics.drift),
+    angles = {
+        "rms": statistics.rms,
+        "maximum_absolute": statistics.maximum_absolute,
+        "final": statistics.final,
+        "drift": statistics.drift,
         "over_distance": _over(row.comparison.over_distance, STRETCH),
         "over_turn": _over(row.comparison.over_turn, TURN),
     }
+    shown = {name: np.degrees(angle) for name, angle in angles.items()}
+    shown["drift"] *= 60.0
+    named = {name: getattr(row, name) for name in ("drive", "imu", "run", "seed")}
+    return {**named, "duration": time[-1] - time[0], **shown}
 
 
 def _over(entries, length):
-    return next(
-        (np.degrees(entry.rms) for entry in entries if np.isclose(entry.length, length)),
-        float("nan"),
-    )
+    return next((one.rms for one in entries if np.isclose(one.length, length)), math.nan)

@@ -9,13 +9,12 @@ another filter or alignment call offline_result_comparison.py first.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
-from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole
+from imu_simulation_framework.commands.command_line import ArgumentParser, add_result, write_file
+from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.drive.page import experiment_page
 from imu_simulation_framework.drive.results.files import find_result
 from imu_simulation_framework.drive.results.report import caption
@@ -46,8 +45,7 @@ def main(arguments):
         _next_step(progress, "drawing figures")
         text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
         _next_step(progress, "report")
-    write_whole(out, text.encode("utf-8"))
-    print(out)
+    write_file(out, text.encode("utf-8"))
 
 
 def _next_step(progress, description) -> None:
@@ -57,12 +55,8 @@ def _next_step(progress, description) -> None:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
-    )
+    parser = ArgumentParser(__doc__)
+    add_result(parser)
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="by default beside the result's other files"
     )

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
+from itertools import starmap
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,8 +36,8 @@ from imu_simulation_framework.commands.command_line import (
 )
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.extras import versions
 from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.versions import versions
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
@@ -81,28 +81,56 @@ def main(arguments):
         write_file(out / f"{name}.csv", table_to_csv(table).encode())
     write_message_bag(out / "flight.bag", flight_messages(flown))
     print(out / "flight.bag")
-    instants = flight.states.instants().marked()
+    found = flight.states.instants()
+    instants = found.marked()
     remarks = tuple(dict.fromkeys([*remarks, *chosen.remarks, *flown.remarks]))
     script = flight.settings.get("script", options.flight)
     described = f"{script} · gimbal {gimbal.name} · IMU {chosen.name}"
-    alone = _alone(flown, gimbal, chosen.errors, options)
-    in_flight = _take_off(flown, instants)
+    swinging = showing.swinging(gimbal, read_gimbal("agisim"))
+    alone = {
+        joint: showing.joint_alone(
+            joint, swinging, chosen.errors, flown.origin, options.rate, options.seed
+        )
+        for joint in ("pan", "tilt")
+    }
+    in_flight = showing.sensed_in_flight(flown)
+    if "lift-off" in instants:
+        before, after = showing.AROUND_LIFT_OFF
+        in_flight = in_flight.between(instants["lift-off"] - before, instants["lift-off"] + after)
     navigated, left_out = _navigated(flown, gimbal, chosen.errors, gnss, options)
     remarks += left_out
-    figures = _figures(flown, instants, alone, in_flight, navigated)
+    body = flown.body
+    position = body.local(flown.origin).position.copy()
+    # A plane that touches the Earth is 10 m above it where a flight of 12 km ends.
+    position[:, 2] = body.latitude_longitude_height[:, 2] - flown.origin[2]
+    place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    figures = {
+        "figure_5": imu_figure(*alone["pan"]),
+        "figure_6": imu_figure(*alone["tilt"]),
+        "figure_7": imu_figure(in_flight.time, in_flight.measured, in_flight.true, instants),
+        "figure_8_path": path_figure(position, body.time, instants, place),
+    }
+    if navigated:
+        errors = {name: errors for name, (errors, _) in navigated.items()}
+        figures["figure_8_errors"] = navigation_figure(errors, instants)
     for name, figure in figures.items():
         drawn = drawing(figure, f"{described} · seed {options.seed}")
         write_pictures(out, name, drawn, options.formats)
     for name, (errors, _) in navigated.items():
-        write_file(
-            out / f"navigation_{name.replace(' ', '_')}.csv",
-            table_to_csv(_error_table(errors)).encode(),
-        )
-    settings = _settings(options, flight, gimbal, chosen, gnss, start)
+        path = out / f"navigation_{name.replace(' ', '_')}.csv"
+        write_file(path, table_to_csv(_error_table(errors)).encode())
+    settings = {
+        "flight": {"from": str(options.flight), **flight.settings, "start": start},
+        "gimbal": gimbal_to_mapping(gimbal),
+        "imu": chosen.name,
+        "receiver": str(options.gnss),
+        "receiver_rate": None if gnss is None else gnss.rate,
+        **{name: getattr(options, name) for name in ("rate", "seed", "runs")},
+    }
     summary = {
         "settings": settings,
         "instants": instants,
-        "turns": [asdict(turn) for turn in flight.states.instants().turns],
+        "turns": [asdict(turn) for turn in found.turns],
         "events": [list(event) for event in flight.events],
         "crashed": flight.crashed,
         "remarks": list(remarks),
@@ -110,11 +138,27 @@ def main(arguments):
         "versions": versions(),
     }
     write_file(out / "summary.json", json_text(summary).encode())
-    page = flight_page(
-        _shown(options, flight, flown, instants, alone, in_flight, navigated, summary, described)
+    crashed = "; the aircraft crashed" if flight.crashed else ""
+    shown = ShownFlight(
+        title="An IMU on a gimbal in flight",
+        summary=[
+            f"{described}: {body.duration:.0f} s of flight{crashed}.",
+            *starmap(_answer, navigated.items()),
+        ],
+        time=body.time,
+        position=position,
+        speed=np.hypot(*body.local_velocity[:, :2].T),
+        joints=flown.joints.angle,
+        instants=instants,
+        alone=alone,
+        in_flight=in_flight,
+        navigated=navigated,
+        settings={**settings, "versions": summary["versions"]},
+        remarks=summary["remarks"],
+        footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
     )
-    write_file(out / "report.html", page_html(page).encode("utf-8"))
-    for sentence in [*flight.states.instants().sentences(), *remarks]:
+    write_file(out / "report.html", page_html(flight_page(shown)).encode("utf-8"))
+    for sentence in [*found.sentences(), *remarks]:
         print(sentence)
     print(
         f"{flown.imu_motion.duration:g} s of flight, simulated in {simulated:.1f} s, all in "
@@ -126,25 +170,6 @@ def _is_script(name) -> bool:
     return Path(name).suffix == ".xml" or not (Path(name).suffix or Path(name).exists())
 
 
-def _alone(flown, gimbal, imu, options):
-    """Return what the IMU says on a platform at rest: figures 5 and 6."""
-    swinging = showing.swinging(gimbal, read_gimbal("agisim"))
-    return {
-        joint: showing.joint_alone(joint, swinging, imu, flown.origin, options.rate, options.seed)
-        for joint in ("pan", "tilt")
-    }
-
-
-def _take_off(flown, instants) -> showing.Sensed:
-    """Return what the IMU says around the lift-off; all, where there is none."""
-    every = showing.sensed_in_flight(flown)
-    lift_off = instants.get("lift-off")
-    if lift_off is None:
-        return every
-    before, after = showing.AROUND_LIFT_OFF
-    return every.between(lift_off - before, lift_off + after)
-
-
 def _navigated(flown, gimbal, imu, gnss, options):
     """Return errors of navigators without and with the gimbal, and why there are none."""
     if not isinstance(imu, ImuSpecification):
@@ -152,7 +177,7 @@ def _navigated(flown, gimbal, imu, gnss, options):
     if gnss is None:
         return {}, ("without a receiver there is no navigator",)
     motions = {"gimbal off": flown.body}
-    if not _stands(gimbal):
+    if gimbal_to_mapping(gimbal) != gimbal_to_mapping(GimbalSpecification(name=gimbal.name)):
         motions["gimbal on"] = flown.imu_motion
     try:
         return {
@@ -163,33 +188,6 @@ def _navigated(flown, gimbal, imu, gnss, options):
         return {}, (f"there is no navigator: {error}",)
 
 
-def _stands(gimbal) -> bool:
-    plain = GimbalSpecification(name=gimbal.name)
-    return bool(gimbal_to_mapping(gimbal) == gimbal_to_mapping(plain))
-
-
-def _figures(flown, instants, alone, in_flight, navigated) -> dict[str, Any]:
-    place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
-    figures = {
-        "figure_5": imu_figure(*alone["pan"]),
-        "figure_6": imu_figure(*alone["tilt"]),
-        "figure_7": imu_figure(in_flight.time, in_flight.measured, in_flight.true, instants),
-        "figure_8_path": path_figure(_places(flown), flown.body.time, instants, place),
-    }
-    if navigated:
-        columns = {name: errors for name, (errors, _) in navigated.items()}
-        figures["figure_8_errors"] = navigation_figure(columns, instants)
-    return figures
-
-
-def _places(flown) -> np.ndarray:
-    """Return places east and north of the start, and how much higher on the Earth, (n, 3) [m]."""
-    places = flown.body.local(flown.origin).position.copy()
-    # A plane that touches the Earth is 10 m above it where a flight of 12 km ends.
-    places[:, 2] = flown.body.latitude_longitude_height[:, 2] - flown.origin[2]
-    return places
-
-
 def _error_table(errors) -> pd.DataFrame:
     """Return the errors of the first run: heading [rad], position [m] and velocity [m/s]."""
     parts = [errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0]]
@@ -198,50 +196,13 @@ def _error_table(errors) -> pd.DataFrame:
     return pd.DataFrame(np.hstack(parts), columns=names, index=pd.Index(errors.time, name="time"))
 
 
-def _settings(options, flight, gimbal, chosen, gnss, start):
-    return {
-        "flight": {"from": str(options.flight), **flight.settings, "start": start},
-        "gimbal": gimbal_to_mapping(gimbal),
-        "imu": chosen.name,
-        "receiver": str(options.gnss),
-        "receiver_rate": None if gnss is None else gnss.rate,
-        "rate": options.rate,
-        "seed": options.seed,
-        "runs": options.runs,
-    }
-
-
-def _shown(
-    options, flight, flown, instants, alone, in_flight, navigated, summary, described
-) -> ShownFlight:
-    velocity = flown.body.local_velocity
-    lasted = f"{flown.body.duration:.0f} s of flight"
-    crashed = "; the aircraft crashed" if flight.crashed else ""
-    return ShownFlight(
-        title="An IMU on a gimbal in flight",
-        summary=[f"{described}: {lasted}{crashed}.", *_answer(navigated)],
-        time=flown.body.time,
-        position=_places(flown),
-        speed=np.hypot(velocity[:, 0], velocity[:, 1]),
-        joints=flown.joints.angle,
-        instants=instants,
-        alone=alone,
-        in_flight=in_flight,
-        navigated=navigated,
-        settings={**summary["settings"], "versions": summary["versions"]},
-        remarks=summary["remarks"],
-        footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
+def _answer(name, navigated):
+    median, runs = navigated[1].median(), len(navigated[1])
+    position = np.sqrt(sum(median[f"position_{way}"] ** 2 for way in "ned"))
+    return (
+        f"Navigator, {name}: heading {1000.0 * median['heading']:.2g} mrad rms, position "
+        f"{position:.2g} m, of {'1 run' if runs == 1 else f'{runs} runs'}."
     )
-
-
-def _answer(navigated):
-    for name, (_, table) in navigated.items():
-        median = table.median()
-        position = np.sqrt(sum(median[f"position_{way}"] ** 2 for way in "ned"))
-        yield (
-            f"Navigator, {name}: heading {1000.0 * median['heading']:.2g} mrad rms, position "
-            f"{position:.2g} m, of {'1 run' if len(table) == 1 else f'{len(table)} runs'}."
-        )
 
 
 def _parser():

@@ -14,30 +14,57 @@ Exit code 0: compared, and within the limits, if any; 1: a limit is exceeded; 2:
 
 from __future__ import annotations
 
-import argparse
 import math
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Mapping, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
-from imu_simulation_framework.commands.imu_validation import (
-    STATISTICS,
-    UNITS,
-    ImuValidation,
-    JudgedLimit,
-    judge_limits,
-    read_limits,
-    validate_imu,
+from imu_simulation_framework.characterisation.allan.model import (
+    averaging_factors,
+    overlapping_allan_variance,
 )
-from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.commands.command_line import ArgumentParser, accepted_number
+from imu_simulation_framework.core.angles import difference, unwrap
+from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.time_alignment import find_time_shift
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.core.yaml_files import read_described
+from imu_simulation_framework.heading.statistics import ErrorStatistics, error_statistics
 from imu_simulation_framework.realistic_imu.files import read_imu_table
+from imu_simulation_framework.report import style
+from imu_simulation_framework.report.figure import Figure
 
 FAILED = 1
 """Exit code when a limit is exceeded."""
+
+QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
+"""What is validated -> its columns of an ImuRecord."""
+
+UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
+"""Of each quantity."""
+
+AXES = {"rate": "xyz", "force": "xyz", "orientation": EULER}
+"""Of each quantity."""
+
+NORM = "norm"
+"""The length of the vector of errors, where all three axes are there."""
+
+STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
+"""Those that a limit can be set to, beside the Allan deviation."""
+
+ALLAN = "allan_deviation"
+
+MINIMUM_SAMPLES = 10
+_NEAR_THE_POLE = np.radians(75.0)
+
+_GAP = 3.0
+"""Periods of the truth, in a longer gap of which nothing is compared."""
 
 
 def main(arguments):
@@ -55,9 +82,7 @@ def main(arguments):
     except RecordingError as error:
         raise RecordingError(f"{options.imu} and {options.truth}: {error}") from None
     remarks = [*imu.remarks, *truth.remarks, *validation.remarks]
-    print(_text(validation, judged))
-    for remark in remarks:
-        print(remark)
+    print(_text(validation, judged), *remarks, sep="\n")
     if options.out:
         _write(options, validation, judged, remarks)
     return 0 if all(one.passed for one in judged) else FAILED
@@ -85,10 +110,9 @@ def _text(validation, judged) -> str:
     return "\n".join(lines)
 
 
-def _write(options, validation, judged: list[JudgedLimit], remarks) -> None:
+def _write(options, validation, judged, remarks) -> None:
     """Write table, Allan deviations, summary and figure."""
     # Nobody else waits for matplotlib.
-    from imu_simulation_framework.commands.imu_validation import validation_figure
     from imu_simulation_framework.report.drawing import drawing
 
     out = make_folder(options.out)
@@ -122,16 +146,6 @@ def _write(options, validation, judged: list[JudgedLimit], remarks) -> None:
     print(f"{Path(options.out)}: validation.csv, allan_deviation.csv, validation.json, .png")
 
 
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' is no time above zero [s]")
-    return value
-
-
 def _parser():
     parser = ArgumentParser(__doc__)
     parser.add_argument("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
@@ -141,7 +155,299 @@ def _parser():
         "--align", action="store_true", help="move the stamps until the yaw rates fit best"
     )
     parser.add_argument(
-        "--max-shift", type=_seconds, default=1.0, metavar="S", help="at most (default: 1)"
+        "--max-shift",
+        default=1.0,
+        metavar="S",
+        help="at most (default: 1)",
+        type=lambda text: accepted_number(
+            text, lambda value: 0.0 < value < math.inf, f"'{text}' is no time above zero [s]"
+        ),
     )
     parser.add_argument("--out", metavar="DIR", help="for CSV, JSON and the figure")
     return parser
+
+
+@dataclass(frozen=True)
+class AxisError:
+    """The error of one axis, truth minus IMU, (n,) in the unit of :data:`UNITS`.
+
+    ``axis`` is of :data:`AXES` or :data:`NORM`; ``allan_deviation`` is the overlapping one at the
+    averaging times ``tau`` [s], (taus,) each.
+    """
+
+    quantity: str
+    axis: str
+    error: np.ndarray
+    statistics: ErrorStatistics
+    tau: np.ndarray
+    allan_deviation: np.ndarray
+
+    def value(self, statistic: str, tau: float | None = None) -> float:
+        """Return a statistic's size; of the Allan deviation that at an averaging time [s].
+
+        Raises
+        ------
+        RecordingError
+            The recording is too short for it.
+        """
+        if tau is None:
+            return abs(float(getattr(self.statistics, statistic)))
+        if not (len(self.tau) and self.tau[0] * (1 - 1e-9) <= tau <= self.tau[-1] * (1 + 1e-9)):
+            raise RecordingError(
+                f"the Allan deviation of {self.quantity} {self.axis} is not known at {tau:g} s"
+            )
+        with np.errstate(divide="ignore"):
+            logarithm = np.log(self.allan_deviation)
+        return float(np.exp(np.interp(np.log(tau), np.log(self.tau), logarithm)))
+
+
+@dataclass(frozen=True)
+class ImuValidation:
+    """The errors of an IMU at the times [s], (n,), of its samples that were compared.
+
+    Its stamps were moved back by ``shift`` [s]; ``remarks`` say how times were put together, and
+    what was left out.
+    """
+
+    time: np.ndarray
+    axes: list[AxisError]
+    shift: float = 0.0
+    remarks: list[str] = field(default_factory=list)
+
+    def axis(self, quantity: str, axis: str) -> AxisError | None:
+        """Return one of them; None if it was not compared."""
+        wanted = (quantity, axis)
+        return next((one for one in self.axes if (one.quantity, one.axis) == wanted), None)
+
+
+class Limit(NamedTuple):
+    """What a statistic may be at most, in the unit of its quantity; ``tau`` [s] of an Allan one."""
+
+    quantity: str
+    axis: str
+    statistic: str
+    maximum: float
+    tau: float | None = None
+
+    @property
+    def name(self) -> str:
+        """As a person says it."""
+        at = "" if self.tau is None else f" at {self.tau:g} s"
+        return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{at}"
+
+
+class JudgedLimit(NamedTuple):
+    """A limit and what was found."""
+
+    limit: Limit
+    value: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is kept; what is no number is not."""
+        return self.value <= self.limit.maximum
+
+
+def validate_imu(
+    imu: pd.DataFrame, truth: pd.DataFrame, align: bool = False, max_shift: float = 1.0
+) -> ImuValidation:
+    """Compare an IMU with the truth, axis by axis, at the IMU's stamps.
+
+    The truth is interpolated linearly, angles after unwrapping; nothing is compared outside of it,
+    or in a gap of it. Errors are truth minus IMU; those of angles are wrapped to (-pi, pi] and then
+    unwrapped, and their level is not changed: a constant error is one.
+
+    Parameters
+    ----------
+    imu, truth : DataFrame
+        ImuRecord; columns that are missing in one of them are not compared.
+    align : bool
+        Whether the IMU's stamps are moved until the yaw rates fit best
+        (:func:`.find_time_shift`); both must have a yaw.
+    max_shift : float
+        Largest shift looked for [s].
+
+    Raises
+    ------
+    RecordingError
+        There is nothing to compare.
+    """
+    columns = [name for group in QUANTITIES.values() for name in group]
+    common = [name for name in columns if name in imu and name in truth]
+    if not common:
+        of_imu, of_truth = (
+            ", ".join(name for name in columns if name in table) or "none" for table in (imu, truth)
+        )
+        raise RecordingError(
+            f"the two have no axis in common: the IMU has {of_imu}, the truth {of_truth}"
+        )
+    shift, remark = 0.0, "compared at the IMU's stamps; the two clocks are taken for one"
+    if align:
+        shift, remark = _shift(imu, truth, max_shift)
+    remarks = [remark]
+    time = imu.index.to_numpy(dtype=float) - shift
+    true_time = truth.index.to_numpy(dtype=float)
+    if min(len(time), len(true_time)) < 2:
+        raise RecordingError("less than two samples cannot be compared")
+    # Between two samples of the truth that are not far from each other.
+    longest = _GAP * float(np.median(np.diff(true_time)))
+    after = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
+    near = (true_time[after] - true_time[after - 1] <= longest) | np.isin(time, true_time)
+    inside = (time >= true_time[0]) & (time <= true_time[-1]) & near
+    if inside.sum() < MINIMUM_SAMPLES:
+        raise RecordingError(
+            f"only {inside.sum()} samples of the IMU are where the truth is known, "
+            f"{true_time[0]:.3f} to {true_time[-1]:.3f} s; the IMU's are {time[0]:.3f} to "
+            f"{time[-1]:.3f} s"
+        )
+    if not inside.all():
+        remarks.append(
+            f"{len(inside) - inside.sum()} of {len(inside)} samples are outside of the truth or in "
+            "a gap of it, and left out"
+        )
+    if not np.isin(time[inside], true_time).all():
+        remarks.append("the truth was interpolated linearly between its samples")
+    at = time[inside]
+    errors = {
+        name: _error(imu[name].to_numpy()[inside], truth[name].to_numpy(), at, true_time, name)
+        for name in common
+    }
+    steps = np.diff(at)
+    rate = 1.0 / float(np.median(steps))
+    parts = np.flatnonzero(steps > _GAP / rate) + 1
+    axes = []
+    for quantity, names in QUANTITIES.items():
+        given = {axis: errors[name] for axis, name in zip(AXES[quantity], names) if name in errors}
+        if len(given) == len(names):
+            given[NORM] = np.linalg.norm(np.column_stack(list(given.values())), axis=1)
+        axes += [_axis(quantity, axis, at, error, rate, parts) for axis, error in given.items()]
+    if "pitch" in truth and {"roll", "yaw"} & set(common):
+        steepest = float(np.abs(truth["pitch"].to_numpy()).max())
+        if steepest > _NEAR_THE_POLE:
+            remarks.append(
+                f"the truth pitches by up to {np.degrees(steepest):.0f} deg: near 90 deg roll and "
+                "yaw turn into each other, so that their errors there say nothing of the IMU"
+            )
+    missing = [name for name in columns if name not in common]
+    if missing:
+        remarks.append(f"not compared, as one of the two has none: {', '.join(missing)}")
+    return ImuValidation(at, axes, shift, remarks)
+
+
+def read_limits(content: Any) -> list[Limit]:
+    """Return the limits of a mapping ``{quantity: {axis: {statistic: maximum}}}``.
+
+    An Allan deviation's maximum is a mapping from averaging times [s] to maxima.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such quantity, axis or statistic, or a maximum is no positive number.
+    """
+    limits = []
+    for quantity, axes in _entries(content, "the limits", QUANTITIES, "quantity"):
+        known = (*AXES[quantity], NORM)
+        for axis, statistics in _entries(axes, quantity, known, f"axis of {quantity}"):
+            place, known = f"{quantity}.{axis}", (*STATISTICS, ALLAN)
+            for name, maximum in _entries(statistics, place, known, f"statistic of {place}"):
+                key = f"{place}.{name}"
+                if name != ALLAN:
+                    limits.append(Limit(quantity, axis, name, _positive(maximum, key)))
+                    continue
+                for tau, value in _entries(maximum, key):
+                    at = _positive(tau, f"an averaging time of {key}")
+                    limits.append(Limit(quantity, axis, ALLAN, _positive(value, key), at))
+    if not limits:
+        raise ConfigurationError("there are no limits")
+    return limits
+
+
+def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[JudgedLimit]:
+    """Return each limit with what was found.
+
+    Raises
+    ------
+    RecordingError
+        What is limited was not compared, or is not known.
+    """
+    judged = []
+    for limit in limits:
+        axis = validation.axis(limit.quantity, limit.axis)
+        if axis is None:
+            raise RecordingError(
+                f"there is a limit to {limit.name}, but {limit.quantity} {limit.axis} could not "
+                "be compared"
+            )
+        judged.append(JudgedLimit(limit, axis.value(limit.statistic, limit.tau)))
+    return judged
+
+
+def _shift(imu, truth, max_shift):
+    if "yaw" not in imu or "yaw" not in truth:
+        raise RecordingError("one of the two has no yaw to align the times by")
+    found = find_time_shift(imu.index, imu["yaw"], truth.index, truth["yaw"], max_shift)
+    if found.problem:
+        return 0.0, f"times were not aligned: {found.problem}"
+    return found.shift, (
+        f"the IMU is {found.shift:.4f} s late by its yaw rate (correlation "
+        f"{found.correlation:.2f}); its stamps were moved by that"
+    )
+
+
+def _error(values, true_values, time, true_time, name):
+    if name not in EULER:
+        return np.interp(time, true_time, true_values) - values
+    between = np.interp(time, true_time, unwrap(true_values))
+    return unwrap(difference(between, values))
+
+
+def _axis(quantity, axis, time, error, rate, parts) -> AxisError:
+    statistics = error_statistics(time, error)
+    assert statistics is not None  # there are samples
+    pieces = [piece for piece in np.split(error, parts) if len(piece) >= MINIMUM_SAMPLES]
+    tau = deviation = np.empty(0)
+    if pieces:
+        factors = averaging_factors(max(map(len, pieces)))
+        tau = factors / rate
+        deviation = np.sqrt(overlapping_allan_variance(pieces, rate, factors))
+    return AxisError(quantity, axis, error, statistics, tau, deviation)
+
+
+def _entries(value, name, known=None, what=""):
+    """Return keys and values of a mapping; the keys are among those that are known."""
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{name} is {shown(value)}, expected keys with values")
+    for key, entry in value.items():
+        if known is not None and key not in known:
+            raise ConfigurationError(f"{shown(key)} is no {what}; there are {', '.join(known)}")
+        yield key, entry
+
+
+def _positive(value, name) -> float:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (number and math.isfinite(value) and value > 0.0):
+        raise ConfigurationError(f"{name} is {shown(value)}, expected a number above zero")
+    return float(value)
+
+
+_TITLES = {"rate": "angular velocity", "force": "specific force", "orientation": "orientation"}
+
+
+def validation_figure(validation: ImuValidation) -> Figure:
+    """Return errors over time at the left and their Allan deviation at the right."""
+    figure = Figure(widths=(1.0, 1.0), width=11.0)
+    for quantity in dict.fromkeys(axis.quantity for axis in validation.axes):
+        shown = [one for one in validation.axes if one.quantity == quantity and one.axis != NORM]
+        looks = style.series(len(shown))
+        unit = UNITS[quantity].replace("^2", "²")
+        title = f"{_TITLES[quantity]}, truth minus IMU"
+        figure.panel(f"error [{unit}]", title, height=240).zero()
+        for one, look in zip(shown, looks):
+            thin = {**look, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
+            figure.line(validation.time - validation.time[0], one.error, thin, one.axis)
+        title = "Allan deviation of the error"
+        figure.panel(f"[{unit}]", title, x="averaging time [s]", log="xy", height=240)
+        for one, look in zip(shown, looks):
+            known = one.allan_deviation > 0.0
+            figure.line(one.tau[known], one.allan_deviation[known], look, one.axis)
+    return figure

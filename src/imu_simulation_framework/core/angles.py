@@ -14,9 +14,6 @@ import numpy as np
 
 TWO_PI = 2.0 * math.pi
 
-_LEVEL = 0.43
-"""Half the sine of less than 60 degrees of pitch."""
-
 
 def _rotation():
     # Imported here, since every node knows angles, and it takes 27 MB.
@@ -30,12 +27,7 @@ def wrap(angle):
 
     An angle that is already there is returned unchanged, bit for bit.
 
-    ``angle`` (float or array_like): angle or angles [rad].
-
-    Returns
-    -------
-    float or ndarray
-        Wrapped angles [rad], shape of the argument.
+    ``angle`` (float or array_like): [rad], as what is returned, in the same shape.
     """
     if isinstance(angle, (float, int)):
         wrapped = angle - TWO_PI * math.ceil((angle - math.pi) / TWO_PI)
@@ -57,17 +49,12 @@ def difference(a, b):
 
 
 def unwrap(angles, axis=-1):
-    """Remove the jumps of a full turn from a sequence of angles [rad].
+    """Remove the jumps of a full turn from angles (array_like) that follow each other [rad].
 
-    Consecutive angles must differ by less than half a turn, otherwise the sense of
-    rotation is not known. Not-a-number spoils all that follows, so remove it first.
+    The first one stays. Consecutive angles must differ by less than half a turn, otherwise the
+    sense of rotation is not known. Not-a-number spoils all that follows, so remove it first.
 
-    ``angles`` (array_like): angles [rad]. ``axis``: axis along which they follow each other.
-
-    Returns
-    -------
-    ndarray
-        Angles [rad] that start with the first one given.
+    ``axis``: along which they follow each other.
     """
     return np.unwrap(np.asarray(angles, dtype=float), axis=axis)
 
@@ -75,34 +62,19 @@ def unwrap(angles, axis=-1):
 def interpolate(times, known_times, angles):
     """Interpolate angles linearly, the short way round.
 
-    Parameters
-    ----------
-    times : float or array_like
-        Where; before and after the known ones the first and the last angle hold.
-    known_times : array_like, shape (n,)
-        Increasing.
-    angles : array_like, shape (n,)
-        [rad]; wrapped or not, see :func:`unwrap`.
-
-    Returns
-    -------
-    float or ndarray
-        Unwrapped [rad], shape of ``times``.
+    What is returned is unwrapped [rad], in the shape of ``times`` (float or array_like); before and
+    after the known ones the first and the last angle hold. ``known_times`` (n,): increasing.
+    ``angles`` (n,): [rad]; wrapped or not, see :func:`unwrap`.
     """
     return np.interp(times, known_times, unwrap(angles))
 
 
 def roll_pitch_yaw_from_quaternion(quaternions):
-    """Return roll, pitch and yaw of quaternions.
+    """Return roll, pitch and yaw (..., 3) of quaternions (..., 4) in order x, y, z, w [rad].
+
+    Pitch is in [-pi/2, pi/2], the others in [-pi, pi].
 
     Raises ValueError: if a quaternion has length zero.
-
-    ``quaternions`` (..., 4): order x, y, z, w; of any length but zero.
-
-    Returns
-    -------
-    ndarray, shape (..., 3)
-        Roll, pitch, yaw [rad]; pitch in [-pi/2, pi/2], the others in [-pi, pi].
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if quaternions.size == 0:
@@ -124,9 +96,9 @@ def yaw_from_quaternion(quaternions):
     """
     if len(quaternions) == 4 and np.ndim(quaternions[0]) == 0:
         x, y, z, w = quaternions
-        # Of one that is no nearer to the vertical than 60 degrees scipy does not warn; to tell it
-        # not to takes longer than the yaw.
-        if abs(w * y - x * z) < _LEVEL * (x * x + y * y + z * z + w * w):
+        # Of one that is no nearer to the vertical than 60 degrees, of which half the sine is 0.43,
+        # scipy does not warn; to tell it not to takes longer than the yaw.
+        if abs(w * y - x * z) < 0.43 * (x * x + y * y + z * z + w * w):
             return float(_rotation().from_quat(quaternions).as_euler("ZYX")[0])
     yaw = roll_pitch_yaw_from_quaternion(quaternions)[..., 2]
     return float(yaw) if yaw.ndim == 0 else yaw
@@ -142,14 +114,9 @@ def yaw_in_a_loop(x: float, y: float, z: float, w: float) -> float:
 
 
 def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
-    """Return unit quaternions of roll, pitch and yaw.
+    """Return unit quaternions (..., 4) of roll, pitch and yaw (..., 3) [rad].
 
-    ``roll_pitch_yaw`` (..., 3): roll, pitch, yaw [rad].
-
-    Returns
-    -------
-    ndarray, shape (..., 4)
-        Order x, y, z, w, with w >= 0 so that equal orientations are equal numbers.
+    Their order is x, y, z, w, with w >= 0 so that equal orientations are equal numbers.
     """
     angles = np.asarray(roll_pitch_yaw, dtype=float)
     if angles.size == 0:
@@ -176,12 +143,8 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
 def turns(first, second):
     """Return the rotation vectors that lead from orientations to others, in the axes of the first.
 
-    ``first``, ``second`` (n, 4): quaternions x, y, z, w of length one.
-
-    Returns
-    -------
-    ndarray, shape (n, 3)
-        Axis times angle [rad], of at most half a turn.
+    ``first``, ``second`` (n, 4): quaternions x, y, z, w of length one. A vector (n, 3) is axis
+    times angle [rad], of at most half a turn.
     """
     x, y, z, w = first.T
     # For many rotations several times faster than scipy's Rotation.

@@ -128,15 +128,10 @@ def checked_matrix(name, value) -> Matrix:
     rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
     if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
         raise ConfigurationError(f"{name} must have three rows of three numbers.")
-    x, y, z = (
-        (
-            checked_number(f"{name} {axis}x", row[0]),
-            checked_number(f"{name} {axis}y", row[1]),
-            checked_number(f"{name} {axis}z", row[2]),
-        )
+    return tuple(  # type: ignore[return-value]
+        tuple(checked_number(f"{name} {axis}{other}", one) for other, one in zip(AXES, row))
         for axis, row in zip(AXES, rows)
     )
-    return x, y, z
 
 
 def checked_band(name, value):
@@ -159,9 +154,12 @@ def checked_table(name, value, what="temperature", over="time"):
     rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
     if any(not isinstance(row, list) or len(row) != 2 for row in rows):
         raise ConfigurationError(f"{name} must be a list of pairs of a {over} and a {what}.")
-    rows = tuple(
-        (checked_number(name, first), checked_number(name, second)) for first, second in rows
-    )
+    rows = tuple(tuple(checked_number(name, number) for number in row) for row in rows)
+    return require_increasing(name, rows, over)
+
+
+def require_increasing(name, rows, over="time"):
+    """Return rows whose first numbers, times or frequencies, increase."""
     for (earlier, _), (later, _) in zip(rows, rows[1:]):
         if not earlier < later:
             unit, plural = ("s", "times") if over == "time" else ("Hz", "frequencies")

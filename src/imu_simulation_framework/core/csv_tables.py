@@ -80,10 +80,7 @@ def read_csv(path, columns=None) -> pd.DataFrame:
     ``path``. ``columns`` (sequence of str, optional): those of the columns that are wanted beside
     the time; by default all.
 
-    Returns
-    -------
-    DataFrame
-        float64, index ``time`` [s]; of the wanted columns those that are there.
+    Returned: float64, index ``time`` [s]; of the wanted columns those that are there.
     """
     path = Path(path)
     try:

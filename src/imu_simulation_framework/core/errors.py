@@ -46,21 +46,15 @@ class TrajectoryError(FrameworkError):
 class TooFastError(TrajectoryError):
     """The robot's wheels cannot follow a trajectory.
 
-    Attributes
-    ----------
-    excess : str
-        Where and how much, without the advice.
-    scale, smoothing_window : float or None
-        Either of them would do, None if none does.
+    ``excess``: where and how much, without the advice. ``scale``, ``smoothing_window``: either of
+    them would do, None if none does.
     """
 
     def __init__(
         self, excess: str, advice: str, scale: float | None, smoothing_window: float | None
     ) -> None:
         super().__init__(f"The trajectory is too fast for the robot: {excess}; {advice}.")
-        self.excess = excess
-        self.scale = scale
-        self.smoothing_window = smoothing_window
+        self.excess, self.scale, self.smoothing_window = excess, scale, smoothing_window
 
 
 class SimulatorError(FrameworkError):

@@ -1,10 +1,13 @@
-"""Libraries that only some jobs need: pip's extras of this package."""
+"""Libraries: pip's extras, which only some jobs need, and the versions of what decides digits."""
 
 from __future__ import annotations
 
 import importlib
+import platform
+from importlib.metadata import version
 from typing import Any
 
+import imu_simulation_framework
 from imu_simulation_framework.core.errors import ConfigurationError
 
 EXTRAS = {
@@ -26,7 +29,7 @@ def required(module: str, for_what: str) -> Any:
 
     Raises :class:`.MissingLibraryError`: it is not installed; the sentence says how to install it.
 
-    ``module``: A key of ``EXTRAS``, or a module inside one. ``for_what``: what needs it, for the
+    ``module``: a key of ``EXTRAS``, or a module inside one. ``for_what``: what needs it, for the
     sentence: "a report".
     """
     library = module.partition(".")[0]
@@ -40,3 +43,13 @@ def required(module: str, for_what: str) -> Any:
             "repository",
             name=library,
         ) from error
+
+
+def versions() -> dict:
+    """Return the versions of this package, Python and the libraries that decide the digits."""
+    libraries = ("numpy", "scipy", "pandas", "matplotlib")
+    return {
+        "imu_simulation_framework": imu_simulation_framework.__version__,
+        "python": platform.python_version(),
+        **{library: version(library) for library in libraries},
+    }

@@ -1,6 +1,7 @@
 """Files: where the package's own are, and reading those that anybody may have put there.
 
-Those are read only if they are regular ones, and not without a limit.
+Those are read only if they are regular ones, and not without a limit; XML is bounded before a
+parser makes anything of it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import json
 import math
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
+from xml.parsers import expat
 
 import numpy as np
 
@@ -47,18 +50,12 @@ class _Unwaited(io.FileIO):
 
 
 def open_regular(path):
-    """Open a regular file, or a link to one, for reading bytes.
+    """Open a regular file, or a link to one, as a binary file to read.
 
     Opening a FIFO would wait for somebody to write into it, and a device like /dev/zero never
     ends; both are refused before that.
 
     Raises OSError: it cannot be opened, or is no regular file.
-
-    ``path``.
-
-    Returns
-    -------
-    binary file
     """
     # Opening a device may already do something: rewind a tape, take a terminal.
     _require_regular(os.stat(path))
@@ -75,12 +72,8 @@ def open_regular(path):
 def read_settings(path) -> str:
     """Return the text of a file of settings or parameters, which is small.
 
-    Raises
-    ------
-    OSError
-        It cannot be read, is no regular file, or is larger than any such file.
-    UnicodeDecodeError
-        It is no text in UTF-8.
+    Raises OSError: it cannot be read, is no regular file, or is larger than any such file;
+    UnicodeDecodeError: it is no text in UTF-8.
     """
     with open_regular(path) as file:
         return read_at_most(file, SETTINGS_LIMIT).decode("utf-8")
@@ -150,14 +143,12 @@ def plain_path(path) -> str:
     return shortened if os.path.realpath(shortened) == real else real
 
 
-ENDINGS = (".bag", ".csv", ".db3", ".gz", ".log", ".mcap", ".txt", ".tum", ".zst")
-"""Of recordings; what else stands behind a point is a part of the name, as in a date."""
-
-
 def name_of_recording(path) -> str:
     """Return the name of a recording's file or folder without its endings."""
     name = Path(path).name
-    while Path(name).suffix.lower() in ENDINGS:
+    # What else stands behind a point is a part of the name, as in a date.
+    known = (".bag", ".csv", ".db3", ".gz", ".log", ".mcap", ".txt", ".tum", ".zst")
+    while Path(name).suffix.lower() in known:
         name = Path(name).stem
     return name
 
@@ -203,3 +194,54 @@ def plain(value):
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, str) else str(value)
+
+
+XML_LIMIT = 8 * 2**20
+"""Bytes of a file; far above any robot's or aircraft's."""
+
+MAX_TAGS = 200_000
+MAX_DEPTH = 200  # a reader that calls itself for each, as JSBSim does, overflows its stack
+
+
+class UnusableXmlError(ValueError):
+    """XML that is not read; its text ends a sentence, ``line`` is where."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def require_bounded_xml(content: bytes) -> None:
+    """Refuse XML that is nested too deeply, has too many tags, or declares entities.
+
+    Nothing is built of it: memory and depth do not grow with what is in it. What is not well-formed
+    the parser refuses that reads it then, at the same place.
+
+    Raises :class:`.UnusableXmlError`: it is so, or larger than ``XML_LIMIT``.
+
+    ``content``: a whole file.
+    """
+    parser = expat.ParserCreate()
+    depth = tags = 0
+
+    def refuse(reason):
+        raise UnusableXmlError(reason, parser.CurrentLineNumber)
+
+    def start(*_):
+        nonlocal depth, tags
+        depth, tags = depth + 1, tags + 1
+        if depth > MAX_DEPTH:
+            refuse(f"tags are nested more than {MAX_DEPTH} deep")
+        if tags > MAX_TAGS:
+            refuse(f"it has more than {MAX_TAGS} tags")
+
+    def end(*_):
+        nonlocal depth
+        depth -= 1
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.EntityDeclHandler = lambda *_: refuse("entities are not read; remove them")
+    if len(content) > XML_LIMIT:
+        raise UnusableXmlError(f"it is larger than {XML_LIMIT // 2**20} MiB", 1)
+    with suppress(expat.ExpatError, LookupError):  # an encoding that is not known
+        parser.Parse(content, True)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import reprlib
 import unicodedata
 
-LONGEST_VALUE = 200
-"""Characters of a value that a sentence shows whole."""
-
-MAX_LISTED = 40
-"""Names that a sentence lists; more are a table, not a sentence."""
+LONGEST_VALUE = 200  # characters of a value that a sentence shows whole
+MAX_LISTED = 40  # names that a sentence lists; more are a table
 
 
 def printable(text: str) -> str:

@@ -44,35 +44,15 @@ def setting(
 ) -> Any:
     """Declare a field of :class:`Settings`: its default and what it accepts.
 
-    Parameters
-    ----------
-    default : object
-        Accepted whatever the rest says.
-    unit : str
-        For the one who asks; nothing is converted.
-    choices : sequence, optional
-        A tuple holds some of them, each at most once; it is written as words with commas between.
-    other_names : mapping, optional
-        Names that lead to the choices that they had before.
-    minimum, maximum : float
-        Both inclusive.
-    above : float, optional
-        An exclusive lower bound.
-    path : bool or str
-        Whether a text is a path; an ending, for a text that is a path if it has that.
+    ``default``: accepted whatever the rest says. ``unit``: for the one who asks; nothing is
+    converted. ``choices``: a tuple holds some of them, each at most once; it is written as words
+    with commas between. ``other_names``: names that lead to the choices that they had before.
+    ``minimum``, ``maximum``: both inclusive. ``above``: an exclusive lower bound. ``path``: whether
+    a text is a path; an ending, for a text that is a path if it has that.
     """
-    return field(
-        default=default,
-        metadata={
-            "unit": unit,
-            "choices": choices,
-            "other_names": other_names or {},
-            "minimum": minimum,
-            "maximum": maximum,
-            "above": above,
-            "path": path,
-        },
-    )
+    metadata: dict[str, Any] = {"unit": unit, "choices": choices, "path": path}
+    metadata.update(minimum=minimum, maximum=maximum, above=above, other_names=other_names or {})
+    return field(default=default, metadata=metadata)
 
 
 def declared(
@@ -86,27 +66,17 @@ def declared(
 ) -> Any:
     """Declare a field of :class:`Settings` by the function that checks it.
 
-    Parameters
-    ----------
-    default : object
-        Without one the field has to be given; None, if it is the default, is accepted. What can be
-        called makes it.
-    check : callable
-        ``check(name, value, **bounds)`` returns the value as it shall be, or raises.
-    unit : str
-        For the one who asks; nothing is converted.
-    always : bool
-        Whether :func:`to_mapping` has it also where it is at its default.
-    part : type, optional
-        The settings that it is in turn; of a field whose default is a tuple, those of each element.
+    ``default``: without one the field has to be given; None, if it is the default, is accepted.
+    What can be called makes it. ``check``: ``check(name, value, **bounds)`` returns the value as it
+    shall be, or raises. ``unit``: for the one who asks; nothing is converted. ``always``: whether
+    :func:`to_mapping` has it also where it is at its default. ``part``: the settings that it is in
+    turn; of a field whose default is a tuple, those of each element.
     """
     metadata = {"check": check, "bounds": bounds, "unit": unit, "always": always}
     if part is not None:
         several = isinstance(default, tuple)
         check = checked_parts if several else checked_part
         metadata.update(part=part, several=several, check=check, bounds={"kind": part, **bounds})
-    if default is MISSING:
-        return field(metadata=metadata)
     if callable(default):
         return field(default_factory=default, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -127,9 +97,8 @@ def checked_parts(name, value, kind, most=10_000):
 def checked_list(name, value, most=10_000) -> tuple:
     """Return what a list or tuple of at most so many holds."""
     if not isinstance(value, (list, tuple)) or len(value) > most:
-        raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be a list of at most {most}."
-        )
+        wrong = f"{name} is {shown(value)}, but it must be a list of at most {most}."
+        raise ConfigurationError(wrong)
     return tuple(value)
 
 
@@ -166,16 +135,9 @@ def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") ->
     Raises :class:`.ConfigurationError`: a key is unknown or missing, or a value is not what it must
     be.
 
-    Parameters
-    ----------
-    kind : type
-        Of settings.
-    content : mapping
-        Its fields; parts are mappings in turn, several are lists of such.
-    what : str
-        What it describes, for the sentence: "the receiver".
-    inside : str
-        Stands before the name of a value that is refused.
+    ``kind``: of settings. ``content``: its fields; parts are mappings in turn, several are lists of
+    such. ``what``: what it describes, for the sentence: "the receiver". ``inside``: stands before
+    the name of a value that is refused.
     """
     keys = {key.name: key for key in dataclasses.fields(kind)}
     check_keys(content, list(keys), what)
@@ -261,14 +223,8 @@ def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
 
     Raises :class:`.ConfigurationError`: the text is not what the field declares.
 
-    Parameters
-    ----------
-    where : str
-        File, section and key, with which the sentence of an error begins.
-    key : dataclasses.Field
-        Declared by :func:`setting`.
-    text : str
-        Not empty.
+    ``where``: file, section and key, with which the sentence of an error begins. ``key``: declared
+    by :func:`setting`. ``text``: not empty.
     """
     accepted, kind = key.metadata, _kind(key)
     if kind == "bool":
@@ -296,9 +252,8 @@ def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
         try:
             value = int(text)
         except ValueError:
-            raise ConfigurationError(
-                f"{where}: expected a whole number, got {shown(text)}"
-            ) from None
+            wrong = f"{where}: expected a whole number, got {shown(text)}"
+            raise ConfigurationError(wrong) from None
     bound = bound_of(value, accepted["minimum"], accepted["maximum"], accepted["above"])
     if bound:
         raise ConfigurationError(f"{where}: expected {bound}, got {as_written(text)}")

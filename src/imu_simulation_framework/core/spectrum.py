@@ -57,22 +57,12 @@ def power_spectral_density(time, values, detrend="constant"):
     can be, because the slow part of a heading error is what matters and only a long
     segment resolves it.
 
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        Strictly ascending times [s].
-    values : array_like, shape (..., n)
-        The signal, or several of the same times.
-    detrend : {"constant", "linear"}
-        What is taken out of each segment. A heading that turns on and on needs "linear".
+    ``time`` (n,): strictly ascending times [s]. ``values`` (..., n): the signal, or several of the
+    same times. ``detrend`` ({"constant", "linear"}): what is taken out of each segment. A heading
+    that turns on and on needs "linear".
 
-    Returns
-    -------
-    Spectrum or None
-        None if there are fewer than 16 samples.
+    What is returned is a :class:`Spectrum`, None if there are fewer than 16 samples.
 
-    References
-    ----------
     P. D. Welch, The use of fast Fourier transform for the estimation of power spectra,
     IEEE Trans. Audio Electroacoust. 15 (1967) 70-73.
     """
@@ -119,12 +109,8 @@ def logarithmic_average(spectrum, per_decade=40):
 
     ``spectrum`` (Spectrum). ``per_decade``: bands per factor of ten.
 
-    Returns
-    -------
-    frequency : ndarray
-        Mean frequency of each band that is not empty [Hz].
-    density : ndarray, shape (..., bands)
-        Mean density of the band.
+    Returned are the mean frequency of each band that is not empty [Hz], and the mean density
+    (..., bands) of the band.
     """
     first, count = _bands(spectrum, per_decade)
     return (
@@ -136,18 +122,10 @@ def logarithmic_average(spectrum, per_decade=40):
 def confidence_factors(spectrum, per_decade=40, level=0.95):
     """Factors between which the true density lies, for :func:`logarithmic_average`'s densities.
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-    per_decade : int
-        Bands per factor of ten.
-    level : float
-        Of confidence.
+    ``spectrum`` (Spectrum). ``per_decade`` (int): bands per factor of ten. ``level`` (float): of
+    confidence.
 
-    Returns
-    -------
-    low, high : ndarray
-        For each band; the density times these is the interval.
+    Returned are a lower and an upper factor for each band; the density times these is the interval.
     """
     _, counts = _bands(spectrum, per_decade)
     return variance_interval(
@@ -170,13 +148,8 @@ def degrees_of_freedom(segments, values) -> float:
 
     ``segments``, ``values``: how many were averaged.
 
-    Returns
-    -------
-    float
-        Twice the squared mean over the variance, 2 for a single value.
+    What is returned is twice the squared mean over the variance, 2 for a single value.
 
-    References
-    ----------
     P. D. Welch, IEEE Trans. Audio Electroacoust. 15 (1967) 70-73; D. B. Percival, A. T. Walden,
     Spectral Analysis for Physical Applications (1993), on overlapped segment averaging.
     """
@@ -218,11 +191,8 @@ def variance_interval(degrees_of_freedom, level=0.95):
     The estimate times these factors is the interval: that of a variance of Gaussian values, whose
     estimate over the truth has a chi-square distribution over its degrees of freedom.
 
-    ``degrees_of_freedom`` (array_like). ``level``: of confidence.
-
-    Returns
-    -------
-    low, high : ndarray
+    ``degrees_of_freedom`` (array_like). ``level``: of confidence. Returned are a lower and an upper
+    factor.
     """
     from scipy import special
 

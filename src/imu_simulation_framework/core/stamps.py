@@ -1,4 +1,4 @@
-"""Time stamps of a recording: what is wrong with them, and how they can be put in order."""
+"""Time stamps of a recording: what is wrong with them, how they are put in order, and gaps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,47 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from imu_simulation_framework.core.gaps import GAP_FACTOR
+ROUNDED = 1e-6
+"""By how much a stamp may be beside the time that was meant [s]."""
+
+GAP_FACTOR = 5.0
+"""A step of more than so many median steps is a gap."""
+
+BRIDGED = 0.5
+"""A step this long [s] is no gap, however close the other samples are: a heading hardly changes."""
+
+
+def behind_gaps(time) -> np.ndarray:
+    """Return indices of the samples that come first behind a gap.
+
+    A gap is a step of more than :data:`GAP_FACTOR` median steps and more than
+    :data:`BRIDGED` seconds.
+
+    ``time`` (n,): strictly ascending [s].
+    """
+    steps = np.diff(np.asarray(time, dtype=float))
+    if len(steps) == 0:
+        return np.empty(0, dtype=int)
+    limit = max(BRIDGED, GAP_FACTOR * float(np.median(steps)))
+    return np.flatnonzero(steps > limit) + 1
+
+
+def value_at(time, values, when) -> np.ndarray:
+    """Return a series at other times, linear between samples; nan in its gaps, before and after it.
+
+    ``time``, ``values`` (n,): times strictly ascending [s]. ``when`` (m,) [s].
+    """
+    time, when = np.asarray(time, dtype=float), np.asarray(when, dtype=float)
+    if len(time) == 0:
+        return np.full(len(when), np.nan)
+    result = np.interp(when, time, values, left=np.nan, right=np.nan)
+    behind = behind_gaps(time)
+    # Of a time within a gap both neighbours are the gap's ends.
+    after = np.searchsorted(time, when, side="left")
+    exact = (after < len(time)) & (time[np.minimum(after, len(time) - 1)] == when)
+    result[np.isin(after, behind) & ~exact] = np.nan
+    return result
+
 
 NANOSECONDS = 1_000_000_000
 
@@ -146,15 +186,9 @@ def seconds_from_counts(counts, per_second):
 def find(mask, times, places=None, start=None) -> Occurrences:
     """Count where a mask (n,) is true and tell the first place.
 
-    Parameters
-    ----------
-    mask : array_like of bool, shape (n,)
-    times : array_like, shape (n,)
-        Time of each sample [s], nan where it has none.
-    places : array_like of int, shape (n,), optional
-        Number of each sample in the recording, default 0, 1, 2...
-    start : float, optional
-        Time that counts as zero [s], default the smallest of ``times``.
+    ``mask`` (n,). ``times`` (n,): time of each sample [s], nan where it has none. ``places`` (n,):
+    number of each sample in the recording, default 0, 1, 2. ``start`` (float): time that counts as
+    zero [s], default the smallest of ``times``.
     """
     return find_places(np.flatnonzero(mask), times, places, start)
 
@@ -183,19 +217,12 @@ def examine_stamps(times, places=None, limits=None):
     times the first one recorded remains. Whether the result should be used at all is told
     by :meth:`StampReport.refusal`.
 
-    Parameters
-    ----------
-    times : array_like, shape (n,)
-        Time of each sample [s] in the order of recording; nan where it is missing.
-    places : array_like of int, shape (n,), optional
-        Number of each sample in the recording, for the report; default 0, 1, 2...
-    limits : StampLimits, optional
+    ``times`` (n,): time of each sample [s] in the order of recording; nan where it is missing.
+    ``places`` (n,): number of each sample in the recording, for the report; default 0, 1, 2.
+    ``limits`` (StampLimits).
 
-    Returns
-    -------
-    order : ndarray of int
-        Indices of the remaining samples; their times grow strictly.
-    report : StampReport
+    Returned are the indices of the remaining samples, whose times grow strictly, and a
+    :class:`StampReport`.
     """
     limits = limits or StampLimits()
     times = np.asarray(times, dtype=float)
@@ -215,17 +242,13 @@ def examine_stamps(times, places=None, limits=None):
 
     order = finite[np.argsort(recorded, kind="stable")]
     repeated = np.concatenate([[False], np.diff(times[order]) == 0.0])
-    duplicates = np.sort(order[repeated])
-    duplicate_mask = np.zeros(len(times), dtype=bool)
-    duplicate_mask[duplicates] = True
-    order = order[~repeated]
-
+    duplicates, order = np.sort(order[repeated]), order[~repeated]
     return order, replace(
         _growing_stamps(times[order], places[order], limits)[1],
         samples=len(times),
         missing=missing,
         unordered=find(older, recorded, places[finite]),
-        duplicates=find(duplicate_mask, times, places),
+        duplicates=find_places(duplicates, times, places),
         backward_step=float(max(0.0, -steps[back])),
         backward_place=int(places[finite][back]) if steps[back] < 0.0 else None,
     )

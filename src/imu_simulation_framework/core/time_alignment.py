@@ -10,8 +10,7 @@ from imu_simulation_framework.core import angles
 from imu_simulation_framework.core.spectrum import median_rate, uniform_grid
 
 MINIMUM_SAMPLES = 16
-MINIMUM_CORRELATION = 0.3
-"""Below this the two headings have too little in common for a shift to be believed."""
+MINIMUM_CORRELATION = 0.3  # below it two headings have too little in common for a shift
 
 
 class TimeShift(NamedTuple):
@@ -28,7 +27,7 @@ class TimeShift(NamedTuple):
     problem: str = ""
 
 
-def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_shift):
+def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_shift) -> TimeShift:
     """Find the delay of a heading against another by cross-correlation of yaw rates.
 
     Rates are correlated rather than headings, for a heading that drifts, or that turns on
@@ -36,18 +35,9 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     of the part that overlaps, and a parabola through the largest and its neighbours gives
     a fraction of a sample.
 
-    Parameters
-    ----------
-    signal_time, reference_time : array_like
-        Strictly ascending stamps [s].
-    signal_yaw, reference_yaw : array_like
-        Headings [rad]; any multiple of a full turn may be added to a sample.
-    max_shift : float
-        Largest shift looked for, to either side [s].
-
-    Returns
-    -------
-    TimeShift
+    ``signal_time``, ``reference_time`` (array_like): strictly ascending stamps [s]. ``signal_yaw``,
+    ``reference_yaw`` (array_like): headings [rad]; any multiple of a full turn may be added to a
+    sample. ``max_shift`` (float): largest shift looked for, to either side [s].
     """
     signal_time = np.asarray(signal_time, dtype=float)
     reference_time = np.asarray(reference_time, dtype=float)
@@ -67,22 +57,15 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     lags = np.arange(-largest_lag, largest_lag + 1)
     correlation = normalised_correlation(late, reference, lags)
     best = int(np.argmax(correlation))
-    if correlation[best] < MINIMUM_CORRELATION:
-        return TimeShift(
-            0.0,
-            float(correlation[best]),
-            f"the yaw rates correlate by {correlation[best]:.2f} at best, at least "
-            f"{MINIMUM_CORRELATION:g} is needed to align in time",
-        )
+    found = float(correlation[best])
+    if found < MINIMUM_CORRELATION:
+        problem = f"the yaw rates correlate by {found:.2f} at best, at least "
+        problem += f"{MINIMUM_CORRELATION:g} is needed to align in time"
+        return TimeShift(0.0, found, problem)
     if best in (0, len(lags) - 1):
-        return TimeShift(
-            0.0,
-            float(correlation[best]),
-            f"the yaw rates fit best at the largest shift allowed, {max_shift:g} s, so none "
-            "was applied; allow a larger one",
-        )
-    fraction = parabola_peak(correlation, best)
-    return TimeShift(float((lags[best] + fraction) / rate), float(correlation[best]))
+        problem = f"the yaw rates fit best at the largest shift allowed, {max_shift:g} s, so none "
+        return TimeShift(0.0, found, problem + "was applied; allow a larger one")
+    return TimeShift(float((lags[best] + parabola_peak(correlation, best)) / rate), found)
 
 
 def parabola_peak(values, best) -> float:

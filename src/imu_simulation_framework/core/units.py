@@ -1,4 +1,7 @@
-"""Units by their names, as factors to SI; each in one place.
+"""Constants of nature and of the simulated world, and units by their names, as factors to SI.
+
+The unit g and the world are two things: an accelerometer's data sheet in g means the one, what a
+robot's accelerometer feels at rest is the other.
 
 A unit is written as data sheets do, ``deg/h/sqrt(h)``, ``m s^-2``, ``ug/sqrt(Hz)``: names of
 :data:`SIZES` with powers and roots, separated by a blank, or by ``/`` in front of what divides.
@@ -9,7 +12,15 @@ from __future__ import annotations
 import math
 import re
 
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+STANDARD_GRAVITY = 9.80665
+"""The unit g, by definition (3rd General Conference on Weights and Measures, 1901) [m/s^2]."""
+
+WORLD_GRAVITY = 9.81
+"""Acceleration due to gravity in the simulated worlds, MuJoCo's and Gazebo's default [m/s^2]."""
+
+VACUUM_PERMEABILITY = 1.25663706127e-6
+"""The magnetic constant (CODATA 2022) [T m/A]."""
+
 
 _DEGREE = math.pi / 180.0
 

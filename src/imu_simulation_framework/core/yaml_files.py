@@ -38,7 +38,8 @@ _OF_YAML = "tag:yaml.org,2002:"
 class PlainLoader(yaml.SafeLoader):
     """The safe loader with YAML's own tags only, and limits on depth and aliases.
 
-    A key may not occur twice, and 1e-4 is a number, also without a point. Anything else is a
+    A key may not occur twice, and 1e-4 is a number, also without a point; 12:30 is a text, as in
+    YAML 1.2, where PyYAML reads a number to the base of 60. Anything else is a
     ``yaml.YAMLError``.
     """
 
@@ -56,14 +57,19 @@ class PlainLoader(yaml.SafeLoader):
                 self._refuse(f"{event.anchor!r} stands within itself", event.start_mark)
             self._values += self._values_of_anchor[event.anchor]
             if self._values > MAX_VALUES:
-                self._refuse(
-                    f"its aliases stand for more than {MAX_VALUES} values", event.start_mark
-                )
+                many = f"its aliases stand for more than {MAX_VALUES} values"
+                self._refuse(many, event.start_mark)
         else:
             self._values += 1
             if event.anchor is not None:
                 self._values_of_anchor[event.anchor] = self._values - before
         return node
+
+    def resolve(self, kind, value, implicit):
+        """Return the tag of a node that has none."""
+        tag = super().resolve(kind, value, implicit)
+        sexagesimal = tag in (f"{_OF_YAML}int", f"{_OF_YAML}float") and ":" in value
+        return self.DEFAULT_SCALAR_TAG if sexagesimal else tag
 
     # Told where the text is split into words: PyYAML reads ahead of what it builds.
     def fetch_flow_collection_start(self, TokenClass):
@@ -235,16 +241,9 @@ def read_described(
 
     Raises :class:`.ConfigurationError`: the file cannot be read, or ``make`` refuses what it holds.
 
-    Parameters
-    ----------
-    what : str
-        What it describes, for the sentence: "the GNSS receiver".
-    make : callable
-        Makes it of the file's keys and values.
-    named : bool
-        Whether it has a name, which is the file's unless it says one.
-    may_be_empty : bool
-        Whether a file that says nothing is one in which every key is left out.
+    ``what``: what it describes, for the sentence: "the GNSS receiver". ``make``: makes it of the
+    file's keys and values. ``named``: whether it has a name, which is the file's unless it says
+    one. ``may_be_empty``: whether a file that says nothing is one in which every key is left out.
     """
     content = read_yaml(path, what)
     if content is None and may_be_empty:

@@ -32,19 +32,14 @@ from imu_simulation_framework.drive.preparation import (
 from imu_simulation_framework.drive.results.files import safe_name
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.formats.any_format import (
-    likely_topics,
-    recording_format,
-    topics_of_bag,
-)
+from imu_simulation_framework.recordings.file_access import recording_format
+from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
 from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility import findings as faults
 from imu_simulation_framework.recordings.plausibility.findings import Finding, explain
-from imu_simulation_framework.recordings.plausibility.observations import (
-    Observations,
-)
+from imu_simulation_framework.recordings.plausibility.observations import Observations
 from imu_simulation_framework.recordings.plausibility.relation import (
     clock_offset,
     gyro_heading,
@@ -53,14 +48,13 @@ from imu_simulation_framework.recordings.plausibility.relation import (
 )
 from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
 from imu_simulation_framework.recordings.reading import (
-    RecordedReference,
+    Recorded,
     read_imu_samples,
     read_reference_samples,
 )
 from imu_simulation_framework.recordings.reference import has_to_be_smoothed, reference_table
 
-FAST = 70.0
-"""No robot or car of which somebody wants to know the heading drives this fast [m/s]."""
+FAST = 70.0  # no robot or car of which somebody wants to know the heading drives this fast [m/s]
 
 SLOW = 0.05
 """Nearly none creeps like this all the time [m/s]; a car whose positions are in kilometres does."""
@@ -72,26 +66,17 @@ _STEPS, _DIRECTED = 10, 0.7
 class RecordingCheck:
     """What a recording holds and what is wrong with it.
 
-    Attributes
-    ----------
-    problems : list of str
-        What would stop an experiment, a sentence each.
-    findings : list of findings.Finding
-        What would mislead it.
-    remarks : list of str
-        What was found while reading: counts, gaps, what is assumed.
-    reference : RecordedReference or None
-        Read as the configuration says.
-    reference_samples, imu_samples : Samples or None
-        As recorded, None where they cannot be read.
-    as_configured, as_understood : Observations or None
-        Measured with the settings as they are, and with the remedies of the findings.
+    ``problems``: what would stop an experiment, a sentence each; ``findings``: what would mislead
+    it; ``remarks``: what was found while reading: counts, gaps, what is assumed; ``reference``:
+    read as the configuration says; ``reference_samples``, ``imu_samples``: as recorded, None where
+    they cannot be read; ``as_configured``, ``as_understood``: measured with the settings as they
+    are, and with the remedies of the findings.
     """
 
     problems: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    reference: RecordedReference | None = None
+    reference: Recorded | None = None
     reference_samples: Samples | None = None
     imu_samples: Samples | None = None
     as_configured: Observations | None = None
@@ -123,12 +108,9 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             heading_topic=reference.heading_topic,
         )
         table, report = reference_table(
-            check.reference_samples,
-            reference,
-            reference,
-            time_offset=reference.time_offset,
+            check.reference_samples, reference, reference, time_offset=reference.time_offset
         )
-        check.reference = RecordedReference(table, report)
+        check.reference = Recorded(table, report)
         check.remarks += report.sentences()
         fixes = table if has_to_be_smoothed(check.reference_samples) else None
     except RecordingError as error:
@@ -158,15 +140,11 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             judge(check, interpretation)
         except RecordingError as error:
             check.problems.append(str(error))
-    if not any(section == "imu_recording" for section in _mended(check)):
+    settings = [setting for finding in check.findings for setting in finding.settings]
+    if not any(section == "imu_recording" for section, _, _ in settings):
         # What is remarked of an IMU that is read wrongly leads astray.
         check.remarks += imu_remarks
     return check
-
-
-def _mended(check):
-    """Return sections in which the findings' settings are."""
-    return [section for finding in check.findings for section, _, _ in finding.settings]
 
 
 def check_experiment(configuration: Configuration) -> RecordingCheck:
@@ -307,8 +285,7 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     return check
 
 
-CONFIGURATION = ".ini"
-"""How the name of a file with settings ends."""
+CONFIGURATION = ".ini"  # how the name of a file with settings ends
 
 
 @dataclass
@@ -362,11 +339,10 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
 def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
     """Find out how to read what a person names.
 
-    Raises FrameworkError: there is no such recording, or it cannot be read.
-
-    ``text``: a recording, the config.ini of one, or the name of a bundled drive; ``imu``: path of
-    the recorded IMU, if it is in a file of its own; ``config``: a config.ini that describes
-    recordings, by default the package's own.
+    Raises FrameworkError: there is no such recording, or it cannot be read. ``text``: a recording,
+    the config.ini of one, or the name of a bundled drive; ``imu``: path of the recorded IMU, if it
+    is in a file of its own; ``config``: a config.ini that describes recordings, by default the
+    package's own.
     """
     base = config or default_configuration_path()
     if text in DRIVES and not os.path.exists(text):
@@ -385,8 +361,15 @@ def _set_up_part(setup, section, path, configuration, message_types, what) -> No
     settings = getattr(configuration, section)
     columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
     format = settings.format if settings.format != "auto" else recording_format(path)
+    topics = []
     if format == "bag" and not settings.topic:
-        _choose_topic(setup, section, path, message_types, what)
+        topics = likely_topics(topics_of_bag(path), message_types)
+    if len(topics) > 1:
+        setup.set(section, topic=topics[0])
+        setup.sentences.append(
+            f"{what}: {topics[0]} is taken; {', '.join(topics[1:])} could serve as well, "
+            f"[{section}] topic"
+        )
     if format == "csv" and not configuration.columns[columns]:
         guessed, reasons = guess_where_unknown(path, section)
         if guessed:
@@ -394,17 +377,6 @@ def _set_up_part(setup, section, path, configuration, message_types, what) -> No
             setup.set(columns, **guessed)
             setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
             setup.sentences += [reason for reason in reasons if reason not in setup.sentences]
-
-
-def _choose_topic(setup, section, path, message_types, what) -> None:
-    topics = likely_topics(topics_of_bag(path), message_types)
-    if len(topics) < 2:
-        return
-    setup.set(section, topic=topics[0])
-    setup.sentences.append(
-        f"{what}: {topics[0]} is taken; {', '.join(topics[1:])} could serve as well, "
-        f"[{section}] topic"
-    )
 
 
 def config_text(setup, findings, folder) -> str:

@@ -68,7 +68,6 @@ def _map(setup, check):
 
 
 def _turns(observations):
-    """Yield one line for each pair of headings."""
     seen = False
     for name in ("reference_imu", "reference_gyro", "imu_gyro"):
         relation = getattr(observations, name)
@@ -104,15 +103,8 @@ def _lateness(relation) -> str:
 def write_check(folder, setup, check) -> list[Path]:
     """Write the figure and the config.ini.
 
-    Returns
-    -------
-    list of Path
-        Files that were written.
-
-    Raises
-    ------
-    ResultError
-        One cannot be written, or is the config.ini that the check rests on.
+    Raises ResultError: one cannot be written, or is the config.ini that the check rests on. Returns
+    list of Path: files that were written.
     """
     folder = make_folder(folder)
     refuse_overwriting(folder / "config.ini", [setup.path])
@@ -137,11 +129,7 @@ _GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidt
 def recording_figure(observations, title) -> Figure:
     """Return path, yaws (each zero at its beginning), yaw rate and speed of a recording.
 
-    Parameters
-    ----------
-    observations : Observations
-    title : str
-        What is shown: file and how it was read.
+    ``observations`` (Observations); ``title``: what is shown: file and how it was read.
     """
     reference = observations.reference
     start = reference.index[0]

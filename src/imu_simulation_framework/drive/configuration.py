@@ -1,15 +1,8 @@
 """The settings of an experiment: config.ini's sections, and what overrides them.
 
-Every key of config.ini: one frozen dataclass a section.
-
-A field is a key, its default is what an absent or empty key means. A section that sets something of
-the library inherits from that one's settings and is passed as such; its own keys come first.
-
-The settings of an experiment: config.ini and what overrides it.
-
-Its keys are in :mod:`~imu_simulation_framework.drive.configuration`.
-:func:`load_configuration` merges the file with overrides (ROS private
-parameters, launch arguments) and refuses what it does not know.
+Each section is a frozen dataclass, a field is a key, its default is what an absent or empty key
+means. A section that sets something of the library inherits from that one's settings and is passed
+as such; its own keys come first.
 """
 
 from __future__ import annotations
@@ -23,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping
 
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import (
     default_configuration_path,
@@ -39,18 +31,20 @@ from imu_simulation_framework.core.settings import (
     setting,
     setting_of_text,
 )
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, reason_of
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
 from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
 from imu_simulation_framework.motion.drives import MAX_LAPS
 from imu_simulation_framework.motion.positioning import FixSettings
 from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 
 SIMULATORS = ("mujoco", "gazebo")
 DRIVES = ("a", "b", "c", "d")
-FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
+FORMATS = ("auto", *file_access.FORMATS)
 
 
 FASTEST = 1000.0
@@ -59,8 +53,7 @@ FASTEST = 1000.0
 WEAKEST_GRAVITY, STRONGEST_GRAVITY = 1.0, 30.0
 """[m/s^2]: from less than the Moon's to more than Jupiter's."""
 
-LOWEST_RATE = 0.1
-"""[Hz]: a robot that hears of its path less often than every 10 s follows none."""
+LOWEST_RATE = 0.1  # [Hz]: a robot that hears of its path less often than every 10 s follows none
 
 
 @dataclass(frozen=True)
@@ -288,8 +281,12 @@ def load_configuration(
                 given.setdefault(section, {})[key] = _to_text(value)
                 overridden.add((section, key))
 
-    _refuse_unknown_sections(path, given)
+    known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
     for section, values in given.items():
+        if section not in known:
+            raise ConfigurationError(
+                f"configuration {path}: unknown section [{section}]{_suggestion(section, known)}"
+            )
         for key, text in values.items():
             _refuse_unwritable(_where(path, section, key, overridden), key, text)
     sections = {}
@@ -376,15 +373,6 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
         sentence = " ".join(str(error).split())
         raise ConfigurationError(f"configuration {path}: {sentence}") from None
     return {name: dict(parser[name]) for name in parser.sections()}
-
-
-def _refuse_unknown_sections(path: Path, given) -> None:
-    known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
-    for name in given:
-        if name not in known:
-            raise ConfigurationError(
-                f"configuration {path}: unknown section [{name}]{_suggestion(name, known)}"
-            )
 
 
 def _refuse_unwritable(where, key, text) -> None:

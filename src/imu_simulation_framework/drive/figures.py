@@ -17,11 +17,8 @@ from imu_simulation_framework.report.figure import Figure, path_steps
 NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."
 _TOO_FEW = "There are too few samples for a power spectral density."
 
-BANDS = 40
-"""Frequency bands per decade in which a density is averaged for drawing."""
-
-_ARROWS = 8
-"""Along a path, evenly."""
+BANDS = 40  # frequency bands per decade in which a density is averaged for drawing
+_ARROWS = 8  # along a path, evenly
 _DETAIL_FRACTION, _LONGEST_DETAIL = 0.1, 60.0
 _WIDE_REFERENCE = {**style.REFERENCE, "linewidth": 4.5}
 
@@ -47,10 +44,7 @@ def trajectory(comparison) -> Figure:
 def paths(trajectories) -> Figure:
     """Return several paths, each in a panel of its own with direction, start and end.
 
-    Parameters
-    ----------
-    trajectories : Mapping of str to DataFrame
-        What each is called -> Trajectory.
+    ``trajectories`` (Mapping of str to DataFrame): what each is called -> Trajectory.
     """
     figure = Figure(widths=(1.0,) * min(2, len(trajectories)))
     for name, table in trajectories.items():
@@ -61,7 +55,6 @@ def paths(trajectories) -> Figure:
 
 
 def _direction(figure, path):
-    """Draw start, end and arrows in the direction of motion, evenly along a path."""
     x, y = (path[name].to_numpy(dtype=float) for name in "xy")
     kept = path_steps(x, y, 4000)
     if len(kept) >= 3:
@@ -290,23 +283,15 @@ FIGURES = {
 }
 """File name -> function that describes a figure of a :class:`.Comparison`."""
 
-MAX_PANELS = 8
-"""Drives in one figure; more are not readable on a page."""
+MAX_PANELS = 8  # drives in one figure; more are not readable on a page
 
 
 @dataclass(frozen=True)
 class ShownError:
     """A yaw error as a line.
 
-    Attributes
-    ----------
-    drive : str
-        Lines of one drive share a panel.
-    name : str
-        In the legend.
-    recorded : bool
-        Whether it is the recorded IMU's, or a simulated one's.
-    comparison : YawComparison
+    ``drive``: lines of one drive share a panel; ``name``: in the legend; ``recorded``: whether it
+    is the recorded IMU's, or a simulated one's; ``comparison``.
     """
 
     drive: str
@@ -318,12 +303,8 @@ class ShownError:
 def yaws(names, series, differences) -> Figure:
     """Return yaws over time, each from zero at its start, and how far each is from the first.
 
-    Parameters
-    ----------
-    names : sequence of str
-    series : sequence of Series
-        [rad] by time [s]; the first is what the others are compared with.
-    differences : sequence of YawDifference
+    ``names`` (sequence of str); ``series`` (sequence of Series) [rad] by time [s]; the first is
+    what the others are compared with; ``differences`` (sequence of YawDifference).
     """
     first, zero = series[0], series[0].index[0]
     looks = style.series(len(names))[1:]
@@ -346,11 +327,7 @@ def yaws(names, series, differences) -> Figure:
 def yaw_errors(errors, window) -> Figure:
     """Return trends of yaw errors over time, a panel for each drive.
 
-    Parameters
-    ----------
-    errors : sequence of ShownError
-    window : float
-        Of the trend's median [s], for the title.
+    ``errors`` (sequence of ShownError); ``window``: of the trend's median [s], for the title.
     """
     figure = Figure(f"Yaw errors, running median over {window:g} s", share_y=True)
     for title, lines in _panels_of(errors):
@@ -364,11 +341,7 @@ def yaw_errors(errors, window) -> Figure:
 def yaw_error_spectra(errors, highest=np.inf) -> Figure:
     """Return the power spectral densities of yaw errors, a panel for each drive.
 
-    Parameters
-    ----------
-    errors : sequence of ShownError
-    highest : float
-        Frequency up to which they are drawn [Hz].
+    ``errors`` (sequence of ShownError); ``highest``: frequency up to which they are drawn [Hz].
     """
     title = "Power spectral densities of the yaw errors"
     figure = Figure(title, "frequency [Hz]", _TOO_FEW, share_y=True)

@@ -10,8 +10,7 @@ import numpy as np
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.drive.tracking.controllers import Follower, make_controller
-from imu_simulation_framework.drive.tracking.reference import Reference
+from imu_simulation_framework.drive.tracking.controllers import Follower, Reference, make_controller
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.sensors.errors_in_motion import (
@@ -28,8 +27,7 @@ from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
 
-UNDISTURBED = "clean"
-"""The bundled magnetic environment that has nothing but Earth's field."""
+UNDISTURBED = "clean"  # the bundled magnetic environment that has nothing but Earth's field
 
 SPECIFICATION = "specification"
 """The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.sensors.magnetism.bodies import Ellipsoid, FerrousBody
 
-"""As in the MuJoCo simulator [m/s^2]; Gazebo's own default is 9.8."""
-
-PHYSICS_RATE = 1000
-"""Steps per second of simulated time [Hz]."""
+PHYSICS_RATE = 1000  # steps per second of simulated time [Hz]
 
 HIGHEST_UPDATE_RATE = 1500
 """Steps per second of wall clock [Hz]: 1.5 times real time. At twice real time two cores are too

@@ -24,7 +24,7 @@ from imu_simulation_framework.drive.session.driving import (
 from imu_simulation_framework.drive.session.preparation import PreparationSession
 from imu_simulation_framework.drive.session.recording import RecordingSession
 from imu_simulation_framework.drive.session.simulation import MEASURED_AT_ONCE, SimulatedRobot
-from imu_simulation_framework.drive.tracking.reference import Reference
+from imu_simulation_framework.drive.tracking.controllers import Reference
 from imu_simulation_framework.motion.motion import Motion
 
 
@@ -35,10 +35,7 @@ def drive_in_process(
 
     ``observe``: called with the simulator's states, those of a control period at a time.
 
-    Returns
-    -------
-    ExperimentRecord
-        From stamp 0 to the drive's end.
+    Returns ExperimentRecord: from stamp 0 to the drive's end.
     """
     robot = SimulatedRobot(configuration)
     reference = Reference.of_table(drive.trajectory, drive.trajectory)
@@ -70,7 +67,6 @@ def drive_in_process(
 
 
 def _record(samples, recording) -> None:
-    """Record samples of the robot."""
     recording.add_imu(*samples.imu_rows())
     recording.add_ground_truth(*samples.ground_truth_rows())
     recording.add_wheels(*samples.wheel_rows())
@@ -82,7 +78,6 @@ def _record(samples, recording) -> None:
 
 
 def _answer(stamps, state, tracking) -> TrackedPose | None:
-    """Answer the ground truth of one control period."""
     answer = None
     for stamp, position, orientation, velocity in zip(
         stamps.tolist(),

@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
-from imu_simulation_framework.core.errors import (
-    RecordingError,
-)
+from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.recordings.cleaning import POSITION, Samples
@@ -36,8 +34,7 @@ from imu_simulation_framework.recordings.plausibility.observations import (
 )
 from imu_simulation_framework.recordings.reference import reference_table
 
-CHECKED_RATE = 40.0
-"""Samples of an IMU per second [Hz] that are enough to see how it turns."""
+CHECKED_RATE = 40.0  # samples of an IMU per second [Hz] that are enough to see how it turns
 
 _ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
 _DEGREE = factor("deg")
@@ -157,10 +154,11 @@ class Interpretation:
         samples, conventions = self.reference, self.reference_conventions
         if self.fixes is not None:
             names = "latitude and longitude" if "latitude" in samples else "x and y"
+            poses = self.fixes
             yield self._other(
                 faults.MIRRORED_POSITIONS,
                 f"{names} are exchanged, exchange their columns",
-                fixes=_exchanged(self.fixes),
+                fixes=poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"]),
             )
             return
         for convention in _others(YAW_CONVENTIONS, conventions.yaw):
@@ -176,10 +174,11 @@ class Interpretation:
                 f"[reference_columns] yaw = ... [{'rad' if stated else 'deg'}]",
                 reference=_scaled(samples, ("yaw",), 1.0 / _DEGREE if stated else _DEGREE),
             )
+        x, y = (samples.columns[name] for name in POSITION)
         yield self._other(
             faults.MIRRORED_POSITIONS,
             "exchange x and y, which are north and east in a north-east-down world",
-            reference=_swapped(samples),
+            reference=replace(samples, columns={**samples.columns, "x": y, "y": x}),
         )
 
     def _other_imu(self, fault, grave=True, **changes):
@@ -214,6 +213,9 @@ _SOURCES = {
 """Tables and what they are made of."""
 
 _QUARTER, _HALF = round(math.pi / 2.0, 6), round(math.pi, 6)
+
+_AXES = {"enu": "flu", "ned": "frd"}
+"""Axes of the sensors that go with a frame, unless it is said otherwise."""
 
 _UPRIGHT_TURNS = {
     (0, True): (-_QUARTER, 1),
@@ -257,10 +259,6 @@ def _axes_changes(samples, conventions, axes):
             yield " and ".join(names), changes
 
 
-_AXES = {"enu": "flu", "ned": "frd"}
-"""Axes of the sensors that go with a frame, unless it is said otherwise."""
-
-
 def thinned(samples, rate=CHECKED_RATE):
     """Return every so many samples only, of an IMU that gives more than a check needs."""
     times = samples.columns["stamp"]
@@ -276,13 +274,10 @@ def thinned(samples, rate=CHECKED_RATE):
 
 
 def _others(choices, present):
-    return [choice for choice in _likeliest(choices) if choice != present]
-
-
-def _likeliest(choices):
-    """Return the choices, a compass's yaw first: the one met most often beside our own."""
-    first = [choice for choice in ("cw_from_north", "ccw_from_east") if choice in choices]
-    return first + [choice for choice in choices if choice not in first]
+    """Return other choices, a compass's yaw first: the one met most often beside our own."""
+    likeliest = ("cw_from_north", "ccw_from_east")
+    ordered = sorted(choices, key=lambda one: (*likeliest, one).index(one))
+    return [choice for choice in ordered if choice != present]
 
 
 def _settings(section, changes):
@@ -295,15 +290,7 @@ def _stated(samples, names) -> bool:
 
 
 def _scaled(samples, names, factor):
-    columns = {**samples.columns, **{name: factor * samples.columns[name] for name in names}}
+    # What is too large for a float then was no reading before.
+    with np.errstate(over="ignore"):
+        columns = {**samples.columns, **{name: factor * samples.columns[name] for name in names}}
     return replace(samples, columns=columns)
-
-
-def _swapped(samples):
-    x, y = (samples.columns[name] for name in POSITION)
-    return replace(samples, columns={**samples.columns, "x": y, "y": x})
-
-
-def _exchanged(poses):
-    """Return poses as they are when east and north are exchanged."""
-    return poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"])

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Sequence, cast
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_number
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.extras import required
 from imu_simulation_framework.core.robot_names import IMU_FRAME, ROBOT_FRAME
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.robot import RobotParameters, robot_description
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
@@ -45,14 +45,8 @@ def build_model(
     ConfigurationError: the description cannot be expanded, or the physics rate is too low for the
     motors.
 
-    Parameters
-    ----------
-    physics_rate : float
-        Physics steps per second [Hz].
-    terrain : Terrain, optional
-        Bumps on the ground; it is level without.
-    bodies : sequence of FerrousBody
-        Shapes in the world that nothing touches.
+    ``physics_rate``: physics steps per second [Hz]; ``terrain``: bumps on the ground; it is level
+    without; ``bodies``: shapes in the world that nothing touches.
     """
     spec = _specification(robot_description(parameters))
     # A URDF's root link is fixed to the world unless it gets a joint.
@@ -177,10 +171,7 @@ class WheelMotors:
     drive against the robot's inertia, and by that alone it would turn 1 % too slowly at 1.2 m/s
     and 0.8 rad/s; the integral takes the standing error away.
 
-    Parameters
-    ----------
-    period : float
-        Sample period [s].
+    ``period``: sample period [s].
     """
 
     def __init__(self, parameters: RobotParameters, period: float):
@@ -201,42 +192,28 @@ class WheelMotors:
 
     def command(self, left, right):
         """Set each side's wanted velocity [rad/s]; what exceeds the wheels' largest is cut off."""
-        sides = (_clip(left, self._max_velocity), _clip(right, self._max_velocity))
+        limit = self._max_velocity
+        sides = (min(max(side, -limit), limit) for side in (left, right))
         self._wanted = [wanted for wanted in sides for _ in range(self._per_side)]
 
     def control(self, velocities):
         """Return what MuJoCo's actuators are to hold [rad/s], given the wheels' velocities."""
-        # Done for each sample of a drive, hence without a call for each wheel.
         integrals, factor, limit = self._integrals, self._factor, self._limit
         held = []
         for wheel, wanted in enumerate(self._wanted):
             integral = integrals[wheel] + factor * (wanted - velocities[wheel])
-            if integral > limit:
-                integral = limit
-            elif integral < -limit:
-                integral = -limit
-            integrals[wheel] = integral
+            integrals[wheel] = integral = min(max(integral, -limit), limit)
             held.append(wanted + integral)
         return held
-
-
-def _clip(value, limit):
-    return min(max(value, -limit), limit)
 
 
 class BaseSamples(NamedTuple):
     """What was observed at the ends of n sample periods.
 
-    Attributes
-    ----------
-    velocity : ndarray (n, 3)
-        Of the base's origin, in the base's axes [m/s].
-    imu_quaternion : ndarray (n, 4)
-        Orientation of the IMU in the world.
-    imu_angular_velocity : ndarray (n, 3)
-        In the IMU's axes [rad/s].
-    imu_specific_force : ndarray (n, 3)
-        In the IMU's axes [m/s^2].
+    ``velocity`` (ndarray (n, 3)): of the base's origin, in the base's axes [m/s];
+    ``imu_quaternion`` (ndarray (n, 4)): orientation of the IMU in the world;
+    ``imu_angular_velocity`` (ndarray (n, 3)): in the IMU's axes [rad/s]; ``imu_specific_force``
+    (ndarray (n, 3)): in the IMU's axes [m/s^2].
     """
 
     velocity: np.ndarray
@@ -255,23 +232,16 @@ class IntegratingImu:
 
     Quaternions are in MuJoCo's order w, x, y, z. The quaternion functions are MuJoCo's.
 
-    Parameters
-    ----------
-    position : sequence of 3 float
-        Of the IMU in the base [m].
-    quaternion : sequence of 4 float
-        Orientation of the IMU in the base.
-    rate : float
-        Samples per second [Hz].
-    gravity : float
-        [m/s^2]
+    ``position`` (sequence of 3 float): of the IMU in the base [m]; ``quaternion`` (sequence of 4
+    float): orientation of the IMU in the base; ``rate``: samples per second [Hz]; ``gravity``
+    [m/s^2].
     """
 
     def __init__(self, position, quaternion, rate, gravity):
-        self._position = tuple(map(float, position))
-        self._mounting = np.array(quaternion, dtype=float)
+        self.position = np.array(position, dtype=float)
+        self.quaternion = np.array(quaternion, dtype=float)
         self._base_to_imu = np.empty(4)
-        mujoco.mju_negQuat(self._base_to_imu, self._mounting)
+        mujoco.mju_negQuat(self._base_to_imu, self.quaternion)
         self._rate = rate
         self._gravity = gravity
         self._vertical = np.array([0.0, 0.0, 1.0])
@@ -282,36 +252,21 @@ class IntegratingImu:
         self._quaternion = np.empty(4)
         self._motion: tuple[float, ...] = ()
 
-    @property
-    def position(self) -> np.ndarray:
-        """Of the IMU in the base (3,) [m]."""
-        return np.array(self._position)
-
-    @property
-    def quaternion(self) -> np.ndarray:
-        """Orientation of the IMU in the base (4,)."""
-        return self._mounting
-
     def start(self, quaternion) -> BaseSamples:
         """Begin anew with a base at rest; return one sample, of an IMU at rest."""
         self._quaternion = np.array(quaternion)
         rest = np.zeros((1, 3))
         samples, (self._motion,) = self._observe(self._quaternion[np.newaxis], rest, rest)
-        force = samples.imu_specific_force
-        force[0] = self._in_imu_axes(self._gravity * np.array(self._motion[6:]))
+        up = self._gravity * np.array(self._motion[6:])
+        mujoco.mju_rotVecQuat(samples.imu_specific_force[0], up, self._base_to_imu)
         return samples
 
     def samples(self, quaternions, velocities, angular_velocities) -> BaseSamples:
         """Take the base's motion at the ends of consecutive sample periods.
 
-        Parameters
-        ----------
-        quaternions : ndarray (n, 4)
-            Orientation of the base in the world.
-        velocities : ndarray (n, 3)
-            Of the base's origin in the world's axes [m/s].
-        angular_velocities : ndarray (n, 3)
-            In the base's axes [rad/s].
+        ``quaternions`` (ndarray (n, 4)): orientation of the base in the world; ``velocities``
+        (ndarray (n, 3)): of the base's origin in the world's axes [m/s]; ``angular_velocities``
+        (ndarray (n, 3)): in the base's axes [rad/s].
         """
         samples, motions = self._observe(quaternions, velocities, angular_velocities)
         rate, half_gravity = self._rate, 0.5 * self._gravity
@@ -342,7 +297,7 @@ class IntegratingImu:
             np.empty((count, 3)), np.empty((count, 4)), np.zeros((count, 3)), np.empty((count, 3))
         )
         world_to_base, up, vertical = self._world_to_base, self._up, self._vertical
-        rx, ry, rz = self._position
+        rx, ry, rz = self.position.tolist()
         motions = []
         turnings = angular_velocities.tolist()
         rows = zip(quaternions, velocities, turnings, samples.velocity, samples.imu_quaternion)
@@ -350,7 +305,7 @@ class IntegratingImu:
             mujoco.mju_negQuat(world_to_base, quaternion)
             mujoco.mju_rotVecQuat(velocity, in_world, world_to_base)
             mujoco.mju_rotVecQuat(up, vertical, world_to_base)
-            mujoco.mju_mulQuat(imu_quaternion, quaternion, self._mounting)
+            mujoco.mju_mulQuat(imu_quaternion, quaternion, self.quaternion)
             vx, vy, vz = velocity.tolist()
             vx += wy * rz - wz * ry
             vy += wz * rx - wx * rz
@@ -358,11 +313,6 @@ class IntegratingImu:
             turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
             motions.append((vx, vy, vz, *turning, *up.tolist()))
         return samples, motions
-
-    def _in_imu_axes(self, vector):
-        turned = np.empty(3)
-        mujoco.mju_rotVecQuat(turned, vector, self._base_to_imu)
-        return turned
 
 
 _SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
@@ -417,22 +367,11 @@ class MujocoSimulator:
 
     The same commands give the same states, bit for bit, for one version of MuJoCo. Raises
     ConfigurationError: the rates do not fit together, or the robot's description cannot be
-    expanded. Raises SimulatorError: the robot does not stand still on the ground.
-
-    Parameters
-    ----------
-    physics_rate : int
-        Physics steps per second [Hz].
-    sample_rate : int
-        Samples per second [Hz]; the physics rate must be a multiple of it.
-    terrain : Terrain, optional
-        Bumps on the ground; it is level without.
-    bodies : sequence of FerrousBody
-        Shown where they are; nothing touches them.
-    gravity : float
-        [m/s^2]
-    mean_torques : bool
-        Whether the motors' torques are means over the sample period, which takes some time.
+    expanded. Raises SimulatorError: the robot does not stand still on the ground. ``physics_rate``:
+    physics steps per second [Hz]; ``sample_rate``: samples per second [Hz]; the physics rate must
+    be a multiple of it; ``terrain`` (Terrain): bumps on the ground; it is level without;
+    ``bodies``: shown where they are; nothing touches them; ``gravity`` [m/s^2]; ``mean_torques``:
+    whether the motors' torques are means over the sample period, which takes some time.
     """
 
     def __init__(
@@ -458,7 +397,7 @@ class MujocoSimulator:
         self._model = build_model(parameters, physics_rate, terrain, bodies)
         self._model.opt.gravity[:] = (0.0, 0.0, -checked_number("gravity", gravity, above=0.0))
         self._data = mujoco.MjData(self._model)
-        self._gravity = gravity
+        self.gravity = gravity
         # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
         self._position = self._data.qpos
         self._velocity = self._data.qvel
@@ -468,34 +407,28 @@ class MujocoSimulator:
         self._base_quaternion = self._data.qpos[BASE_QUATERNION]
         self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
         self._warnings = self._data.warning.number
+        self.sample_period = 1.0 / sample_rate
         self._motors = WheelMotors(parameters, self.sample_period)
-        self._imu = self._mount_imu()
+        # With the base at the world's origin, world axes are the base's.
+        self._base_position[:] = 0.0
+        self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
+        mujoco.mj_kinematics(self._model, self._data)
+        imu = self._data.body(IMU_FRAME)
+        self._imu = IntegratingImu(imu.xpos, imu.xquat, sample_rate, gravity)
         self._state: SimulatorState | None = None
         self._rest_position, self._rest_quaternion = self._settle(parameters)
         self.reset()
 
     @property
-    def gravity(self) -> float:
-        """Acceleration due to gravity [m/s^2]."""
-        return self._gravity
-
-    @property
     def state(self) -> SimulatorState:
         """The state after the last step or change of the pose."""
-        state = self._state
-        if state is None:
-            state = self._state = self._states.sample(-1)
-        return state
+        self._state = self._state or self._states.sample(-1)
+        return self._state
 
     @property
     def imu_mounting(self) -> tuple[np.ndarray, np.ndarray]:
         """Place of the IMU in the base (3,) [m], and its orientation there (4,), x, y, z, w."""
         return self._imu.position, self._imu.quaternion[_XYZW]
-
-    @property
-    def sample_period(self) -> float:
-        """Seconds from one sample to the next."""
-        return 1.0 / self._sample_rate
 
     def reset(self, x=0.0, y=0.0, yaw=0.0) -> SimulatorState:
         """Go back to time zero, with the robot at rest at this pose [m, m, rad]."""
@@ -523,13 +456,8 @@ class MujocoSimulator:
         if self._terrain is not None:
             self._stand_on_bumps(x, y)
         samples = self._imu.start(self._base_quaternion)
-        data = self._data
-        self._keep(
-            data.qpos[np.newaxis].copy(),
-            data.qvel[np.newaxis].copy(),
-            np.zeros((1, self._model.nu)),
-            samples,
-        )
+        position, velocity = (part[np.newaxis].copy() for part in (self._position, self._velocity))
+        self._keep(position, velocity, np.zeros((1, self._model.nu)), samples)
         return self.state
 
     def set_wheel_velocities(self, left, right):
@@ -558,28 +486,27 @@ class MujocoSimulator:
         for position, velocity, torque in zip(positions, velocities, torques):
             self._control[:] = control(wheels.tolist())
             if self._mean_torques:
-                torque[:] = self._step_by_step()
+                torque[:] = 0.0
+                for _ in range(self._steps_per_sample):
+                    mujoco.mj_step(model, data)
+                    torque += self._torques
+                torque /= self._steps_per_sample
             else:
                 mujoco.mj_step(model, data, self._steps_per_sample)
                 torque[:] = self._torques
             position[:] = self._position
             velocity[:] = self._velocity
         self._samples += count
-        self._require_stable()
+        # MuJoCo answers instability with a warning, and by setting the robot back to the origin.
+        if self._warnings.any():
+            time = self._samples / self._sample_rate
+            raise SimulatorError(f"The physics became unstable at {time:g} s.")
         samples = self._imu.samples(
             positions[:, BASE_QUATERNION],
             velocities[:, BASE_VELOCITY],
             velocities[:, BASE_ANGULAR_VELOCITY],
         )
         return self._keep(positions, velocities, torques, samples)
-
-    def _step_by_step(self) -> np.ndarray:
-        """Advance by a sample period; return the motors' mean torques in it."""
-        total = np.zeros(self._model.nu)
-        for _ in range(self._steps_per_sample):
-            mujoco.mj_step(self._model, self._data)
-            total += self._torques
-        return total / self._steps_per_sample
 
     def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
         """Put observed samples together; the last one is the state from now on."""
@@ -600,14 +527,6 @@ class MujocoSimulator:
         self._states = states
         self._state = None
         return states
-
-    def _mount_imu(self):
-        # With the base at the world's origin, world axes are the base's.
-        self._base_position[:] = 0.0
-        self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
-        mujoco.mj_kinematics(self._model, self._data)
-        imu = self._data.body(IMU_FRAME)
-        return IntegratingImu(imu.xpos, imu.xquat, self._sample_rate, self._gravity)
 
     def _stand_on_bumps(self, x, y):
         """Let the robot down onto the bumps below it, if there are any; no time passes."""
@@ -640,10 +559,3 @@ class MujocoSimulator:
         quaternion[3] = 0.0
         mujoco.mju_normalize4(quaternion)
         return position, quaternion
-
-    def _require_stable(self):
-        # MuJoCo answers instability with a warning, and by setting the robot back to the origin.
-        if self._warnings.any():
-            raise SimulatorError(
-                f"The physics became unstable at {self._samples / self._sample_rate:g} s."
-            )

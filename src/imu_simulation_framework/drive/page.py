@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from imu_simulation_framework.drive.figures import FIGURES
+from imu_simulation_framework.drive.summary import IMUS
 from imu_simulation_framework.report.page import Page, Section, Table, facts
 
 _SECTIONS = {
@@ -71,36 +72,37 @@ def section(name, comparison) -> Section:
     )
 
 
-_IMUS = (("real", "recorded IMU"), ("simulated", "simulated IMU"))
-_APART = ("imu", "recording", "recorded_imu")
-"""Parts of a run that have a table of their own."""
+_APART = ("imu", "recording", "recorded_imu")  # parts of a run that have a table of their own
 
 
 def experiment_page(comparison, summary, caption) -> Page:
     """Return the page of an experiment.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    summary : Mapping
-        What stands in summary.json.
-    caption : str
-        What it is: drive, model, seed and date.
+    ``comparison`` (Comparison); ``summary`` (Mapping): what stands in summary.json; ``caption``:
+    what it is: drive, model, seed and date.
     """
     run = summary.get("run", {})
+    recorded = {"recorded_imu": run["recorded_imu"]} if run.get("recorded_imu") else {}
+    recording = {**_mapping(run.get("recording")), **recorded}
+    execution = {"messages": summary.get("messages", {}), **_mapping(summary.get("execution"))}
+    experiment = {
+        **{name: value for name, value in run.items() if name not in _APART},
+        **_mapping(summary.get("durations")),
+        "evaluation": _mapping(summary.get("comparison_settings")),
+    }
     sections = [
         Section("Result", text=tuple(summary.get("notes", ())), table=_statistics(summary)),
         *(section(name, comparison) for name in _SECTIONS),
         Section("Drift over distance and turn", table=_relative(summary), folded=True),
-        Section("Experiment", table=facts(_experiment(run, summary)), folded=True),
+        Section("Experiment", table=facts(experiment), folded=True),
         Section("Simulated IMU", table=facts(_mapping(run.get("imu"))), folded=True),
         Section(
             "Recording",
             text=["What was found in it; counts of zero are left out."],
-            table=facts(_recording(run), only_telling=True),
+            table=facts(recording, only_telling=True),
             folded=True,
         ),
-        Section("Messages and versions", table=facts(_execution(summary)), folded=True),
+        Section("Messages and versions", table=facts(execution), folded=True),
     ]
     drive = run.get("drive")
     return Page(
@@ -117,7 +119,7 @@ def experiment_page(comparison, summary, caption) -> Page:
 
 def _answer(summary) -> list[str]:
     found = []
-    for key, name in _IMUS:
+    for key, name in IMUS:
         statistics = summary["yaw_error"].get(key)
         if statistics and statistics.get("final_rad") is not None:
             found.append(
@@ -138,7 +140,7 @@ def _answer(summary) -> list[str]:
 def _statistics(summary):
     degrees = math.degrees(1.0)
     rows = []
-    for key, name in (*_IMUS, ("difference", "recorded minus simulated")):
+    for key, name in (*IMUS, ("difference", "recorded minus simulated")):
         values = summary["yaw_error"].get(key)
         if values:
             rows.append(
@@ -172,7 +174,7 @@ def _scaled(value, factor):
 
 def _relative(summary):
     rows = []
-    for key, name in _IMUS:
+    for key, name in IMUS:
         values = summary["yaw_error"].get(key) or {}
         for part, length, factor, unit in (
             ("over_distance", "length_m", 1.0, "m"),
@@ -191,26 +193,6 @@ def _relative(summary):
                 )
     headings = ("", "over", "rms [deg]", "mean [deg]", "largest [deg]", "stretches end to end")
     return Table(headings, rows, numbers=5)
-
-
-def _experiment(run, summary):
-    return {
-        **{name: value for name, value in run.items() if name not in _APART},
-        **_mapping(summary.get("durations")),
-        "evaluation": _mapping(summary.get("comparison_settings")),
-    }
-
-
-def _recording(run):
-    recording = _mapping(run.get("recording"))
-    return {
-        **recording,
-        **({"recorded_imu": run["recorded_imu"]} if run.get("recorded_imu") else {}),
-    }
-
-
-def _execution(summary):
-    return {"messages": summary.get("messages", {}), **_mapping(summary.get("execution"))}
 
 
 def _mapping(value):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.columns import POSES
-from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.errors import RecordingError, TrajectoryError
 from imu_simulation_framework.drive.configuration import Configuration, load_configuration
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.tracking import wheel_limits
@@ -21,39 +21,24 @@ from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
-COVERED = 0.99
-"""An IMU that was recorded for less of the drive than this is remarked on."""
+COVERED = 0.99  # an IMU that was recorded for less of the drive than this is remarked on
 
 SMOOTHED_YAW = np.radians(0.5)
-SMOOTHED_POSITION = 0.05
-"""What smoothing may move without a remark, rms [rad] and [m]."""
+SMOOTHED_POSITION = 0.05  # with the yaw: what smoothing may move without a remark, rms [rad], [m]
 
 
 @dataclass(frozen=True)
 class PreparedDrive:
     """A recorded drive, ready to be replayed.
 
-    Attributes
-    ----------
-    name : str
-        For the results' folder.
-    trajectory : pandas.DataFrame
-        Trajectory with the wheels' velocities ``left`` and ``right`` [rad/s], sampled at the
-        control rate, from time 0.
-    reference : pandas.DataFrame
-        Poses as they were recorded, at their own stamps from time 0 of the trajectory: what the
-        recorded IMU is judged against.
-    fixes : pandas.DataFrame or None
-        Satellite positions x, y [m] as received, in the trajectory's axes and scale; None where
-        the reference knew its heading itself.
-    start, stop : float
-        First and last time of the trajectory on the recording's clock [s].
-    remarks : tuple of str
-        What was found in the recording that a person should know.
-    smoothing_remarks : tuple of str
-        What smoothing has moved, where that matters.
-    report : mapping
-        The same as counts, for the summary.
+    ``name``: for the results' folder; ``trajectory``: Trajectory with the wheels' velocities
+    ``left`` and ``right`` [rad/s], sampled at the control rate, from time 0; ``reference``: Poses
+    as they were recorded, at their own stamps from time 0 of the trajectory: what the recorded IMU
+    is judged against; ``fixes``: satellite positions x, y [m] as received, in the trajectory's axes
+    and scale; None where the reference knew its heading itself; ``start``, ``stop``: first and last
+    time of the trajectory on the recording's clock [s]; ``remarks``: what was found in the
+    recording that a person should know; ``smoothing_remarks``: what smoothing has moved, where that
+    matters; ``report``: the same as counts, for the summary.
     """
 
     name: str
@@ -122,14 +107,17 @@ def chosen_part(configuration: Configuration, poses, rate):
     recorded; ``rate``: samples per second [Hz]. Returns ``part`` (pandas.DataFrame): Trajectory on
     the recording's clock; ``smoothed`` (pandas.DataFrame): Poses, all of them.
     """
-    settings = configuration.trajectory
-    # Smoothed where it was recorded and differentiated before it is cut, so that neither an even
-    # grid nor a cut has a part in either.
-    smoothed = trajectory.smooth(poses, settings.smoothing_window)
-    cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
-    stop = recording_sources(configuration).stop if settings.stop is None else settings.stop
-    cut = trajectory.crop(cut, settings.start, stop)
-    return trajectory.motion_at(smoothed, trajectory.even_times(cut, rate)), smoothed
+    settings, sources = configuration.trajectory, recording_sources(configuration)
+    stop = sources.stop if settings.stop is None else settings.stop
+    try:
+        # Smoothed where it was recorded and differentiated before it is cut, so that neither an
+        # even grid nor a cut has a part in either.
+        smoothed = trajectory.smooth(poses, settings.smoothing_window)
+        cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
+        cut = trajectory.crop(cut, settings.start, stop)
+        return trajectory.motion_at(smoothed, trajectory.even_times(cut, rate)), smoothed
+    except TrajectoryError as error:
+        raise TrajectoryError(f"{sources.reference}: {error}") from error
 
 
 def read_configured_reference(configuration: Configuration):
@@ -165,7 +153,6 @@ def _during(table, start, stop):
 
 
 def _placed(poses, settings):
-    """Return poses where and how large the robot is to drive them."""
     if settings.to_origin:
         poses = trajectory.move_to_origin(poses)
     return trajectory.scale(poses, settings.scale)
@@ -208,11 +195,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     """Read the recorded IMU between two stamps of the recording's clock [s].
 
     Raises RecordingError: it cannot be read, cannot be used, or does not overlap with the drive.
-
-    Returns
-    -------
-    PreparedImu or None
-        None if the configuration says that there is no recorded IMU.
+    Returns PreparedImu or None: None if the configuration says that there is no recorded IMU.
     """
     settings = configuration.imu_recording
     if not settings.use:

@@ -4,64 +4,44 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, fields
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-from imu_simulation_framework.core.checked_values import checked_number, checked_numbers
+from imu_simulation_framework.core.checked_values import check_keys, checked_numbers
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import required
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.robot_names import wheel_joints
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.core.yaml_files import read_yaml
 
 
-def _require_positive(instance):
-    for field in fields(instance):
-        checked_number(f"The robot's {field.name}", getattr(instance, field.name), above=0.0)
-
-
 @dataclass(frozen=True)
-class DifferentialDrivetrain:
+class DifferentialDrivetrain(Settings):
     """Two driven wheels on one axle that roll without slip.
 
     Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle moves with
     their mean and turns with their difference over the track (for instance Siegwart, Nourbakhsh,
     Scaramuzza: Introduction to Autonomous Mobile Robots, section 3.2). Raises ConfigurationError:
-    if a length is not a positive number.
-
-    Parameters
-    ----------
-    wheel_radius : float
-        Radius R of both wheels [m].
-    half_track : float
-        Distance L from the axle's middle to a wheel [m].
+    if a length is not a positive number. ``wheel_radius``: radius R of both wheels [m];
+    ``half_track``: distance L from the axle's middle to a wheel [m].
     """
 
-    wheel_radius: float
-    half_track: float
-
-    def __post_init__(self):
-        _require_positive(self)
+    wheel_radius: float = declared(above=0.0, unit="m")
+    half_track: float = declared(above=0.0, unit="m")
 
     def forward(self, left, right):
         """Return the robot's velocities from those of its wheels.
 
         ``v = R (left + right) / 2``, ``yaw_rate = R (right - left) / (2 L)``.
 
-        Parameters
-        ----------
-        left, right : float or array_like
-            Wheel velocities [rad/s], positive when rolling forward.
-
-        Returns
-        -------
-        v : float or ndarray
-            Speed of the axle's middle along the robot's x axis [m/s].
-        yaw_rate : float or ndarray
-            Positive counter-clockwise [rad/s].
+        ``left``, ``right`` (float or array_like): wheel velocities [rad/s], positive when rolling
+        forward. Returns ``v`` (float or ndarray): speed of the axle's middle along the robot's x
+        axis [m/s]; ``yaw_rate`` (float or ndarray): positive counter-clockwise [rad/s].
         """
         v = self.wheel_radius * (left + right) / 2.0
         yaw_rate = self.wheel_radius * (right - left) / (2.0 * self.half_track)
@@ -72,46 +52,23 @@ class DifferentialDrivetrain:
 
         ``left = (v - L yaw_rate) / R``, ``right = (v + L yaw_rate) / R``.
 
-        Parameters
-        ----------
-        v, yaw_rate : float or array_like
-            Speed [m/s] and yaw rate [rad/s].
-
-        Returns
-        -------
-        left, right : float or ndarray
-            Wheel velocities [rad/s].
+        ``v``, ``yaw_rate`` (float or array_like): speed [m/s] and yaw rate [rad/s]. Returns
+        ``left``, ``right`` (float or ndarray): wheel velocities [rad/s].
         """
         turning = self.half_track * yaw_rate
         return (v - turning) / self.wheel_radius, (v + turning) / self.wheel_radius
 
 
 @dataclass(frozen=True)
-class RobotLimits:
-    """What each wheel can do.
+class RobotLimits(Settings):
+    """What each wheel can do. Raises ConfigurationError: a limit is not a positive number."""
 
-    Raises ConfigurationError: if a limit is not a positive number.
-
-    Parameters
-    ----------
-    max_wheel_velocity : float
-        [rad/s]
-    max_wheel_acceleration : float
-        [rad/s^2]
-    """
-
-    max_wheel_velocity: float
-    max_wheel_acceleration: float
-
-    def __post_init__(self):
-        _require_positive(self)
+    max_wheel_velocity: float = declared(above=0.0, unit="rad/s")
+    max_wheel_acceleration: float = declared(above=0.0, unit="rad/s^2")
 
 
-MAX_WHEELS = 8
-"""On a side."""
-
-LARGEST_NUMBER = 1e9
-"""Of any of the robot's; what is computed of them stays finite."""
+MAX_WHEELS = 8  # on a side
+LARGEST_NUMBER = 1e9  # of any of the robot's; what is computed of them stays finite
 
 _ANY = {"maximum": LARGEST_NUMBER}
 _POSITIVE, _NOT_NEGATIVE = {"above": 0.0, **_ANY}, {"minimum": 0.0, **_ANY}
@@ -158,33 +115,16 @@ _SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
 class RobotParameters:
     """What the library needs of the robot; the rest only concerns its description.
 
-    Parameters
-    ----------
-    path : Path
-        The YAML file with all numbers.
-    numbers : mapping of str to mapping
-        All of them, section by section as in that file, checked; the description is built from
-        them. A number is a float, a list a tuple.
-    wheel_joints : tuple of str
-        Of the driven wheels: those of the left side, then as many of the right side.
-    drivetrain : DifferentialDrivetrain
-        Wheel radius, and the half track with which it turns in that simulator.
-    limits : RobotLimits
-        Largest velocity and acceleration of a wheel.
-    max_wheel_torque : float
-        [N m]
-    velocity_gain : float
-        Torque of a wheel's motor per error of its velocity [N m s/rad].
-    velocity_integral_gain : float
-        Torque per integral of that error [N m/rad].
-    motor_inertia : float
-        Of motor and gear, as felt at the wheel [kg m^2].
-    imu_position : tuple of 3 float
-        Of the IMU in base_footprint [m].
-    imu_orientation : tuple of 3 float
-        Roll, pitch and yaw of the IMU in base_footprint [rad].
-    wheel_friction, caster_friction : float
-        Coefficients of sliding friction on the ground.
+    ``path``: the YAML file with all numbers; ``numbers``: all of them, section by section as in
+    that file, checked; the description is built from them. A number is a float, a list a tuple;
+    ``wheel_joints``: of the driven wheels: those of the left side, then as many of the right side;
+    ``drivetrain``: wheel radius, and the half track with which it turns in that simulator;
+    ``limits``: largest velocity and acceleration of a wheel; ``max_wheel_torque`` [N m];
+    ``velocity_gain``: torque of a wheel's motor per error of its velocity [N m s/rad];
+    ``velocity_integral_gain``: torque per integral of that error [N m/rad]; ``motor_inertia``: of
+    motor and gear, as felt at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
+    [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
+    ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground.
     """
 
     path: Path
@@ -216,15 +156,10 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
     """Read a robot's parameters.
 
     Raises ConfigurationError: the file cannot be read, a key is missing or unknown, or a value is
-    none that the robot could have.
-
-    Parameters
-    ----------
-    path : str or Path, optional
-        A YAML file with the keys of urdf/robot.yaml, which is the default. A robot with several
-        wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters.
-    simulator : str
-        Where the robot turns; in Gazebo wheels slide otherwise than in MuJoCo.
+    none that the robot could have. ``path`` (str or Path): a YAML file with the keys of
+    urdf/robot.yaml, which is the default. A robot with several wheels on each side, as that of
+    urdf/robot_four_wheels.yaml, may lack casters; ``simulator``: where the robot turns; in Gazebo
+    wheels slide otherwise than in MuJoCo.
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     values = _check(read_yaml(path, "the robot's parameters"), path)
@@ -249,12 +184,24 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
 
 
 def _check(content, path):
-    content = _with_defaults(content)
-    schema = _schema_of(content)
-    _check_keys(content, schema, f"{path}: the file")
+    check_keys(content, _SCHEMA, f"{path}: the file")
+    schema, wheel = _SCHEMA, content.get("wheel")
+    if isinstance(wheel, dict) and "half_track" in wheel:
+        # Two wheels, and a robot that turns as they roll, where nothing else is said.
+        turning = wheel.get("turning_half_track", wheel["half_track"])
+        turnings = dict.fromkeys(("turning_half_track", "turning_half_track_in_gazebo"), turning)
+        wheel = {"positions": [0.0], **turnings, **wheel}
+        content = {**content, "wheel": wheel}
+        several = isinstance(wheel["positions"], list) and len(wheel["positions"]) > 1
+        if several and "caster" not in content:
+            # Wheels enough to stand on.
+            schema = {section: dict(keys) for section, keys in schema.items()}
+            del schema["caster"], schema["contact"]["caster_friction"]
+    _require_keys(content, schema, f"{path}: the file")
     values = {}
     for section, keys in schema.items():
-        _check_keys(content[section], keys, f"{path}: {section}")
+        check_keys(content[section], keys, f"{path}: {section}")
+        _require_keys(content[section], keys, f"{path}: {section}")
         values[section] = {
             key: _checked(f"{path}: {section}.{key}", content[section][key], count, bounds)
             for key, (count, bounds) in keys.items()
@@ -262,35 +209,19 @@ def _check(content, path):
     return values
 
 
-def _with_defaults(content):
-    """Two wheels, and a robot that turns as they roll, where nothing else is said."""
-    wheel = content.get("wheel") if isinstance(content, dict) else None
-    if not isinstance(wheel, dict) or "half_track" not in wheel:
-        return content
-    turning = wheel.get("turning_half_track", wheel["half_track"])
-    defaults = {
-        "positions": [0.0],
-        "turning_half_track": turning,
-        "turning_half_track_in_gazebo": turning,
-    }
-    return {**content, "wheel": {**defaults, **wheel}}
-
-
-def _schema_of(content):
-    """All keys, but without those of casters where there are none and wheels enough to stand on."""
-    wheel = content.get("wheel") if isinstance(content, dict) else None
-    positions = wheel.get("positions") if isinstance(wheel, dict) else None
-    if not isinstance(positions, list) or len(positions) < 2 or "caster" in content:
-        return _SCHEMA
-    schema = {section: dict(keys) for section, keys in _SCHEMA.items() if section != "caster"}
-    del schema["contact"]["caster_friction"]
-    return schema
+def _require_keys(content, expected, where):
+    for key in expected:
+        if key not in content:
+            raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
 
 
 def _checked(name, value, count, bounds):
     if count != ANY_COUNT:
         numbers = checked_numbers(name, value, count, **bounds)
-        if bounds is _POSITIVE and min(numbers if count else (numbers,)) < _SMALLEST_POSITIVE:
+        sizes = [abs(number) for number in (numbers if count else (numbers,))]
+        # XML's readers, MuJoCo's among them, refuse numbers whose digits are lost.
+        least = _SMALLEST_POSITIVE if bounds is _POSITIVE else sys.float_info.min
+        if any(0.0 < size < least for size in sizes):
             raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
         return numbers
     length = len(value) if isinstance(value, list) else 0
@@ -304,29 +235,15 @@ def _checked(name, value, count, bounds):
     return numbers
 
 
-def _check_keys(content, expected, where):
-    if not isinstance(content, dict):
-        raise ConfigurationError(f"{where} must hold the keys {', '.join(expected)}.")
-    for key in content:
-        if key not in expected:
-            raise ConfigurationError(
-                f"{where} has the unknown key {shown(key)}; known are {', '.join(expected)}."
-            )
-    for key in expected:
-        if key not in content:
-            raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
-
-
 def _check_balance(values, path):
     # A robot that falls over would otherwise only be noticed as nonsense in the results.
     centre = values["chassis"]["centre_of_mass"][0]
     wheels = values["wheel"]["positions"]
     casters = [values["caster"]["position"][0]] if "caster" in values else []
     rear, front = min(*wheels, *casters), max(*wheels, *casters)
-    supports = "its wheels, or casters, at the rear and at the front"
-    if len(wheels) == 1:
-        supports = "the axle and the casters"
     if not rear < centre < front:
+        several = "its wheels, or casters, at the rear and at the front"
+        supports = several if len(wheels) > 1 else "the axle and the casters"
         raise ConfigurationError(
             f"{path}: chassis.centre_of_mass is {centre} m in front of base_footprint, but the "
             f"robot only stands with it between {supports}, from {rear:g} to {front:g} m."
@@ -337,19 +254,11 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     """Return the URDF that a xacro file describes.
 
     Raises ConfigurationError: the file cannot be read or evaluated, or xacro is not installed.
-
-    Parameters
-    ----------
-    path : str or Path
-        The xacro file.
-    arguments : mapping, optional
-        Values of its ``xacro:arg``. A mapping stays one, for ``xacro.arg(...)``; anything else
-        becomes text, as on the command line.
+    ``path`` (str or Path): the xacro file; ``arguments``: values of its ``xacro:arg``. A mapping
+    stays one, for ``xacro.arg(...)``; anything else becomes text, as on the command line.
     """
-    mappings = {
-        name: value if isinstance(value, Mapping) else str(value)
-        for name, value in (arguments or {}).items()
-    }
+    arguments = arguments or {}
+    mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
     xacro = required("xacro", "the robot's description")
     try:
         document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
@@ -361,12 +270,6 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
 
 
 def robot_description(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of the bundled robot with these parameters.
-
-    Parameters
-    ----------
-    **arguments
-        Of urdf/robot.xacro.
-    """
+    """Return the URDF of the bundled robot with these parameters; arguments of robot.xacro."""
     # Numbers, not the name of their file: nothing that a person wrote gets near an expression.
     return expand_xacro(urdf_path("robot.xacro"), {"robot": parameters.numbers, **arguments})

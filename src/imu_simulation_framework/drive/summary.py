@@ -44,9 +44,9 @@ from typing import Any, Mapping
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.core.extras import versions
 from imu_simulation_framework.core.files import plain
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.versions import versions
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
 
 
@@ -70,14 +70,12 @@ NOTHING_TOLD = RunDescription()
 def evaluate(tables, settings=None, run=NOTHING_TOLD):
     """Compare the tables and sum up, without writing anything.
 
-    Returns
-    -------
-    summary : dict
-        Of numbers, texts, None, lists and dictionaries.
-    comparison : Comparison
+    Returns ``summary`` (dict): of numbers, texts, None, lists and dictionaries; ``comparison``
+    (Comparison).
     """
     settings = ComparisonSettings() if settings is None else settings
     execution = dict(run.execution)
+    scale = run.facts.get("trajectory_scale")  # a summary of others may say anything
     comparison = compare(
         imu_simulated=tables.imu_simulated,
         ground_truth=tables.ground_truth,
@@ -89,7 +87,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
         wheel_velocities_actual=tables.wheel_velocities_actual,
         control_error=tables.control_error,
         settings=settings,
-        scale=_scale_of(run.facts),
+        scale=float(scale) if _is_positive(scale) else 1.0,
     )
     recorded = _duration(tables.ground_truth)
     wall_time = execution.get("wall_time_s")
@@ -103,18 +101,12 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
             "recorded_s": recorded,
             "recorded_imu_s": None if tables.imu_real is None else _duration(tables.imu_real),
         },
-        "comparison_settings": {
-            "median_window_s": settings.median_window,
-            "align": settings.align,
-            "max_shift_s": settings.max_shift,
-            "start_window_s": settings.start_window,
-        },
+        "comparison_settings": {key: getattr(settings, name) for name, key in SETTINGS.items()},
         "yaw_error": {
             "simulated": _yaw_summary(comparison.simulated),
             "real": _yaw_summary(comparison.real),
-            "difference": None
-            if comparison.difference is None
-            else _statistics_summary(comparison.difference.statistics, "rad"),
+            "difference": comparison.difference
+            and _statistics_summary(comparison.difference.statistics, "rad"),
         },
         "tracking": {
             name: _statistics_summary(statistics, "rad" if name == "yaw_error" else "m")
@@ -123,8 +115,8 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
         "wheels": {
             name: _statistics_summary(statistics, "rad_per_s")
             for name, statistics in (
-                comparison.wheels.statistics if comparison.wheels else {}
-            ).items()
+                comparison.wheels.statistics.items() if comparison.wheels else ()
+            )
         },
         "messages": {
             name: _message_summary(getattr(tables, name), run.messages_expected.get(name))
@@ -167,13 +159,6 @@ def _yaw_summary(comparison):
     return summary
 
 
-def _scale_of(facts) -> float:
-    """Return the scale of the path; a summary of others may say anything."""
-    scale = facts.get("trajectory_scale")
-    usable = isinstance(scale, (int, float)) and not isinstance(scale, bool)
-    return float(scale) if usable and 0.0 < scale < math.inf else 1.0
-
-
 def _relative_summary(entries, length) -> list[dict]:
     return [
         {
@@ -209,8 +194,7 @@ def _duration(table) -> float:
     return float(table.index[-1] - table.index[0]) if len(table) else 0.0
 
 
-DEEPEST = 30
-"""Levels of a summary.json; ours has six."""
+DEEPEST = 30  # levels of a summary.json; ours has six
 
 MAX_MESSAGES = 10**12
 
@@ -226,10 +210,7 @@ SETTINGS = {
 def previous_summary(folder) -> dict:
     """Return the summary that an experiment wrote into its ResultFolder, empty if it could not.
 
-    Raises
-    ------
-    ResultError
-        It is not what an experiment writes.
+    Raises ResultError: it is not what an experiment writes.
     """
     path = folder.path("summary.json")
     if not path.exists():
@@ -248,7 +229,7 @@ def previous_summary(folder) -> dict:
             raise unusable(path, f"{key} is {shown(summary[key])}, expected keys with values")
     for key in ("wall_time_s", "real_time_factor"):
         number = summary.get("execution", {}).get(key)
-        if number is not None and not (_is_number(number) and 0.0 < number < math.inf):
+        if number is not None and not _is_positive(number):
             raise unusable(path, f"execution: {key} is {shown(number)}, expected a number above 0")
     return summary
 
@@ -256,14 +237,9 @@ def previous_summary(folder) -> dict:
 def settings_of(previous, path, **chosen) -> ComparisonSettings:
     """Return how an experiment is to be evaluated: as its previous summary at a path says.
 
-    What is chosen of :class:`.ComparisonSettings` replaces that; None keeps what was.
-
-    Raises
-    ------
-    ResultError
-        The summary's settings are none.
-    ConfigurationError
-        The chosen ones are none.
+    What is chosen of :class:`.ComparisonSettings` replaces that; None keeps what was. Raises
+    ResultError: the summary's settings are none. Raises ConfigurationError: the chosen ones are
+    none.
     """
     earlier = previous.get("comparison_settings", {})
     of_summary = {
@@ -283,10 +259,7 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
 def described_run(previous, path) -> RunDescription:
     """Return what an experiment's summary told of it, as :func:`.evaluate` takes it.
 
-    Raises
-    ------
-    ResultError
-        Its counts of messages are none.
+    Raises ResultError: its counts of messages are none.
     """
     expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
@@ -318,5 +291,90 @@ def _nested_deeper(value, levels) -> bool:
     return levels == 0 or any(_nested_deeper(part, levels - 1) for part in parts)
 
 
-def _is_number(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_positive(value) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and 0.0 < value < math.inf
+
+
+IMUS = (("real", "recorded IMU"), ("simulated", "simulated IMU"))
+
+OFTEN = 4
+"""Stretches of a length that the table tells of, at least, end to end."""
+
+
+def terminal_table(summary) -> str:
+    """Return a few aligned lines on a summary, for the person who waited for it.
+
+    Behind rms, largest and final yaw error and drift over time stands the rms change of the error
+    over stretches of path and of turning, as long as fit :data:`OFTEN` times.
+    """
+    imus = [summary["yaw_error"][key] or {} for key, _ in IMUS]
+    distance = _telling_length(imus, "over_distance", "length_m")
+    turn = _telling_length(imus, "over_turn", "turn_rad")
+    rows = [
+        (
+            "",
+            *("rms", "max", "final", "drift"),
+            "" if distance is None else f"over {distance:g} m",
+            "" if turn is None else f"over {math.degrees(turn):.0f} deg",
+        )
+    ]
+    degrees = math.degrees(1.0)
+    for key, name in IMUS:
+        statistics = summary["yaw_error"][key] or {}
+        rows.append(
+            (
+                f"yaw error, {name}",
+                *_numbers(statistics, "rad", "deg", degrees),
+                _number(statistics.get("drift_rad_per_s"), "deg/min", 60.0 * degrees),
+                _relative(statistics, "over_distance", "length_m", distance),
+                _relative(statistics, "over_turn", "turn_rad", turn),
+            )
+        )
+    for key, name, unit, unit_key, factor in (
+        ("yaw_error", "yaw", "deg", "rad", degrees),
+        ("distance_error", "distance", "m", "m", 1.0),
+    ):
+        statistics = summary["tracking"].get(key) or {}
+        found = _numbers(statistics, unit_key, unit, factor)
+        rows.append((f"tracking error, {name}", *found, "", "", ""))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        ).rstrip()
+        for row in rows
+    ]
+    factor = summary["execution"].get("real_time_factor")
+    if factor is not None:
+        lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")
+    return "\n".join(lines)
+
+
+def _numbers(statistics, unit_key, unit, factor):
+    for key in ("rms", "maximum_absolute", "final"):
+        yield _number(statistics.get(f"{key}_{unit_key}"), unit, factor)
+
+
+def _telling_length(imus, key, length):
+    """Return the longest stretch that fits often enough into what is known of each IMU; or None."""
+    often = [
+        {entry[length] for entry in imu.get(key) or () if entry["independent"] >= OFTEN}
+        for imu in imus
+        if imu
+    ]
+    return max(set.intersection(*often), default=None) if often else None
+
+
+def _relative(statistics, key, length, wanted) -> str:
+    if wanted is None:
+        return ""
+    for entry in statistics.get(key) or ():
+        if entry[length] == wanted:
+            return _number(entry["rms_rad"], "deg", math.degrees(1.0))
+    return "-"
+
+
+def _number(value, unit, factor) -> str:
+    return "-" if value is None else f"{factor * value:.3f} {unit}"

@@ -38,12 +38,12 @@ from imu_simulation_framework.heading.identification.terms import (
 )
 from imu_simulation_framework.motion import sources as motions
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.file_access import storage_files
-from imu_simulation_framework.recordings.formats.any_format import (
-    likely_topics,
+from imu_simulation_framework.recordings.file_access import (
+    kitti_folder,
     recording_format,
-    topics_of_bag,
+    storage_files,
 )
+from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
 from imu_simulation_framework.recordings.guessing.guess import (
     guess_angle,
     guess_columns,
@@ -52,8 +52,7 @@ from imu_simulation_framework.recordings.guessing.guess import (
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
-SIGN = "@"
-"""Between a path and the topic, column or table that is meant."""
+SIGN = "@"  # between a path and the topic, column or table that is meant
 
 TABLES = {
     "reference": "reference",
@@ -69,20 +68,10 @@ TABLES = {
 class YawSignal:
     """A yaw over time.
 
-    Attributes
-    ----------
-    name : str
-        File, and what of it.
-    yaw : Series
-        [rad], unwrapped, indexed by time [s] on its own clock.
-    known : Series or None
-        1 where it was measured, 0 where it is a guess.
-    sources : tuple of Path
-        What was read.
-    remarks : tuple of str
-        What was found in it that a person should know.
-    group : str
-        Of a result: what the names of all its yaws begin with.
+    ``name``: file, and what of it; ``yaw`` [rad], unwrapped, indexed by time [s] on its own clock;
+    ``known``: 1 where it was measured, 0 where it is a guess; ``sources``: what was read;
+    ``remarks``: what was found in it that a person should know; ``group``: of a result: what the
+    names of all its yaws begin with.
     """
 
     name: str
@@ -97,19 +86,11 @@ def read_yaw_signals(text) -> list[YawSignal]:
     """Read what a person names.
 
     Raises RecordingError, ResultError: there is no such thing, it cannot be read, or it has no yaw.
-
-    Parameters
-    ----------
-    text : str
-        A path, or ``PATH@WHAT``. The path is that of a result (its yaws without WHAT: reference,
-        recorded and simulated IMU, the simulator's truth; with it one of :data:`TABLES`), of a bag
-        (its likeliest reference and IMU; WHAT is a topic), of a CSV, TUM or ``rostopic echo -p``
-        file (WHAT is the column of a CSV, with its unit in brackets).
-
-    Returns
-    -------
-    list of YawSignal
-        At least one.
+    ``text``: a path, or ``PATH@WHAT``. The path is that of a result (its yaws without WHAT:
+    reference, recorded and simulated IMU, the simulator's truth; with it one of :data:`TABLES`), of
+    a bag (its likeliest reference and IMU; WHAT is a topic), of a CSV, TUM or ``rostopic echo -p``
+    file (WHAT is the column of a CSV, with its unit in brackets). Returns list of YawSignal: at
+    least one.
     """
     signals = _signals(*split_name(text))
     for signal in signals:
@@ -151,6 +132,8 @@ def is_result(path) -> bool:
     """Return whether a path is that of a result: its folder, or ``<folder>/<prefix>``."""
     path = Path(path)
     if path.is_dir():
+        if kitti_folder(path):
+            return False
         try:
             storage_files(path)
         except RecordingError:
@@ -278,19 +261,10 @@ NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 class ReadDrive:
     """A drive with its yaw error.
 
-    Attributes
-    ----------
-    begin : float
-        Of the yaw error, after the drive's start [s].
-    path : pandas.DataFrame
-        The smoothed reference as Poses, from the drive's start.
-    satellite : bool
-        Whether the reference is satellite positioning, whose noise is correlated.
-    rate : float
-        Samples per second of the recorded IMU [Hz].
-    sources : tuple of Path
-        What was read.
-    remarks : tuple of str
+    ``begin``: of the yaw error, after the drive's start [s]; ``path``: the smoothed reference as
+    Poses, from the drive's start; ``satellite``: whether the reference is satellite positioning,
+    whose noise is correlated; ``rate``: samples per second of the recorded IMU [Hz]; ``sources``:
+    what was read; ``remarks``.
     """
 
     observed: ObservedYawError
@@ -322,11 +296,9 @@ def read_drives(
 
     Raises FrameworkError: one cannot be read, or has no recorded IMU. Returns ``drives`` (list of
     ReadDrive): each once; ``remarks`` (list of str): which ones were left out, as they are the same
-    as another.
-
-    ``texts`` (sequence of str): each a result, a recording, the config.ini of one, or the name of a
-    bundled drive; ``config``: a config.ini that describes the recordings; by default they are
-    looked at as a check does; ``step``: between yaw errors [s]; ``settings`` (mapping): of
+    as another. ``texts`` (sequence of str): each a result, a recording, the config.ini of one, or
+    the name of a bundled drive; ``config``: a config.ini that describes the recordings; by default
+    they are looked at as a check does; ``step``: between yaw errors [s]; ``settings`` (mapping): of
     recordings, by section and key of config.ini.
     """
     drives: list[ReadDrive] = []
@@ -334,7 +306,9 @@ def read_drives(
     for text in texts:
         drive = read_drive(text, config, step, settings)
         name = drive.observed.name
-        twin = next((d for d in drives if _same(d.observed, drive.observed)), None)
+        error = drive.observed.error
+        same = (d for d in drives if np.array_equal(d.observed.error, error, equal_nan=True))
+        twin = next(same, None)
         if twin is not None:
             left_out.append(
                 f"{name}: has the same recorded yaw error as {twin.observed.name}, and counts once"
@@ -445,7 +419,3 @@ def _as_dense(path, rate):
         },
         index=pd.Index(at, name="time"),
     )
-
-
-def _same(one, other):
-    return np.array_equal(one.error, other.error, equal_nan=True)

@@ -185,16 +185,15 @@ _KNOWN = 2
 
 def truth_table(motion: EarthMotion) -> pd.DataFrame:
     """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads."""
-    degrees = (180.0 / np.pi, 180.0 / np.pi, 1.0)
-    parts = [
-        motion.latitude_longitude_height * degrees,
-        motion.local_velocity,
-        motion.local_orientation,
-        motion.angular_velocity,
-        motion.specific_force,
-    ]
-    index = pd.Index(motion.time, name="time")
-    return pd.DataFrame(np.hstack(parts), columns=list(FLIGHT_TRUTH), index=index)
+    place = motion.latitude_longitude_height * (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    level = motion.local_velocity, motion.local_orientation
+    felt = motion.angular_velocity, motion.specific_force
+    return _table(motion.time, FLIGHT_TRUTH, place, *level, *felt)
+
+
+def _table(time, columns, *parts) -> pd.DataFrame:
+    index = pd.Index(time, name="time")
+    return pd.DataFrame(np.hstack(parts), columns=list(columns), index=index)
 
 
 def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
@@ -214,24 +213,14 @@ def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
     increments = increments_of(flown.imu_motion)
     angles = roll_pitch_yaw_from_quaternion(flown.imu[:, :4])
     angles[:, 2] = unwrap(angles[:, 2])
+    joints, rates = flown.joints, [f"{joint}_rate" for joint in JOINTS]
+    gains = increments.delta_theta, increments.delta_velocity
     tables = {
         "body": truth_table(flown.body),
         "imu_truth": truth_table(flown.imu_motion),
-        "imu": pd.DataFrame(
-            np.hstack([angles, flown.imu[:, 4:]]),
-            columns=list(IMU_RECORD),
-            index=pd.Index(flown.imu_stamps / NANOSECONDS, name="time"),
-        ),
-        "increments": pd.DataFrame(
-            np.hstack([increments.delta_theta, increments.delta_velocity]),
-            columns=list(INCREMENTS),
-            index=pd.Index(increments.time, name="time"),
-        ),
-        "gimbal": pd.DataFrame(
-            np.hstack([flown.joints.angle, flown.joints.rate]),
-            columns=[*JOINTS, *(f"{joint}_rate" for joint in JOINTS)],
-            index=pd.Index(flown.joints.time, name="time"),
-        ),
+        "imu": _table(flown.imu_stamps / NANOSECONDS, IMU_RECORD, angles, flown.imu[:, 4:]),
+        "increments": _table(increments.time, INCREMENTS, *gains),
+        "gimbal": _table(joints.time, [*JOINTS, *rates], joints.angle, joints.rate),
     }
     if flown.gnss is not None:
         tables["fixes"] = flown.fixes
@@ -260,38 +249,26 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
 
 
 def _odometry(topic, frame, stamps, rows):
-    names = [
-        *(f"pose.pose.position.{axis}" for axis in "xyz"),
-        *(f"pose.pose.orientation.{axis}" for axis in "xyzw"),
-        *(f"twist.twist.linear.{axis}" for axis in "xyz"),
-        *(f"twist.twist.angular.{axis}" for axis in "xyz"),
-    ]
-    return Messages(
-        topics.in_root(topic),
-        messages.ODOMETRY,
-        FIRST_STAMP + stamps,
-        dict(zip(names, rows.T)),
-        (WORLD_FRAME, frame),
-    )
+    parts = ("pose.pose.position", "xyz"), ("pose.pose.orientation", "xyzw")
+    parts += ("twist.twist.linear", "xyz"), ("twist.twist.angular", "xyz")
+    return _message(topic, messages.ODOMETRY, stamps, _fields(parts, rows), WORLD_FRAME, frame)
+
+
+def _fields(parts, rows):
+    """Return columns by the names of a message's parts and axes."""
+    return dict(zip((f"{part}.{axis}" for part, axes in parts for axis in axes), rows.T))
+
+
+def _message(topic, kind, stamps, fields, *frames):
+    return Messages(topics.in_root(topic), kind, FIRST_STAMP + stamps, fields, frames)
 
 
 def _imu(flown):
-    parts = ("orientation", "angular_velocity", "linear_acceleration")
-    names = [
-        *(f"orientation.{axis}" for axis in "xyzw"),
-        *(f"angular_velocity.{axis}" for axis in "xyz"),
-        *(f"linear_acceleration.{axis}" for axis in "xyz"),
-    ]
-    fields = dict(zip(names, flown.imu.T))
-    for part, covariance in zip(parts, flown.covariances):
+    parts = ("orientation", "xyzw"), ("angular_velocity", "xyz"), ("linear_acceleration", "xyz")
+    fields = _fields(parts, flown.imu)
+    for (part, _), covariance in zip(parts, flown.covariances):
         fields.update({f"{part}_covariance{k}": value for k, value in enumerate(covariance)})
-    return Messages(
-        topics.in_root(topics.IMU),
-        messages.IMU,
-        FIRST_STAMP + flown.imu_stamps,
-        fields,
-        (IMU_FRAME,),
-    )
+    return _message(topics.IMU, messages.IMU, flown.imu_stamps, fields, IMU_FRAME)
 
 
 def _fix(topic, frame, stamps, places, status=_FIX, variances=None):
@@ -302,9 +279,7 @@ def _fix(topic, frame, stamps, places, status=_FIX, variances=None):
         fields["position_covariance_type"] = np.where(known, _KNOWN, 0)
         for number, values in zip((0, 4, 8), np.where(known[:, np.newaxis], variances, 0.0).T):
             fields[f"position_covariance{number}"] = values
-    return Messages(
-        topics.in_root(topic), messages.NAV_SAT_FIX, FIRST_STAMP + stamps, fields, (frame,)
-    )
+    return _message(topic, messages.NAV_SAT_FIX, stamps, fields, frame)
 
 
 def _receiver(fixes):
@@ -314,15 +289,10 @@ def _receiver(fixes):
     status = np.where(np.isfinite(places).all(axis=1), _FIX, _NO_FIX)
     yield _fix(topics.GNSS_FIX, GNSS_FRAME, stamps, places, status, variances)
     moving = fixes[list(LOCAL_VELOCITY)].notna().all(axis=1).to_numpy()
-    names = [f"twist.twist.linear.{axis}" for axis in "xyz"]
-    fields = dict(zip(names, fixes[list(LOCAL_VELOCITY)].to_numpy()[moving].T))
+    velocities = fixes[list(LOCAL_VELOCITY)].to_numpy()[moving]
+    fields = _fields([("twist.twist.linear", "xyz")], velocities)
     horizontal, vertical = fixes["velocity_variance"], fixes["velocity_variance_up"]
     for number, values in ((0, horizontal), (7, horizontal), (14, vertical)):
         fields[f"twist.covariance{number}"] = values.to_numpy()[moving]
-    yield Messages(
-        topics.in_root(topics.GNSS_VELOCITY),
-        messages.TWIST_WITH_COVARIANCE_STAMPED,
-        FIRST_STAMP + stamps[moving],
-        fields,
-        (WORLD_FRAME,),
-    )
+    kind = messages.TWIST_WITH_COVARIANCE_STAMPED
+    yield _message(topics.GNSS_VELOCITY, kind, stamps[moving], fields, WORLD_FRAME)

@@ -59,17 +59,8 @@ class Sensed(NamedTuple):
 def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
     """Return what an IMU says of a motion, beside the truth.
 
-    Parameters
-    ----------
-    motion : EarthMotion
-        Of the IMU, evenly sampled.
-    imu : ImuErrors
-    seed : int
-
-    Raises
-    ------
-    ConfigurationError
-        The IMU does not go with the motion's rate.
+    ``motion`` (EarthMotion): of the IMU, evenly sampled. Raises ConfigurationError if the IMU does
+    not go with the motion's rate.
     """
     model = imu_model(imu, motion.period, seed)
     truth = imu_truth(motion, speed=model.feels_speed)
@@ -103,18 +94,8 @@ def joint_alone(
 ) -> Sensed:
     """Return what an IMU says while one joint swings on a platform that stands.
 
-    Parameters
-    ----------
-    joint : str
-        ``pan``, ``tilt`` or ``roll``.
-    gimbal : GimbalSpecification
-        Whose joints swing as sines.
-    imu : ImuErrors
-    place : ndarray, shape (3,)
-        Latitude, longitude [rad], height [m].
-    rate : float
-        Of the motion [Hz].
-    seed : int
+    ``joint``: ``pan``, ``tilt`` or ``roll``. ``gimbal`` (GimbalSpecification): whose joints swing
+    as sines. ``place`` (3,): latitude, longitude [rad], height [m]. ``rate``: of the motion [Hz].
     """
     number, drive = JOINTS.index(joint), gimbal.drive
     assert isinstance(drive, SinusoidalJoints)
@@ -139,20 +120,9 @@ def navigated(
 
     The errors of all runs, and their rmse as a table, a row for each run.
 
-    Parameters
-    ----------
-    motion : EarthMotion
-        Of the IMU, evenly sampled.
-    imu : ImuSpecification
-    gnss : GnssSpecification
-        Its lever arm is not used.
-    runs : int
-    seed : int
-
-    Raises
-    ------
-    ConfigurationError
-        The motion's rate is no multiple of the receiver's or of the IMU's.
+    ``motion`` (EarthMotion): of the IMU, evenly sampled. ``gnss`` (GnssSpecification): its lever
+    arm is not used. Raises ConfigurationError if the motion's rate is no multiple of the receiver's
+    or of the IMU's.
     """
     beside = replace(gnss, lever_arm=(0.0, 0.0, 0.0))
     found = navigate_runs(motion, imu, beside, runs, seed)
@@ -183,10 +153,7 @@ _SIGNS = {
 def numbered(instants) -> list[tuple[str, str, float]]:
     """Return sign, name and time of marked instants, in the order of time.
 
-    Parameters
-    ----------
-    instants : Mapping of str to float
-        As :meth:`.FlightInstants.marked` returns them.
+    ``instants`` (Mapping of str to float): as :meth:`.FlightInstants.marked` returns them.
     """
     marked = [(_SIGNS.get(name, "?"), name, time) for name, time in instants.items()]
     return sorted(marked, key=lambda one: one[2])
@@ -210,14 +177,8 @@ _PANELS = (
 def imu_figure(time, measured, true, instants=None) -> Figure:
     """Return what an IMU measures, beside the truth.
 
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        [s]
-    measured, true : sequence of 2 ndarray, shape (n, 3)
-        Specific force [m/s^2] and angular velocity [rad/s].
-    instants : Mapping of str to float, optional
-        Marked ones.
+    ``time`` (n,) [s]. ``measured``, ``true`` (n, 3): specific force [m/s^2] and angular velocity
+    [rad/s]. ``instants`` (Mapping of str to float): marked ones.
     """
     figure = Figure()
     for row, (title, unit, quantity, parts, height) in enumerate(_PANELS):
@@ -236,12 +197,8 @@ def imu_figure(time, measured, true, instants=None) -> Figure:
 def navigation_figure(columns, instants) -> Figure:
     """Return the errors of the first run of each navigator, in a picture beside each other.
 
-    Parameters
-    ----------
-    columns : Mapping of str to NavigationErrors
-        By what it is called.
-    instants : Mapping of str to float
-        Name -> time [s].
+    ``columns`` (Mapping of str to NavigationErrors): by what it is called. ``instants`` (Mapping of
+    str to float): name -> time [s].
     """
     count = len(columns)
     figure = Figure(widths=(1.0,) * count, width=5.4 * count + 0.3, share_y="row")
@@ -260,13 +217,8 @@ def navigation_figure(columns, instants) -> Figure:
 def profile_figure(time, height, speed, joints, instants) -> Figure:
     """Return height, speed and joints over time.
 
-    Parameters
-    ----------
-    time, height, speed : array_like, shape (n,)
-        [s]; above the start [m]; over ground [m/s].
-    joints : array_like, shape (n, 3)
-        Pan, tilt, roll [rad].
-    instants : Mapping of str to float
+    ``time``, ``height``, ``speed`` (n,) [s]; above the start [m]; over ground [m/s]. ``joints`` (n,
+    3): pan, tilt, roll [rad].
     """
     figure = Figure()
     for unit, lines in (
@@ -309,16 +261,9 @@ def path_figure(position, time, instants, origin) -> Figure:
 def map_figure(position, time, instants, origin=None) -> Figure:
     """Return a path from above, with its marked instants.
 
-    Parameters
-    ----------
-    position : array_like, shape (n, 3)
-        East and north of the origin, and above it [m].
-    time : array_like, shape (n,)
-        [s]
-    instants : Mapping of str to float
-        Name -> time [s].
-    origin : sequence of 3 float, optional
-        Latitude, longitude [deg], height [m].
+    ``position`` (n, 3): east and north of the origin, and above it [m]. ``time`` (n,) [s].
+    ``instants`` (Mapping of str to float): name -> time [s]. ``origin`` (sequence of 3 float):
+    latitude, longitude [deg], height [m].
     """
     east, north = np.asarray(position, dtype=float)[:, :2].T / 1000.0
     place = ""

@@ -31,10 +31,15 @@ import numpy as np
 from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.core.extras import required
-from imu_simulation_framework.core.files import open_regular, read_at_most
+from imu_simulation_framework.core.files import (
+    XML_LIMIT,
+    UnusableXmlError,
+    open_regular,
+    read_at_most,
+    require_bounded_xml,
+)
 from imu_simulation_framework.core.sentences import listed, printable, shown
 from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.core.xml_files import XML_LIMIT, UnusableXmlError, require_bounded_xml
 from imu_simulation_framework.motion.flight import Flight, FlightStates
 
 _PRINTING = threading.RLock()
@@ -45,10 +50,7 @@ _EVENT = re.compile(
 
 
 class Notices:
-    """What JSBSim said.
-
-    ``fetch``: brings what has not been added yet.
-    """
+    """What JSBSim said; ``fetch`` brings what has not been added yet."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -122,20 +124,13 @@ def _logger(module, notices):
     class Logger(module.FGLogger):
         """Takes messages, and leaves colours and places in JSBSim's own source alone."""
 
-        def set_level(self, level):
-            pass
-
-        def file_location(self, filename, line):
-            pass
-
         def message(self, message):
             notices.add(message)
 
-        def format(self, format):
+        def set_level(self, *_):
             pass
 
-        def flush(self):
-            pass
+        file_location = format = flush = set_level
 
     return Logger()
 
@@ -184,23 +179,16 @@ _MAX_SIZE = 64 * 2**20
 _OUTSIDE = re.compile(r"^[/\\~]|^\w:|\.\.")
 
 
-def quiet_script(script: Path, target: Path) -> tuple[Path, list[str]]:
-    """Copy a script, and return the copy and the names of the aircraft that it uses.
-
-    ``target``: a folder. Raises SimulatorError if it cannot be read, is no harmless XML, or names a
-    file outside the aircraft's folder.
-    """
+def _quiet_script(script: Path, target: Path) -> tuple[Path, list[str]]:
+    """Return the copy of a script that opens nothing, and the names of its aircraft."""
     root = _quiet(script)
     copy = target / "script" / (script.stem + ".xml")
     _write(root, copy)
     return copy, [use.get("aircraft", "") for use in root.iter("use")]
 
 
-def quiet_folder(folder: Path, target: Path) -> None:
-    """Copy the XML files of a folder, with those in folders in it.
-
-    Raises SimulatorError as for :func:`quiet_script`, or they are absurdly many or large.
-    """
+def _quiet_folder(folder: Path, target: Path) -> None:
+    """Copy the XML files of a folder, with those in folders in it, as ones that open nothing."""
     count = size = 0
     for place, _, names in os.walk(folder, followlinks=True):
         for name in sorted(names):
@@ -218,6 +206,7 @@ def quiet_folder(folder: Path, target: Path) -> None:
 
 
 def _quiet(path):
+    refused = f"{path}: JSBSim cannot fly this script"
     try:
         with open_regular(path) as file:
             content = read_at_most(file, XML_LIMIT)
@@ -228,16 +217,12 @@ def _quiet(path):
     except OSError as error:
         raise SimulatorError(f"{path}: it cannot be read: {reason_of(error)}") from None
     except UnusableXmlError as error:
-        raise SimulatorError(
-            f"{path}: JSBSim cannot fly this script: line {error.line}: {error}"
-        ) from None
+        raise SimulatorError(f"{refused}: line {error.line}: {error}") from None
     except ElementTree.ParseError as error:
-        raise SimulatorError(
-            f"{path}: JSBSim cannot fly this script: line {error.position[0]}: "
-            f"{ErrorString(error.code)}"
-        ) from None
+        reason = ErrorString(error.code)
+        raise SimulatorError(f"{refused}: line {error.position[0]}: {reason}") from None
     except (ValueError, LookupError) as error:
-        raise SimulatorError(f"{path}: JSBSim cannot fly this script: {error}") from None
+        raise SimulatorError(f"{refused}: {error}") from None
     for child in list(root):
         if child.tag in _OPENED:
             root.remove(child)
@@ -296,8 +281,8 @@ class Watch:
         manager = simulator.get_property_manager()
         self._height = manager.get_node("position/h-agl-ft").get_double_value
         self._speed = manager.get_node("velocities/vg-fps").get_double_value
-        self._engines = _nodes(manager, "propulsion/engine[{}]/set-running", range(_MAX_PARTS))
-        self._parts = _nodes(manager, "contact/unit[{}]/WOW", range(_MAX_PARTS))
+        self._engines = _nodes(manager, "propulsion/engine[{}]/set-running")
+        self._parts = _nodes(manager, "contact/unit[{}]/WOW")
         self._ran = [False] * len(self._engines)
 
     def engines(self) -> list[str]:
@@ -323,13 +308,10 @@ class Watch:
         return ""
 
 
-def _nodes(manager, name, numbers):
+def _nodes(manager, name):
     """Return functions that read the properties of a row of parts, as many as there are."""
-    found = []
-    for number in numbers:
-        if manager.hasNode(name.format(number)):
-            found.append(manager.get_node(name.format(number)).get_double_value)
-    return found
+    names = (name.format(number) for number in range(_MAX_PARTS))
+    return [manager.get_node(one).get_double_value for one in names if manager.hasNode(one)]
 
 
 RATE = 50.0
@@ -358,31 +340,14 @@ def fly(
     at 1000 Hz is 342 m apart after 100 s. So it is fixed, and a part of the settings; a faster IMU
     is simulated of ``flight.states.motion(at=...)``, not of a faster flight.
 
-    Parameters
-    ----------
-    script : str or path-like
-        Name of one of JSBSim's own (:func:`.bundled_scripts`), or the path of a file.
-    duration : float
-        Of the states, counted from ``start`` [s].
-    rate : float
-        Steps and states per second [Hz].
-    start : float
-        Time of the first state that is kept, on the script's clock [s]: c3104 drops onto the runway
-        first, and is at rest there after 3 s.
-    aircraft_folder, engine_folder : path-like, optional
-        Where aircraft and engines are that the script names; by default JSBSim's own.
-
-    Returns
-    -------
-    Flight
-        Times are those of the script's clock. What ended it early is a remark.
-
-    Raises
-    ------
-    SimulatorError
-        The script cannot be flown, or ends before there are enough states.
-    ConfigurationError
-        A number is out of range, or JSBSim is not installed.
+    ``script`` (str or path-like): name of one of JSBSim's own (:func:`.bundled_scripts`), or the
+    path of a file. ``duration``: of the states, counted from ``start`` [s]. ``rate``: steps and
+    states per second [Hz]. ``start``: time of the first state that is kept, on the script's clock
+    [s]: c3104 drops onto the runway first, and is at rest there after 3 s. ``aircraft_folder``,
+    ``engine_folder`` (path-like): where aircraft and engines are that the script names; by default
+    JSBSim's own. Returns ``Flight``: times are those of the script's clock. What ended it early is
+    a remark. Raises SimulatorError if the script cannot be flown, or ends before there are enough
+    states. Raises ConfigurationError if a number is out of range, or JSBSim is not installed.
     """
     duration = checked_number("a flight's duration", duration, above=0.0, maximum=_LONGEST)
     rate = checked_number("a flight's rate", rate, above=0.0, maximum=_FASTEST)
@@ -503,10 +468,7 @@ class _Flown:
 
 
 def _script_path(script) -> Path:
-    """Return the file of a script that is named or given by its path.
-
-    Raises SimulatorError if there is none, or it cannot be read.
-    """
+    """Return the file of a script that is named or given by its path."""
     name = os.fspath(script)
     names = bundled_scripts()
     if name in names:
@@ -540,15 +502,13 @@ def _loaded(path, rate, folders, notices, quiet) -> Any:
 
     Script and aircraft are read from copies in the folder ``quiet``, into which JSBSim also writes
     what it cannot be kept from, such as its state when a script sets simulation/write-state-file.
-
-    Raises SimulatorError if it does not accept the script.
     """
     fleet = folders["aircraft"] or data_folder() / "aircraft"
-    script, names = quiet_script(path, quiet)
+    script, names = _quiet_script(path, quiet)
     for name in names:
-        quiet_folder(fleet / name, quiet / "aircraft" / name)
+        _quiet_folder(fleet / name, quiet / "aircraft" / name)
     if folders["engine"] is not None:
-        quiet_folder(folders["engine"], quiet / "engine")
+        _quiet_folder(folders["engine"], quiet / "engine")
     try:
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)

@@ -216,10 +216,7 @@ def flightgear_numbers(packet: bytes, resolution: float | None) -> dict[str, flo
 
 
 def _require_plausible(values) -> None:
-    """Refuse what no aircraft says; of a damaged packet anything may come.
-
-    Raises UnusablePacketError if a number is absurd.
-    """
+    """Refuse what no aircraft says; of a damaged packet anything may come."""
     for name, value in values.items():
         largest = _LARGEST.get(name, _LARGEST_OF_ALL)
         if not abs(value) <= largest:
@@ -253,19 +250,10 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
             position = ecef_of(latitude, longitude, height)
             height = height + columns["radial_height"] - _radial_height(position)
         return ecef_of(latitude, longitude, height)
-    latitude = columns["geocentric_latitude"]
-    direction = np.stack(
-        [
-            np.cos(latitude) * np.cos(longitude),
-            np.cos(latitude) * np.sin(longitude),
-            np.sin(latitude),
-        ],
-        axis=-1,
-    )
-    if "radial_height" in columns:
-        return (_ellipsoid_radius(direction) + columns["radial_height"])[:, np.newaxis] * direction
-    radius = _ellipsoid_radius(direction) + columns["height"]
-    return radius[:, np.newaxis] * direction
+    level, up = (turn(columns["geocentric_latitude"]) for turn in (np.cos, np.sin))
+    direction = np.stack([level * np.cos(longitude), level * np.sin(longitude), up], axis=-1)
+    height = columns["radial_height" if "radial_height" in columns else "height"]
+    return (_ellipsoid_radius(direction) + height)[:, np.newaxis] * direction
 
 
 def _radial_height(position):

@@ -16,45 +16,30 @@ from imu_simulation_framework.core.columns import EULER, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, ecef_of
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import enu_to_ecef
 from imu_simulation_framework.motion.flight import Flight, FlightStates
 from imu_simulation_framework.motion.kinematics import quaternion_spline, unit
 from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, Samples
+from imu_simulation_framework.recordings.cleaning import (
+    MINIMUM_SAMPLES,
+    Cleaner,
+    RecordingReport,
+)
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
-from imu_simulation_framework.recordings.report import RecordingReport
 
 
-def read_flight_samples(
-    path: str | os.PathLike[str],
-    topic: str = "",
-    format: str = "auto",
-    columns: Mapping[str, str] | None = None,
-    *,
-    attitude_topic: str = "",
-    velocity_topic: str = "",
-) -> tuple[Samples, Samples | None, Samples | None]:
-    """Read the samples of a recorded flight as they were recorded.
-
-    ``path``, ``format``: as for
-    :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`. ``topic``: of
-    positions, in a bag. ``columns``: for CSV: quantity -> ``"column [unit]"``. ``attitude_topic``:
-    beside satellite positions; empty for the only one that holds orientations. ``velocity_topic``:
-    beside satellite positions, to the east, to the north and up; empty for none. Returns
-    ``positions``, ``attitudes``, ``velocities``, of the latter two None where they are not in a
-    topic of their own. Raises RecordingError if the recording cannot be read.
-    """
+def _samples(path, topic, format, columns, attitude_topic, velocity_topic):
+    """Return positions, and attitudes and velocities if they have topics of their own."""
     samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "flight")
     if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
         for key, beside in (("attitude_topic", attitude_topic), ("velocity_topic", velocity_topic)):
             if beside:
                 raise RecordingError(f"{path}: {key} is of use only beside satellite positions")
         return samples, None, None
-    attitude = read_any_bag(path, attitude_topic, messages.HEADING_TYPES)
-    velocity = (
-        read_any_bag(path, velocity_topic, messages.VELOCITY_TYPES) if velocity_topic else None
-    )
+    attitude, velocity = read_any_bag(path, attitude_topic, messages.HEADING_TYPES), None
+    if velocity_topic:
+        velocity = read_any_bag(path, velocity_topic, messages.VELOCITY_TYPES)
     return samples, attitude, velocity
 
 
@@ -70,14 +55,11 @@ _NO_UNIT = 0.1
 _PLACES = (("latitude", "longitude", "altitude"), ("x", "y", "z"))
 
 
-def joined(positions, attitude, velocity):
+def _joined(positions, attitude, velocity):
     """Put orientations and velocities of their own topics beside positions.
 
     All are taken at the times of that topic of positions and orientations which has more samples,
     as far as all of them reach; splines lead from their own times to those.
-
-    ``positions``, ``attitude`` (Samples). ``velocity`` (Samples or None). Returns Samples. Raises
-    RecordingError if they do not last at the same time.
     """
     parts = [(positions, _PLACES[0]), (attitude, QUATERNION)]
     if velocity is not None:
@@ -107,21 +89,14 @@ def _curve(samples, names):
         samples.columns.update(zip(QUATERNION, cleaner.unit_quaternions(QUATERNION).T))
     order, _ = cleaner.finish(StampLimits(), 4)
     times = cleaner.times[order]
-    refuse_gaps(samples, times, samples.places[order])
+    _refuse_gaps(samples, times, samples.places[order])
     values = samples.matrix(names)[order]
     spline = quaternion_spline if names is QUATERNION else CubicSpline
     return times, spline(times, values), samples.places[order]
 
 
-def clean_flight(samples, conventions, limits, minimum_samples):
-    """Make a table in east, north, up, with quaternions from forward, left, up.
-
-    ``samples`` (Samples). ``conventions`` (ReferenceConventions). ``limits`` (StampLimits). Returns
-    ``table`` (pandas.DataFrame), latitude, longitude [deg], altitude [m] or x, y, z [m]; qx, qy,
-    qz, qw; velocity_east, velocity_north, velocity_up [m/s] if they are known; ``places`` (ndarray
-    of int), of the rows, in the file; ``report`` (RecordingReport). Raises RecordingError if the
-    samples cannot be used.
-    """
+def _clean(samples, conventions, limits):
+    """Return a table in east, north, up, quaternions from forward, left, up; places; the report."""
     samples = _upwards(samples, conventions)
     samples = conventional_reference(samples, conventions)
     place = next((names for names in _PLACES if samples.has(names)), None)
@@ -132,10 +107,7 @@ def clean_flight(samples, conventions, limits, minimum_samples):
         raise RecordingError(
             f"{samples.source}: a flight needs orientations, or roll, pitch and yaw"
         )
-    velocity = tuple(
-        name for name in ("velocity_east", "velocity_north", "velocity_up") if name in samples
-    )
-    velocity = velocity if len(velocity) == 3 else ()
+    velocity = tuple(_VELOCITIES) if all(name in samples for name in _VELOCITIES) else ()
     cleaner = Cleaner(samples)
     cleaner.drop_nan(place + attitude + velocity)
     if attitude is QUATERNION:
@@ -145,7 +117,7 @@ def clean_flight(samples, conventions, limits, minimum_samples):
         # Roll, pitch, yaw are about x, then y, then z of the world.
         angles = np.where(cleaner.keep[:, None], samples.matrix(EULER), 0.0)
         quaternions = Rotation.from_euler("xyz", angles).as_quat()
-    order, report = cleaner.finish(limits, minimum_samples)
+    order, report = cleaner.finish(limits, MINIMUM_SAMPLES)
     table = pd.DataFrame(
         {name: samples.columns[name][order] for name in place + velocity},
         index=pd.Index(cleaner.times[order], name="time"),
@@ -155,11 +127,8 @@ def clean_flight(samples, conventions, limits, minimum_samples):
     return table, samples.places[order], report
 
 
-def refuse_gaps(samples, times, places):
-    """Refuse a flight of which too much is missing at once.
-
-    Raises RecordingError if there is such a gap.
-    """
+def _refuse_gaps(samples, times, places):
+    """Refuse a flight of which too much is missing at once."""
     steps = np.diff(times)
     usual = float(np.median(steps))
     longest = max(LONGEST_GAP * usual, MIN_GAP)
@@ -289,14 +258,8 @@ def read_flight(
     checked_choice("the path of a recorded flight", along, PATHS)
     if origin is not None:
         origin = checked_numbers("the origin of a recorded flight", origin, 3)
-    samples, attitude, velocity = read_flight_samples(
-        path,
-        topic,
-        format,
-        columns,
-        attitude_topic=attitude_topic,
-        velocity_topic=velocity_topic,
-    )
+    beside = attitude_topic, velocity_topic
+    samples, attitude, velocity = _samples(path, topic, format, columns, *beside)
     frame = axes if axes != "auto" else _axes_of(samples)
     conventions = ReferenceConventions(
         frame=frame,
@@ -306,9 +269,9 @@ def read_flight(
     )
     limits = stamp_limits or StampLimits(gap_factor=1.5)
     if attitude is not None:
-        samples = joined(samples, attitude, velocity)
-    table, places, report = clean_flight(samples, conventions, limits, MINIMUM_SAMPLES)
-    refuse_gaps(samples, table.index.to_numpy(), places)
+        samples = _joined(samples, attitude, velocity)
+    table, places, report = _clean(samples, conventions, limits)
+    _refuse_gaps(samples, table.index.to_numpy(), places)
     _refuse_outside(samples, table, places)
     start = float(table.index[0])
     table.index = pd.Index(_even(table.index.to_numpy() - start, start), name="time")
@@ -379,36 +342,26 @@ def _even(time, start):
 
 def _states(samples, table, origin) -> FlightStates:
     """Return states of a table in east, north, up."""
+    time, orientation = table.index.to_numpy(), table[list(QUATERNION)].to_numpy()
+    velocity = table[_VELOCITIES].to_numpy() if set(_VELOCITIES) <= set(table) else None
     if "latitude" in table:
         places = table[["latitude", "longitude", "altitude"]].to_numpy()
         places[:, :2] = np.radians(places[:, :2])
-    elif origin is None:
+        return FlightStates.from_local(time, places, orientation, velocity)
+    if origin is None:
         raise RecordingError(
             f"{samples.source}: its positions are x, y, z, so a flight needs the origin's "
             "latitude, longitude and height"
         )
-    else:
-        places = None
-    time = table.index.to_numpy()
-    orientation = table[list(QUATERNION)].to_numpy()
-    velocity = table[_VELOCITIES].to_numpy() if set(_VELOCITIES) <= set(table) else None
-    if places is not None:
-        return FlightStates.from_local(time, places, orientation, velocity)
-    return _about(origin, time, table, orientation, velocity)
-
-
-_VELOCITIES = ["velocity_east", "velocity_north", "velocity_up"]
-
-
-def _about(origin, time, table, orientation, velocity):
-    """Return states of positions and orientations in the axes of one place."""
+    # Positions and orientations are in the axes of one place.
     latitude, longitude, height = np.radians(origin[0]), np.radians(origin[1]), origin[2]
     level = enu_to_ecef(latitude, longitude)
     position = ecef_of(latitude, longitude, height) + level.apply(table[["x", "y", "z"]].to_numpy())
-    turned = level * type(level).from_quat(orientation)
-    return FlightStates(
-        time, position, turned.as_quat(), None if velocity is None else level.apply(velocity)
-    )
+    turned = (level * Rotation.from_quat(orientation)).as_quat()
+    return FlightStates(time, position, turned, None if velocity is None else level.apply(velocity))
+
+
+_VELOCITIES = ["velocity_east", "velocity_north", "velocity_up"]
 
 
 def _along(samples, states, along, step):
@@ -437,10 +390,7 @@ def _coarse(step):
 
 
 def _refuse_contradiction(samples, states):
-    """Refuse velocities that are not those of the positions, seconds taken together.
-
-    Raises RecordingError if they are not.
-    """
+    """Refuse velocities that are not those of the positions, seconds taken together."""
     period = float(np.median(np.diff(states.time)))
     apart = min(max(1, round(_OVER / period)), len(states) - 1)
     moved = states.position - states.integrated().position

@@ -26,24 +26,15 @@ def find_flight(
 ) -> tuple[Flight, tuple[str, ...]]:
     """Return the flight that is meant, and what is to be said of it.
 
-    Parameters
-    ----------
-    source : str or path-like
-        A script of JSBSim's own by its name, as ``c3104``, the file of another one (``.xml``), a
-        recorded flight, a table or a bag, or ``udp:`` and a port of this computer, to which a
-        JSBSim that runs elsewhere on it sends.
-    duration : float
-        Of the flight, from ``start`` on [s].
-    rate : float
-        JSBSim's steps per second [Hz]; a recording has its own, and so have packets.
-    start : float
-        On the script's clock; after the beginning of a recording or of what was received [s].
-    silence : float
-        So long without a packet is the end of what is received [s].
-
-    Raises SimulatorError if JSBSim cannot fly it, or nothing was received. Raises RecordingError if
-    the recording cannot be read. Raises MotionError if a recording has nothing between start and
-    end. Raises ConfigurationError if a number is out of range.
+    ``source`` (str or path-like): a script of JSBSim's own by its name, as ``c3104``, the file of
+    another one (``.xml``), a recorded flight, a table or a bag, or ``udp:`` and a port of this
+    computer, to which a JSBSim that runs elsewhere on it sends. ``duration``: of the flight, from
+    ``start`` on [s]. ``rate``: JSBSim's steps per second [Hz]; a recording has its own, and so have
+    packets. ``start``: on the script's clock; after the beginning of a recording or of what was
+    received [s]. ``silence``: so long without a packet is the end of what is received [s]. Raises
+    SimulatorError if JSBSim cannot fly it, or nothing was received. Raises RecordingError if the
+    recording cannot be read. Raises MotionError if a recording has nothing between start and end.
+    Raises ConfigurationError if a number is out of range.
     """
     name = os.fspath(source)
     if name.startswith(_UDP) and not Path(name).exists():

@@ -52,7 +52,9 @@ class PacketReceiver:
     or is none.
     """
 
-    def __init__(self, port=0, host="127.0.0.1", most_waiting=MAX_WAITING):
+    def __init__(
+        self, port: int = 0, host: str = "127.0.0.1", most_waiting: int = MAX_WAITING
+    ) -> None:
         self.dropped = 0
         self._waiting: queue.Queue[tuple[bytes, Sender]] = queue.Queue(maxsize=most_waiting)
         self._stop = threading.Event()
@@ -129,24 +131,14 @@ def receive_flight(
     Where the digits of a text are too few for positions, the path is the integral of the
     velocities, see :meth:`.FlightStates.integrated`; a remark says what that costs.
 
-    Parameters
-    ----------
-    receiver : PacketReceiver
-        It must have been started.
-    duration : float, optional
-        Of the simulation; by default all that comes [s].
-    timeout : float
-        So long without a new state is the end, whatever else comes [s].
-    rate : float, optional
-        Packets per second of the simulation [Hz]; by default told by their times. Needed for
-        FlightGear's packets without a time.
-    labels : sequence of str, optional
-        Of packets of text, the time's first; by default those that the simulator sends first.
-    resolution : float
-        Of the time in FlightGear's packets, as in the output's ``<time>`` [s].
-
-    Raises SimulatorError if nothing came, or nothing of which a flight can be made. Raises
-    ConfigurationError if a number is out of range.
+    ``receiver`` (PacketReceiver): it must have been started. ``duration``: of the simulation; by
+    default all that comes [s]. ``timeout``: so long without a new state is the end, whatever else
+    comes [s]. ``rate``: packets per second of the simulation [Hz]; by default told by their times.
+    Needed for FlightGear's packets without a time. ``labels`` (sequence of str): of packets of
+    text, the time's first; by default those that the simulator sends first. ``resolution``: of the
+    time in FlightGear's packets, as in the output's ``<time>`` [s]. Raises SimulatorError if
+    nothing came, or nothing of which a flight can be made. Raises ConfigurationError if a number is
+    out of range.
     """
     if duration is not None:
         duration = checked_number("a flight's duration", duration, above=0.0)
@@ -210,23 +202,19 @@ class _Gathered:
 
     def __init__(self, receiver, labels, period, resolution):
         self._receiver, self._period, self._resolution = receiver, period, resolution
-        self._refusal = ""
-        self._waiting = None
-        self._astray = 0
-        self._reach = _RESTART
-        self._text = self._columns_of(labels) if labels is not None else None
-        self._kind = None if labels is None else "text"
-        self._names = None
+        self._source = f"UDP port {receiver.port}"
+        self._reach, self.newest = _RESTART, -np.inf
+        self._refusal = self._first_reason = ""
+        self._text = self._kind = self._names = self._waiting = None
+        if labels is not None:
+            try:
+                self._text, self._kind = TextColumns.of_labels(labels), "text"
+            except UnusablePacketError as error:
+                raise SimulatorError(f"{self._source}: {error}") from None
         self._rows = []
-        self._packets = 0
-        self._unlabelled = 0
-        self._unusable = 0
-        self._first_reason = ""
-        self.newest = -np.inf
-        self._timed = False
-        self._rounds = 0
-        self._digits = 0
-        self.restarted = False
+        self._packets = self._unlabelled = self._unusable = self._astray = 0
+        self._rounds = self._digits = 0
+        self._timed = self.restarted = False
 
     def __len__(self):
         return len(self._rows)
@@ -328,16 +316,6 @@ class _Gathered:
             further -= round_trip  # a late one
         return {**values, "time": further}
 
-    @property
-    def _source(self):
-        return f"UDP port {self._receiver.port}"
-
-    def _columns_of(self, labels):
-        try:
-            return TextColumns.of_labels(labels)
-        except UnusablePacketError as error:
-            raise SimulatorError(f"{self._source}: {error}") from None
-
     def flight(self, packets: int) -> Flight:
         """Return what came, of so many packets of all senders.
 
@@ -413,7 +391,8 @@ class _Gathered:
         repeated = np.concatenate([[False], np.diff(time[order]) <= 0.0])
         order = order[~repeated]
         if older.any():
-            remarks.append(f"{_packets(int(older.sum()))} came late and {_was(older)} sorted in")
+            was = "was" if older.sum() == 1 else "were"
+            remarks.append(f"{_packets(int(older.sum()))} came late and {was} sorted in")
         if repeated.any():
             remarks.append(f"{_packets(int(repeated.sum()))} came twice")
         time = time[order]
@@ -440,22 +419,15 @@ class _Gathered:
         return even, order, remarks, period
 
     def _odd(self, packets):
-        odd = []
-        if self._receiver.dropped:
-            odd.append(f"{_packets(self._receiver.dropped)} came faster than they were taken")
-        if packets > self._packets:
-            odd.append(f"{_packets(packets - self._packets)} of other senders left out")
-        if self._astray:
-            odd.append(
-                f"{_packets(self._astray)} left out, whose times are more than {_RESTART:g} s from "
-                "those before and after"
-            )
-        if self._unlabelled:
-            odd.append(
-                f"{_packets(self._unlabelled)} left out that came before the first usable one"
-            )
-        if self._unusable:
-            odd.append(f"{_packets(self._unusable)} left out, the first as {self._first_reason}")
+        times = f"times are more than {_RESTART:g} s from those before and after"
+        found = (
+            (self._receiver.dropped, "came faster than they were taken"),
+            (packets - self._packets, "of other senders left out"),
+            (self._astray, f"left out, whose {times}"),
+            (self._unlabelled, "left out that came before the first usable one"),
+            (self._unusable, f"left out, the first as {self._first_reason}"),
+        )
+        odd = [f"{_packets(count)} {what}" for count, what in found if count]
         if self.restarted:
             odd.append("the simulation began again; what came before that is the flight")
         return odd
@@ -469,7 +441,3 @@ def _rate(period) -> float:
 
 def _packets(count):
     return "1 packet" if count == 1 else f"{count} packets"
-
-
-def _was(mask):
-    return "was" if mask.sum() == 1 else "were"

@@ -1,7 +1,7 @@
 """What ``isf.heading`` gives, from where it is defined."""
 
-from .error import yaw_error as yaw_error
 from .identification.identify import identify_yaw_error as identify_yaw_error
 from .judgement import judge as judge
 from .model.model import YawErrorModel as YawErrorModel
 from .model.of_imu import yaw_error_model as yaw_error_model
+from .statistics import yaw_error as yaw_error

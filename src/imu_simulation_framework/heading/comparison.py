@@ -14,7 +14,6 @@ import numpy as np
 from imu_simulation_framework.core import angles
 from imu_simulation_framework.core.columns import WHEELS
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.gaps import value_at
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.spectrum import (
     Spectrum,
@@ -22,6 +21,7 @@ from imu_simulation_framework.core.spectrum import (
     power_spectral_density,
     uniform_grid,
 )
+from imu_simulation_framework.core.stamps import value_at
 from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
 from imu_simulation_framework.heading.statistics import (
     ErrorStatistics,
@@ -52,9 +52,9 @@ class WheelComparison:
     """
 
     commanded: pd.DataFrame
-    actual: pd.DataFrame | None
-    error: pd.DataFrame | None
-    statistics: dict[str, ErrorStatistics]
+    actual: pd.DataFrame | None = None
+    error: pd.DataFrame | None = None
+    statistics: dict[str, ErrorStatistics] = field(default_factory=dict)
 
 
 def compare_wheels(commanded, actual) -> WheelComparison | None:
@@ -66,15 +66,14 @@ def compare_wheels(commanded, actual) -> WheelComparison | None:
     if commanded is None or len(commanded) == 0:
         return None
     if actual is None:
-        return WheelComparison(commanded, None, None, {})
+        return WheelComparison(commanded)
     # A velocity at the very moment of a new command is what the one before has led to.
     held = np.searchsorted(commanded.index, actual.index, side="left") - 1
     known = held >= 0
     error = commanded.iloc[held[known]][list(WHEELS)].set_axis(actual.index[known])
     error = error - actual.loc[known, list(WHEELS)]
-    statistics = {
-        wheel: error_statistics(error.index, error[wheel]) for wheel in WHEELS if len(error)
-    }
+    known = WHEELS if len(error) else ()
+    statistics = {wheel: error_statistics(error.index, error[wheel]) for wheel in known}
     return WheelComparison(commanded, actual, error, statistics)
 
 
@@ -145,20 +144,15 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     """
     import pandas as pd
 
-    imu_yaw = imu_yaw.dropna()
-    reference_yaw = reference_yaw.dropna()
+    imu_yaw, reference_yaw = imu_yaw.dropna(), reference_yaw.dropna()
     if len(imu_yaw) == 0 or len(reference_yaw) == 0:
         return None
-    time = imu_yaw.index.to_numpy(dtype=float)
-    reference_time = reference_yaw.index.to_numpy(dtype=float)
-
+    time, reference_time = (yaw.index.to_numpy(dtype=float) for yaw in (imu_yaw, reference_yaw))
     time_shift = None
     if settings.align:
-        time_shift = find_time_shift(
-            time, imu_yaw, reference_time, reference_yaw, settings.max_shift
-        )
+        right = reference_time, reference_yaw
+        time_shift = find_time_shift(time, imu_yaw, *right, settings.max_shift)
         time = time - time_shift.shift
-
     common = (time >= reference_time[0]) & (time <= reference_time[-1])
     time = time[common]
     if len(time) == 0:
@@ -260,29 +254,17 @@ def compare(
     imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start. If the
     simulation ended early the recorded IMU is compared up to the same time.
 
-    Parameters
-    ----------
-    imu_simulated, imu_real : DataFrame
-        ``ImuRecord`` tables; ``imu_real`` may be None.
-    ground_truth : DataFrame
-        ``GroundTruth`` of the simulated robot.
-    trajectory : DataFrame
-        ``Trajectory`` that the simulated robot was to follow.
-    control_error : DataFrame
-        ``ControlError`` of the simulated robot against ``trajectory``.
-    settings : ComparisonSettings, optional
-    reference : DataFrame, optional
-        ``Poses`` as they were recorded, the reference of the real IMU; by default ``trajectory``,
-        which smoothing has moved away from them.
-    fixes : DataFrame, optional
-        Satellite positions as received, for the figure.
-    wheel_velocities, wheel_velocities_actual : DataFrame, optional
-        ``WheelVelocities`` as commanded and as the wheels turned.
-    scale : float
-        Of ``trajectory``: its metres over those of the recorded drive. What is said over distances
-        is over metres of the recorded drive, whatever room the robot had.
-
-    Returns Comparison: whatever is short or missing is left out and mentioned in its remarks.
+    ``imu_simulated``, ``imu_real`` (DataFrame): ``ImuRecord`` tables; ``imu_real`` may be None.
+    ``ground_truth`` (DataFrame): ``GroundTruth`` of the simulated robot. ``trajectory``
+    (DataFrame): ``Trajectory`` that the simulated robot was to follow. ``control_error``
+    (DataFrame): ``ControlError`` of the simulated robot against ``trajectory``. ``reference``
+    (DataFrame): ``Poses`` as they were recorded, the reference of the real IMU; by default
+    ``trajectory``, which smoothing has moved away from them. ``fixes`` (DataFrame): satellite
+    positions as received, for the figure. ``wheel_velocities``, ``wheel_velocities_actual``
+    (DataFrame): ``WheelVelocities`` as commanded and as the wheels turned. ``scale``: of
+    ``trajectory``: its metres over those of the recorded drive. What is said over distances is over
+    metres of the recorded drive, whatever room the robot had. Returns Comparison: whatever is short
+    or missing is left out and mentioned in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
     remarks = []
@@ -299,32 +281,20 @@ def compare(
         real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
         _remark_on_unknown(reference, remarks)
     simulated, real = _with_relative_errors((simulated, real), trajectory, scale)
-    difference = None
+    difference, tracking = None, {}
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
         if difference is None:
             remarks.append("The errors of the two IMUs do not overlap in time.")
-    tracking = {}
     for column in control_error.columns:
         error = control_error[column].dropna()
-        statistics = error_statistics(error.index, error, settings.start_window)
-        if statistics is not None:
-            tracking[column] = statistics
+        if len(error):
+            tracking[column] = error_statistics(error.index, error, settings.start_window)
     if not tracking:
         remarks.append("No tracking error was recorded.")
-    return Comparison(
-        settings=settings,
-        trajectory=trajectory,
-        ground_truth=ground_truth,
-        control_error=control_error,
-        simulated=simulated,
-        real=real,
-        difference=difference,
-        tracking=tracking,
-        remarks=remarks,
-        fixes=fixes,
-        wheels=compare_wheels(wheel_velocities, wheel_velocities_actual),
-    )
+    found = simulated, real, difference, tracking, remarks
+    wheels = compare_wheels(wheel_velocities, wheel_velocities_actual)
+    return Comparison(settings, trajectory, ground_truth, control_error, *found, fixes, wheels)
 
 
 def yaw_error_difference(real_error, simulated_error, settings):
@@ -340,18 +310,14 @@ def yaw_error_difference(real_error, simulated_error, settings):
         return None
     rates = [median_rate(error.index) for error in (real_error, simulated_error) if len(error) > 1]
     grid = uniform_grid(start, stop, min(rates)) if rates else np.array([start])
-    difference = pd.Series(
-        value_at(real_error.index, real_error, grid)
-        - value_at(simulated_error.index, simulated_error, grid),
-        index=pd.Index(grid, name="time"),
-        name="yaw_error_difference",
-    ).dropna()
+    real, simulated = (value_at(e.index, e, grid) for e in (real_error, simulated_error))
+    index = pd.Index(grid, name="time")
+    difference = pd.Series(real - simulated, index, name="yaw_error_difference").dropna()
     if len(difference) == 0:
         return None
+    statistics = error_statistics(difference.index, difference, settings.start_window)
     return YawErrorDifference(
-        difference=difference,
-        trend=median_trend(difference, settings.median_window),
-        statistics=error_statistics(difference.index, difference, settings.start_window),
+        difference, median_trend(difference, settings.median_window), statistics
     )
 
 
@@ -474,20 +440,13 @@ class YawDifference:
 def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDifference]:
     """Compare yaws with the first of them.
 
-    Parameters
-    ----------
-    names : sequence of str
-        For messages; the first is what the others are compared with.
-    yaws : sequence of Series
-        [rad] indexed by time [s]. Where one has no time in common with the first, which is so with
-        a recording's clock and a result's, the two begin together.
-    settings : ComparisonSettings, optional
-        ``align`` says whether a found delay is taken off.
-    first_known : Series, optional
-        1 where the first yaw was measured, 0 where it is a guess and nothing is compared.
-
-    One less than there are yaws. Raises RecordingError if there are less than two, or one has fewer
-    than two samples, on its own or in common with the first.
+    ``names`` (sequence of str): for messages; the first is what the others are compared with.
+    ``yaws`` (sequence of Series) [rad] indexed by time [s]. Where one has no time in common with
+    the first, which is so with a recording's clock and a result's, the two begin together.
+    ``settings`` (ComparisonSettings): ``align`` says whether a found delay is taken off.
+    ``first_known`` (Series): 1 where the first yaw was measured, 0 where it is a guess and nothing
+    is compared. Returns one less than there are yaws. Raises RecordingError if there are less
+    than two, or one has fewer than two samples, on its own or in common with the first.
     """
     import pandas as pd
 

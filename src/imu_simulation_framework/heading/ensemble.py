@@ -202,18 +202,10 @@ class Reduction:
                 Moments(runs, arrays["density"], arrays["density_squares"]),
                 arrays["curves"],
             )
-            fits = reduction._is_like(reduce_runs(time, np.zeros((1, len(time)))))
-        except (
-            AttributeError,
-            KeyError,
-            ValueError,
-            IndexError,
-            TypeError,
-            OverflowError,
-        ) as error:
+            if not reduction._is_like(reduce_runs(time, np.zeros((1, len(time))))):
+                raise ValueError("there are others at these times")
+        except (AttributeError, LookupError, ValueError, TypeError, OverflowError) as error:
             raise EnsembleError("these arrays are no part of an ensemble at these times") from error
-        if not fits:
-            raise EnsembleError("these arrays are no part of an ensemble at these times")
         return reduction
 
     def _is_like(self, other: Reduction) -> bool:
@@ -230,6 +222,7 @@ class Reduction:
         return bool(
             all(one.dtype.kind == "f" and one.shape == shape for one, shape in pairs)
             and all(np.isfinite(one).all() for one, _ in pairs)
+            and all((one.squares >= 0.0).all() for one in (self.error, self.density))
             and np.allclose(self.frequency, other.frequency, rtol=1e-9)
             and list(self.statistics) == list(other.statistics)
             and 0 < self.runs >= len(self.curves)

@@ -1,7 +1,8 @@
-"""Figures of a heading's budget, of ensembles and judgements, and of how a yaw error grows."""
+"""Figures of a heading's budget, ensembles, judgements and identified models, and its growth."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import Mapping, NamedTuple, Sequence
 
@@ -11,6 +12,7 @@ from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.judgement import PSD
 from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.statistics import autocorrelation
 from imu_simulation_framework.report import colours, style
 from imu_simulation_framework.report.figure import Figure
 
@@ -33,14 +35,7 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
 
 
 def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Return bands of the yaw error over time, a panel for each budget.
-
-    Parameters
-    ----------
-    budgets : sequence of ShownBudget
-    limit : float
-        That is drawn as a line to either side [rad].
-    """
+    """Return bands of the yaw error over time, a panel for each budget, and a limit [rad]."""
     figure, unit = _over_time(budgets)
     for budget in budgets:
         time = budget.model.time / unit
@@ -51,9 +46,8 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
             name = f"{100.0 * probability:g} % of drives"
             figure.band(time, low, high, colours.SIMULATED, opacity, name)
         figure.line(time, bands["mean"], {**style.REAL, "linewidth": 1.4}, "mean")
-        _limit(
-            figure, limit, max(np.max(np.abs(bands[f"{edge}_99"])) for edge in ("lower", "upper"))
-        )
+        edges = [bands["lower_99"], bands["upper_99"]]
+        _limit(figure, limit, float(np.max(np.abs(edges))))
     return figure
 
 
@@ -223,12 +217,7 @@ _END = 8.0
 def judgement(result, name="") -> Figure:
     """Return :func:`observed_in_ensemble`, and below it each statistic's place.
 
-    Parameters
-    ----------
-    result : Judgement
-        Of a yaw error [rad].
-    name : str
-        Of drive and model; empty for none.
+    ``result`` (Judgement): of a yaw error [rad]. ``name``: of drive and model; empty for none.
     """
     figure = observed_in_ensemble(result)
     title = f"{name}: {result.sentence}" if name else result.sentence
@@ -271,10 +260,7 @@ def _places(axis, looks):
             _END, row, f"p = {look.p_value:.2g}, corrected {look.adjusted:.2g}", fontsize=8,
             ha="right", va="center",
         )  # fmt: skip
-    names = [
-        look.name.replace(PSD, "PSD ") if look.name.startswith(PSD) else look.name
-        for look in reversed(looks)
-    ]
+    names = [re.sub(f"^{PSD}", "PSD ", look.name) for look in reversed(looks)]
     axis.grid(False, axis="y")
     axis.set_yticks(range(len(looks)), names, fontsize=8)
     axis.set_xlim(-_FARTHEST - 0.2, _END)
@@ -327,4 +313,71 @@ def yaw_error_relative(comparison) -> Figure:
                 f"{100.0 * CONFIDENCE:.0f} %, if stretches are independent",
             )  # fmt: skip
             figure.line(length, rms, look, name, dots=True)
+    return figure
+
+
+_ERROR, _OF_SENSOR = "error", "sensor's part"
+_NOT_PARTS = (_ERROR, _OF_SENSOR, "start offset", "innovation", "innovation_std")
+_LAGS = 40
+_WITHIN = "95 % of a right model's"
+
+
+def identification_figure(name, parts, normalised) -> Figure:
+    """Return :func:`parts_figure` above :func:`residuals_figure`, with a drive's name."""
+    figure = parts_figure(parts)
+    figure.title = name
+    figure.panels += residuals_figure(parts.index, normalised).panels
+    return figure
+
+
+def parts_figure(parts) -> Figure:
+    """Return an error [rad] over time, and what each part of a fitted model makes of it.
+
+    ``parts`` (DataFrame): of :func:`.fitted_parts`, by time [s].
+    """
+    figure = Figure().panel("yaw error [deg]", height=240)
+    look = {**style.REFERENCE, "linewidth": 3.5}
+    figure.line(parts.index, np.degrees(parts[_ERROR]), look, "observed")
+    if _OF_SENSOR in parts:
+        values = np.degrees(parts[_OF_SENSOR])
+        figure.line(parts.index, values, style.SIMULATED, "IMU's part, fitted")
+    names = [column for column in parts if column not in _NOT_PARTS]
+    figure.panel("part of it [deg]", "Parts, from zero at the start", x="time [s]", height=260)
+    for column, look in zip(names, style.series(len(names))):
+        values = parts[column] - (0.0 if column == "residual" else parts[column].iloc[0])
+        figure.line(parts.index, np.degrees(values), look, column)
+    return figure.zero()
+
+
+def residuals_figure(time, normalised) -> Figure:
+    """Return innovations over time, their autocorrelation and their quantiles.
+
+    ``time`` (n,) [s]. ``normalised`` (n,): innovations over their standard deviations, NaN where
+    nothing was observed.
+    """
+    time, values = np.asarray(time, dtype=float), np.asarray(normalised, dtype=float)
+    seen = np.isfinite(values)
+    figure = Figure().panel(
+        "innovation / std", "Normalised innovations", x="time [s]", height=200
+    )  # fmt: skip
+    figure.points(time[seen], values[seen], colours.REAL, size=3)
+    for level in (-1.96, 1.96):
+        figure.level(level, style.LIMIT, _WITHIN)
+    count = int(seen.sum())
+    lags = np.arange(1, min(_LAGS, count // 4) + 1)
+    if len(lags) and np.any(values[seen] != 0.0):
+        correlation = autocorrelation(values, lags)
+        figure.panel("correlation", "Autocorrelation", height=160, x="lag [steps]")
+        figure.bars(np.append(lags - 0.5, lags[-1] + 0.5), correlation, colours.REAL)
+        for sign in (-1.0, 1.0):
+            figure.level(sign * 1.96 / np.sqrt(count), style.LIMIT, _WITHIN)
+    if count:
+        from scipy.special import ndtri
+
+        expected = ndtri((np.arange(count) + 0.5) / count)
+        figure.panel(
+            "innovation / std", "Quantiles: normal if on the line", x="normal quantile", height=200
+        )
+        figure.line(expected, expected, {"color": colours.BAND_GREY, "linewidth": 1.0})
+        figure.points(expected, np.sort(values[seen]), colours.REAL, size=3)
     return figure

@@ -32,16 +32,9 @@ BLOCK = 4_000_000
 """Numbers of an ensemble that are looked at at a time, so that little more than it is in memory."""
 
 
-def require_ensemble(time, observed, ensemble):
-    """Return times, observed error and ensemble as arrays, of which the ensemble is never copied.
-
-    ``time`` (samples,): strictly ascending [s]. ``observed`` (samples,): the error that is judged,
-    in any unit. ``ensemble`` (runs, samples): simulated errors in the same unit, float32 or
-    float64. Raises EnsembleError if shapes do not fit, there is no run, fewer than two samples, or
-    something is not finite.
-    """
-    time = np.asarray(time, dtype=float)
-    observed = np.asarray(observed, dtype=float)
+def _arrays(time, observed, ensemble):
+    """Return times, observed error and ensemble as arrays, of which the last is never copied."""
+    time, observed = np.asarray(time, dtype=float), np.asarray(observed, dtype=float)
     ensemble = np.asarray(ensemble)
     if ensemble.dtype not in (np.dtype("f4"), np.dtype("f8")):
         ensemble = ensemble.astype(float)
@@ -58,7 +51,7 @@ def require_ensemble(time, observed, ensemble):
         raise EnsembleError("the times of the errors do not ascend")
     if not np.all(np.isfinite(observed)):
         raise EnsembleError("the observed error is not known throughout; judge a part where it is")
-    for rows in blocks_of_runs(ensemble):
+    for rows in _blocks(ensemble):
         finite = np.isfinite(ensemble[rows]).all(axis=1)
         if not finite.all():
             run = rows.start + int(np.argmin(finite))
@@ -70,17 +63,9 @@ def _count(values):
     return len(values) if values.ndim == 1 else f"{values.shape}"
 
 
-def blocks_of_runs(ensemble):
-    """Yield slices of runs that together are all of them."""
-    return _slices(len(ensemble), ensemble.shape[1])
-
-
-def blocks_of_time(ensemble):
-    """Yield slices of samples that together are all of them."""
-    return _slices(ensemble.shape[1], len(ensemble))
-
-
-def _slices(length, other):
+def _blocks(ensemble, axis=0):
+    """Yield slices of runs, or of samples, that together are all of them."""
+    length, other = ensemble.shape[axis], ensemble.shape[1 - axis]
     step = max(1, BLOCK // max(1, other))
     for start in range(0, length, step):
         yield slice(start, min(start + step, length))
@@ -111,11 +96,8 @@ def from_zero_where_known(time, observed, ensemble):
     observed = np.asarray(observed, dtype=float)[: len(time)]
     known = np.flatnonzero(np.isfinite(observed))
     time = np.asarray(time, dtype=float)[known]
-    return (
-        time,
-        started_at_zero(time, observed[known]),
-        started_at_zero(time, np.asarray(ensemble)[:, known]),
-    )
+    errors = observed[known], np.asarray(ensemble)[:, known]
+    return (time, *(started_at_zero(time, each) for each in errors))
 
 
 SIGNED = ("final", "drift")
@@ -140,7 +122,7 @@ def curve_statistics(time, errors, final_window=3.0) -> dict:
     in the errors' unit, per minute, or squared per Hz.
     """
     time, errors = np.asarray(time, dtype=float), np.asarray(errors)
-    parts = [_statistics(time, errors[rows], final_window) for rows in blocks_of_runs(errors)]
+    parts = [_statistics(time, errors[rows], final_window) for rows in _blocks(errors)]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -161,9 +143,8 @@ def _statistics(time, errors, final_window):
     frequency, density = logarithmic_average(spectrum, BANDS_PER_DECADE)
     edges = spectrum.frequency[0] * 10.0 ** (np.arange(len(frequency) + 1) / BANDS_PER_DECADE)
     edges[-1] = min(edges[-1], 0.5 * spectrum.rate)
-    for place in range(len(frequency)):
-        name = f"{PSD}{edges[place]:.2g} to {edges[place + 1]:.2g} Hz"
-        statistics[name] = density[:, place]
+    for low, high, values in zip(edges[:-1], edges[1:], density.T):
+        statistics[f"{PSD}{low:.2g} to {high:.2g} Hz"] = values
     return statistics
 
 
@@ -205,18 +186,13 @@ def judge_statistic(name, observed, simulated) -> StatisticJudgement:
     below = int(np.sum(simulated <= observed))
     above = int(np.sum(simulated >= observed))
     tail, as_extreme = (1, above) if above <= below else (-1, below)
-    low, median, high = np.quantile(simulated, [0.025, 0.5, 0.975])
+    runs = len(simulated)
+    low, median, high = map(float, np.quantile(simulated, [0.025, 0.5, 0.975]))
+    percentile = 50.0 * (below + runs - above) / runs
+    p_value = min(1.0, 2.0 * (1 + as_extreme) / (runs + 1))
+    observed = float(observed)
     return StatisticJudgement(
-        name=name,
-        observed=float(observed),
-        median=float(median),
-        low=float(low),
-        high=float(high),
-        tail=tail,
-        as_extreme=as_extreme,
-        runs=len(simulated),
-        percentile=50.0 * (below + len(simulated) - above) / len(simulated),
-        p_value=min(1.0, 2.0 * (1 + as_extreme) / (len(simulated) + 1)),
+        name, observed, median, low, high, tail, as_extreme, runs, percentile, p_value
     )
 
 
@@ -239,7 +215,6 @@ def holm(p_values) -> np.ndarray:
     return adjusted
 
 
-NOT_REJECTED = "not rejected"
 TOO_LITTLE = "too little"
 TOO_MUCH = "too much"
 OTHER_DIRECTION = "other direction"
@@ -252,37 +227,26 @@ _NAMES = {
 }
 
 
-def verdict_in_words(observed, median, envelope, adjusted, statistics, rejected):
-    """Say how the model drifts, and how often a drive like the observed one occurs.
+def _verdict(observed, median, envelope, adjusted, statistics, rejected):
+    """Return the verdict and a sentence: how the model drifts, and how often drives do so."""
 
-    ``observed``, ``median`` (samples,): the error that is judged, and the ensemble's median.
-    ``envelope`` (GlobalEnvelope). ``adjusted``: the envelope's corrected p-value. ``statistics``
-    (list of StatisticJudgement). Returns ``verdict``, ``sentence`` (str).
-    """
-    often = how_often(envelope.as_extreme, envelope.runs)
+    def often(look):
+        return f"occurs in {look.as_extreme or 'none'} of {look.runs} simulated drives"
+
+    real = f"A real error like this {often(envelope)}"
     if not rejected:
-        return (
-            NOT_REJECTED,
-            f"A real error like this occurs in {often}: this model is not rejected.",
-        )
+        return "not rejected", f"{real}: this model is not rejected."
     rarest = min(statistics, key=lambda look: look.adjusted)
     if adjusted <= rarest.adjusted:
-        manner, name = manner_of_curve(observed, median, envelope, statistics)
-        return manner, f"A real error like this occurs in {often}: {_says(manner, name)}."
-    manner = manner_of_statistic(rarest)
-    often = how_often(rarest.as_extreme, rarest.runs)
-    return manner, f"{_like_this(rarest)} occurs in {often}: {_says(manner, rarest.name)}."
-
-
-def how_often(count, runs) -> str:
-    """``3 of 1000 simulated drives``, or ``none of ...``."""
-    return f"{count or 'none'} of {runs} simulated drives"
+        manner, name = _manner_of_curve(observed, median, envelope, statistics)
+        return manner, f"{real}: {_says(manner, name)}."
+    manner = _manner_of_statistic(rarest)
+    return manner, f"{_like_this(rarest)} {often(rarest)}: {_says(manner, rarest.name)}."
 
 
 def _like_this(look):
-    if look.name in SIGNED:
-        return f"{_NAMES[look.name]} so {'high' if look.tail > 0 else 'low'}"
-    size = "large" if look.tail > 0 else "small"
+    low, high = ("low", "high") if look.name in SIGNED else ("small", "large")
+    size = high if look.tail > 0 else low
     if look.name in _NAMES:
         return f"{_NAMES[look.name]} so {size}"
     return f"A power spectral density so {size} at {look.name[len(PSD) :]}"
@@ -296,18 +260,18 @@ def _says(manner, name):
     return f"this model drifts {manner}"
 
 
-def manner_of_statistic(look) -> str:
+def _manner_of_statistic(look) -> str:
     """Return in which way a model is wrong whose statistic is another one than what was seen."""
     if look.name in SIGNED:
         return _manner(look.observed, look.median, look.low, look.high)
     return TOO_LITTLE if look.tail > 0 else TOO_MUCH
 
 
-def manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
+def _manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
     """Return in which way a model is wrong whose curves are others, and the statistic that says so.
 
     What statistics say by themselves, of drift before noise; else where the curve is outside, and
-    no statistic's name. Parameters as of :func:`.verdict_in_words`.
+    no statistic's name.
     """
     for of_noise in (False, True):
         telling = [
@@ -317,7 +281,7 @@ def manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
         ]
         if telling:
             rarest = min(telling, key=lambda look: look.p_value)
-            return manner_of_statistic(rarest), rarest.name
+            return _manner_of_statistic(rarest), rarest.name
     outside = np.flatnonzero((observed > envelope.high) | (observed < envelope.low))
     manners = [_manner(observed[k], median[k], envelope.low[k], envelope.high[k]) for k in outside]
     return max((TOO_LITTLE, TOO_MUCH, OTHER_DIRECTION), key=manners.count), ""
@@ -357,7 +321,7 @@ def pointwise_bands(ensemble, levels=LEVELS):
     levels = np.asarray(levels, dtype=float)
     probabilities = np.concatenate([[0.5], 0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
     quantiles = np.empty((len(probabilities), ensemble.shape[1]))
-    for samples in blocks_of_time(ensemble):
+    for samples in _blocks(ensemble, 1):
         quantiles[:, samples] = np.quantile(ensemble[:, samples], probabilities, axis=0)
     count = len(levels)
     return quantiles[0], [
@@ -410,40 +374,30 @@ def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
             f"{runs} simulated drives cannot reject anything at {100.0 * level:g} %, it takes at "
             f"least {fewest_runs(level)}"
         )
-    keys = extreme_rank_lengths(observed, ensemble)
+    keys = _extreme_rank_lengths(observed, ensemble)
     as_extreme = sum(key <= keys[0] for key in keys[1:])
     threshold = sorted(keys)[int(np.floor((1.0 - level) * (runs + 1) + 1e-9))]
     kept = np.array([key >= threshold for key in keys])
     low, high = (observed.copy(), observed.copy()) if kept[0] else (None, None)
-    for rows in blocks_of_runs(ensemble):
+    for rows in _blocks(ensemble):
         part = ensemble[rows][kept[1:][rows]]
         if len(part):
             smallest, largest = part.min(axis=0), part.max(axis=0)
             low = smallest if low is None else np.minimum(low, smallest)
             high = largest if high is None else np.maximum(high, largest)
-    return GlobalEnvelope(
-        level=level,
-        p_value=(1 + as_extreme) / (runs + 1),
-        as_extreme=as_extreme,
-        runs=runs,
-        low=np.asarray(low, dtype=float),
-        high=np.asarray(high, dtype=float),
-    )
+    p_value, low, high = (1 + as_extreme) / (runs + 1), *(np.asarray(e, float) for e in (low, high))
+    return GlobalEnvelope(level, p_value, as_extreme, runs, low, high)
 
 
-def extreme_rank_lengths(observed, ensemble) -> list[bytes]:
-    """Order curves by how extreme they are, a smaller key being more extreme, equal ones as much.
-
-    ``observed`` (samples,). ``ensemble`` (runs, samples). The key of the observed curve, then those
-    of the ensemble's.
-    """
+def _extreme_rank_lengths(observed, ensemble) -> list[bytes]:
+    """Return keys of the observed curve and the others: the smaller, the more extreme it is."""
     from scipy.stats import rankdata  # takes half a second
 
     count = len(ensemble) + 1
     # Twice a rank, for the mean rank of equal values may have a half. Bytes compare from the left,
     # so that the ranks' most significant ones come first.
     ranks = np.empty((count, ensemble.shape[1]), dtype=">u2" if count + 1 < 2**16 else ">u4")
-    for samples in blocks_of_time(ensemble):
+    for samples in _blocks(ensemble, 1):
         # In the wider of both types: rounding an observed value would make ties.
         values = np.vstack([observed[np.newaxis, samples], ensemble[:, samples]])
         twice = np.rint(2.0 * rankdata(values.T, axis=1)).astype(np.int64).T
@@ -494,27 +448,14 @@ def judge(
     beginning, so must the simulated ones (:func:`.started_at_zero`). The ensemble is looked at in
     blocks and never copied as a whole.
 
-    Parameters
-    ----------
-    time : array_like, shape (samples,)
-        Strictly ascending [s].
-    observed : array_like, shape (samples,)
-        Yaw error, or another one, in any unit.
-    ensemble : array_like, shape (runs, samples)
-        Simulated errors at the same times in the same unit, float32 or float64.
-    levels : sequence of float
-        Of the pointwise bands.
-    level : float
-        Of the envelope and of the verdict.
-    final_window : float
-        Seconds at the end whose median is the final error.
-
-    Raises
-    ------
-    EnsembleError
-        The arrays do not fit each other, or there are too few runs for this level.
+    ``time`` (samples,): strictly ascending [s]. ``observed`` (samples,): yaw error, or another one,
+    in any unit. ``ensemble`` (runs, samples): simulated errors at the same times in the same unit,
+    float32 or float64. ``levels`` (sequence of float): of the pointwise bands. ``level``: of the
+    envelope and of the verdict. ``final_window``: seconds at the end whose median is the final
+    error. Raises EnsembleError if the arrays do not fit each other, or there are too few runs for
+    this level.
     """
-    times, error, simulations = require_ensemble(time, observed, ensemble)
+    times, error, simulations = _arrays(time, observed, ensemble)
     envelope = global_envelope(error, simulations, level)
     median, bands = pointwise_bands(simulations, levels)
     seen = curve_statistics(times, error[np.newaxis], final_window)
@@ -525,31 +466,18 @@ def judge(
         replace(look, adjusted=float(value)) for look, value in zip(statistics, adjusted[1:])
     ]
     rejected = bool(np.min(adjusted) <= 1.0 - level + 1e-12)
-    verdict, sentence = verdict_in_words(
-        error, median, envelope, float(adjusted[0]), statistics, rejected
-    )
+    of_curve = float(adjusted[0])
+    verdict, sentence = _verdict(error, median, envelope, of_curve, statistics, rejected)
     needed = fewest_runs(level, len(adjusted))
     if not rejected and len(simulations) < needed:
         sentence += (
             f" With {len(simulations)} drives no look can be small enough, as {len(adjusted)} were "
             f"taken; simulate at least {needed}."
         )
-    return Judgement(
-        time=times,
-        observed=error,
-        median=median,
-        bands=bands,
-        envelope=envelope,
-        adjusted=float(adjusted[0]),
-        statistics=statistics,
-        level=level,
-        rejected=rejected,
-        verdict=verdict,
-        sentence=sentence,
-    )
+    shown = times, error, median, bands, envelope, of_curve, statistics
+    return Judgement(*shown, level, rejected, verdict, sentence)
 
 
-CURVE = "whole curve"
 _WORDS = {
     "final": ("final error", "deg"),
     "maximum": ("largest error", "deg"),
@@ -585,35 +513,20 @@ class ShownLook(NamedTuple):
 
 def shown_looks(judgement: Judgement) -> list[ShownLook]:
     """Return the looks of a judgement of a yaw error [rad]: the whole curve, each statistic."""
-    nan, highest = math.nan, 1.0 - judgement.level + 1e-12
-    rejects = judgement.adjusted <= highest
-    manner = manner_of_curve(
-        judgement.observed, judgement.median, judgement.envelope, judgement.statistics
-    )[0]
-    found = [
-        ShownLook(
-            CURVE, "", nan, nan, nan, nan, nan, judgement.envelope.p_value, judgement.adjusted,
-            rejects, manner if rejects else "",
-        )
-    ]  # fmt: skip
-    for look in judgement.statistics:
+    envelope, looks = judgement.envelope, judgement.statistics
+    manner = _manner_of_curve(judgement.observed, judgement.median, envelope, looks)[0]
+
+    def verdict(look, adjusted, manner):
+        rejects = adjusted <= 1.0 - judgement.level + 1e-12
+        return look.p_value, adjusted, rejects, manner if rejects else ""
+
+    none = (math.nan,) * 5
+    found = [ShownLook("whole curve", "", *none, *verdict(envelope, judgement.adjusted, manner))]
+    for look in looks:
         # A density is that of squares.
         factor = math.degrees(1.0) ** (2 if look.name.startswith(PSD) else 1)
         name, unit = _WORDS.get(look.name, (look.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
-        rejects = look.adjusted <= highest
-        found.append(
-            ShownLook(
-                name,
-                unit,
-                factor * look.observed,
-                factor * look.median,
-                factor * look.low,
-                factor * look.high,
-                look.percentile,
-                look.p_value,
-                look.adjusted,
-                rejects,
-                manner_of_statistic(look) if rejects else "",
-            )
-        )
+        seen = factor * look.observed, factor * look.median, factor * look.low, factor * look.high
+        judged = verdict(look, look.adjusted, _manner_of_statistic(look))
+        found.append(ShownLook(name, unit, *seen, look.percentile, *judged))
     return found

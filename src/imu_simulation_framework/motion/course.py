@@ -42,21 +42,10 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     Between two stops the robot has to go :data:`SHORTEST_WAY` for its course to count.
     Before the first movement the heading is that of the first movement.
 
-    Parameters
-    ----------
-    times : array_like, shape (n,)
-        Strictly increasing [s].
-    velocities : array_like, shape (n, 2)
-        East and north [m/s].
-    minimum_speed, maximum_turn_rate : float
-        [m/s], [rad/s]
-    deviations : float or array_like, shape (n,)
-        Standard deviation of the velocities' components [m/s].
-
-    Raises
-    ------
-    NoHeadingError
-        The robot is nowhere as fast as the minimum speed.
+    ``times`` (n,): strictly increasing [s]. ``velocities`` (n, 2): east and north [m/s].
+    ``minimum_speed``, ``maximum_turn_rate`` [m/s], [rad/s]. ``deviations`` (n,): standard deviation
+    of the velocities' components [m/s]. Raises NoHeadingError if the robot is nowhere as fast as
+    the minimum speed.
     """
     times, velocities = np.asarray(times, dtype=float), np.asarray(velocities, dtype=float)
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
@@ -175,19 +164,10 @@ def _turn(times, heading, before, after, angle, maximum_turn_rate):
 def heading_from_antennas(times, course, measured_times, measured):
     """Return heading as two antennas give it, and turned as the course does where they are silent.
 
-    Parameters
-    ----------
-    times, course : ndarray, shape (n,)
-        Where the heading is wanted [s], and that from the course there [rad, unwrapped].
-    measured_times, measured : ndarray, shape (m,)
-        Headings of the antennas [rad] and their times [s], at least one.
-
-    Returns
-    -------
-    heading : ndarray, shape (n,)
-        [rad, unwrapped]
-    silent : ndarray of bool, shape (n,)
-        Where it rests on the course.
+    ``times``, ``course`` (n,): where the heading is wanted [s], and that from the course there
+    [rad, unwrapped]. ``measured_times``, ``measured`` (m,): headings of the antennas [rad] and
+    their times [s], at least one. Returns ``heading`` (n,) [rad, unwrapped]. ``silent`` (n,): where
+    it rests on the course.
     """
     # What they differ from the course by is carried over a silence in a straight line, so that
     # a robot that drives backwards, or antennas mounted across, go on as they were.

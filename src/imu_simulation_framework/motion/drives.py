@@ -204,23 +204,12 @@ def true_motion(drive):
 class Drive:
     """A synthetic drive.
 
-    Parameters
-    ----------
-    name : str
-        One letter.
-    description : str
-    lap_duration : float
-        Time for one lap, beginning and ending at rest [s].
-    laps : int
-        How many are driven.
-    seed : int
-        Of all random numbers of this drive.
-    lap : tuple of Manoeuvre
-        One lap as drawn; its last manoeuvre but those for closing is followed by rest until
-        `lap_duration`. Empty: a random drive, see :func:`.drives.random_lap`.
-    closing : tuple of int
-        Indices of two straights at constant speed whose durations are set so that the lap
-        ends where it began; empty for a drive that is not closed.
+    ``name``: one letter. ``lap_duration``: time for one lap, beginning and ending at rest [s].
+    ``laps``: how many are driven. ``seed``: of all random numbers of this drive. ``lap`` (tuple of
+    Manoeuvre): one lap as drawn; its last manoeuvre but those for closing is followed by rest until
+    `lap_duration`. Empty: a random drive, see :func:`.drives.random_lap`. ``closing`` (tuple of
+    int): indices of two straights at constant speed whose durations are set so that the lap ends
+    where it began; empty for a drive that is not closed.
     """
 
     name: str
@@ -237,8 +226,12 @@ class Drive:
         return self.laps * self.lap_duration
 
 
-def _deg(angle):
-    return math.radians(angle)
+def _lap(manoeuvres):
+    """Return manoeuvres of a text, with commas between: duration [s], speed [m/s], turn [deg]."""
+    rows = (map(float, one.split()) for one in manoeuvres.split(","))
+    return tuple(
+        Manoeuvre(duration, speed, math.radians(sum(turn))) for duration, speed, *turn in rows
+    )
 
 
 DRIVES = {
@@ -249,30 +242,10 @@ DRIVES = {
         lap_duration=60.0,
         laps=11,
         seed=1,
-        lap=(
-            Manoeuvre(1.0, 0.0),
-            Manoeuvre(3.0, 0.9),
-            Manoeuvre(0.0, 0.9),
-            Manoeuvre(1.5, 0.7),
-            Manoeuvre(3.5, 0.7, _deg(90)),
-            Manoeuvre(1.5, 1.0),
-            Manoeuvre(3.0, 1.0, _deg(40)),
-            Manoeuvre(3.0, 1.0, _deg(-40)),
-            Manoeuvre(0.0, 1.0),
-            Manoeuvre(1.5, 0.5),
-            Manoeuvre(3.5, 0.5, _deg(135)),
-            Manoeuvre(1.5, 0.8),
-            Manoeuvre(2.5, 0.8),
-            Manoeuvre(1.5, 0.0),
-            Manoeuvre(1.5, 0.0),
-            Manoeuvre(2.5, 0.0, _deg(-60)),
-            Manoeuvre(0.5, 0.0),
-            Manoeuvre(1.5, 0.8),
-            Manoeuvre(2.0, 0.8),
-            Manoeuvre(4.0, 0.8, _deg(105)),
-            Manoeuvre(9.0, 0.8),
-            Manoeuvre(3.5, 0.8, _deg(90)),
-            Manoeuvre(2.0, 0.0),
+        lap=_lap(
+            "1 0, 3 0.9, 0 0.9, 1.5 0.7, 3.5 0.7 90, 1.5 1, 3 1 40, 3 1 -40, 0 1, 1.5 0.5, "
+            "3.5 0.5 135, 1.5 0.8, 2.5 0.8, 1.5 0, 1.5 0, 2.5 0 -60, 0.5 0, 1.5 0.8, 2 0.8, "
+            "4 0.8 105, 9 0.8, 3.5 0.8 90, 2 0"
         ),
         closing=(2, 8),
     ),
@@ -290,15 +263,7 @@ DRIVES = {
         lap_duration=40.0,
         laps=15,
         seed=3,
-        lap=(
-            Manoeuvre(1.0, 0.0),
-            Manoeuvre(2.5, 0.9),
-            Manoeuvre(0.0, 0.9),
-            Manoeuvre(13.0, 0.9, _deg(230)),
-            Manoeuvre(0.0, 0.9),
-            Manoeuvre(13.0, 0.9, _deg(-230)),
-            Manoeuvre(2.5, 0.0),
-        ),
+        lap=_lap("1 0, 2.5 0.9, 0 0.9, 13 0.9 230, 0 0.9, 13 0.9 -230, 2.5 0"),
         closing=(2, 4),
     ),
     "d": Drive(
@@ -308,27 +273,9 @@ DRIVES = {
         lap_duration=75.0,
         laps=8,
         seed=4,
-        lap=(
-            Manoeuvre(1.0, 0.0),
-            Manoeuvre(2.0, 0.8),
-            Manoeuvre(9.0, 0.8),
-            Manoeuvre(2.0, 0.0),
-            Manoeuvre(1.0, 0.0),
-            Manoeuvre(3.0, 0.0, _deg(-90)),
-            Manoeuvre(2.0, 0.8),
-            Manoeuvre(5.0, 0.8),
-            Manoeuvre(2.0, 0.0),
-            Manoeuvre(1.0, 0.0),
-            Manoeuvre(3.0, 0.0, _deg(90)),
-            Manoeuvre(2.0, -0.5),
-            Manoeuvre(0.0, -0.5),
-            Manoeuvre(2.0, 0.0),
-            Manoeuvre(1.0, 0.0),
-            Manoeuvre(6.0, 0.0, _deg(-270)),
-            Manoeuvre(2.0, 0.6),
-            Manoeuvre(0.0, 0.6),
-            Manoeuvre(2.0, 0.0),
-            Manoeuvre(3.0, 0.0, _deg(-90)),
+        lap=_lap(
+            "1 0, 2 0.8, 9 0.8, 2 0, 1 0, 3 0 -90, 2 0.8, 5 0.8, 2 0, 1 0, 3 0 90, 2 -0.5, "
+            "0 -0.5, 2 0, 1 0, 6 0 -270, 2 0.6, 0 0.6, 2 0, 3 0 -90"
         ),
         closing=(12, 17),
     ),

@@ -32,16 +32,6 @@ LINEAR_ECCENTRICITY = math.sqrt(SEMI_MAJOR_AXIS**2 - SEMI_MINOR_AXIS**2)
 """Half the distance between the foci [m]."""
 
 
-def radii_of_curvature(latitude: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ellipsoid's radii along the meridian and across it (Groves, 2.105 and 2.106) [m].
-
-    ``latitude`` is geodetic [rad]; a height adds to both.
-    """
-    squared = 1.0 - ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
-    transverse = SEMI_MAJOR_AXIS / np.sqrt(squared)
-    return transverse * (1.0 - ECCENTRICITY_SQUARED) / squared, transverse
-
-
 def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.ndarray:
     """Return places, (..., 3) [m], in axes that turn with the Earth.
 

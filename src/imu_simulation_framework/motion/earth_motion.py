@@ -1,7 +1,7 @@
 r"""The true motion of a rigid body on the turning Earth.
 
 It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is
-ECEF (:mod:`.earth_frames` has the one rule of frames), which turns with :math:`\omega_{ie}` against
+ECEF, which turns with :math:`\omega_{ie}` against
 inertial space; a body's axes are forward, left, up. With R the rotation from the body to ECEF, r
 the position, v the velocity against the Earth, :math:`\omega` the angular velocity against inertial
 space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
@@ -13,6 +13,16 @@ space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
 
 (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, 2nd edition,
 section 5.3). f is the specific force: at rest +g upwards.
+
+The one rule of frames: x of the ECEF leads through latitude and longitude 0, z through the north
+pole. A rotation *from a to b* turns a vector given in the axes of a into the same vector in those
+of b, so rotations are read from right to left:
+
+.. math:: R^{ecef}_{body} = R^{ecef}_{enu}(\varphi, \lambda) \; R^{enu}_{body}
+
+Axes at a place are east, north, up; a body's are forward, left, up (REP-103), everywhere in the
+library. Sources of aviation, which say north, east, down and forward, right, down, are converted
+where they enter: :func:`orientation_of_aviation`.
 """
 
 from __future__ import annotations
@@ -41,7 +51,6 @@ from imu_simulation_framework.motion.earth import (
     gravity_ecef,
     normal_gravity,
 )
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.motion.kinematics import (
     angular_velocity_of,
     checked_poses,
@@ -53,6 +62,49 @@ from imu_simulation_framework.motion.motion import Motion, SampledMotion
 from imu_simulation_framework.motion.sources import RATE, even_times
 from imu_simulation_framework.motion.strapdown import increments_between
 
+FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
+"""Forward, right, down to forward, left, up, and back: half a turn about forward."""
+
+
+def enu_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
+    """Return the rotations from east, north, up to ECEF, (n,) or a single one.
+
+    Latitude and longitude are geodetic [rad]; at a pole the longitude says where east is.
+    """
+    return _about_z_then_x(np.add(longitude, 0.5 * np.pi), np.subtract(0.5 * np.pi, latitude))
+
+
+def ned_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
+    """Return the rotations from north, east, down to ECEF, as :func:`enu_to_ecef` does."""
+    return enu_to_ecef(latitude, longitude) * NED_TO_ENU
+
+
+NED_TO_ENU = Rotation.from_quat((np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0))
+"""North, east, down to east, north, up, and back: half a turn about north-east."""
+
+
+def orientation_of_aviation(
+    latitude: ArrayLike, longitude: ArrayLike, roll_pitch_heading: ArrayLike
+) -> Rotation:
+    """Return the rotations from forward, left, up to ECEF, of angles as aviation has them.
+
+    ``roll_pitch_heading`` (n, 3) are right wing down, nose up, from north towards east, at a
+    geodetic place (n,) [rad].
+    """
+    angles = np.asarray(roll_pitch_heading, dtype=float)
+    aircraft = Rotation.from_euler("ZYX", angles[..., ::-1])
+    return ned_to_ecef(latitude, longitude) * aircraft * FRD_TO_FLU
+
+
+def _about_z_then_x(about_z, about_x):
+    """Return the rotations about x and then about the z that did not turn with it."""
+    (sine_z, cosine_z), (sine_x, cosine_x) = (
+        (np.sin(half), np.cos(half)) for half in np.broadcast_arrays(0.5 * about_z, 0.5 * about_x)
+    )
+    quaternions = (cosine_z * sine_x, sine_z * sine_x, sine_z * cosine_x, cosine_z * cosine_x)
+    return Rotation.from_quat(np.stack(quaternions, axis=-1))
+
+
 _TURNING = np.array([0.0, 0.0, EARTH_RATE])
 
 
@@ -60,25 +112,12 @@ _TURNING = np.array([0.0, 0.0, EARTH_RATE])
 class EarthMotion(SampledMotion):
     """True motion of one point of a rigid body on the turning Earth, sampled; n samples.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    position : ndarray, shape (n, 3)
-        Of the body's origin, in ECEF [m].
-    orientation : ndarray, shape (n, 4)
-        From the body to ECEF; quaternions x, y, z, w of length one.
-    velocity : ndarray, shape (n, 3)
-        Of the body's origin against the Earth, in ECEF axes [m/s].
-    angular_velocity : ndarray, shape (n, 3)
-        Of the body against inertial space, in the body's axes [rad/s].
-    specific_force : ndarray, shape (n, 3)
-        At the body's origin, in the body's axes [m/s^2].
-
-    Raises
-    ------
-    MotionError
-        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
+    ``time`` (n,): strictly increasing [s]. ``position`` (n, 3): of the body's origin, in ECEF [m].
+    ``orientation`` (n, 4): from the body to ECEF; quaternions x, y, z, w of length one.
+    ``velocity`` (n, 3): of the body's origin against the Earth, in ECEF axes [m/s].
+    ``angular_velocity`` (n, 3): of the body against inertial space, in the body's axes [rad/s].
+    ``specific_force`` (n, 3): at the body's origin, in the body's axes [m/s^2]. Raises MotionError
+    if shapes do not fit, a number is not finite, time does not increase, or there is no sample.
     """
 
     @classmethod
@@ -94,10 +133,7 @@ class EarthMotion(SampledMotion):
         It is as :meth:`.Motion.from_poses`, with positions (n, 3) in ECEF [m] and orientations (n,
         4) from the body to ECEF.
 
-        Raises
-        ------
-        MotionError
-            As for the class, or there are too few poses.
+        Raises MotionError as for the class, or there are too few poses.
         """
         given, positions, quaternions = checked_poses(time, position, orientation)
         times = given if at is None else np.asarray(at, dtype=float)
@@ -127,10 +163,7 @@ class EarthMotion(SampledMotion):
         ECEF axes [m/s], decide, and the positions given only say where the motion is, as a whole.
         All else is as for :meth:`from_poses`.
 
-        Raises
-        ------
-        MotionError
-            As for the class, or there are too few states.
+        Raises MotionError as for the class, or there are too few states.
         """
         given, positions, quaternions = checked_poses(time, position, orientation)
         _, velocities, _ = checked_poses(time, velocity, orientation)
@@ -291,23 +324,10 @@ def standing(
 ) -> EarthMotion:
     """Return the motion of what stands on the Earth, and turns with it.
 
-    Parameters
-    ----------
-    duration : float
-        [s]
-    latitude, longitude : float
-        Geodetic [deg].
-    height : float
-        Above the ellipsoid [m].
-    roll, pitch, yaw : float
-        Of the body against east, north, up [rad].
-    rate : float
-        Samples per second [Hz].
-
-    Raises
-    ------
-    MotionError
-        A number is not finite, the latitude is beyond a pole, or duration or rate is not positive.
+    ``duration`` [s]. ``latitude``, ``longitude``: geodetic [deg]. ``height``: above the ellipsoid
+    [m]. ``roll``, ``pitch``, ``yaw``: of the body against east, north, up [rad]. ``rate``: samples
+    per second [Hz]. Raises MotionError if a number is not finite, the latitude is beyond a pole, or
+    duration or rate is not positive.
     """
     time = even_times(duration, rate)
     place, local = _place(latitude, longitude, height)
@@ -338,26 +358,10 @@ def circling(
     It circles to the left about a place, in the level plane through it, first eastwards, and is
     banked so that what it feels points straight down, but for the Earth's turning.
 
-    Parameters
-    ----------
-    duration : float
-        [s]
-    latitude, longitude : float
-        Of the circle's centre, geodetic [deg].
-    height : float
-        Of the circle's centre above the ellipsoid [m].
-    radius : float
-        [m]
-    speed : float
-        [m/s]
-    rate : float
-        Samples per second [Hz].
-
-    Raises
-    ------
-    MotionError
-        A number is not finite, the latitude is beyond a pole, or one that has to be positive is
-        not.
+    ``duration`` [s]. ``latitude``, ``longitude``: of the circle's centre, geodetic [deg].
+    ``height``: of the circle's centre above the ellipsoid [m]. ``radius`` [m]. ``speed`` [m/s].
+    ``rate``: samples per second [Hz]. Raises MotionError if a number is not finite, the latitude is
+    beyond a pole, or one that has to be positive is not.
     """
     for name, value in (("radius", radius), ("speed", speed)):
         if not (math.isfinite(value) and value > 0.0):
@@ -389,18 +393,9 @@ def on_earth(
     The world becomes the level plane that touches the Earth at a place, x to the east and y to the
     north. There the gyroscope feels the Earth's turning, and gravity is that of the place.
 
-    Parameters
-    ----------
-    motion : Motion
-    latitude, longitude : float
-        Of the world's origin, geodetic [deg].
-    height : float
-        Of the world's origin above the ellipsoid [m].
-
-    Raises
-    ------
-    MotionError
-        A number is not finite, or the latitude is beyond a pole.
+    ``latitude``, ``longitude``: of the world's origin, geodetic [deg]. ``height``: of the world's
+    origin above the ellipsoid [m]. Raises MotionError if a number is not finite, or the latitude is
+    beyond a pole.
     """
     place, local = _place(latitude, longitude, height)
     body = local * Rotation.from_quat(motion.orientation)

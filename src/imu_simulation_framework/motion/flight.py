@@ -19,12 +19,12 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.motion.earth import ecef_of, geodetic_of
-from imu_simulation_framework.motion.earth_frames import (
+from imu_simulation_framework.motion.earth_motion import (
+    EarthMotion,
     enu_to_ecef,
     ned_to_ecef,
     orientation_of_aviation,
 )
-from imu_simulation_framework.motion.earth_motion import EarthMotion
 
 CLIMB_SHARE = 0.25
 """Of the fastest climb: what is above it is ascending."""
@@ -96,14 +96,9 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
     where the course, averaged over a second, changes to one side by more than a degree a
     second, and by 20 degrees at least in all.
 
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        Strictly increasing, even steps [s].
-    velocity : array_like, shape (n, 3)
-        To the east, to the north, up [m/s].
-    on_ground : array_like of bool, shape (n,), optional
-        Whether a wheel bears weight; without it there is no lift-off.
+    ``time`` (n,): strictly increasing, even steps [s]. ``velocity`` (n, 3): to the east, to the
+    north, up [m/s]. ``on_ground`` (n,): whether a wheel bears weight; without it there is no
+    lift-off.
     """
     time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
     if len(time) < 3:
@@ -165,20 +160,12 @@ def _stretches(mask) -> list[tuple[int, int]]:
 class FlightStates:
     """Where an aircraft was, how it lay and how fast it flew; n samples.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    position : ndarray, shape (n, 3)
-        Of the body's origin in ECEF [m].
-    orientation : ndarray, shape (n, 4)
-        From the body (forward, left, up) to ECEF; quaternions x, y, z, w of length one.
-    velocity : ndarray, shape (n, 3), optional
-        Against ECEF, in ECEF axes, as the source says it [m/s]; None if it does not.
-    on_ground : ndarray of bool, shape (n,), optional
-        Whether a wheel bears weight; None if the source does not say it.
-    velocities_lead : bool
-        Whether the motion is that of the velocities, and positions only say where it is as a whole.
+    ``time`` (n,): strictly increasing [s]. ``position`` (n, 3): of the body's origin in ECEF [m].
+    ``orientation`` (n, 4): from the body (forward, left, up) to ECEF; quaternions x, y, z, w of
+    length one. ``velocity`` (n, 3): against ECEF, in ECEF axes, as the source says it [m/s]; None
+    if it does not. ``on_ground`` (n,): whether a wheel bears weight; None if the source does not
+    say it. ``velocities_lead``: whether the motion is that of the velocities, and positions only
+    say where it is as a whole.
     """
 
     time: np.ndarray
@@ -193,22 +180,6 @@ class FlightStates:
             raise MotionError("there are no velocities of which a path could be made")
 
     @classmethod
-    def from_aviation(
-        cls,
-        time: ArrayLike,
-        latitude_longitude_height: ArrayLike,
-        roll_pitch_heading: ArrayLike,
-        velocity_ned: ArrayLike | None = None,
-        on_ground: ArrayLike | None = None,
-    ) -> FlightStates:
-        """Return states as :meth:`of_ecef_and_aviation` does, of geodetic positions.
-
-        They are (n, 3) latitude [rad], longitude [rad] and height above the ellipsoid [m].
-        """
-        position = ecef_of(*np.asarray(latitude_longitude_height, dtype=float).T)
-        return cls.of_ecef_and_aviation(time, position, roll_pitch_heading, velocity_ned, on_ground)
-
-    @classmethod
     def of_ecef_and_aviation(
         cls,
         time: ArrayLike,
@@ -219,17 +190,8 @@ class FlightStates:
     ) -> FlightStates:
         """Return states of positions in ECEF, and of angles and velocities as aviation has them.
 
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            [s]
-        position : array_like, shape (n, 3)
-            [m]
-        roll_pitch_heading : array_like, shape (n, 3)
-            Right wing down, nose up, from north towards east [rad].
-        velocity_ned : array_like, shape (n, 3), optional
-            [m/s]
-        on_ground : array_like of bool, shape (n,), optional
+        ``time`` (n,) [s]. ``position`` (n, 3) [m]. ``roll_pitch_heading`` (n, 3): right wing down,
+        nose up, from north towards east [rad]. ``velocity_ned`` (n, 3) [m/s]. ``on_ground`` (n,).
         """
         position = np.asarray(position, dtype=float)
         latitude, longitude, _ = geodetic_of(position).T
@@ -254,16 +216,9 @@ class FlightStates:
     ) -> FlightStates:
         """Return states of what ROS says: orientations and velocities in east, north, up.
 
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            [s]
-        latitude_longitude_height : array_like, shape (n, 3)
-            Geodetic [rad, rad, m above the ellipsoid].
-        orientation : array_like, shape (n, 4)
-            From the body (forward, left, up) to east, north, up; quaternions x, y, z, w.
-        velocity_enu : array_like, shape (n, 3), optional
-            [m/s]
+        ``time`` (n,) [s]. ``latitude_longitude_height`` (n, 3): geodetic [rad, rad, m above the
+        ellipsoid]. ``orientation`` (n, 4): from the body (forward, left, up) to east, north, up;
+        quaternions x, y, z, w. ``velocity_enu`` (n, 3) [m/s].
         """
         place = np.asarray(latitude_longitude_height, dtype=float)
         latitude, longitude, height = place.T
@@ -312,14 +267,10 @@ class FlightStates:
                 f"the flight lasts from {self.time[0]:g} to {self.time[-1]:g} s, so there is "
                 f"nothing of it from {begin:g} to {end:g} s"
             )
-        return replace(
-            self,
-            time=self.time[inside],
-            position=self.position[inside],
-            orientation=self.orientation[inside],
-            velocity=None if self.velocity is None else self.velocity[inside],
-            on_ground=None if self.on_ground is None else self.on_ground[inside],
-        )
+        arrays: dict[str, Any] = {
+            name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)
+        }
+        return replace(self, **{name: values[inside] for name, values in arrays.items()})
 
     def integrated(self) -> FlightStates:
         """Return states whose positions are the integral of the velocities, which lead.
@@ -358,18 +309,11 @@ class FlightStates:
 class Flight:
     """What a source of flights delivers.
 
-    Attributes
-    ----------
-    states : FlightStates
-        Those of the aircraft's body; a simulator's origin is the centre of gravity.
-    settings : dict
-        What a person needs to have the same flight again: source, step, versions.
-    events : tuple of (float, str)
-        Time [s] and what happened: a script's events, an engine that stops.
-    remarks : tuple of str
-        What a person should know, a sentence each: it ended early, packets were lost.
-    crashed : bool
-        Whether the aircraft crashed; the states end there.
+    ``states`` (FlightStates): those of the aircraft's body; a simulator's origin is the centre of
+    gravity. ``settings``: what a person needs to have the same flight again: source, step,
+    versions. ``events`` (tuple of (float, str)): time [s] and what happened: a script's events, an
+    engine that stops. ``remarks`` (tuple of str): what a person should know, a sentence each: it
+    ended early, packets were lost. ``crashed``: whether the aircraft crashed; the states end there.
     """
 
     states: FlightStates

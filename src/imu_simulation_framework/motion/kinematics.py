@@ -14,11 +14,8 @@ from imu_simulation_framework.core.errors import MotionError
 def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return poses, times (n,), positions (n, 3) and quaternions (n, 4), as arrays of floats.
 
-    Raises
-    ------
-    MotionError
-        There are less than three, shapes do not fit, a number is not finite, time does not
-        increase, or a quaternion is zero.
+    Raises MotionError if there are less than three, shapes do not fit, a number is not finite, time
+    does not increase, or a quaternion is zero.
     """
     time, position, quaternions = (
         np.asarray(values, dtype=float) for values in (time, position, orientation)

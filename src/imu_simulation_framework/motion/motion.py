@@ -25,8 +25,8 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion, turns, unwrap
 from imu_simulation_framework.core.columns import GROUND_TRUTH
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.motion.kinematics import (
     angular_velocity_at_knots,
     angular_velocity_of,
@@ -185,27 +185,13 @@ class SampledMotion(ABC):
 class Motion(SampledMotion):
     """True motion of one point of a rigid body, sampled; n samples.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    position : ndarray, shape (n, 3)
-        Of the body's origin in the world [m].
-    orientation : ndarray, shape (n, 4)
-        From the body to the world; quaternions x, y, z, w of length one.
-    velocity : ndarray, shape (n, 3)
-        Of the body's origin, in the world's axes [m/s].
-    angular_velocity : ndarray, shape (n, 3)
-        Of the body against the world, in the body's axes [rad/s].
-    specific_force : ndarray, shape (n, 3)
-        At the body's origin, in the body's axes [m/s^2].
-    gravity : float
-        That of the world, downwards [m/s^2].
-
-    Raises
-    ------
-    MotionError
-        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
+    ``time`` (n,): strictly increasing [s]. ``position`` (n, 3): of the body's origin in the world
+    [m]. ``orientation`` (n, 4): from the body to the world; quaternions x, y, z, w of length one.
+    ``velocity`` (n, 3): of the body's origin, in the world's axes [m/s]. ``angular_velocity`` (n,
+    3): of the body against the world, in the body's axes [rad/s]. ``specific_force`` (n, 3): at the
+    body's origin, in the body's axes [m/s^2]. ``gravity``: that of the world, downwards [m/s^2].
+    Raises MotionError if shapes do not fit, a number is not finite, time does not increase, or
+    there is no sample.
     """
 
     gravity: float = WORLD_GRAVITY
@@ -224,24 +210,11 @@ class Motion(SampledMotion):
         Between them position and quaternion follow cubic splines. Poses with noise must be
         smoothed before, as velocities and forces are their derivatives.
 
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            At least three, strictly increasing [s].
-        position : array_like, shape (n, 3)
-            [m]
-        orientation : array_like, shape (n, 4)
-            From the body to the world; quaternions x, y, z, w of any length but zero.
-        gravity : float
-            [m/s^2]
-        at : array_like, shape (m,), optional
-            Times of the motion's samples, from the first pose to the last [s]; by default those of
-            the poses.
-
-        Raises
-        ------
-        MotionError
-            As for the class, or there are too few poses.
+        ``time`` (n,): at least three, strictly increasing [s]. ``position`` (n, 3) [m].
+        ``orientation`` (n, 4): from the body to the world; quaternions x, y, z, w of any length but
+        zero. ``gravity`` [m/s^2]. ``at`` (m,): times of the motion's samples, from the first pose
+        to the last [s]; by default those of the poses. Raises MotionError as for the class, or
+        there are too few poses.
         """
         given, positions, quaternions = checked_poses(time, position, orientation)
         times = given if at is None else np.asarray(at, dtype=float)
@@ -282,15 +255,8 @@ class Motion(SampledMotion):
             )
         felt = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, gravity])
         force = Rotation.from_quat(orientation).inv().apply(felt)
-        return cls(
-            time,
-            np.asarray(position, dtype=float),
-            np.asarray(orientation, dtype=float),
-            velocity,
-            np.asarray(angular_velocity, dtype=float),
-            force,
-            gravity,
-        )
+        position, orientation, rate = map(np.asarray, (position, orientation, angular_velocity))
+        return cls(time, position, orientation, velocity, rate, force, gravity)
 
     @property
     def yaw(self) -> np.ndarray:
@@ -350,19 +316,11 @@ class Motion(SampledMotion):
 
         Derivatives are those of cubic splines through the samples.
 
-        Parameters
-        ----------
-        lever_arm : array_like, shape (3,) or (n, 3)
-            Place of the mounted frame's origin in the body's axes [m].
-        rotation : scipy.spatial.transform.Rotation or array_like, optional
-            From the mounted frame to the body, one or n: a rotation, or quaternions x, y, z, w;
-            by default the two have the same axes.
-
-        Raises
-        ------
-        MotionError
-            There is neither one nor as many as samples; or a time-varying mounting, or a lever
-            arm on a turning body, has less than three samples.
+        ``lever_arm`` (3,) or (n, 3): place of the mounted frame's origin in the body's axes [m].
+        ``rotation`` (scipy.spatial.transform.Rotation or array_like): from the mounted frame to the
+        body, one or n: a rotation, or quaternions x, y, z, w; by default the two have the same
+        axes. Raises MotionError if there is neither one nor as many as samples; or a time-varying
+        mounting, or a lever arm on a turning body, has less than three samples.
         """
         arm, mounting = self._mounting(lever_arm, rotation)
         arm_rate, arm_acceleration = self._arm_derivatives(arm)

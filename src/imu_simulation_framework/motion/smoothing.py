@@ -23,6 +23,7 @@ far off.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,9 @@ def local_quadratic(times, values, window):
         inside = neighbours < last[rows, np.newaxis]
         neighbours = np.minimum(neighbours, len(times) - 1)
         distance = (times[neighbours] - times[rows, np.newaxis]) / half
-        weight = np.where(inside, _tricube(distance), 0.0)
+        size = np.abs(distance)
+        weight = np.maximum(1.0 - size * size * size, 0.0)
+        weight = np.where(inside, weight * weight * weight, 0.0)
 
         # Products, as powers of an array take ten times as long.
         weighted = [weight]
@@ -71,13 +74,6 @@ def local_quadratic(times, values, window):
         right = np.stack(weighted[:3], axis=1) @ values[neighbours]
         smoothed[rows[usable]] = np.linalg.solve(normal[usable], right[usable])[:, 0, :]
     return smoothed
-
-
-def _tricube(distance):
-    """Return weights at distances in half windows; beyond one they are none."""
-    size = np.abs(distance)
-    weight = np.maximum(1.0 - size * size * size, 0.0)
-    return weight * weight * weight
 
 
 SMALLEST_JITTER = 1e-3
@@ -225,17 +221,10 @@ class MotionModel:
     def smooth(self, measurements, acceleration_density) -> SmoothMotion:
         """Estimate the motion.
 
-        Parameters
-        ----------
-        measurements : Measurements
-            ``slow_deviations`` if and only if the model has a slow error.
-        acceleration_density : float
-            Of the white noise that drives the velocity [m/s^2/sqrt(Hz)].
-
-        Raises
-        ------
-        ValueError
-            The measurements do not determine a motion that can be computed.
+        ``measurements`` (Measurements): ``slow_deviations`` if and only if the model has a slow
+        error. ``acceleration_density``: of the white noise that drives the velocity
+        [m/s^2/sqrt(Hz)]. Raises ValueError if the measurements do not determine a motion that can
+        be computed.
         """
         from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
@@ -362,18 +351,11 @@ _SCALE_TIME = 5.0
 class FixNoise:
     """Parameters of the model.
 
-    Attributes
-    ----------
-    acceleration_density : float
-        Of the white noise that drives the velocity [m/s^2/sqrt(Hz)].
-    white_scale : float
-        Standard deviation of the positions' white error over what the receiver states.
-    slow_scale : float
-        Standard deviation of the slow error over what the receiver states; 0: none.
-    slow_time : float
-        The time l in the slow error's correlation (1 + t/l) exp(-t/l) [s].
-    velocity_deviation : float
-        Of each component of a Doppler velocity [m/s].
+    ``acceleration_density``: of the white noise that drives the velocity [m/s^2/sqrt(Hz)].
+    ``white_scale``: standard deviation of the positions' white error over what the receiver states.
+    ``slow_scale``: standard deviation of the slow error over what the receiver states; 0: none.
+    ``slow_time``: the time l in the slow error's correlation (1 + t/l) exp(-t/l) [s].
+    ``velocity_deviation``: of each component of a Doppler velocity [m/s].
     """
 
     acceleration_density: float
@@ -412,30 +394,18 @@ def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
     """
     slow = noise.slow_scale > 0.0
     model = model or MotionModel(fixes.times, noise.slow_time if slow else 0.0)
+    variances = white_variances(fixes, noise)
+    if left_out is not None:
+        variances = np.where(left_out[:, np.newaxis], np.inf, variances)
+    slow_deviations = noise.slow_scale * fixes.deviations if slow else None
+    velocities, velocity_variances = fixes.velocities, None
+    if velocities is not None:
+        velocity_variances = np.where(np.isfinite(velocities), noise.velocity_deviation**2, np.inf)
+    parts = fixes.positions, variances, slow_deviations, velocities, velocity_variances
     motions = []
     for axis in range(2):
-        stated = fixes.deviations[:, axis]
-        variances = white_variances(fixes, noise)[:, axis]
-        if left_out is not None:
-            variances = np.where(left_out, np.inf, variances)
-        velocities = velocity_variances = None
-        if fixes.velocities is not None:
-            velocities = fixes.velocities[:, axis]
-            velocity_variances = np.where(
-                np.isfinite(velocities), noise.velocity_deviation**2, np.inf
-            )
-        motions.append(
-            model.smooth(
-                Measurements(
-                    fixes.positions[:, axis],
-                    variances,
-                    noise.slow_scale * stated if slow else None,
-                    velocities,
-                    velocity_variances,
-                ),
-                noise.acceleration_density,
-            )
-        )
+        of_axis: list[Any] = [None if part is None else part[:, axis] for part in parts]
+        motions.append(model.smooth(Measurements(*of_axis), noise.acceleration_density))
     return motions
 
 
@@ -450,14 +420,8 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
     Of a long recording six stretches of 400 fixes, evenly spread and of ten in a second at most,
     are enough: they tell the density within a few per cent.
 
-    Parameters
-    ----------
-    fixes : PlaneFixes
-    correlation_time : float
-        Integral of the slow error's correlation from 0 on [s]; 0: no slow error.
-    left_out : ndarray of bool, shape (n,), optional
-    start : FixNoise, optional
-        Where the search begins, if they are nearly known.
+    ``correlation_time``: integral of the slow error's correlation from 0 on [s]; 0: no slow error.
+    ``left_out`` (n,). ``start`` (FixNoise): where the search begins, if they are nearly known.
     """
     # Imported here, since every node knows this module's settings, and it takes memory.
     from scipy.optimize import minimize

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.motion.drives import get_drive, true_motion, with_laps
 from imu_simulation_framework.motion.motion import Motion
 
@@ -32,10 +32,7 @@ def at_rest(
 
     ``duration`` [s], ``rate`` [Hz], angles of the body [rad], ``gravity`` [m/s^2].
 
-    Raises
-    ------
-    MotionError
-        Duration or rate is not positive.
+    Raises MotionError if duration or rate is not positive.
     """
     time = even_times(duration, rate)
     (quaternion,) = quaternion_from_roll_pitch_yaw([[roll, pitch, yaw]])
@@ -74,17 +71,9 @@ def rounds(
 ) -> Motion:
     """Return a level motion in circles at constant speed, from the world's origin, first eastwards.
 
-    Parameters
-    ----------
-    count : float
-        How many times round; negative is clockwise.
-    radius, speed, rate, gravity : float
-        [m], [m/s], samples per second [Hz], [m/s^2]
-
-    Raises
-    ------
-    MotionError
-        A value is not positive, or there is no round.
+    ``count``: how many times round; negative is clockwise. ``radius``, ``speed``, ``rate``,
+    ``gravity`` [m], [m/s], samples per second [Hz], [m/s^2]. Raises MotionError if a value is not
+    positive, or there is no round.
     """
     for name, value in (("radius", radius), ("speed", speed), ("number of rounds", abs(count))):
         if not (math.isfinite(value) and value > 0.0):
@@ -99,10 +88,7 @@ def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVIT
 
     ``laps`` are other than the drive's own number, ``gravity`` in m/s^2.
 
-    Raises
-    ------
-    ConfigurationError
-        There is no such drive, or it cannot have so many laps.
+    Raises ConfigurationError if there is no such drive, or it cannot have so many laps.
     """
     chosen = get_drive(name)
     table = true_motion(chosen if laps is None else with_laps(chosen, laps))
@@ -114,20 +100,10 @@ def planar(
 ) -> Motion:
     """Return the motion of a body that moves on a level plane along its own x axis.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Trajectory, and ``acceleration``, which is the change of v [m/s^2]; or Poses alone, which
-        are then taken for any level motion and differentiated (:meth:`.Motion.from_poses`).
-    gravity : float
-        [m/s^2]
-    at : array_like, optional
-        Times of the motion's samples, for Poses alone; by default those of the table [s].
-
-    Raises
-    ------
-    MotionError
-        As for :class:`.Motion`.
+    ``table`` (pandas.DataFrame): Trajectory, and ``acceleration``, which is the change of v
+    [m/s^2]; or Poses alone, which are then taken for any level motion and differentiated
+    (:meth:`.Motion.from_poses`). ``gravity`` [m/s^2]. ``at``: times of the motion's samples, for
+    Poses alone; by default those of the table [s]. Raises MotionError as for :class:`.Motion`.
     """
     time = table.index.to_numpy(dtype=float)
     yaw = table["yaw"].to_numpy(dtype=float)

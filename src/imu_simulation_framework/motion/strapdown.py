@@ -53,19 +53,10 @@ _MAX_ROUNDS = 100
 class Increments:
     """What an IMU that integrates says; n samples, each over the period that ends at its time.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    delta_theta : ndarray, shape (n, 3)
-        Rotation vectors against inertial space, in the body's axes [rad]; zero in the first row.
-    delta_velocity : ndarray, shape (n, 3)
-        Integrals of the specific force in the body's axes [m/s]; zero in the first row.
-
-    Raises
-    ------
-    MotionError
-        Shapes do not fit, a number is not finite, or time does not increase.
+    ``time`` (n,): strictly increasing [s]. ``delta_theta`` (n, 3): rotation vectors against
+    inertial space, in the body's axes [rad]; zero in the first row. ``delta_velocity`` (n, 3):
+    integrals of the specific force in the body's axes [m/s]; zero in the first row. Raises
+    MotionError if shapes do not fit, a number is not finite, or time does not increase.
     """
 
     time: np.ndarray
@@ -153,19 +144,10 @@ def integrate(
     gravitation depends on the path little, all samples are computed at once, and again until the
     path stays.
 
-    Parameters
-    ----------
-    increments : Increments
-    position, velocity : array_like, shape (3,)
-        At the first time, against the Earth, in ECEF axes [m], [m/s].
-    orientation : array_like, shape (4,)
-        At the first time, from the body to ECEF; quaternion x, y, z, w.
-    gravitation : callable
-
-    Raises
-    ------
-    MotionError
-        The path does not settle: it leads through the Earth, or lasts longer than some hours.
+    ``position``, ``velocity`` (3,): at the first time, against the Earth, in ECEF axes [m], [m/s].
+    ``orientation`` (4,): at the first time, from the body to ECEF; quaternion x, y, z, w. Raises
+    MotionError if the path does not settle: it leads through the Earth, or lasts longer than some
+    hours.
     """
     time = increments.time
     position, velocity = (np.asarray(values, dtype=float) for values in (position, velocity))

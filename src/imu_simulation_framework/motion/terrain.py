@@ -28,22 +28,10 @@ MAX_BUMPS = 10_000
 class Terrain(Settings):
     """Bumps on a jittered square grid.
 
-    Attributes
-    ----------
-    height : float
-        Of a bump's top above the plane, at most [m]; each has between half of it and all.
-    spacing : float
-        Between two bumps' middles, on average [m].
-    radius : float
-        Of the spheres [m].
-    size : float
-        Side of the square around the origin that has bumps [m].
-    seed : int
-
-    Raises
-    ------
-    ConfigurationError
-        A value is out of range, the bumps are higher than their spheres, or there are too many.
+    ``height``: of a bump's top above the plane, at most [m]; each has between half of it and all.
+    ``spacing``: between two bumps' middles, on average [m]. ``radius``: of the spheres [m].
+    ``size``: side of the square around the origin that has bumps [m]. Raises ConfigurationError if
+    a value is out of range, the bumps are higher than their spheres, or there are too many.
     """
 
     height: float = setting(0.02, unit="m", above=0.0, maximum=LARGEST_LENGTH)
@@ -80,13 +68,3 @@ class Terrain(Settings):
         spheres = self.spheres()
         reach = np.sqrt(self.radius**2 - spheres[:, 2] ** 2)
         return bool(np.any(np.hypot(spheres[:, 0] - x, spheres[:, 1] - y) < reach + distance))
-
-    def height_at(self, x, y):
-        """Return the height of the ground at positions [m]; arrays of one shape, or scalars."""
-        x, y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-        ground = np.zeros(x.shape)
-        for middle_x, middle_y, middle_z in self.spheres():
-            inside = self.radius**2 - (x - middle_x) ** 2 - (y - middle_y) ** 2
-            top = middle_z + np.sqrt(np.maximum(inside, 0.0))
-            ground = np.where(inside > 0.0, np.maximum(ground, top), ground)
-        return ground

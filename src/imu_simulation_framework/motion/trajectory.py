@@ -115,18 +115,9 @@ def smooth(table, window):
     the radius of a bend; as one linear filter serves all columns, yaw stays the direction of
     motion. Toward the ends the window becomes one-sided.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Poses; other columns are left out, as they no longer fit.
-    window : float
-        Full width of the window [s]; 0 changes nothing, and so does a window with less
-        than four samples.
-
-    Raises
-    ------
-    TrajectoryError
-        If the window is negative.
+    ``table`` (pandas.DataFrame): Poses; other columns are left out, as they no longer fit.
+    ``window``: full width of the window [s]; 0 changes nothing, and so does a window with less than
+    four samples. Raises TrajectoryError if the window is negative.
     """
     if not (math.isfinite(window) and window >= 0.0):
         raise TrajectoryError(f"The smoothing window is {window} s; it must be zero or positive.")

@@ -23,21 +23,11 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.yaw_signals import is_result, split_name
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings
-from imu_simulation_framework.recordings.formats.any_format import recording_format, topics_of_bag
-from imu_simulation_framework.recordings.formats.written_bags import (
-    NumbersMessage,
-    RawBag,
-    RawMessage,
-    read_numbers_message,
-)
+from imu_simulation_framework.recordings import messages
+from imu_simulation_framework.recordings.file_access import recording_format
+from imu_simulation_framework.recordings.formats import written_bags
+from imu_simulation_framework.recordings.formats.any_format import topics_of_bag
 from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
-from imu_simulation_framework.recordings.messages import (
-    IMU_TYPES,
-    MAGNETIC_FIELD,
-    ODOMETRY,
-    MessageType,
-    choose_topic,
-)
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -123,7 +113,7 @@ def _of_bag(path, topic, truth) -> ImuTable:
     topics = topics_of_bag(path)
     kinds = {name: kind for name, (kind, count) in topics.items() if count}
     kind = kinds.get(topic) or kinds.get("/" + topic.strip("/"))
-    imu = IMU_TYPES[0].name
+    imu = messages.IMU_TYPES[0].name
     if truth and (kind not in (None, imu) or (not topic and imu not in kinds.values())):
         return _table(read_reference(path, topic))
     return _table(read_imu(path, topic, require=()))
@@ -182,7 +172,7 @@ class ToldByBag:
     field.
     """
 
-    def __init__(self, bag: RawBag, errors, wanted: Wanted) -> None:
+    def __init__(self, bag: written_bags.RawBag, errors, wanted: Wanted) -> None:
         self._bag = bag
         present = bag.topics()
         self.field = _field_topic(bag.path, present, wanted)
@@ -199,7 +189,9 @@ class ToldByBag:
                 )
         pose = ""
         if wanted.pose:
-            pose = choose_topic(bag.path, wanted.pose, present, {ODOMETRY.name: ODOMETRY})
+            pose = messages.choose_topic(
+                bag.path, wanted.pose, present, {messages.ODOMETRY.name: messages.ODOMETRY}
+            )
         vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
         self.surroundings = Surroundings(
             environment,
@@ -213,7 +205,7 @@ class ToldByBag:
         if self.surroundings.needs_poses:
             self._readers[pose] = self._add_pose
 
-    def take(self, raw: RawMessage):
+    def take(self, raw: written_bags.RawMessage):
         """Take any message; return the truths that are complete by it, with their stamps [ns].
 
         Raises RecordingError: it is not what its topic's messages must be.
@@ -222,7 +214,7 @@ class ToldByBag:
         return () if reader is None else reader(raw)
 
     def _add_field(self, raw):
-        message = self._understood(raw, MAGNETIC_FIELD)
+        message = self._understood(raw, messages.MAGNETIC_FIELD)
         if message.frame not in self.frames:
             self.frames.append(message.frame)
         try:
@@ -231,14 +223,14 @@ class ToldByBag:
             raise RecordingError(f"{self._bag.path}, topic {self.field}: {error}") from None
 
     def _add_pose(self, raw):
-        message = self._understood(raw, ODOMETRY)
+        message = self._understood(raw, messages.ODOMETRY)
         pose = message.numbers[_POSE]
         x, y, z = message.numbers[_VELOCITY].tolist()
         speed = math.sqrt(x * x + y * y + z * z)
         return self.surroundings.add_pose(message.stamp, pose[:3], tuple(pose[3:]), speed)
 
-    def _understood(self, raw, kind: MessageType) -> NumbersMessage:
-        message = read_numbers_message(raw.data, kind, self._bag.ros2)
+    def _understood(self, raw, kind: messages.MessageType) -> written_bags.NumbersMessage:
+        message = written_bags.read_numbers_message(raw.data, kind, self._bag.ros2)
         if message is None:
             raise RecordingError(
                 f"{self._bag.path}, topic {raw.topic}: a message is not laid out as "
@@ -249,10 +241,10 @@ class ToldByBag:
 
 def _field_topic(path, present, wanted) -> str:
     """Return the topic of the ideal field: the one that is named, else the only one."""
-    kinds = {MAGNETIC_FIELD.name: MAGNETIC_FIELD}
+    kinds = {messages.MAGNETIC_FIELD.name: messages.MAGNETIC_FIELD}
     if not wanted.magnetometer or wanted.environment:
         return ""
     suitable = [name for name, (kind, count) in present.items() if kind in kinds and count]
     if not wanted.field and not suitable:
         return ""
-    return choose_topic(path, wanted.field, present, kinds)
+    return messages.choose_topic(path, wanted.field, present, kinds)

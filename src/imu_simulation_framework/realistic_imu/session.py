@@ -30,9 +30,7 @@ from imu_simulation_framework.sensors.simulation import imu_model
 MEASURED = FIRST_MESSAGES
 """Messages of which the period is measured where nobody says it."""
 
-
-_LONGEST_STRIDE = 10000
-"""Messages for each sample of a sensor that are looked for."""
+_LONGEST_STRIDE = 10000  # Messages for each sample of a sensor that are looked for
 
 _NO_MAGNETOMETER = (
     "a magnetic field is for an IMU whose specification has a magnetometer, as bno055_magnetometer"
@@ -126,26 +124,24 @@ class RealisticImu:
         """Whether the readings have one: the input has, or it is fused of the readings."""
         return self._oriented or self._fuses
 
+    def _model(self) -> ImuModel:
+        if self._steps is None:
+            raise ConfigurationError("an IMU has no covariances before its period is known")
+        return self._steps.model
+
     def covariances(self):
         """Return those to publish, row by row; -1 where there is no orientation (REP-145).
 
         Raises ConfigurationError: the period is not known yet.
         """
-        if self._steps is None:
-            raise ConfigurationError("an IMU has no covariances before its period is known")
-        orientation, rate, force = self._steps.model.covariances()
+        orientation, rate, force = self._model().covariances()
         if not self.gives_orientation:
             orientation = (-1.0,) + 8 * (0.0,)
         return orientation, rate, force
 
     def magnetic_covariance(self):
-        """Return that of the magnetometer, row by row.
-
-        Raises ConfigurationError: the period is not known yet.
-        """
-        if self._steps is None:
-            raise ConfigurationError("an IMU has no covariances before its period is known")
-        return self._steps.model.magnetic_covariance()
+        """Return that of the magnetometer, row by row; raises as :meth:`covariances`."""
+        return self._model().magnetic_covariance()
 
     def describe(self) -> dict:
         """Return what makes the same readings again: model, parameters, period, seed and run."""
@@ -263,7 +259,9 @@ class _Steps:
         self._report.bridged += missing
         self._report.largest_gap = max(self._report.largest_gap, elapsed / NANOSECONDS)
         is_short = missing < self._stride
-        near = before._replace(orientation=_same_sign(before.orientation, truth.orientation))
+        # Of the two quaternions that mean the same turn, the nearer one.
+        sign = -1.0 if np.dot(before.orientation, truth.orientation) < 0.0 else 1.0
+        near = before._replace(orientation=sign * np.asarray(before.orientation))
         for number in range(1, missing + 1):
             share = number / (missing + 1)
             between: list[Any] = [
@@ -306,8 +304,3 @@ def require_feelable(errors, field: bool, speed: bool) -> None:
             "vibration depends on the speed, which an ideal IMU does not say; leave it out, or "
             "tell where the robot is"
         )
-
-
-def _same_sign(quaternion, other):
-    """Of the two quaternions that mean the same turn, the one nearer to another."""
-    return -np.asarray(quaternion) if np.dot(quaternion, other) < 0.0 else np.asarray(quaternion)

@@ -16,7 +16,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
+from imu_simulation_framework.drive.session.sensors import AlongTheWay
 from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,
     LONGEST_GAP,
@@ -27,12 +27,9 @@ from imu_simulation_framework.recordings.cleaning import ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 
-LEAD = 100_000_000
-"""Of the poses on the ideal IMU [ns], from which on its truths are completed some at once."""
-
-AT_ONCE = 50
-"""Truths that are then completed together."""
-
+# Of the poses on the ideal IMU [ns], from which on its truths are completed some at once.
+_LEAD = 100_000_000
+_AT_ONCE = 50  # Truths that are then completed together
 
 _MIN_FIELD, _LARGEST_FIELD = 1e-6, 1e-2
 """Of an ideal magnetic field [T]; Earth's is 2e-5 to 7e-5, beside a magnet it is some more."""
@@ -128,7 +125,7 @@ class Surroundings:
                 )
         self._waiting.append((stamp, truth))
         # Who is behind catches up: many at once cost little more than one.
-        if self._way.lead(stamp) > LEAD and len(self._waiting) < AT_ONCE:
+        if self._way.lead(stamp) > _LEAD and len(self._waiting) < _AT_ONCE:
             return []
         return self._complete()
 

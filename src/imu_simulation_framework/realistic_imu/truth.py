@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.units import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.recordings.cleaning import LARGEST_VALUE, ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.base import ImuReading, ImuTruth
@@ -22,36 +22,17 @@ LONGEST_GAP = 10.0
 FIRST_AGAIN = 1.0
 """Time [s] by which stamps go back when the simulation was begun again, and not only disordered."""
 
-_ROUNDING = 1e-3
-"""Share of a period by which a measured one may differ from the one that was meant."""
+_ROUNDING = 1e-3  # Share of a period by which a measured one may differ from the one that was meant
 
 
 @dataclasses.dataclass
 class StreamReport:
-    """What there was in the stamps of the ideal IMU.
+    """What there was in the messages of the ideal IMU; :meth:`sentences` says what most count.
 
-    Attributes
-    ----------
-    taken : int
-        Messages of which the model made a step.
-    repeated : int
-        Left out, with the stamp of the one before.
-    disordered : int
-        Left out, with an earlier stamp than the one before.
-    not_finite, absurd : int
-        Left out, with a value that is no number, or one above :data:`.LARGEST_VALUE`.
-    lacking : int
-        Left out, without an orientation, angular velocity or acceleration, which others have.
-    oriented_late : int
-        With an orientation that is not used, as the first messages had none.
-    poses, fields : int
-        Of where the robot is and of the magnetic field: left out, as their values cannot be.
-    gaps, bridged : int
-        Times that messages were missing, and how many steps were made instead of them.
-    restarts : int
-        Times that the model began anew: stamps jumped back, or far ahead.
-    largest_gap : float
-        Time from one stamp to the next [s].
+    ``taken``: messages of which the model made a step; ``poses``, ``fields``: messages of where the
+    robot is and of the magnetic field that were left out; ``gaps``, ``bridged``: times that
+    messages were missing, and how many steps were made instead of them; ``largest_gap``: time from
+    one stamp to the next [s].
     """
 
     taken: int = 0
@@ -98,10 +79,8 @@ class StreamReport:
             if count:
                 told.append(f"messages left out that {why}: {count}")
         if self.oriented_late:
-            told.append(
-                f"messages whose orientation is not used, as the first had none: "
-                f"{self.oriented_late}"
-            )
+            why = "messages whose orientation is not used, as the first had none"
+            told.append(f"{why}: {self.oriented_late}")
         if self.gaps:
             told.append(
                 f"messages missing: {self.bridged}, at {self.gaps} places, up to "
@@ -120,20 +99,8 @@ def usual_period(stamps, sensor_rate: float | None = None) -> float:
 
     The mean of the steps that are near their median, as it was before it was rounded to
     nanoseconds: that of a whole part of the sensor's period, or of a whole number of samples a
-    second, if it is one to a part in a thousand. Raises RecordingError: no two stamps follow each
-    other.
-
-    Parameters
-    ----------
-    stamps : array_like of int, shape (n,)
-        [ns]
-    sensor_rate : float, optional
-        Of the simulated sensor [Hz].
-
-    Returns
-    -------
-    float
-        [s]
+    second, if it is one to a part in a thousand. ``stamps`` (n,) of int [ns]; ``sensor_rate``: of
+    the simulated sensor [Hz]. Raises RecordingError: no two stamps follow each other.
     """
     steps = np.diff(np.asarray(stamps, dtype=np.int64))
     steps = steps[steps > 0]
@@ -143,11 +110,9 @@ def usual_period(stamps, sensor_rate: float | None = None) -> float:
         )
     median = np.median(steps)
     period = float(np.mean(steps[np.abs(steps - median) <= 0.5 * median])) / NANOSECONDS
-    meant = []
+    meant = [1.0 / max(1, round(1.0 / period))]
     if sensor_rate is not None:
-        ratio = max(1, round(1.0 / (sensor_rate * period)))
-        meant.append(1.0 / (sensor_rate * ratio))
-    meant.append(1.0 / max(1, round(1.0 / period)))
+        meant.insert(0, 1.0 / (sensor_rate * max(1, round(1.0 / (sensor_rate * period)))))
     return next((value for value in meant if abs(value - period) <= _ROUNDING * period), period)
 
 
@@ -157,8 +122,8 @@ IMU_NUMBERS = 37
 ORIENTATION, RATE, FORCE = slice(0, 4), slice(13, 16), slice(25, 28)
 """Where they stand in these numbers."""
 
-COVARIANCES = (slice(4, 13), slice(16, 25), slice(28, 37))
-"""Where those of the three stand; -1 as the first says that there is no such thing (REP-145)."""
+# Where those of the three stand; -1 as the first says that there is no such thing (REP-145).
+_COVARIANCES = (slice(4, 13), slice(16, 25), slice(28, 37))
 
 NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
 """Of an IMU that has none; its covariance says so."""
@@ -166,23 +131,17 @@ NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
 FIRST_MESSAGES = 50
 """Of an ideal IMU: where none of so many has an orientation, the IMU is said to have none."""
 
-_MIN_GRAVITY = 0.5
-"""Share of the gravity below which the mean force is without it."""
-
+_MIN_GRAVITY = 0.5  # Share of the gravity below which the mean force is without it
+# Angle beside the vertical above which the mean force is in other axes, or under another sign.
 _STEEPEST = np.radians(45.0)
-"""Angle beside the vertical above which the mean force is in other axes, or under another sign."""
 
 
 @dataclass(frozen=True)
 class Mounting:
     """Where the simulated IMU is, in the axes of what is published.
 
-    Parameters
-    ----------
-    lever_arm : ndarray, shape (3,)
-        [m]
-    rotation : scipy.spatial.transform.Rotation
-        From the IMU's axes to those of what is published.
+    ``lever_arm`` (3,) [m]; ``rotation`` (scipy.spatial.transform.Rotation): from the IMU's axes to
+    those of what is published.
     """
 
     lever_arm: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -242,12 +201,8 @@ class ImuInput:
         """Return the truths that are known by a message, with their stamps [ns].
 
         Those of the first messages wait until one of them has an orientation, or
-        :data:`FIRST_MESSAGES` have none. Raises RecordingError: as for :meth:`truth`.
-
-        Parameters
-        ----------
-        stamp, numbers
-            As for :meth:`truth`.
+        :data:`FIRST_MESSAGES` have none. ``stamp``, ``numbers``: as for :meth:`truth`. Raises
+        RecordingError: as for :meth:`truth`.
         """
         if self.has_orientation is not None:
             return [(stamp, self.truth(stamp, numbers))]
@@ -289,7 +244,7 @@ class ImuInput:
         # As floats: a simulator may send a thousand of these a second.
         values = numbers.tolist()
         for name, where in (("angular velocity", 1), ("acceleration", 2)):
-            if values[COVARIANCES[where].start] == -1.0:
+            if values[_COVARIANCES[where].start] == -1.0:
                 if self._is_begun:
                     self._report.lacking += 1
                     return None
@@ -337,17 +292,13 @@ class ImuInput:
 def _is_oriented(values) -> bool:
     """Whether the numbers of a sensor_msgs/Imu have an orientation."""
     x, y, z, w = values[ORIENTATION]
-    return values[COVARIANCES[0].start] != -1.0 and math.hypot(x, y, z, w) > ZERO_NORM
+    return values[_COVARIANCES[0].start] != -1.0 and math.hypot(x, y, z, w) > ZERO_NORM
 
 
 def turned_back(orientation, vector) -> list[float]:
     """Return a vector of the world's axes in those of a sensor with this orientation.
 
-    Parameters
-    ----------
-    orientation : sequence of 4 float
-        Quaternion x, y, z, w of any length above zero.
-    vector : sequence of 3 float
+    ``orientation`` (sequence of 4 float): quaternion x, y, z, w of any length above zero.
     """
     # One at a time, a general library's overhead is most of the time.
     x, y, z, w = orientation
@@ -355,24 +306,16 @@ def turned_back(orientation, vector) -> list[float]:
     twice = 2.0 / (x * x + y * y + z * z + w * w)
     # v' = v + 2 q x (q x v - w v), q the vector part.
     a, b, c = y * t - z * v - w * u, z * u - x * t - w * v, x * v - y * u - w * t
-    return [
-        u + twice * (y * c - z * b),
-        v + twice * (z * a - x * c),
-        t + twice * (x * b - y * a),
-    ]
+    return [u + twice * (y * c - z * b), v + twice * (z * a - x * c), t + twice * (x * b - y * a)]
 
 
 def check_frames(truths, has_orientation: bool) -> None:
     """Refuse an ideal IMU whose acceleration is not what REP-103 and REP-145 want.
 
     The mean of the specific force in the world's axes is gravity, upwards, whatever the robot does
-    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged. Raises
-    RecordingError: gravity is missing, upside down, or along another axis.
-
-    Parameters
-    ----------
-    truths : sequence of ImuTruth
-        Of single samples.
+    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged. ``truths``
+    (sequence of ImuTruth): of single samples. Raises RecordingError: gravity is missing, upside
+    down, or along another axis.
     """
     if not len(truths):
         return
@@ -404,17 +347,10 @@ class OdometryTruth:
     trusted, velocities come from parabolas through three poses, and the truth is one
     period later.
 
-    Parameters
-    ----------
-    mounting : Mounting, optional
-        Of the simulated IMU in the axes of ``child_frame_id``.
-    use_twist : bool
-        Whether velocities are those of the twist, in the axes of ``child_frame_id`` as
-        nav_msgs/Odometry has it; else they come from the poses.
-    gravity : float
-        [m/s^2]
-    report : StreamReport, optional
-        In which messages are counted that cannot be used.
+    ``mounting`` (Mounting): of the simulated IMU in the axes of ``child_frame_id``. ``use_twist``:
+    whether velocities are those of the twist, in the axes of ``child_frame_id`` as
+    nav_msgs/Odometry has it; else they come from the poses. ``gravity`` [m/s^2]; ``report``
+    (StreamReport): in which messages are counted that cannot be used.
     """
 
     has_orientation = True
@@ -440,20 +376,10 @@ class OdometryTruth:
     def truth(self, stamp: int, numbers: np.ndarray) -> tuple[int, ImuTruth] | None:
         """Return the stamp and the truth that are known by a message.
 
-        Parameters
-        ----------
-        stamp : int
-            [ns]
-        numbers : ndarray, shape (13,)
-            Position, orientation, linear and angular velocity.
-
-        Returns
-        -------
-        stamp : int
-            [ns], that of this message or, without the twist, of the one before.
-        truth : ImuTruth
-            None instead of both where a number cannot be used, the stamp is not later than the one
-            before, or not enough messages have come.
+        ``stamp`` [ns]; ``numbers`` (13,): position, orientation, linear and angular velocity.
+        Returns ``stamp`` [ns], that of this message or, without the twist, of the one before;
+        ``truth`` (ImuTruth): None instead of both where a number cannot be used, the stamp is not
+        later than the one before, or not enough messages have come.
         """
         if not self._report.usable(numbers.tolist()):
             return None
@@ -476,13 +402,8 @@ class OdometryTruth:
         poses = np.array([pose[1] for pose in self._poses])
         motion = Motion.from_poses(times, poses[:, :3], poses[:, 3:], self._gravity)
         orientation = Rotation.from_quat(motion.orientation[1])
-        return self._next(
-            self._poses[1][0],
-            motion.position[1],
-            orientation,
-            motion.velocity[1],
-            motion.angular_velocity[1],
-        )
+        state = (self._poses[1][0], motion.position[1], orientation, motion.velocity[1])
+        return self._next(*state, motion.angular_velocity[1])
 
     def _next(self, stamp, position, orientation, velocity, rate):
         """Take the state at a stamp, velocity in the world's axes; return what is known by it."""
@@ -499,32 +420,21 @@ class OdometryTruth:
             return None
         _, places, orientations, velocities, rates = (np.array(pair) for pair in zip(before, state))
         times = np.array([0.0, (stamp - before[0]) / NANOSECONDS])
-        motion = Motion(
-            times, places, orientations, velocities, rates, np.zeros((2, 3)), self._gravity
-        )
-        mean_rate, mean_force = motion.means()
+        states = (times, places, orientations, velocities, rates, np.zeros((2, 3)))
+        mean_rate, mean_force = Motion(*states, self._gravity).means()
         return stamp, ImuTruth(orientations[1], mean_rate[1], mean_force[1])
 
 
 def imu_numbers(reading: ImuReading, covariances, gives_orientation: bool) -> np.ndarray:
     """Return the numbers of a sensor_msgs/Imu.
 
-    Parameters
-    ----------
-    reading : ImuReading
-        Of one sample.
-    covariances : 3 tuples of 9 float
-        Of orientation, angular velocity and acceleration.
-    gives_orientation : bool
-        Without one the quaternion is that of no turn.
-
-    Returns
-    -------
-    ndarray, shape (37,)
+    ``reading`` (ImuReading): of one sample; ``covariances`` (3 tuples of 9 float): of orientation,
+    angular velocity and acceleration; ``gives_orientation``: without one the quaternion is that of
+    no turn. Returns (37,).
     """
     numbers = np.empty(IMU_NUMBERS)
     numbers[ORIENTATION] = reading.orientation if gives_orientation else NO_ORIENTATION
     numbers[RATE], numbers[FORCE] = reading.angular_velocity, reading.specific_force
-    for place, covariance in zip(COVARIANCES, covariances):
+    for place, covariance in zip(_COVARIANCES, covariances):
         numbers[place] = covariance
     return numbers

@@ -30,7 +30,6 @@ FIRST_STAMP = 1_546_300_800_000_000_000
 
 _HEADER_FIELDS = ["%time", "field.header.seq", "field.header.stamp", "field.header.frame_id"]
 
-
 GPS_FIELDS, IMU_FIELDS = (
     [*_HEADER_FIELDS, *(f"field.{name}" for name in message.payload.names)]
     for message in (POSE_STAMPED, IMU)
@@ -77,16 +76,9 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
             for index, variance in enumerate(covariance)
         )
 
-    line_format = ",".join(
-        [
-            "%.6f,%.6f,%.6f,%.6f",
-            ",".join(["0.0"] * 9),
-            "%.6f,%.6f,%.6f",
-            diagonal(of_rate, RESOLUTIONS["angular_velocity"]),
-            "%.2f,%.2f,%.2f",
-            diagonal(of_force, RESOLUTIONS["specific_force"]),
-        ]
-    )
+    rate = "%.6f,%.6f,%.6f," + diagonal(of_rate, RESOLUTIONS["angular_velocity"])
+    force = "%.2f,%.2f,%.2f," + diagonal(of_force, RESOLUTIONS["specific_force"])
+    line_format = ",".join(["%.6f,%.6f,%.6f,%.6f", *["0.0"] * 9, rate, force])
     values = np.column_stack(
         [samples.orientation, samples.angular_velocity, samples.specific_force]
     )
@@ -99,11 +91,10 @@ def drive_paths(drive, directory):
     A drive that differs from the one of `DRIVES` in laps or seed has these in its name.
     """
     standard = get_drive(drive.name)
-    stem = f"drive_{drive.name}"
-    if drive.laps != standard.laps:
-        stem += f"_{drive.laps}laps"
-    if drive.seed != standard.seed:
-        stem += f"_seed{drive.seed}"
+    laps = f"_{drive.laps}laps" if drive.laps != standard.laps else ""
+    stem = f"drive_{drive.name}{laps}" + (
+        f"_seed{drive.seed}" if drive.seed != standard.seed else ""
+    )
     return Path(directory) / f"{stem}_gps.csv.gz", Path(directory) / f"{stem}_imu.csv.gz"
 
 
@@ -119,10 +110,8 @@ def write_drive(drive, directory):
         raise ResultError(f"{directory}: cannot be made: {error.strerror}") from error
     _, poses, samples = simulate_drive(drive)
     reference_path, imu_path = drive_paths(drive, directory)
-    for path, text in (
-        (imu_path, imu_csv(drive, samples)),
-        (reference_path, gps_csv(drive, poses)),
-    ):
+    texts = {imu_path: imu_csv(drive, samples), reference_path: gps_csv(drive, poses)}
+    for path, text in texts.items():
         # Without time and name in gzip's header the same drive gives the same bytes.
         write_whole(path, gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0))
     return reference_path, imu_path
@@ -131,10 +120,8 @@ def write_drive(drive, directory):
 def ensure_drive(name, directory):
     """Return the files (reference, IMU) of the drive ``a`` to ``d``, made at the first use.
 
-    Raises
-    ------
-    ConfigurationError, ResultError
-        There is no drive of that name, or they cannot be written.
+    Raises ConfigurationError, ResultError: there is no drive of that name, or they cannot be
+    written.
     """
     paths = drive_paths(get_drive(name), directory)
     if not all(path.is_file() for path in paths):

@@ -2,20 +2,125 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import StampLimits, examine_stamps, find
-from imu_simulation_framework.recordings.report import RecordingReport
+from imu_simulation_framework.core.stamps import (
+    Occurrences,
+    StampLimits,
+    StampReport,
+    examine_stamps,
+    find,
+)
+
+
+@dataclass(frozen=True)
+class RecordingReport:
+    """What a recording is and what is wrong with it.
+
+    ``path``, ``format``, ``topic``, ``message_type``: where the samples come from; topic and type
+    are empty if the format does not tell. ``place_name``: what places count: ``message`` or
+    ``line``; ``time_source``: ``header stamp``, ``receipt time`` or ``column``; ``samples``: in the
+    recording; ``stamps``: of those whose values can be used, its ``usable`` is what remains in the
+    end. What was found is counted: ``nan`` and ``zero_quaternions``, dropped;
+    ``unnormalised_quaternions``, of another length than one, normalised; ``no_fix``, satellite
+    positions dropped, and ``unknown_variance``, those for which a usual one was taken.
+
+    ``absent``: what the recording lacks, of ``orientation``, ``gyro`` and ``accel``;
+    ``orientation_source``: of an IMU: ``recorded``, ``fused`` (made of gyroscope and
+    accelerometer), ``integrated`` (the yaw alone, made of the gyroscope), or empty where there is
+    none; ``fusion``: settings of the filter that made it; ``positioning``: how satellite positions
+    became a path, see :class:`~imu_simulation_framework.motion.positioning.FixReport`; ``fixes``:
+    those as received, x, y [m] in the axes of the path; ``latitude`` of the first of them [deg];
+    ``remarks``: what else a person should know.
+    """
+
+    path: str
+    format: str
+    place_name: str
+    samples: int
+    topic: str = ""
+    message_type: str = ""
+    time_source: str = "column"
+    stamps: StampReport = field(default_factory=StampReport)
+    nan: Occurrences = field(default_factory=Occurrences)
+    zero_quaternions: Occurrences = field(default_factory=Occurrences)
+    unnormalised_quaternions: Occurrences = field(default_factory=Occurrences)
+    no_fix: Occurrences = field(default_factory=Occurrences)
+    unknown_variance: Occurrences = field(default_factory=Occurrences)
+    absent: tuple[str, ...] = ()
+    orientation_source: str = ""
+    fusion: dict = field(default_factory=dict)
+    positioning: dict | None = None
+    fixes: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    latitude: float | None = field(default=None, compare=False, repr=False)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> int:
+        """Samples that remain."""
+        return self.stamps.usable
+
+    def sentences(self) -> list[str]:
+        """Return one sentence on what was read, and one for each thing found."""
+        stamps = self.stamps
+        kind = f" ({self.message_type})" if self.message_type else ""
+        source = f"{self.path}, topic {self.topic}" if self.topic else self.path
+        summary = (
+            f"{source}{kind}: {stamps.usable} of {self.samples} samples in use, "
+            f"{stamps.duration:.2f} s at {stamps.rate:.2f} Hz"
+        )
+        sentences = [summary]
+        if self.time_source == "receipt time":
+            sentences.append(
+                "the header stamps are not set, the time at which messages were recorded is used"
+            )
+        found = (
+            (self.no_fix, "without a fix, dropped"),
+            (self.nan, "with a value that is not a number, dropped"),
+            (self.zero_quaternions, "with a quaternion of length zero, dropped"),
+            (
+                self.unnormalised_quaternions,
+                "with a quaternion of a length other than 1, normalised",
+            ),
+            (self.unknown_variance, "without a known variance, a usual one assumed"),
+            (stamps.missing, "without a time stamp, dropped"),
+            (stamps.unordered, "older than one before, sorted in"),
+            (stamps.duplicates, "with the time stamp of another one, dropped"),
+        )
+        for finding, what in found:
+            if finding:
+                sentences.append(self._counted(finding, "sample", what))
+        if stamps.gaps:
+            longest = f"{stamps.longest_gap:.3f} s at {stamps.longest_gap_time:.3f} s"
+            what = f"of more than usual between samples, the longest {longest}"
+            sentences.append(self._counted(stamps.gaps, "gap", what))
+        if self.absent:
+            sentences.append(f"the recording has no {' and no '.join(self.absent)}")
+        return sentences + list(self.remarks)
+
+    def _counted(self, finding, name, what) -> str:
+        count = f"{finding.count} {name}" if finding.count == 1 else f"{finding.count} {name}s"
+        time = "" if finding.first_time is None else f" at {finding.first_time:.3f} s"
+        return f"{count} {what}, the first is {self.place_name} {finding.first_place}{time}"
+
+    def to_dict(self) -> dict:
+        """Return everything as plain values, for a summary."""
+        values = asdict(replace(self, fixes=None))
+        # Neither is for a summary.
+        del values["fixes"], values["latitude"]
+        lists = {"absent": list(self.absent), "remarks": list(self.remarks)}
+        return {**values, "stamps": self.stamps.to_dict(), **lists, "usable": self.usable}
+
 
 POSITION = ("x", "y")
 GLOBAL_POSITION = ("latitude", "longitude")
 VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
-
 
 MIN_VALUE = 1e-30
 """In any SI unit: what is smaller is zero to every sensor, but squares and quotients of it leave
@@ -26,28 +131,17 @@ the range of numbers."""
 class Samples:
     """Samples in the order of recording; a number below :data:`MIN_VALUE` is zero.
 
-    Attributes
-    ----------
-    format : str
-        ``bag``, ``rostopic_csv``, ``csv`` or ``tum``.
-    columns : dict of str to ndarray, shape (n,)
-        ``stamp`` [s, nan where not set], ``receipt`` [s, when it was recorded; ROS only], and
-        quantities in SI units: ``x y z``, ``qx qy qz qw``, ``roll pitch yaw``, ``gyro_x`` ...,
-        ``accel_x`` ..., ``latitude longitude`` [deg] ``altitude variance_east
-        variance_north position_error hdop status covariance_type speed course velocity_east
-        velocity_north``, and ``orientation_covariance gyro_covariance accel_covariance``, the
-        first element of each matrix. Axes, senses of rotation and orders are the recording's;
-        :mod:`~imu_simulation_framework.recordings.frames` turns them.
-    places : ndarray of int, shape (n,)
-        Number of each sample in the file, as a person counts.
-    place_name : str
-        What ``places`` counts: ``message`` or ``line``.
-    topic, message_type : str
-        Empty if the format does not tell.
-    yaw_conventions : dict of str to str
-        Of ``yaw`` and ``course``, where the column map says it in words.
-    stated_units : frozenset of str
-        Quantities whose unit the recording or its column map states.
+    ``format``: one of ``file_access.FORMATS``. ``columns`` (n,): ``stamp`` [s, nan where not set],
+    ``receipt`` [s, when it was recorded; ROS only], and quantities in SI units: ``x y z``, ``qx qy
+    qz qw``, ``roll pitch yaw``, ``gyro_x`` ..., ``accel_x`` ..., ``latitude longitude`` [deg]
+    ``altitude variance_east variance_north position_error hdop status covariance_type speed course
+    velocity_east velocity_north``, and ``orientation_covariance gyro_covariance accel_covariance``,
+    the first element of each matrix. Axes, senses of rotation and orders are the recording's;
+    :mod:`~imu_simulation_framework.recordings.frames` turns them. ``places`` (n,): number of each
+    sample in the file, as a person counts; ``place_name``: what that counts: ``message``, ``line``
+    or ``file``; ``topic``, ``message_type``: empty if the format does not tell;
+    ``yaw_conventions``: of ``yaw`` and ``course``, where the column map says it in words;
+    ``stated_units``: quantities whose unit the recording or its column map states.
     """
 
     path: str
@@ -89,11 +183,9 @@ class Samples:
 MINIMUM_SAMPLES = 10
 """Fewer usable samples are no recording of a drive."""
 
-NORM_TOLERANCE = 1e-3
-"""A quaternion whose length is further from 1 was not rounded but wrong."""
-
-LATEST = 1e19
-"""Of a time [s], also below zero: nanoseconds since 1970 that somebody calls seconds are below."""
+_NORM_TOLERANCE = 1e-3  # A quaternion whose length is further from 1 was not rounded but wrong
+# Of a time [s], also below zero: nanoseconds since 1970 that somebody calls seconds are below.
+_LATEST = 1e19
 
 LARGEST_VALUE = 1e9
 """In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
@@ -168,7 +260,7 @@ class Cleaner:
             )
         with np.errstate(invalid="ignore"):
             self.count(
-                self.keep & (np.abs(norms - 1.0) > NORM_TOLERANCE), "unnormalised_quaternions"
+                self.keep & (np.abs(norms - 1.0) > _NORM_TOLERANCE), "unnormalised_quaternions"
             )
         norms = np.where(self.keep, norms, 1.0)
         return quaternions / norms[:, None]
@@ -176,29 +268,21 @@ class Cleaner:
     def finish(self, limits: StampLimits, minimum_samples, absent=()):
         """Put the remaining samples in order.
 
-        Returns
-        -------
-        order : ndarray of int
-            Indices of the remaining samples, in the order of their times.
-        report : RecordingReport
-            With what is ``absent``.
-
-        Raises
-        ------
-        RecordingError
-            The clock runs backwards, or fewer than ``minimum_samples`` remain.
+        Returns ``order`` (ndarray of int): indices of the remaining samples, in the order of their
+        times; ``report`` (RecordingReport): with what is ``absent``. Raises RecordingError: the
+        clock runs backwards, or fewer than ``minimum_samples`` remain.
         """
         samples = self.samples
         with np.errstate(invalid="ignore"):
-            absurd = np.flatnonzero(self.keep & ((self.times > LATEST) | (self.times < -LATEST)))
+            absurd = np.flatnonzero(self.keep & ((self.times > _LATEST) | (self.times < -_LATEST)))
         if len(absurd):
             raise RecordingError(
                 f"{samples.source}: {samples.place_name} {samples.places[absurd[0]]}: its time is "
-                f"{self.times[absurd[0]]:g} s, expected at most {LATEST:g}; leave the sample out"
+                f"{self.times[absurd[0]]:g} s, expected at most {_LATEST:g}; leave the sample out"
             )
-        kept = None if self.keep.all() else np.flatnonzero(self.keep)
-        times, places = self.times, samples.places
-        if kept is not None:
+        kept, times, places = None, self.times, samples.places
+        if not self.keep.all():
+            kept = np.flatnonzero(self.keep)
             times, places = times[kept], np.asarray(places)[kept]
         order, stamps = examine_stamps(times, places, limits)
         refusal = stamps.refusal(limits, samples.place_name)
@@ -209,13 +293,10 @@ class Cleaner:
                 f"{samples.source}: {len(order)} of {len(samples)} samples can be used, "
                 f"expected at least {minimum_samples}"
             )
+        same = ("path", "format", "place_name", "topic", "message_type")
         report = RecordingReport(
-            path=samples.path,
-            format=samples.format,
-            place_name=samples.place_name,
+            **{name: getattr(samples, name) for name in same},
             samples=len(samples),
-            topic=samples.topic,
-            message_type=samples.message_type,
             stamps=stamps,
             absent=tuple(absent),
             remarks=tuple(self.remarks),

@@ -24,12 +24,7 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.stamps import seconds_from_counts, seconds_from_nanoseconds
 from imu_simulation_framework.core.units import factor, factors
-from imu_simulation_framework.recordings.cleaning import (
-    GLOBAL_POSITION,
-    POSITION,
-    VARIANCES,
-    VELOCITY,
-)
+from imu_simulation_framework.recordings import cleaning
 
 ISO_TIME = "iso8601"
 NMEA_DEGREES = "ddmm.mmmm"
@@ -55,18 +50,11 @@ _NUMBER = factors("1", "")
 class Quantity:
     """What a column can hold; ``name`` is its key in column maps.
 
-    Attributes
-    ----------
-    units : mapping of str to float
-        Unit -> factor to the first one, which is this package's.
-    column : str
-        Its column in :class:`.Samples`, where that has another name.
-    power : int
-        To which its value is raised to get there: a standard deviation becomes a variance.
-    words : bool
-        Whether words behind the unit say sense and zero of the angle.
-    yaw_convention : str
-        Sense and zero of the angle without words; empty if the recording's conventions say it.
+    ``units`` (mapping of str to float): unit -> factor to the first one, which is this package's;
+    ``column``: its column in :class:`.Samples`, where that has another name; ``power``: to which
+    its value is raised to get there: a standard deviation becomes a variance; ``words``: whether
+    words behind the unit say sense and zero of the angle. ``yaw_convention``: sense and zero of the
+    angle without words; empty if the recording's conventions say it.
     """
 
     name: str
@@ -149,33 +137,18 @@ ANGLE_WORDS = {
 }
 """Words behind the unit of an angle in the horizontal -> its convention."""
 
-_POSE = ("time", "x", "y", "z", *QUATERNION, "roll", "pitch", "yaw", "heading")
-_GLOBE = ("latitude", "longitude", "altitude")
-_FIX = (
-    "time",
-    *(quantity.name for quantity in _TABLE[_TABLE.index(QUANTITIES["latitude"]) :]),
-    *QUATERNION,
-    "yaw",
-    "heading",
-)
+_XYZ, _GLOBE = ("x", "y", "z"), ("latitude", "longitude", "altitude")
+_LIE = (*QUATERNION, "roll", "pitch", "yaw", "heading")
 _ALOFT = ("velocity_up", "velocity_down")
-_FIX = tuple(name for name in _FIX if name not in _ALOFT)
-_POSITIONS = ("time", "x", "y", "z", *(name for name in _FIX if name not in ("time", *_GLOBE)))
-_FLIGHT = (
-    *_POSE,
-    *_GLOBE,
-    "velocity_east",
-    "velocity_north",
-    *_ALOFT,
-)
-_IMU = ("time", *QUATERNION, "roll", "pitch", "yaw", "heading", *GYRO, *ACCEL)
+_TOLD = tuple(QUANTITIES)[list(QUANTITIES).index("variance_east") : -len(_ALOFT)]
+_OF_A_FIX = (*_TOLD, *QUATERNION, "yaw", "heading")
 
 USES = {
-    "poses": _POSE,
-    "positions": _POSITIONS,
-    "fixes": _FIX,
-    "IMU": _IMU,
-    "flight": _FLIGHT,
+    "poses": ("time", *_XYZ, *_LIE),
+    "positions": ("time", *_XYZ, *_OF_A_FIX),
+    "fixes": ("time", *_GLOBE, *_OF_A_FIX),
+    "IMU": ("time", *_LIE, *GYRO, *ACCEL),
+    "flight": ("time", *_XYZ, *_LIE, *_GLOBE, *cleaning.VELOCITY, *_ALOFT),
     "magnetometer": ("time", *MAG),
     "thermometer": ("time", "temperature"),
 }
@@ -242,10 +215,8 @@ class MappedColumn:
 def parse_map(path, columns, present) -> list[MappedColumn]:
     """Understand a column map, quantity -> description, of a file with the columns ``present``.
 
-    Raises
-    ------
-    RecordingError
-        A quantity, column, unit or word is not known, or two lines give the same.
+    Raises RecordingError: a quantity, column, unit or word is not known, or two lines give the
+    same.
     """
     parsed: dict = {}
     for name, description in columns.items():
@@ -372,10 +343,7 @@ _USUAL_RATES = (0.5, 2000.0)  # Hz
 def read_times(table, column) -> np.ndarray:
     """Read the column or columns of a time, shape (n,) [s]; nan where there is none.
 
-    Raises
-    ------
-    RecordingError
-        A cell is no time, or times without a unit can hardly be seconds.
+    Raises RecordingError: a cell is no time, or times without a unit can hardly be seconds.
     """
     first = column.terms[0]
     if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
@@ -460,16 +428,16 @@ def _from_dates(table, names):
     return np.where(missing, np.nan, seconds_from_nanoseconds(nanoseconds))
 
 
-_POSES = (POSITION + ("yaw",), POSITION + QUATERNION)
-_REFERENCE = (*_POSES, GLOBAL_POSITION, POSITION)
+_POSES = (cleaning.POSITION + ("yaw",), cleaning.POSITION + QUATERNION)
+_REFERENCE = (*_POSES, cleaning.GLOBAL_POSITION, cleaning.POSITION)
 _OF_AN_IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
-_PLACES_ALOFT = ((*GLOBAL_POSITION, "altitude"), (*POSITION, "z"))
+_PLACES_ALOFT = ((*cleaning.GLOBAL_POSITION, "altitude"), (*cleaning.POSITION, "z"))
 _OTHERS = {
     "flight": tuple((*place, *lie) for place in _PLACES_ALOFT for lie in (QUATERNION, EULER)),
     "magnetometer": (MAG,),
     "thermometer": (("temperature",),),
 }
-_TOGETHER = (QUATERNION, VARIANCES, ("speed", "course"), VELOCITY)
+_TOGETHER = (QUATERNION, cleaning.VARIANCES, ("speed", "course"), cleaning.VELOCITY)
 _EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
 _NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
 
@@ -477,25 +445,11 @@ _NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
 def usable_columns(path, columns, purpose, present, explicit, timed=True):
     """Return the mapped columns that can be used.
 
-    Parameters
-    ----------
-    path : path-like
-        For messages.
-    columns : list of MappedColumn
-    purpose : str
-        ``reference``, ``IMU``, ``flight``, ``magnetometer`` or ``thermometer``.
-    present : sequence of str
-        The file's columns, for messages.
-    explicit : bool
-        Whether a person wrote the map; only then something that cannot be used is refused,
-        otherwise it is left out.
-    timed : bool
-        Whether there must be times.
-
-    Raises
-    ------
-    RecordingError
-        What must be there is missing, or something of no use is mapped.
+    ``path``: for messages; ``purpose``: ``reference``, ``IMU``, ``flight``, ``magnetometer`` or
+    ``thermometer``; ``present``: the file's columns, for messages. ``explicit``: whether a person
+    wrote the map; only then something that cannot be used is refused, otherwise it is left out.
+    ``timed``: whether there must be times. Raises RecordingError: what must be there is missing, or
+    something of no use is mapped.
     """
     names = [column.quantity.target for column in columns]
     kind = _kind(names, purpose)
@@ -534,17 +488,16 @@ def _kind(names, purpose):
         return "IMU" if single or any(_has(names, group) for group in _OF_AN_IMU) else None
     if any(_has(names, group) for group in _POSES):
         return "poses"
-    if _has(names, GLOBAL_POSITION):
+    if _has(names, cleaning.GLOBAL_POSITION):
         return "fixes"
-    return "positions" if _has(names, POSITION) else None
+    return "positions" if _has(names, cleaning.POSITION) else None
 
 
 def _useless(names, kind):
     """Return columns of no use -> why."""
     usable = {QUANTITIES[name].target for name in USES[kind]}
-    useless = {
-        name: f"of which {_of(kind)} can make no use" for name in names if name not in usable
-    }
+    what = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
+    useless = {name: f"of which {what} can make no use" for name in names if name not in usable}
     for group in _TOGETHER:
         lacking = [name for name in group if name not in names]
         if lacking:
@@ -561,12 +514,6 @@ def _useless(names, kind):
         for name in angles:
             useless.setdefault(name, "which is of use only with roll, pitch and yaw together")
     return useless
-
-
-def _of(kind):
-    if kind in _OTHERS:
-        return f"a {kind}"
-    return "an IMU" if kind == "IMU" else f"a reference of {kind}"
 
 
 def _has(names, group):

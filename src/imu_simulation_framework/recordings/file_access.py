@@ -13,7 +13,7 @@ from pathlib import Path
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import BLOCK, TABLE_LIMIT, open_regular, size_text
 
-FORMATS = ("bag", "rostopic_csv", "csv", "tum")
+FORMATS = ("bag", "rostopic_csv", "csv", "tum", "kitti")
 BAG_MAGIC = b"#ROSBAG V"
 SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -72,16 +72,29 @@ def storage_files(path) -> list[Path]:
     found = {file for pattern in _ROS2_NAMES for file in path.glob(pattern)}
     if not found:
         raise RecordingError(
-            f"{path}: this is a folder, expected a bag, CSV or TUM file, or the folder of a ROS 2 "
-            "bag with files .db3 or .mcap"
+            f"{path}: this is a folder, expected a bag, CSV or TUM file, the folder of a ROS 2 "
+            "bag with files .db3 or .mcap, or one of KITTI's with oxts/timestamps.txt"
         )
     return sorted(found, key=lambda file: (len(file.name), file.name))
 
 
+def kitti_folder(path) -> Path | None:
+    """Return the folder with KITTI's ``timestamps.txt``, ``path`` or ``oxts`` in it, or None."""
+    folders = (Path(path), Path(path) / "oxts")
+    return next((folder for folder in folders if (folder / "timestamps.txt").exists()), None)
+
+
+def recording_format(path) -> str:
+    """Return one of ``FORMATS``; raises RecordingError where it is none of them."""
+    if is_ros2_bag(path):
+        return "bag"
+    return "kitti" if kitti_folder(path) else detect_format(path, read_start(path))
+
+
 def is_ros2_bag(path) -> bool:
-    """Return whether this is a ROS 2 bag, or a folder, which can be nothing else."""
+    """Return whether this is a ROS 2 bag, or a folder that is not KITTI's."""
     if os.path.isdir(path):
-        return True
+        return kitti_folder(path) is None
     return os.path.exists(path) and read_start(path).startswith(_ROS2_MAGICS)
 
 
@@ -115,14 +128,10 @@ def detect_format(path, start) -> str:
 
 
 def _is_tum(line) -> bool:
-    numbers = line.split()
-    if len(numbers) != _TUM_NUMBERS:
-        return False
     try:
-        [float(number) for number in numbers]
+        return len([float(number) for number in line.split()]) == _TUM_NUMBERS
     except ValueError:
         return False
-    return True
 
 
 def text_blocks(path, progress=None):
@@ -153,11 +162,6 @@ def text_blocks(path, progress=None):
             if progress:
                 progress(len(block))
             yield text
-
-
-def read_text(path) -> str:
-    """Return the whole of a text file; raises as :func:`text_blocks`."""
-    return "".join(text_blocks(path))
 
 
 @contextmanager

@@ -47,14 +47,15 @@ _YAW_OF_FRAME = {"enu": "ccw_from_east", "ned": "cw_from_north"}
 _HALF = math.sqrt(0.5)
 _WORLD_FROM_NED = (_HALF, _HALF, 0.0, 0.0)
 _BODY_FROM_FRD = (1.0, 0.0, 0.0, 0.0)
-
+# Somebody who mounts an IMU turned mostly means a quarter turn; slopes and noise do the rest.
 _NEARLY = math.radians(10.0)
-"""Somebody who mounts an IMU turned mostly means a quarter turn; slopes and noise do the rest."""
 
 
 @dataclass(frozen=True)
 class ReferenceConventions(Settings):
     """How a recording writes orientations and positions.
+
+    Raises ConfigurationError: a value is not what it must be.
 
     Attributes
     ----------
@@ -68,11 +69,6 @@ class ReferenceConventions(Settings):
         What stands in the fields that should be x, y, z, w: ``xyzw`` or ``wxyz``.
     quaternion_inverse : bool
         Whether quaternions take vectors from the world's axes to the body's.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be.
     """
 
     frame: str = setting("enu", choices=FRAMES)
@@ -198,8 +194,7 @@ def _quarter_turns(angle) -> float:
     return nearest if abs(angle - nearest) < _NEARLY else angle
 
 
-COURSE_CONVENTION = "cw_from_north"
-"""A course is what a compass shows, whatever the yaw is."""
+_COURSE_CONVENTION = "cw_from_north"  # A course is what a compass shows, whatever the yaw is
 
 
 def conventional_imu(samples, conventions: ImuConventions):
@@ -207,16 +202,15 @@ def conventional_imu(samples, conventions: ImuConventions):
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
     signs = vectors_from_axes(np.ones(3), conventions.axes)
-    units = (GYRO_UNITS[conventions.gyro_unit], ACCEL_UNITS[conventions.accel_unit])
-    for names, unit in zip((GYRO, ACCEL), units):
+    sense = ACCEL_CONVENTIONS[conventions.accel_convention]
+    for names, unit, along in (
+        (GYRO, GYRO_UNITS[conventions.gyro_unit], 1.0),
+        (ACCEL, ACCEL_UNITS[conventions.accel_unit], sense),
+    ):
         for name, sign in zip(names, signs):
             if name in columns:
-                columns[name] = columns[name] * (
-                    sign if name in samples.stated_units else sign * unit
-                )
-    for name in ACCEL:
-        if name in columns:
-            columns[name] = ACCEL_CONVENTIONS[conventions.accel_convention] * columns[name]
+                factor = sign if name in samples.stated_units else sign * unit
+                columns[name] = along * (columns[name] * factor)
     return replace(samples, columns=columns)
 
 
@@ -235,7 +229,7 @@ def conventional_reference(samples, conventions: ReferenceConventions):
         if "z" in columns:
             columns["z"] = positions[:, 2]
     if "course" in columns:
-        convention = samples.yaw_conventions.get("course", COURSE_CONVENTION)
+        convention = samples.yaw_conventions.get("course", _COURSE_CONVENTION)
         columns["course"] = yaw_from_convention(columns["course"], convention)
         if "speed" in columns:
             speed, course = columns.pop("speed"), columns.pop("course")

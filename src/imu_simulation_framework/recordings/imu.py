@@ -29,13 +29,9 @@ MOUNTED_TURNED = "the IMU is mounted turned"
 """In the remark on gravity beside the z axis, which matters to a heading only."""
 
 _UPRIGHT = np.radians(30.0)
-
+# Below it [m/s^2] the accelerometer does not measure gravity; some IMUs subtract it.
 _GRAVITY_SHOWS = 5.0
-"""Below it [m/s^2] the accelerometer does not measure gravity; some IMUs subtract it."""
-
-LEVEL_TIME = 0.5
-"""Over this long a beginning the accelerometer is averaged to start level [s]."""
-
+_LEVEL_TIME = 0.5  # Over this long a beginning the accelerometer is averaged to start level [s]
 _MAX_GRID = 3.0  # steps of the grid for each sample
 
 
@@ -51,12 +47,8 @@ def imu_table(
     """Make an ImuRecord, in the robot's axes, of samples as recorded, and a RecordingReport.
 
     The other parameters are those of :func:`.read_imu`. The table is without the columns of what
-    the recording lacks.
-
-    Raises
-    ------
-    RecordingError
-        The samples cannot be used, or lack what is required.
+    the recording lacks. Raises RecordingError: the samples cannot be used, or lack what is
+    required.
     """
     conventions = conventions or ImuConventions()
     never_set = _is_never_set(samples)
@@ -73,8 +65,7 @@ def imu_table(
         groups.pop("orientation", None)
         require = ("orientation", *require)
     made = "orientation" in require and "orientation" not in groups
-    _check_required(samples, groups, require, conventions.orientation)
-    _check_mountable(samples, groups, turned)
+    _check_usable(samples, groups, require, conventions.orientation, turned)
 
     cleaner = Cleaner(samples, time_offset)
     cleaner.drop_nan([column for group in groups.values() for column in group])
@@ -136,7 +127,7 @@ def _is_never_set(samples) -> bool:
     return bool(default.all()) and bool(np.any(rates[np.isfinite(rates)]))
 
 
-def _check_required(samples, groups, require, orientation):
+def _check_usable(samples, groups, require, orientation, turned):
     for name in require:
         if len(groups.get(name, ())) >= 3 or groups.get(name) == ("yaw",):
             continue
@@ -146,9 +137,6 @@ def _check_required(samples, groups, require, orientation):
                 continue
             reason = ", and no gyroscope about z to make one of"
         raise RecordingError(f"{samples.source}: the IMU gives no {name}, which is needed{reason}")
-
-
-def _check_mountable(samples, groups, turned):
     for name in ("gyro", "accel"):
         if turned and len(groups.get(name, GYRO)) < 3:
             raise RecordingError(
@@ -160,11 +148,9 @@ def _check_mountable(samples, groups, turned):
 def _robot_angles(samples, quaternions, order, mounted):
     """Return roll, pitch and yaw of the robot, shape (n, 3)."""
     if quaternions is None:
-        if samples.has(EULER):
-            angles = samples.matrix(EULER)[order]
-        else:
-            yaw = samples.columns["yaw"][order]
-            angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
+        level = {name: np.zeros(len(samples)) for name in EULER}
+        given = samples.columns if samples.has(EULER) else {**level, "yaw": samples.columns["yaw"]}
+        angles = np.column_stack([given[name] for name in EULER])[order]
         if mounted is None:
             return angles
         quaternions = quaternion_from_roll_pitch_yaw(angles)
@@ -216,27 +202,13 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
 
     The filters of :mod:`.fusion.choice` want even steps, which stamps of a recording rarely have.
     The integral of the rate is therefore taken at the recorded times and read off on an even grid:
-    what was turned in all is kept, whatever the stamps' jitter.
+    what was turned in all is kept, whatever the stamps' jitter. Raises ConfigurationError: the
+    filter needs a library that is not installed.
 
-    Parameters
-    ----------
-    times : array_like, shape (n,)
-        Strictly growing [s], at least 2.
-    gyro, accel : array_like, shape (n, 3)
-        Angular velocity [rad/s] and specific force [m/s^2] in axes forward-left-up.
-    output : OutputSpecification
-        Of which the filter counts.
-
-    Returns
-    -------
-    ndarray, shape (n, 3)
-        Roll, pitch [rad] and yaw [rad, unwrapped]; the yaw starts at zero, and roll and pitch as
-        the accelerometer has them.
-
-    Raises
-    ------
-    ConfigurationError
-        The filter needs a library that is not installed.
+    ``times`` (n,): strictly growing [s], at least 2; ``gyro``, ``accel`` (n, 3): angular velocity
+    [rad/s] and specific force [m/s^2] in axes forward-left-up; ``output`` (OutputSpecification): of
+    which the filter counts. Returns (n, 3) roll, pitch [rad] and yaw [rad, unwrapped]; the yaw
+    starts at zero, and roll and pitch as the accelerometer has them.
     """
     times = np.asarray(times, dtype=float) - times[0]
     gyro, accel = np.asarray(gyro, dtype=float), np.asarray(accel, dtype=float)
@@ -250,7 +222,7 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     forces = _on_grid(grid, times, accel)
 
     filter = make_filter(output, period)
-    beginning = accel[times <= LEVEL_TIME].mean(axis=0)
+    beginning = accel[times <= _LEVEL_TIME].mean(axis=0)
     first = filter.start(np.array([0.0, 0.0, 0.0, 1.0]), beginning)
     quaternions = np.vstack([first, filter.update_all(rates, forces[1:])])
     fused = Slerp(grid, Rotation.from_quat(quaternions))(times)
@@ -274,23 +246,12 @@ def _on_grid(grid, times, columns):
 def made_orientation(table, conventions, stamps):
     """Make an orientation of an IMU's gyroscope and, if it shows gravity, accelerometer.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        ImuRecord in the robot's axes with at least ``gyro_z``.
-    conventions : ImuConventions
-    stamps : StampReport
-
-    Returns
-    -------
-    angles : ndarray, shape (n, 3)
-        Roll, pitch, yaw [rad]; the yaw starts at zero.
-    about : dict
-        Fields ``orientation_source``, ``fusion`` and ``remarks`` of a RecordingReport.
+    ``table`` (pandas.DataFrame): ImuRecord in the robot's axes with at least ``gyro_z``. Returns
+    ``angles`` (n, 3): roll, pitch, yaw [rad]; the yaw starts at zero. ``about`` (dict): fields
+    ``orientation_source``, ``fusion`` and ``remarks`` of a RecordingReport.
     """
-    times = table.index.to_numpy()
+    times, size = table.index.to_numpy(), 0.0
     complete = all(name in table for name in GYRO + ACCEL)
-    size = 0.0
     if complete:
         size = float(np.median(np.linalg.norm(table[list(ACCEL)].to_numpy(), axis=1)))
     if size >= _GRAVITY_SHOWS:
@@ -308,12 +269,8 @@ def made_orientation(table, conventions, stamps):
     else:
         yaw = integral(times, table["gyro_z"].to_numpy())
         angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
-        why = "there is no accelerometer"
-        if complete:
-            why = (
-                f"the accelerometer does not show gravity (usually {size:.2f} m/s^2; is "
-                "accel_unit right?)"
-            )
+        shown = f"does not show gravity (usually {size:.2f} m/s^2; is accel_unit right?)"
+        why = f"the accelerometer {shown}" if complete else "there is no accelerometer"
         remark = (
             f"{why}: the yaw is the integral of the rate about the robot's z axis, which is taken "
             "for vertical; roll and pitch are taken for 0"
@@ -325,5 +282,4 @@ def made_orientation(table, conventions, stamps):
             f"across gaps, the longest of {stamps.longest_gap:.3f} s, the rate is interpolated, so "
             "that the yaw is uncertain by what the robot turned there"
         )
-    about = {"orientation_source": source, "fusion": settings, "remarks": tuple(remarks)}
-    return angles, about
+    return angles, {"orientation_source": source, "fusion": settings, "remarks": tuple(remarks)}

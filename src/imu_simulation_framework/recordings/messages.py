@@ -43,16 +43,9 @@ def _pose_quantities(name):
 class MessageType:
     """A message that can be read.
 
-    Attributes
-    ----------
-    name : str
-        As ROS 1 writes it.
-    strings : int
-        Strings between header and payload.
-    payload : numpy.dtype
-        Packed fields.
-    quantities : dict of str to str
-        Quantity as in :class:`.Samples` -> field of the payload.
+    ``name``: as ROS 1 writes it; ``strings``: strings between header and payload; ``payload``
+    (numpy.dtype): packed fields; ``quantities`` (dict of str to str): quantity as in
+    :class:`.Samples` -> field of the payload.
     """
 
     name: str
@@ -89,9 +82,7 @@ NAV_SAT_FIX = _message(
     + [("position_covariance_type", "u1")],
     {
         "status": "status.status",
-        "latitude": "latitude",
-        "longitude": "longitude",
-        "altitude": "altitude",
+        **{name: name for name in ("latitude", "longitude", "altitude")},
         # Row-major in east, north, up.
         "variance_east": "position_covariance0",
         "variance_north": "position_covariance4",
@@ -157,21 +148,10 @@ OTHER_TYPES = {"magnetometer": (MAGNETIC_FIELD,), "thermometer": (TEMPERATURE,)}
 def choose_topic(path, topic, topics, types) -> str:
     """Return the topic that is named, or the only one that can be used.
 
-    Parameters
-    ----------
-    path : path-like
-        For messages.
-    topic : str
-        With or without its first slash; empty for the only one with a suitable type.
-    topics : dict of str to (str, int)
-        Those of the bag, with type as ROS 1 writes it and number of messages.
-    types : collection of str
-        Those that can be used.
-
-    Raises
-    ------
-    RecordingError
-        There is none, or several.
+    ``path``: for messages. ``topic``: with or without its first slash; empty for the only one with
+    a suitable type. ``topics`` (dict of str to (str, int)): those of the bag, with type as ROS 1
+    writes it and number of messages; ``types`` (collection of str): those that can be used. Raises
+    RecordingError: there is none, or several.
     """
     expected = " or ".join(types)
     if not any(count for _, count in topics.values()):
@@ -202,11 +182,8 @@ def join_topic(samples, other, names):
     """Put columns of another topic beside satellite positions, each the nearest in time.
 
     Returns the samples with the columns ``names`` of ``other``, not a number where none is near.
-
-    Raises
-    ------
-    RecordingError
-        The samples are no satellite positions, or nothing was received near any of them.
+    Raises RecordingError: the samples are no satellite positions, or nothing was received near any
+    of them.
     """
     if not samples.has(GLOBAL_POSITION):
         raise RecordingError(
@@ -219,7 +196,11 @@ def join_topic(samples, other, names):
     times, theirs = (one.columns["stamp" if stamped else "receipt"] for one in both)
     order = np.argsort(theirs, kind="stable")
     order = order[np.isfinite(theirs[order])]
-    nearest = order[_nearest(theirs[order], times)]
+    # What is not a number gets the last one.
+    grid = theirs[order]
+    after = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = order[np.where(times - grid[before] <= grid[after] - times, before, after)]
     # Half a step of the slower one: nearer to another sample nothing is.
     tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
     near = np.abs(theirs[nearest] - times) <= tolerance
@@ -232,14 +213,6 @@ def join_topic(samples, other, names):
     for name in names:
         columns[name] = np.where(near, other.columns[name][nearest], np.nan)
     return replace(samples, columns=columns)
-
-
-def _nearest(grid, times):
-    """Return an index into a sorted grid for each time; the last one for what is not a number."""
-    after = np.clip(np.searchsorted(grid, times), 1, max(1, len(grid) - 1))
-    after = np.minimum(after, len(grid) - 1)
-    before = np.maximum(after - 1, 0)
-    return np.where(times - grid[before] <= grid[after] - times, before, after)
 
 
 def _period(times):

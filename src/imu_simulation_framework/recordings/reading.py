@@ -20,38 +20,24 @@ from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.motion.positioning import FixSettings
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, VELOCITY, Cleaner, Samples
+from imu_simulation_framework.recordings import cleaning, messages
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.messages import join_topic
 from imu_simulation_framework.recordings.reference import reference_table
-from imu_simulation_framework.recordings.report import RecordingReport
 
 
 @dataclass(frozen=True)
-class RecordedReference:
-    """A reference trajectory: ``table`` is Poses on the recording's clock."""
+class Recorded:
+    """What was read, over the recording's time [s].
+
+    ``table`` is Poses of a reference, an ImuRecord of an IMU, and has mag_x, mag_y, mag_z [T] or
+    temperature [degC] of another sensor.
+    """
 
     table: pd.DataFrame
-    report: RecordingReport
-
-
-@dataclass(frozen=True)
-class RecordedImu:
-    """A recorded IMU: ``table`` is an ImuRecord on the recording's clock."""
-
-    table: pd.DataFrame
-    report: RecordingReport
-
-
-@dataclass(frozen=True)
-class RecordedSensor:
-    """``table`` has mag_x, mag_y, mag_z [T] or temperature [degC] over the recording's time [s]."""
-
-    table: pd.DataFrame
-    report: RecordingReport
+    report: cleaning.RecordingReport
 
 
 def read_reference(
@@ -64,11 +50,13 @@ def read_reference(
     velocity_topic: str = "",
     heading_topic: str = "",
     time_offset: float = 0.0,
-    minimum_samples: int = MINIMUM_SAMPLES,
+    minimum_samples: int = cleaning.MINIMUM_SAMPLES,
     stamp_limits: StampLimits | None = None,
     fix_settings: FixSettings | None = None,
-) -> RecordedReference:
+) -> Recorded:
     """Read a reference trajectory.
+
+    Raises RecordingError: the recording cannot be read, or its data cannot be used.
 
     Parameters
     ----------
@@ -83,17 +71,12 @@ def read_reference(
     stamp_limits : StampLimits, optional
     fix_settings : FixSettings, optional
         How satellite positions become a path.
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read, or its data cannot be used.
     """
     beside = {"velocity_topic": velocity_topic, "heading_topic": heading_topic}
     samples = read_reference_samples(path, topic, format, columns, **beside)
     limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
     made = reference_table(samples, conventions, fix_settings, time_offset=time_offset, **limits)
-    return RecordedReference(*made)
+    return Recorded(*made)
 
 
 def read_reference_samples(
@@ -104,35 +87,32 @@ def read_reference_samples(
     *,
     velocity_topic: str = "",
     heading_topic: str = "",
-) -> Samples:
+) -> cleaning.Samples:
     """Read the samples of a reference trajectory as they were recorded.
+
+    Raises RecordingError: the recording cannot be read.
 
     Parameters
     ----------
     path : path-like
         A bag of ROS 1 or ROS 2, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed
-        by gzip. Of ROS 2 a folder, or one of the files in it.
+        by gzip. Of ROS 2 a folder, or one of the files in it; of KITTI a drive's folder.
     topic : str
         In a bag; empty for the only one with a type that can be used: nav_msgs/Odometry,
         geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped or
         sensor_msgs/NavSatFix.
     format : str
-        ``bag``, ``rostopic_csv``, ``csv``, ``tum``, or ``auto`` to find out.
+        ``bag``, ``rostopic_csv``, ``csv``, ``tum``, ``kitti``, or ``auto`` to find out.
     columns : mapping of str to str, optional
         For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and either ``x y yaw``,
         ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
         variance_north altitude status`` if known).
     velocity_topic, heading_topic : str
         In a bag, beside satellite positions: the receiver's velocity and heading.
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read.
     """
     samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
     for key, beside, types, names in (
-        ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, VELOCITY),
+        ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, cleaning.VELOCITY),
         ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
     ):
         if beside and samples.format != "bag":
@@ -152,9 +132,9 @@ def read_imu(
     rate: float | None = None,
     require: Sequence[str] = ("orientation",),
     time_offset: float = 0.0,
-    minimum_samples: int = MINIMUM_SAMPLES,
+    minimum_samples: int = cleaning.MINIMUM_SAMPLES,
     stamp_limits: StampLimits | None = None,
-) -> RecordedImu:
+) -> Recorded:
     """Read a recorded IMU.
 
     Parameters
@@ -172,7 +152,7 @@ def read_imu(
     samples = read_imu_samples(path, topic, format, columns, rate=rate)
     limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
     made = imu_table(samples, conventions, require=require, time_offset=time_offset, **limits)
-    return RecordedImu(*made)
+    return Recorded(*made)
 
 
 def read_imu_samples(
@@ -182,7 +162,7 @@ def read_imu_samples(
     columns: Mapping[str, str] | None = None,
     *,
     rate: float | None = None,
-) -> Samples:
+) -> cleaning.Samples:
     """Read the samples of an IMU as they were recorded; raises as :func:`read_reference_samples`.
 
     Parameters
@@ -209,11 +189,12 @@ def read_other_sensor(
     columns: Mapping[str, str] | None = None,
     *,
     rate: float | None = None,
-) -> RecordedSensor:
+) -> Recorded:
     """Read a magnetometer or a thermometer, axes as they are recorded.
 
     Some drivers publish a slow magnetometer as often as its IMU, with nan in between, as
-    sensor_msgs/MagneticField allows: such samples are left out and counted.
+    sensor_msgs/MagneticField allows: such samples are left out and counted. Raises RecordingError:
+    the recording cannot be read, or has no such samples that can be used.
 
     Parameters
     ----------
@@ -226,18 +207,13 @@ def read_other_sensor(
     columns : mapping of str to str, optional
         For CSV: quantity -> ``"column [unit]"``: ``time``, and ``mag_x mag_y mag_z`` or
         ``temperature``.
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read, or has no such samples that can be used.
     """
     types = messages.OTHER_TYPES[sensor]
     samples = _evenly_timed(path, topic, "auto", columns, types, sensor, rate)
     if len(samples) == 0:
         raise RecordingError(f"{samples.source}: has no sample of a {sensor}")
     names = [quantity for quantity in types[0].quantities if quantity in samples]
-    cleaner = Cleaner(samples)
+    cleaner = cleaning.Cleaner(samples)
     cleaner.drop_nan(names)
     # A temperature may be told now and then only.
     order, report = cleaner.finish(StampLimits(longest_gap=float("inf")), 1)
@@ -246,10 +222,10 @@ def read_other_sensor(
         columns=names,
         index=pd.Index(cleaner.times[order], name="time"),
     )
-    return RecordedSensor(table, report)
+    return Recorded(table, report)
 
 
-def _evenly_timed(path, topic, format, columns, types, purpose, rate) -> Samples:
+def _evenly_timed(path, topic, format, columns, types, purpose, rate) -> cleaning.Samples:
     """Read samples, and put them at a rate from time 0 on, if one is given."""
     samples = read_samples(path, topic, format, columns, types, purpose, timed=rate is None)
     if rate is None:

@@ -20,17 +20,10 @@ from imu_simulation_framework.motion.positioning import (
     variances_from_quality,
 )
 from imu_simulation_framework.motion.smoothing import jitter
-from imu_simulation_framework.recordings.cleaning import (
-    GLOBAL_POSITION,
-    MINIMUM_SAMPLES,
-    POSITION,
-    VARIANCES,
-    Cleaner,
-)
+from imu_simulation_framework.recordings import cleaning
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 
-_NO_FIX = -1
-_UNKNOWN_COVARIANCE = 0
+_NO_FIX, _UNKNOWN_COVARIANCE = -1, 0
 
 
 def reference_table(
@@ -39,36 +32,31 @@ def reference_table(
     settings=None,
     *,
     stamp_limits=None,
-    minimum_samples=MINIMUM_SAMPLES,
+    minimum_samples=cleaning.MINIMUM_SAMPLES,
     time_offset=0.0,
 ):
     """Make Poses, and a RecordingReport, of samples as recorded.
 
     ``settings`` are for satellite positions; the other parameters are those of
-    :func:`.read_reference`.
-
-    Raises
-    ------
-    RecordingError
-        The samples cannot be used.
+    :func:`.read_reference`. Raises RecordingError: the samples cannot be used.
     """
     samples = conventional_reference(samples, conventions or ReferenceConventions())
-    settings, limits = settings or FixSettings(), stamp_limits or StampLimits()
+    given = (stamp_limits or StampLimits(), minimum_samples, time_offset)
     if has_to_be_smoothed(samples):
-        return _from_fixes(samples, settings, limits, minimum_samples, time_offset)
-    return _from_poses(samples, limits, minimum_samples, time_offset)
+        return _from_fixes(samples, settings or FixSettings(), *given)
+    return _from_poses(samples, *given)
 
 
 def has_to_be_smoothed(samples) -> bool:
     """Return whether these are positions whose heading is to be made of their course."""
-    poses = samples.has(POSITION) and (samples.has(QUATERNION) or "yaw" in samples)
+    poses = samples.has(cleaning.POSITION) and (samples.has(QUATERNION) or "yaw" in samples)
     return not poses
 
 
 def _from_poses(samples, limits, minimum_samples, time_offset):
-    cleaner = Cleaner(samples, time_offset)
+    cleaner = cleaning.Cleaner(samples, time_offset)
     heading = QUATERNION if samples.has(QUATERNION) else ("yaw",)
-    cleaner.drop_nan(POSITION + heading)
+    cleaner.drop_nan(cleaning.POSITION + heading)
     quaternions = cleaner.unit_quaternions(QUATERNION) if heading is QUATERNION else None
     spare = [name for name in ("z", "roll", "pitch") if name in samples]
     if samples.format == "csv" and spare:
@@ -80,25 +68,21 @@ def _from_poses(samples, limits, minimum_samples, time_offset):
         yaw = samples.columns["yaw"][order]
     else:
         yaw = yaw_from_quaternion(quaternions[order])
-    table = pd.DataFrame(
-        {
-            "x": samples.columns["x"][order],
-            "y": samples.columns["y"][order],
-            "yaw": unwrap(yaw),
-        },
-        index=pd.Index(cleaner.times[order], name="time"),
-    )
-    return table, report
+    columns = {**{axis: samples.columns[axis][order] for axis in "xy"}, "yaw": unwrap(yaw)}
+    return pd.DataFrame(columns, index=pd.Index(cleaner.times[order], name="time")), report
 
 
 def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
-    cleaner = Cleaner(samples, time_offset)
+    cleaner = cleaning.Cleaner(samples, time_offset)
     if "status" in samples:
         status = samples.columns["status"]
         cleaner.drop(status <= _NO_FIX, "no_fix", "the receiver never had a fix")
-    names = POSITION if samples.has(POSITION) else GLOBAL_POSITION
+    names = cleaning.POSITION if samples.has(cleaning.POSITION) else cleaning.GLOBAL_POSITION
     cleaner.drop_nan(names)
-    if names is GLOBAL_POSITION:
+    beside = [name for name in ("altitude", *cleaning.VELOCITY) if name in samples]
+    if beside:
+        cleaning.refuse_absurd(samples, beside, cleaner.keep)
+    if names is cleaning.GLOBAL_POSITION:
         _refuse_outside(samples, cleaner)
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
@@ -115,9 +99,8 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         variances = np.where(known[:, None], variances, usual)
         report = replace(report, remarks=(*report.remarks, remark))
     fix["variance_east"], fix["variance_north"] = variances.T
-    for name in ("altitude", "velocity_east", "velocity_north"):
-        if name in samples:
-            fix[name] = samples.columns[name][order]
+    for name in beside:
+        fix[name] = samples.columns[name][order]
     heading = _heading(samples)
     if heading is not None:
         fix["heading"] = heading[order]
@@ -163,7 +146,10 @@ def _usual_variance(fix, settings):
         return UNKNOWN_VARIANCE, (
             f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"
         )
-    times, positions = fix.index.to_numpy(dtype=float), fix[list(POSITION)].to_numpy(dtype=float)
+    times, positions = (
+        fix.index.to_numpy(dtype=float),
+        fix[list(cleaning.POSITION)].to_numpy(dtype=float),
+    )
     new = ~repeated_fixes(times, positions, settings.minimum_speed)
     error = jitter(times[new] - times[0], positions[new])
     return error**2, (
@@ -173,7 +159,7 @@ def _usual_variance(fix, settings):
 
 
 def _refuse_outside(samples, cleaner):
-    latitude, longitude = (samples.columns[name] for name in GLOBAL_POSITION)
+    latitude, longitude = (samples.columns[name] for name in cleaning.GLOBAL_POSITION)
     outside = cleaner.keep & ((np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0))
     if outside.any():
         first = int(np.argmax(outside))
@@ -198,7 +184,7 @@ def _heading(samples):
 def _variances(samples, remarks):
     """Return variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
     missing = np.full(len(samples), np.nan)
-    variances = np.column_stack([samples.columns.get(name, missing) for name in VARIANCES])
+    variances = np.column_stack([samples.columns.get(name, missing) for name in cleaning.VARIANCES])
     if "covariance_type" in samples:
         variances[samples.columns["covariance_type"] == _UNKNOWN_COVARIANCE] = np.nan
     with np.errstate(invalid="ignore"):

@@ -24,9 +24,7 @@ _LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyo
 _SEPARATORS = (",", ";", "\t")
 _BETWEEN_COMMAS = (";", "\t")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
-_FIRST_LINES = 100
-"""So many lines of a kind tell whether numbers have decimal commas."""
-
+_FIRST_LINES = 100  # So many lines of a kind tell whether numbers have decimal commas
 _COMMENTS = ("#", "//")
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
@@ -91,6 +89,9 @@ def parse_table(
 ) -> TextTable:
     """Parse the text of a table; empty lines and comments, behind ``#`` or ``//``, do not count.
 
+    Raises RecordingError: there is nothing, a line has too many cells or is too long, or a
+    quotation mark is alone.
+
     Parameters
     ----------
     path : path-like
@@ -105,11 +106,6 @@ def parse_table(
         ``col2``, ...
     rows_at_once : int, optional
         None: all.
-
-    Raises
-    ------
-    RecordingError
-        There is nothing, a line has too many cells or is too long, or a quotation mark is alone.
     """
     tables = list(
         table_blocks(path, [text] if isinstance(text, str) else text(), names, rows_at_once)
@@ -275,12 +271,8 @@ def _cells(line, separator) -> list[str]:
 def _is_data(cells) -> bool:
     """Return whether a line holds numbers, and perhaps dates, instead of names."""
     given = [cell for cell in cells if cell not in _MISSING]
-    numbers = [cell for cell in given if _is_number(cell)]
-    return bool(numbers) and all(_is_number(cell) or _DATE.match(cell) for cell in given)
-
-
-def _is_number(cell) -> bool:
-    return bool(_NUMBER.match(cell) or _WITH_COMMA.match(cell))
+    numbers = {cell for cell in given if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
+    return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in given)
 
 
 def _names(comment, separator, cells) -> list[str]:

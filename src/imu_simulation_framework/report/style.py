@@ -28,10 +28,7 @@ _SERIES = tuple(
     )
 )
 _SHADES = tuple(
-    zip(
-        colours.SIMULATED_SERIES,
-        ("-", DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1))),
-    )
+    zip(colours.SIMULATED_SERIES, ("-", DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1))))
 )
 
 

@@ -17,8 +17,7 @@ import rosgraph
 
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
 
-MASTER_TIMEOUT = 10.0
-"""Wall-clock seconds that the master has for one answer."""
+MASTER_TIMEOUT = 10.0  # wall-clock seconds that the master has for one answer
 
 LONGEST_CALL = 3600.0
 """Wall-clock seconds after which nobody is waited for, though its process lives."""
@@ -71,11 +70,10 @@ def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
 
 def master_answers() -> bool:
     """Return whether there is a ROS master that answers in time."""
-    try:
+    with contextlib.suppress(NoAnswerError):
         ask_master("getPid")
-    except NoAnswerError:
-        return False
-    return True
+        return True
+    return False
 
 
 def is_node_alive(name: str, timeout: float) -> bool:
@@ -89,11 +87,10 @@ def is_node_alive(name: str, timeout: float) -> bool:
 
 def answers(uri: str, timeout: float) -> bool:
     """Whether the node with this address answers within ``timeout`` seconds of wall clock."""
-    try:
+    with contextlib.suppress(NoAnswerError):
         _ask(uri, "getPid", (_CALLER,), timeout)
-    except NoAnswerError:
-        return False
-    return True
+        return True
+    return False
 
 
 def is_started_by_roslaunch(timeout: float = MASTER_TIMEOUT) -> bool:
@@ -224,7 +221,6 @@ class Apart:
 
 
 def _serve(pipe, module: str, class_name: str) -> None:
-    """Answer calls until nobody is there any more to call."""
     # Whoever started this process ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     served: Any = None

@@ -47,7 +47,7 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
         node_type = getattr(importlib.import_module(f"{package}.nodes.{module}"), class_name)
     except ModuleNotFoundError as error:
         sys.exit(f"[FATAL] {_name(module)}: the Python package {error.name} is not installed")
-    importlib.import_module(f"{package}.node_process").run_node(node_type)
+    importlib.import_module(f"{package}.node").run_node(node_type)
 
 
 def _help(module, launch) -> str:

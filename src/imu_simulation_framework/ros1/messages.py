@@ -10,6 +10,7 @@ import io
 import json
 import math
 import struct
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import genpy
@@ -34,10 +35,14 @@ from imu_simulation_framework.core.robot_names import (
 )
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TruePose
-from imu_simulation_framework.drive.tracking.reference import TrackingError
+from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.ros1.node import advertise
-from imu_simulation_framework.sensors.gnss.messages import STATUS, Told, heading_quaternion
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.gnss.specification import (
+    STATUS,
+    GnssSpecification,
+    Told,
+    heading_quaternion,
+)
 from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     Bno055Calibration,
     CalibrationStatus,
@@ -82,8 +87,7 @@ class CalibrationPublisher:
                 self._publisher.publish(String(data=json.dumps(dict(zip(KEYS, status)))))
 
 
-UNTOLD = 1e6
-"""Variance of what the receiver does not measure, the robot's turning [rad^2/s^2]."""
+UNTOLD = 1e6  # variance of what the receiver does not measure, the robot's turning [rad^2/s^2]
 
 
 class GnssPublisher:
@@ -201,18 +205,18 @@ class ImuMessages:
     ``magnetic_covariance`` (tuple of 9 float): of its magnetometer.
     """
 
-    def __init__(self, covariances, magnetic_covariance=(0.0,) * 9) -> None:
+    def __init__(self, covariances, magnetic_covariance=(0.0,) * 9, frame=IMU_FRAME) -> None:
         field = MagneticField(magnetic_field_covariance=list(magnetic_covariance))
-        field.header.frame_id = IMU_FRAME
-        self._field = magnetic_packer(field)
         message = Imu()
-        message.header.frame_id = IMU_FRAME
-        self._bias = imu_packer(message)
-        orientation, angular_velocity, linear_acceleration = map(list, covariances)
-        message.orientation_covariance = orientation
-        message.angular_velocity_covariance = angular_velocity
-        message.linear_acceleration_covariance = linear_acceleration
-        self._data = imu_packer(message)
+        field.header.frame_id = message.header.frame_id = frame
+        self._field = Packer(_template(field, _MAGNETIC_NUMBERS), _FIELD)
+        self._bias = Packer(_template(message, _IMU_NUMBERS), _IMU_SIGNALS)
+        (
+            message.orientation_covariance,
+            message.angular_velocity_covariance,
+            message.linear_acceleration_covariance,
+        ) = map(list, covariances)
+        self._data = Packer(_template(message, _IMU_NUMBERS), _IMU_SIGNALS)
 
     def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish what the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
@@ -238,9 +242,7 @@ class RobotMessages:
     """
 
     def __init__(self, wheel_joints=WHEEL_JOINTS) -> None:
-        odometry = Odometry(child_frame_id=ROBOT_FRAME)
-        odometry.header.frame_id = WORLD_FRAME
-        self._odometry = odometry_packer(odometry)
+        self._odometry = odometry_packer(ROBOT_FRAME)
         self._clock = Clock()
         self._joints = JointState(name=list(wheel_joints))
         self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
@@ -251,12 +253,7 @@ class RobotMessages:
 
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
         """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
-        columns = (
-            state.position,
-            state.orientation,
-            state.linear_velocity,
-            state.angular_velocity,
-        )
+        columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
         rows = np.concatenate(columns, axis=1)
         publish_packed(publisher, self._odometry.pack(stamps, rows))
 
@@ -280,8 +277,7 @@ class RobotMessages:
 
 
 _STAMP = struct.Struct("<2I")
-_STAMP_PLACE = 4
-"""Behind the header's sequence number."""
+_STAMP_PLACE = 4  # behind the header's sequence number
 
 _NUMBER = struct.calcsize("<d")
 _IMU_NUMBERS = 37
@@ -304,36 +300,6 @@ def stamp_of(data: bytes) -> int:
     """Return the stamp [ns] of a message that begins with a header."""
     seconds, nanoseconds = _STAMP.unpack_from(data, _STAMP_PLACE)
     return seconds * NANOSECONDS + nanoseconds
-
-
-def imu_rows(messages) -> tuple[np.ndarray, np.ndarray]:
-    """Read sensor_msgs/Imu.
-
-    ``messages`` (sequence of bytes): of n messages. Returns ``stamps`` (ndarray of int, shape (n,))
-    [ns]; ``rows`` (ndarray, shape (n, 10)): as :class:`.ExperimentRecord` takes them.
-    """
-    return _rows(messages, _IMU_NUMBERS, _IMU_SIGNALS)
-
-
-def magnetic_rows(messages) -> tuple[np.ndarray, np.ndarray]:
-    """Read sensor_msgs/MagneticField, rows (n, 3) [T]; see :func:`imu_rows`."""
-    return _rows(messages, _MAGNETIC_NUMBERS, _FIELD)
-
-
-def ground_truth_rows(messages) -> tuple[np.ndarray, np.ndarray]:
-    """Read nav_msgs/Odometry; see :func:`imu_rows`."""
-    return _rows(messages, _ODOMETRY_NUMBERS, _TRUE_MOTION)
-
-
-def true_motion_rows(messages) -> tuple[np.ndarray, ...]:
-    """Read nav_msgs/Odometry as a whole.
-
-    ``messages`` (sequence of bytes): of n messages. Returns ``stamps`` (ndarray of int, shape (n,))
-    [ns]; ``position``, ``orientation``, ``linear_velocity``, ``angular_velocity`` (ndarray): (n, 3)
-    or (n, 4).
-    """
-    stamps, rows = ground_truth_rows(messages)
-    return (stamps, *np.split(rows, (3, 7, 10), axis=1))
 
 
 def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
@@ -359,13 +325,19 @@ def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
     return np.array([stamp_of(data) for data in messages]), np.array(rows)
 
 
-def _rows(messages, numbers, wanted):
+def _rows(messages, numbers, wanted) -> tuple[np.ndarray, np.ndarray]:
+    """Read n messages: stamps (n,) [ns], and rows as :class:`.ExperimentRecord` takes them."""
     size = numbers * _NUMBER
     head = slice(_STAMP_PLACE, _STAMP_PLACE + _STAMP.size)
     stamps = np.frombuffer(b"".join([data[head] for data in messages]), "<u4").reshape(-1, 2)
     values = np.frombuffer(b"".join([data[-size:] for data in messages]), "<f8")
     seconds, nanoseconds = stamps.astype(np.int64).T
     return seconds * NANOSECONDS + nanoseconds, values.reshape(-1, numbers)[:, wanted]
+
+
+imu_rows = partial(_rows, numbers=_IMU_NUMBERS, wanted=_IMU_SIGNALS)
+magnetic_rows = partial(_rows, numbers=_MAGNETIC_NUMBERS, wanted=_FIELD)
+ground_truth_rows = partial(_rows, numbers=_ODOMETRY_NUMBERS, wanted=_TRUE_MOTION)
 
 
 def true_pose(data: bytes) -> TruePose:
@@ -401,18 +373,10 @@ class Packer(NamedTuple):
         return messages
 
 
-def imu_packer(message: Imu) -> Packer:
-    """Write messages as this one; rows as :func:`imu_rows` reads them."""
-    return Packer(_template(message, _IMU_NUMBERS), _IMU_SIGNALS)
-
-
-def magnetic_packer(message: MagneticField) -> Packer:
-    """Write messages as this one; rows as :func:`magnetic_rows` reads them."""
-    return Packer(_template(message, _MAGNETIC_NUMBERS), _FIELD)
-
-
-def odometry_packer(message: Odometry) -> Packer:
-    """Write messages as this one; rows: position, orientation, both velocities, (n, 13)."""
+def odometry_packer(frame: str) -> Packer:
+    """Write where a frame is; rows: position, orientation, both velocities, (n, 13)."""
+    message = Odometry(child_frame_id=frame)
+    message.header.frame_id = WORLD_FRAME
     return Packer(_template(message, _ODOMETRY_NUMBERS), _TRUE_MOTION)
 
 

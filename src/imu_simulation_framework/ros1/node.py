@@ -1,15 +1,26 @@
-"""What every node of an experiment shares: settings, waiting, ending."""
+"""What every node of an experiment shares: settings, waiting, ending, also as a process.
+
+As a process it starts alone, is broken off by signals, and ends with an exit code.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import math
 import os
+import signal
+import sys
 import threading
 import time
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any, Callable, Mapping
 
+import rosgraph
 import rospy
+import rospy.impl.simtime
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
 from imu_simulation_framework.core.files import default_configuration_path
@@ -35,11 +46,9 @@ def node_configuration(
 ) -> Configuration:
     """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
 
-    Raises ConfigurationError: the settings are not what config.ini accepts.
-
-    ``node``: whose settings they are, for the sentence of an error; ``experiment`` (mapping): the
-    parameters below ``experiment``; ``private`` (mapping): the node's own parameters, ``{section:
-    {key: value}}``.
+    Raises ConfigurationError: the settings are not what config.ini accepts. ``node``: whose
+    settings they are, for the sentence of an error; ``experiment`` (mapping): the parameters below
+    ``experiment``; ``private`` (mapping): the node's own parameters, ``{section: {key: value}}``.
     """
     overrides: dict = {}
     text = experiment.get("settings_text", "")
@@ -79,7 +88,6 @@ def folder_of_call(parameters: Mapping[str, Any]) -> Path:
 
 
 def _settings_of(text) -> Mapping[str, Any]:
-    """Return the sections in the text of a YAML mapping; none in an empty one."""
     text = str(text)
     given, expected = as_written(text), "expected {section: {key: value}}"
     try:
@@ -96,11 +104,13 @@ def _settings_of(text) -> Mapping[str, Any]:
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 """Parameter with the sentence of the first node that failed."""
 
-POLL_PERIOD = 0.02
-"""Wall-clock seconds between two looks at a condition that no message announces."""
+PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
+"""Parameter with the simulated time and the drive's duration [s], for the launcher."""
 
-CONNECTING_PERIOD = 2.0
-"""Wall-clock seconds after which a subscriber that is not connected is asked whether it lives."""
+RESULT = f"{EXPERIMENT_PARAMETERS}/result"
+"""Parameter with folder and prefix of the results, for whoever started the experiment."""
+
+POLL_PERIOD = 0.02  # wall-clock seconds between two looks at a condition that no message announces
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
@@ -159,29 +169,43 @@ class Node:
         layers = EXPERIMENT_PARAMETERS, "~"
         given = [rospy.get_param(name, {}) if self.has_settings else {} for name in layers]
         self.configuration = node_configuration(rospy.get_name(), *given)
+        if not self.has_settings:
+            # Relative paths start where roslaunch was called.
+            os.chdir(folder_of_call(rospy.get_param("~", {})))
         self.interrupted = False
         self.failure = ""
         self._ended = threading.Event()
         self._awake = threading.Event()
 
+    def number(self, name: str, default: float, positive=False, whole=False) -> Any:
+        """Return a private parameter that is a number, not below zero.
+
+        Raises ConfigurationError: it is none.
+        """
+        value = rospy.get_param(f"~{name}", default)
+        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+        usable = usable and 0.0 <= value < math.inf and not (positive and value == 0.0)
+        if not usable or (whole and value % 1):
+            kind = "a positive number" if positive else "a number, not below zero"
+            kind = "a whole number, not below zero" if whole else kind
+            raise ConfigurationError(f"{self.name}: {name} is {shown(value)}, expected {kind}")
+        return int(value) if whole else float(value)
+
     def finish(self) -> None:
         """Say that the work is done; the node will exit with code 0."""
-        self._set_ended()
+        self._ended.set()
+        self._awake.set()
 
     def fail(self, sentence: str) -> None:
         """Say that the work cannot be done; the node will say why and exit with code 1."""
         if not self.failure:
             self.failure = str(sentence)
-        self._set_ended()
+        self.finish()
 
     def interrupt(self, *_) -> None:
         """Somebody else ended the experiment (SIGINT, SIGTERM, another node's end)."""
         self.interrupted = True
-        self._set_ended()
-
-    def _set_ended(self) -> None:
-        self._ended.set()
-        self._awake.set()
+        self.finish()
 
     def wake(self) -> None:
         """Have :meth:`spin_once` called now."""
@@ -263,19 +287,17 @@ class Node:
         """
         if timeout is None:
             timeout = self.configuration.simulation.startup_timeout
-        deadline = time.monotonic() + timeout
-        reported = time.monotonic()
+        begun = reported = time.monotonic()
         while not condition():
+            said = what if isinstance(what, str) else what()
             if self.ended:
-                raise SimulatorError(f"{self.name}: ended while waiting for {_said(what)}")
+                raise SimulatorError(f"{self.name}: ended while waiting for {said}")
             now = time.monotonic()
-            if now > deadline:
-                raise SimulatorError(
-                    f"{self.name}: gave up waiting for {_said(what)} after {timeout:g} s"
-                )
+            if now > begun + timeout:
+                raise SimulatorError(f"{self.name}: gave up waiting for {said} after {timeout:g} s")
             if now - reported > 5.0:
                 reported = now
-                rospy.loginfo("waiting for %s", _said(what))
+                rospy.loginfo("waiting for %s", said)
             self._ended.wait(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:
@@ -293,21 +315,14 @@ class Node:
             for publisher in publishers:
                 nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
                 if publisher.get_num_connections() < len(nodes):
-                    # The master still knows those that were killed.
-                    if time.monotonic() - begun > CONNECTING_PERIOD:
+                    # The master still knows those that were killed: they are asked after a while.
+                    if time.monotonic() - begun > 2.0:
                         dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
                     missing = publisher.resolved_name
                     return False
             return True
 
-        self.wait_until(
-            all_connected,
-            lambda: f"the subscribers of {missing} to connect",
-        )
-
-
-def _said(what: str | Callable[[], str]) -> str:
-    return what if isinstance(what, str) else what()
+        self.wait_until(all_connected, lambda: f"the subscribers of {missing} to connect")
 
 
 def experiment_parameter(name: str, default):
@@ -319,15 +334,128 @@ def experiment_parameter(name: str, default):
 def tell_failure(sentence) -> None:
     """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
     rospy.logfatal(sentence)
-    try:
+    # The master may be gone; then nobody is left to read it.
+    with contextlib.suppress(NoAnswerError):
         if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
             ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
-    except NoAnswerError:
-        # The master may be gone; then nobody is left to read it.
-        return
 
 
-def log_remarks(remarks) -> None:
-    """Log what was read from a recording, then, as warnings, what was found in it."""
-    for log, sentence in zip([rospy.loginfo] + len(remarks) * [rospy.logwarn], remarks):
-        log("%s", sentence)
+def run_node(node_type) -> None:
+    """Start a node of the given type, run it, and exit with its code.
+
+    Signals end the node through :meth:`.Node.interrupt`, so that it saves what it has
+    while its connections are still there.
+    """
+    node = None
+    pending = []
+    sentence = ""
+
+    def on_signal(number, _):
+        pending.append(True)
+        if node is not None:
+            again = node.interrupted
+            node.interrupt()
+            if node.nothing_to_save or (again and node.saved and number == signal.SIGTERM):
+                raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGTERM, on_signal)
+    try:
+        # To get its settings and to make itself known, on a busy machine.
+        with _limited(120.0, node_type.name):
+            _ensure_alone(node_type.name)
+            _keep_off_the_clock()
+            rospy.init_node(node_type.name, disable_signals=True)
+            node = node_type()
+        if node.configuration.simulation.simulator == "gazebo":
+            # Gazebo drops messages when its threads have to wait, and waits itself when the nodes
+            # do not keep up.
+            os.nice(15)
+        if pending:
+            node.interrupt()
+        code = node.run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except FrameworkError as error:
+        code = INTERRUPTED if pending else 1
+        sentence = "" if pending else str(error)
+    except MemoryError:
+        code = 1
+        sentence = f"{node_type.name}: there is not enough memory; end other programs"
+    except Exception as error:  # a defect; threads of rospy would keep the process
+        traceback.print_exc()
+        code = 1
+        sentence = f"{node_type.name}: ended by {type(error).__name__}: {error}"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if sentence:
+        tell_failure(sentence)
+    _leave(code)
+
+
+@contextlib.contextmanager
+def _limited(timeout: float, name: str):
+    """End this process with a sentence when the block takes longer than so many seconds."""
+
+    def give_up():
+        tell_failure(f"{name}: could not be made ready within {timeout:g} s, is the master silent?")
+        _flush()
+        os._exit(1)
+
+    timer = threading.Timer(timeout, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _keep_off_the_clock() -> None:
+    """Have rospy not subscribe to ``/clock`` where there is simulated time.
+
+    It would run Python for every tick in every node. A message's stamp tells when it is of.
+    """
+
+    def without_simulated_time() -> bool:
+        rospy.rostime.set_rostime_initialized(True)
+        return True
+
+    rospy.impl.simtime.init_simtime = without_simulated_time
+
+
+def _ensure_alone(name: str) -> None:
+    """Do not take the name of a node that lives: the master would end that one.
+
+    What stands there of a failure belongs to that node's experiment, and is left alone.
+    """
+    name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
+    name = rosgraph.names.ns_join(rosgraph.names.get_ros_namespace(), name)
+    if is_node_alive(name, 3.0):
+        rospy.logfatal(
+            f"a node {name} runs already on the ROS master at {rosgraph.get_master_uri()}: "
+            "wait for the end of that experiment, or set ROS_MASTER_URI to another port"
+        )
+        _leave(1)
+
+
+def _leave(code: int) -> None:
+    """End this process; nobody is waited for who may be silent.
+
+    Without the interpreter's own end, in which a signal would change the exit code.
+    """
+    _flush()
+    # To say good-bye to a master that may be silent; everything is saved.
+    timer = threading.Timer(10.0, os._exit, [code])
+    timer.daemon = True
+    timer.start()
+    rospy.signal_shutdown("the node has ended")
+    logging.shutdown()
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()

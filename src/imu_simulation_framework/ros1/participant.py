@@ -21,14 +21,9 @@ from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
 LAST_MESSAGES_TIMEOUT = 20.0
 """Wall-clock seconds for the next of the last messages to arrive once the drive has ended."""
 
-EARLY_END_TIMEOUT = 3.0
-"""The same when the node was told to end; the others may be driving on."""
+EARLY_END_TIMEOUT = 3.0  # the same when the node was told to end; the others may be driving on
 
-QUIET_PERIOD = 0.1
-"""Wall-clock seconds without a message, after which all that were sent count as read."""
-
-ALL_TIME = rospy.Time(0xFFFFFFFF, 999999999)
-"""Later than any simulated time."""
+ALL_TIME = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
 
 
 class Participant(Node, ABC):
@@ -98,7 +93,6 @@ class Participant(Node, ABC):
         return StartStopTimeResponse(success=True, message="")
 
     def _unpublished(self) -> list[str]:
-        """Return the topics of ``inputs`` that nobody publishes."""
         return [i.resolved_name for i in self.inputs if i.get_num_connections() == 0]
 
     def reference_trajectory(self) -> ReferenceTrajectory:
@@ -111,10 +105,7 @@ class Participant(Node, ABC):
             topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, received.append
         )
         try:
-            self.wait_until(
-                lambda: received,
-                f"a message on {topics.REFERENCE_TRAJECTORY}",
-            )
+            self.wait_until(lambda: received, f"a message on {topics.REFERENCE_TRAJECTORY}")
         finally:
             subscriber.unregister()
         return received[0]
@@ -130,11 +121,9 @@ class Participant(Node, ABC):
     def wait_for_last_messages(self, complete, received, over, what: str) -> None:
         """Wait until a drive is complete, as long as messages of it still come.
 
-        Raises SimulatorError.
-
-        ``complete``, ``over``: return whether all is there, and whether the robot has arrived;
-        ``received``: returns a number that grows with the drive's messages; ``what``: as of
-        :meth:`.Node.wait_until`.
+        Raises SimulatorError. ``complete``, ``over``: return whether all is there, and whether the
+        robot has arrived; ``received``: returns a number that grows with the drive's messages;
+        ``what``: as of :meth:`.Node.wait_until`.
         """
         before = None
         while True:
@@ -156,4 +145,4 @@ class Participant(Node, ABC):
         before = None
         while received() != before and time.monotonic() < deadline:
             before = received()
-            time.sleep(QUIET_PERIOD)
+            time.sleep(0.1)  # without a message: all that were sent count as read

@@ -20,10 +20,13 @@ from .imu_models.bno055_modes import bno055_calibration as bno055_calibration
 from .imu_models.bno055_modes import bno055_in_mode as bno055_in_mode
 from .imu_models.plugins import GenericParameters as GenericParameters
 from .imu_models.plugins import HectorParameters as HectorParameters
+from .imu_specification import AGISIM_SPREAD as AGISIM_SPREAD
 from .imu_specification import ImuSpecification as ImuSpecification
 from .imu_specification import MagnetometerSpecification as MagnetometerSpecification
 from .imu_specification import OutputSpecification as OutputSpecification
 from .imu_specification import TriadSpecification as TriadSpecification
+from .imu_specification import UnitSpread as UnitSpread
+from .imu_specification import draw_unit as draw_unit
 from .magnetism.bodies import Bar as Bar
 from .magnetism.bodies import Dipole as Dipole
 from .magnetism.bodies import Ellipsoid as Ellipsoid
@@ -35,6 +38,3 @@ from .odometer import OdometerSpecification as OdometerSpecification
 from .odometer import read_odometer as read_odometer
 from .odometer import simulate_odometer as simulate_odometer
 from .simulation import simulate_imu as simulate_imu
-from .unit import AGISIM_SPREAD as AGISIM_SPREAD
-from .unit import UnitSpread as UnitSpread
-from .unit import draw_unit as draw_unit

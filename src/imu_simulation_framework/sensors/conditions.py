@@ -44,10 +44,6 @@ class BandLimit:
         self._numerator, self._denominator = butter(2, bandwidth, fs=rate)
         self._state: np.ndarray | None = None
 
-    def restart(self) -> None:
-        """Begin anew: the next sample is taken to have been there before."""
-        self._state = None
-
     def advance(self, samples: np.ndarray) -> np.ndarray:
         """Return what passes of the next samples, (n, 3)."""
         from scipy.signal import lfilter, lfilter_zi
@@ -66,13 +62,9 @@ class BandLimit:
         """Return what is left of the variance of white noise, and of differences of white noise."""
         from scipy.signal import lfilter
 
-        impulse = np.zeros(4096)
-        impulse[0] = 1.0
-        response = lfilter(self._numerator, self._denominator, impulse)
-        return (
-            float(np.sum(np.square(response))),
-            float(0.5 * np.sum(np.square(np.diff(response, prepend=0.0)))),
-        )
+        response = lfilter(self._numerator, self._denominator, np.eye(1, 4096)[0])
+        difference = 0.5 * np.sum(np.square(np.diff(response, prepend=0.0)))
+        return float(np.sum(np.square(response))), float(difference)
 
 
 @dataclass(frozen=True)
@@ -82,13 +74,9 @@ class SupplyVoltage(Settings):
     Sensors without a regulator of their own change bias and scale factor with it; data sheets give
     both per volt (e.g. Analog Devices ADXL103/203, "0 g voltage vs. Vs" and "sensitivity").
 
-    Parameters
-    ----------
-    reference : float
-        Where the voltage's coefficients have no effect [V].
-    table : tuple of (float, float)
-        Times, increasing [s], and voltages [V], interpolated, and held before and after; without
-        any the voltage is ``reference``.
+    ``reference``: where the voltage's coefficients have no effect [V]. ``table``: times, increasing
+    [s], and voltages [V], interpolated, and held before and after; without any the voltage is
+    ``reference``.
     """
 
     reference: float = declared(3.3, unit="V")
@@ -164,14 +152,9 @@ class TemperatureProfile(Settings):
         power = np.interp(times, given, powers)
         slope = np.append(np.diff(power) / np.diff(times), 0.0)
         lagged = np.zeros(len(times))
-        for node in range(len(times) - 1):
-            lagged[node + 1] = _lag(
-                times[node + 1] - times[node],
-                power[node],
-                slope[node],
-                lagged[node],
-                self.time_constant,
-            )
+        for node, since in enumerate(np.diff(times)):
+            state = power[node], slope[node], lagged[node]
+            lagged[node + 1] = _lag(since, *state, self.time_constant)
         return times, power, slope, lagged
 
     def _warmed(self, time):
@@ -191,17 +174,11 @@ def _lag(since, power, slope, lagged, time_constant):
 TAPS = 512
 """Of the filter that shapes the noise; the spectrum's lines are half as many."""
 
-_FINEST = 8
-"""Points of the density per line of the sampled spectrum."""
-
-_HIGHEST = 1e5
-"""No robot's floor vibrates faster [Hz]."""
-
 
 def _checked_spectrum(name, value):
     spectrum = checked_table(name, value, "density", "frequency")
     for frequency, density in spectrum:
-        checked_number(name, frequency, minimum=0.0, maximum=_HIGHEST)
+        checked_number(name, frequency, minimum=0.0, maximum=1e5)  # no floor vibrates faster
         checked_number(name, density, minimum=0.0)
     if len(spectrum) == 1:
         raise ConfigurationError(f"{name} has one frequency, but it must have at least two.")
@@ -212,20 +189,12 @@ def _checked_spectrum(name, value):
 class Vibration(Settings):
     """What shakes the sensor while the robot moves.
 
-    Parameters
-    ----------
-    spectrum : tuple of (float, float)
-        Frequencies, increasing [Hz], and one-sided power densities of the specific force
-        [(m/s^2)^2/Hz] at the reference speed, linear between them and zero outside. None: off.
-    axes : 3 float
-        How much of its amplitude the axes x, y, z have [1].
-    reference_speed : float
-        [m/s]
-    exponent : float
-        Of the amplitude over the speed [1]: 1 for a base that is rough like a road (ISO 8608:
-        the density of the displacement falls with the square of the wave number).
-    idle : float
-        Amplitude at rest, as of a fan or an idling motor, over that at the reference speed [1].
+    ``spectrum``: frequencies, increasing [Hz], and one-sided power densities of the specific force
+    [(m/s^2)^2/Hz] at the reference speed, linear between them and zero outside. None: off.
+    ``axes``: how much of its amplitude the axes x, y, z have [1]. ``reference_speed``: [m/s].
+    ``exponent``: of the amplitude over the speed [1]: 1 for a base that is rough like a road (ISO
+    8608: the density of the displacement falls with the square of the wave number). ``idle``:
+    amplitude at rest, as of a fan or an idling motor, over that at the reference speed [1].
     """
 
     spectrum: Pairs = declared((), _checked_spectrum, unit="Hz, (m/s^2)^2/Hz")
@@ -261,15 +230,12 @@ class Vibration(Settings):
         ``rate`` [Hz]. ``bandwidth``: at which a Butterworth filter of second order before the
         sampling lets half of the power pass [Hz].
 
-        Returns
-        -------
-        ndarray, shape (TAPS // 2 + 1,)
-            [(m/s^2)^2/Hz], means over the widths of the lines.
+        Returns (TAPS // 2 + 1,): [(m/s^2)^2/Hz], means over the widths of the lines.
         """
         frequencies, densities = (np.array(column) for column in zip(*self.spectrum))
         lines = TAPS // 2 + 1
         width = rate / TAPS
-        step = width / _FINEST
+        step = width / 8.0
         fine = (np.arange(int(np.ceil(frequencies[-1] / step)) + 1) + 0.5) * step
         density = np.interp(fine, frequencies, densities, left=0.0, right=0.0)
         if bandwidth is not None:
@@ -285,14 +251,8 @@ class Vibration(Settings):
 class VibrationNoise:
     """Vibration as a sensor samples it, at the reference speed.
 
-    Parameters
-    ----------
-    rate : float
-        Samples per second [Hz].
-    bandwidth : float or None
-        Of the anti-aliasing filter [Hz].
-    seed : numpy.random.SeedSequence
-        Of this realisation.
+    ``rate``: samples per second [Hz]. ``bandwidth``: of the anti-aliasing filter [Hz]. ``seed``
+    (numpy.random.SeedSequence): of this realisation.
     """
 
     def __init__(self, vibration: Vibration, rate: float, bandwidth: float | None, seed):
@@ -300,10 +260,7 @@ class VibrationNoise:
         gain = np.sqrt(vibration.sampled_density(rate, bandwidth) * rate / 2.0)
         # Of the phase of a filter that is symmetric about its middle.
         self._taps = np.fft.fftshift(np.fft.irfft(gain, TAPS))
-        self.restart(seed)
-
-    def restart(self, seed) -> None:
-        """Begin another realisation, in the middle of its vibration."""
+        # In the middle of its vibration.
         self._streams = NormalStreams(seed, self._axes > 0.0)
         self._state = np.zeros((TAPS - 1, 3))
         self.advance(TAPS)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.motion.drives import MOTION_RATE, generator_for, seed_for, true_motion
 from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors.gnss.receiver import WHITE, AntennaMotion, GnssReceiver
@@ -67,18 +67,11 @@ RESOLUTIONS = {
 def reference_poses(motion, gnss, generator):
     """Return what the reference positioning says.
 
-    Parameters
-    ----------
-    motion : pandas.DataFrame
-        As :func:`.drives.true_motion` returns it.
-    gnss : GnssSpecification
-        With two antennas, without outages; its white errors count.
-    generator : numpy.random.Generator
+    ``motion`` (pandas.DataFrame): as :func:`.drives.true_motion` returns it. ``gnss``
+    (GnssSpecification): with two antennas, without outages; its white errors count. ``generator``
+    (numpy.random.Generator).
 
-    Returns
-    -------
-    pandas.DataFrame
-        Poses at the receiver's rate.
+    Returns (pandas.DataFrame): poses at the receiver's rate.
     """
     truth = motion.iloc[:: round(IMU_RATE / gnss.rate)]
     nothing, yaw, speed = np.zeros(len(truth)), truth["yaw"].to_numpy(), truth["v"].to_numpy()
@@ -107,47 +100,26 @@ class _PoseNumbers:
         return numbers
 
 
-def imu_samples(motion, imu, seed):
+def imu_samples(motion, imu, seed) -> ImuSamples:
     """Return what the IMU says, mounted at the middle of the axle along the robot's axes.
 
-    Parameters
-    ----------
-    motion : pandas.DataFrame
-        As :func:`.drives.true_motion` returns it.
-    imu : ImuSpecification
-        Of `IMU_RATE`; the samples are rounded to :data:`RESOLUTIONS`, behind its fusion.
-    seed : int or numpy.random.SeedSequence
-
-    Returns
-    -------
-    ImuSamples
+    ``motion`` (pandas.DataFrame): as :func:`.drives.true_motion` returns it. ``imu``
+    (ImuSpecification): of `IMU_RATE`; the samples are rounded to :data:`RESOLUTIONS`, behind its
+    fusion. ``seed`` (int or numpy.random.SeedSequence).
     """
     truth = imu_truth(planar(motion, STANDARD_GRAVITY))
     reading = imu_model(imu, 1.0 / IMU_RATE, seed).batch(truth)[0]
-    rounded = (_quantise(getattr(reading, name), step) for name, step in RESOLUTIONS.items())
-    return ImuSamples(motion.index.to_numpy(), *rounded)
-
-
-def _quantise(values, resolution):
+    steps = ((getattr(reading, name), step) for name, step in RESOLUTIONS.items())
     # Adding zero turns -0.0 into 0.0, which would be written differently.
-    return resolution * np.round(values / resolution) + 0.0
+    rounded = (step * np.round(values / step) + 0.0 for values, step in steps)
+    return ImuSamples(motion.index.to_numpy(), *rounded)
 
 
 def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
     """Return true motion, reference poses and IMU samples of a drive.
 
-    Parameters
-    ----------
-    drive : Drive
-    gnss : GnssSpecification
-        As for :func:`reference_poses`.
-    imu : ImuSpecification
-
-    Returns
-    -------
-    motion : pandas.DataFrame
-    poses : pandas.DataFrame
-    samples : ImuSamples
+    ``drive`` (Drive). ``gnss`` (GnssSpecification): as for :func:`reference_poses`. ``imu``
+    (ImuSpecification).
     """
     motion = true_motion(drive)
     poses = reference_poses(motion, gnss, generator_for(drive.seed, 1))

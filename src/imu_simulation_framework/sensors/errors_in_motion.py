@@ -9,7 +9,7 @@ import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 
 INFLATED = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")
 """What :func:`inflated` makes larger."""
@@ -98,12 +98,9 @@ def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification
     ``factor``: of all noise densities and drifts of gyroscope and accelerometer.
     """
     factor = checked_number("factor", factor, above=0.0)
-    triads = (specification.gyroscope, specification.accelerometer)
-    gyroscope, accelerometer = (_multiplied(triad, factor) for triad in triads)
-    name = f"{specification.name}_x{factor:g}"
-    return replace(specification, name=name, gyroscope=gyroscope, accelerometer=accelerometer)
-
-
-def _multiplied(triad, factor):
-    larger: Any = {name: tuple(factor * x for x in getattr(triad, name)) for name in INFLATED}
-    return replace(triad, **larger)
+    triads: dict[str, Any] = {}
+    for name in IMU_TRIADS:
+        triad = getattr(specification, name)
+        larger = {key: tuple(factor * x for x in getattr(triad, key)) for key in INFLATED}
+        triads[name] = replace(triad, **larger)
+    return replace(specification, name=f"{specification.name}_x{factor:g}", **triads)

@@ -48,6 +48,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple
 
@@ -88,15 +89,9 @@ def imu_names() -> list[str]:
 def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
     """Return the errors of an IMU by its name, ``bno055``, or from its file.
 
-    Parameters
-    ----------
-    name : str or Path
-        A file, or the name of one in the package's config/imus.
+    Raises :class:`.ConfigurationError`: there is neither, or it is no specification.
 
-    Raises
-    ------
-    ConfigurationError
-        There is neither, or it is no specification.
+    ``name``: a file, or the name of one in the package's config/imus.
     """
     return load_imu_specification(find_imu_specification(name))
 
@@ -193,40 +188,25 @@ def imu_catalogue() -> list[CatalogueEntry]:
 def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
     """Return a GNSS receiver by its name, ``rtk``, or from its file.
 
-    Parameters
-    ----------
-    name : str or Path
-        A file, or the name of one in the package's config/gnss.
+    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
+    description of one.
 
-    Raises
-    ------
-    ConfigurationError
-        There is neither, it cannot be read, or it is no description of one.
+    ``name``: a file, or the name of one in the package's config/gnss.
     """
     path = find_description(name, "gnss", "a GNSS receiver")
-    return read_described(path, "the GNSS receiver", _receiver_of, named=True, may_be_empty=True)
-
-
-def _receiver_of(content):
-    return from_mapping(GnssSpecification, content, "the receiver")
+    make = partial(from_mapping, GnssSpecification, what="the receiver")
+    return read_described(path, "the GNSS receiver", make, named=True, may_be_empty=True)
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
     """Return a magnetic environment by its name, ``steel_beam``, or from its file.
 
-    Parameters
-    ----------
-    name : str or Path
-        A file, or the name of one in the package's config/magnetic.
+    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
+    description of one.
 
-    Raises
-    ------
-    ConfigurationError
-        There is neither, it cannot be read, or it is no description of one.
+    ``name``: a file, or the name of one in the package's config/magnetic.
     """
     path = find_description(name, "magnetic", "a magnetic environment")
-    return read_described(path, "the magnetic environment", _environment_of, may_be_empty=True)
-
-
-def _environment_of(content):
-    return from_mapping(MagneticEnvironment, content, "the magnetic environment")
+    what = "the magnetic environment"
+    make = partial(from_mapping, MagneticEnvironment, what=what)
+    return read_described(path, what, make, may_be_empty=True)

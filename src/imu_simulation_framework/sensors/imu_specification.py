@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Tuple
 
 import numpy as np
@@ -34,16 +34,17 @@ from imu_simulation_framework.core.checked_values import (
     checked_flag,
     checked_matrix,
 )
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.conditions import (
     BandLimit,
     SupplyVoltage,
     TemperatureProfile,
     Vibration,
 )
+from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.triads import TRIADS
 
 Covariance = Tuple[float, ...]
@@ -163,9 +164,6 @@ _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
-LARGEST_CONDITION = 1e3
-"""Of a soft iron: of its largest to its smallest effect on a field."""
-
 
 @dataclass(frozen=True)
 class TriadSpecification(Settings):
@@ -249,7 +247,7 @@ class TriadSpecification(Settings):
 
 def _checked_iron(name, value):
     matrix = checked_matrix(name, value)
-    if not np.linalg.cond(matrix) < LARGEST_CONDITION:
+    if not np.linalg.cond(matrix) < 1e3:
         raise ConfigurationError(
             f"{name} is singular: of a field in some direction it leaves nothing, as no iron does."
         )
@@ -343,10 +341,8 @@ class ImuSpecification(Settings):
 
         ``period``: time between samples dt [s]; by default 1 / ``output.rate``. ``duration`` [s].
 
-        Returns
-        -------
-        orientation, angular_velocity, linear_acceleration : tuple of 9 float
-            [rad^2], [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
+        Returns ``orientation``, ``angular_velocity``, ``linear_acceleration``: [rad^2],
+        [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
         """
         period = 1.0 / self.output.rate if period is None else period
         return (
@@ -362,10 +358,8 @@ class ImuSpecification(Settings):
 
         ``period``: time between samples [s]; by default 1 / ``output.rate``.
 
-        Returns
-        -------
-        tuple of 9 float
-            [T^2]; all zero means unknown (sensor_msgs/MagneticField), and without a magnetometer.
+        Returned: [T^2]; all zero means unknown (sensor_msgs/MagneticField), and without a
+        magnetometer.
         """
         period = 1.0 / self.output.rate if period is None else period
         if self.magnetometer is None:
@@ -406,18 +400,13 @@ def _orientation_variances(specification: ImuSpecification, duration: float) -> 
     if specification.output.magnetic_heading and specification.magnetometer is not None:
         constant = specification.output.magnetic_time_constant
         level = max(specification.magnetometer.white_noise[:2]) / _LEVEL_FIELD
-        return (
-            roll,
-            pitch,
-            gyroscope.white_noise[2] ** 2 * constant / 2.0
-            + (
-                gyroscope.random_walk[2] ** 2 * duration
-                + gyroscope.turn_on_bias_sigma[2] ** 2
-                + gyroscope.gauss_markov_sigma[2] ** 2
-            )
-            * constant**2
-            + level**2 / (2.0 * constant),
+        bias = (
+            gyroscope.random_walk[2] ** 2 * duration
+            + gyroscope.turn_on_bias_sigma[2] ** 2
+            + gyroscope.gauss_markov_sigma[2] ** 2
         )
+        noise = gyroscope.white_noise[2] ** 2 * constant / 2.0
+        return roll, pitch, noise + bias * constant**2 + level**2 / (2.0 * constant)
     yaw = (
         gyroscope.white_noise[2] ** 2 * duration
         + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
@@ -447,3 +436,56 @@ def diagonal(values: Axes) -> Covariance:
     """Return a covariance without correlations, row by row."""
     xx, yy, zz = values
     return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)
+
+
+@dataclass(frozen=True)
+class UnitSpread(Settings):
+    """How far the response of one unit may be from the truth.
+
+    Each element is drawn evenly between zero and what stands here, which may be negative.
+
+    Parameters
+    ----------
+    gyroscope, accelerometer : 3 x 3 float
+        Scale factors and misalignments, as ``scale_factor_and_misalignment`` of a triad [1].
+    g_sensitivity : 3 x 3 float
+        The gyroscope's [rad/s per m/s^2].
+    """
+
+    gyroscope: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    accelerometer: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    g_sensitivity: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+
+
+AGISIM_SPREAD = UnitSpread(
+    gyroscope=((3e-3, -3e-3, -3e-3), (0.0, 3e-3, 3e-3), (0.0, 0.0, 3e-3)),
+    accelerometer=((5e-3, -5e-3, -5e-3), (-5e-3, 5e-3, 5e-3), (-5e-3, 5e-3, 5e-3)),
+    g_sensitivity=((1e-5, -1e-5, -1e-5), (-1e-5, 1e-5, 1e-5), (-1e-5, 1e-5, 1e-5)),
+)
+"""Of the paper on AGISim, table 2, whose axes are forward, right, down: in ours, forward, left, up,
+what leads from x to y or z, or back, has the other sign."""
+
+
+def draw_unit(
+    specification: ImuSpecification, spread: UnitSpread, seed: int = 1, run: int = 0
+) -> ImuSpecification:
+    """Return a specification with a response drawn anew; all else is as it was.
+
+    ``seed``: of all runs. ``run``: which one. Its response is the same whatever other runs there
+    are.
+    """
+    random = np.random.default_rng(child_seed(run_seed(seed, run), _RESPONSE))
+    drawn = {
+        name: np.array(getattr(spread, name)) * random.random((3, 3))
+        for name in ("gyroscope", "accelerometer", "g_sensitivity")
+    }
+    triads = {
+        name: replace(getattr(specification, name), scale_factor_and_misalignment=drawn[name])
+        for name in IMU_TRIADS
+    }
+    gyroscope = replace(triads["gyroscope"], g_sensitivity=drawn["g_sensitivity"])
+    return replace(specification, **{**triads, "gyroscope": gyroscope})
+
+
+_RESPONSE = 1000
+"""Child of a run's seed, beyond those of the triads, vibration and receivers."""

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import Settings, declared, from_mapping, setting
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
@@ -74,10 +74,8 @@ class OdometerSpecification(Settings):
 def read_odometer(path: str | os.PathLike[str]) -> OdometerSpecification:
     """Return the odometer whose parameters a YAML file has as keys.
 
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, has an unknown key, or a value is not what it must be.
+    Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
+    not what it must be.
     """
     return read_described(
         path, "the odometer", lambda content: from_mapping(OdometerSpecification, content, "it")
@@ -91,6 +89,9 @@ def simulate_odometer(
     run: int = 0,
 ) -> pd.DataFrame:
     """Return what a differential drive's odometer says of its motion.
+
+    Raises :class:`.ConfigurationError`: the odometer is faster than the motion is sampled;
+    :class:`.MotionError`: the motion is not evenly sampled.
 
     Parameters
     ----------
@@ -108,13 +109,6 @@ def simulate_odometer(
         Indexed by time [s]: left, right [rad], by which the wheels have turned; x, y [m] and yaw
         [rad, unwrapped] from the motion's first pose on, each step along its mean direction;
         v [m/s] and yaw_rate [rad/s], means since the reading before, zero in the first.
-
-    Raises
-    ------
-    ConfigurationError
-        The odometer is faster than the motion is sampled.
-    MotionError
-        The motion is not evenly sampled.
     """
     if odometer.rate * motion.period > 1.0 + 1e-6:
         raise ConfigurationError(
@@ -129,18 +123,15 @@ def simulate_odometer(
     forward, turn = steps.mean(axis=1), (steps[:, 1] - steps[:, 0]) / odometer.track
     yaw = yaw + np.cumsum(turn)
     along = yaw - 0.5 * turn
-    return pd.DataFrame(
-        {
-            "left": rolled[:, 0],
-            "right": rolled[:, 1],
-            "x": first[0] + np.cumsum(forward * np.cos(along)),
-            "y": first[1] + np.cumsum(forward * np.sin(along)),
-            "yaw": yaw,
-            "v": forward * odometer.rate,
-            "yaw_rate": turn * odometer.rate,
-        },
-        index=pd.Index(time, name="time"),
-    )
+    columns = {
+        **dict(zip(("left", "right"), rolled.T)),
+        "x": first[0] + np.cumsum(forward * np.cos(along)),
+        "y": first[1] + np.cumsum(forward * np.sin(along)),
+        "yaw": yaw,
+        "v": forward * odometer.rate,
+        "yaw_rate": turn * odometer.rate,
+    }
+    return pd.DataFrame(columns, index=pd.Index(time, name="time"))
 
 
 def _rolled(motion, odometer, seed):
@@ -149,12 +140,10 @@ def _rolled(motion, odometer, seed):
     speed = np.cos(yaw) * motion.velocity[:, 0] + np.sin(yaw) * motion.velocity[:, 1]
     # What pushes against the ground; the middle's own, so that turning pushes no wheel.
     pushed = 1.0 + odometer.acceleration_slip / STANDARD_GRAVITY * np.gradient(speed, motion.time)
-    way = _integral(speed * pushed, motion.period)
-    time = (
-        motion.time[0]
-        + np.arange(int((motion.time[-1] - motion.time[0]) * odometer.rate + 1e-6) + 1)
-        / odometer.rate
-    )
+    way = speed * pushed
+    way = np.concatenate([[0.0], np.cumsum(0.5 * (way[1:] + way[:-1]) * motion.period)])
+    count = int((motion.time[-1] - motion.time[0]) * odometer.rate + 1e-6) + 1
+    time = motion.time[0] + np.arange(count) / odometer.rate
     steps = np.diff(np.interp(time, motion.time, way), prepend=0.0)
     turns = np.diff(np.interp(time, motion.time, yaw), prepend=yaw[0])
     systematic, *wheels = (np.random.default_rng(child_seed(seed, k)) for k in range(3))
@@ -167,8 +156,3 @@ def _rolled(motion, odometer, seed):
     noise = np.column_stack([wheel.standard_normal(len(time)) for wheel in wheels])
     rolled += odometer.slip * np.sqrt(np.abs(rolled)) * noise
     return np.cumsum(rolled, axis=0) / radius, time, yaw[0], motion.position[0]
-
-
-def _integral(values, period):
-    means = 0.5 * (values[1:] + values[:-1])
-    return np.concatenate([[0.0], np.cumsum(means * period)])

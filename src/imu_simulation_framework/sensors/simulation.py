@@ -14,7 +14,6 @@ from imu_simulation_framework.core.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.core.columns import IMU_RECORD, MAG
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
@@ -64,18 +63,12 @@ def imu_truth(
 ) -> ImuTruth:
     """Return what an IMU without errors would say, as means since the sample before.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the IMU itself, n samples. On the turning Earth the gyroscope feels its turning, and
-        orientation and magnetic field are against east, north, up where the IMU is.
-    magnetic_environment : MagneticEnvironment, optional
-        Without one there is no magnetic field. What disturbs it is, on the turning Earth, in the
-        level plane at the motion's first sample.
-    wheel_torque : ndarray, shape (n, 2), optional
-        Of the motors of the left and the right wheel [N m], for their own fields.
-    speed : bool
-        Whether it shall have the speed, for an IMU that :attr:`~.ImuModel.feels_speed`.
+    ``motion``: of the IMU itself, n samples. On the turning Earth the gyroscope feels its turning,
+    and orientation and magnetic field are against east, north, up where the IMU is.
+    ``magnetic_environment``: without one there is no magnetic field. What disturbs it is, on the
+    turning Earth, in the level plane at the motion's first sample. ``wheel_torque`` (n, 2): of the
+    motors of the left and the right wheel [N m], for their own fields. ``speed``: whether it shall
+    have the speed, for an IMU that :attr:`~.ImuModel.feels_speed`.
     """
     rate, force = motion.means()
     orientation, field = motion.orientation, None
@@ -91,17 +84,9 @@ def imu_truth(
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
     """Return the model that has these errors.
 
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    seed : int or numpy.random.SeedSequence
-        Of all runs.
+    Raises :class:`.ConfigurationError`: it is nothing of the kind, or does not go with the period.
 
-    Raises
-    ------
-    ConfigurationError
-        It is nothing of the kind, or does not go with the period.
+    ``period``: time from one sample to the next [s]. ``seed``: of all runs.
     """
     if isinstance(imu, str):
         return make_imu_model(imu, {}, period, seed)
@@ -144,6 +129,10 @@ def simulate_imu(
 ) -> pd.DataFrame:
     """Return what an IMU with these errors says of a motion.
 
+    Raises :class:`.MotionError`: the motion is not evenly sampled, or the latitude is beyond a
+    pole; :class:`.ConfigurationError`: the IMU's errors are no such thing, its rate does not go
+    with the motion's, or a latitude is given for a motion that is on the Earth already.
+
     Parameters
     ----------
     motion : Motion or EarthMotion
@@ -170,14 +159,6 @@ def simulate_imu(
         ImuRecord, with the motion's times: roll, pitch, yaw [rad], gyro_x, gyro_y, gyro_z [rad/s],
         accel_x, accel_y, accel_z [m/s^2]. The yaw begins within half a turn of the true one.
         With a magnetometer in an environment also mag_x, mag_y, mag_z [T].
-
-    Raises
-    ------
-    MotionError
-        The motion is not evenly sampled, or the latitude is beyond a pole.
-    ConfigurationError
-        The IMU's errors are no such thing, its rate does not go with the motion's, or a latitude is
-        given for a motion that is on the Earth already.
     """
     if latitude is not None:
         if isinstance(motion, EarthMotion):
@@ -199,11 +180,7 @@ def simulate_imu(
     if magnetic:
         columns += MAG
         values.append(reading.magnetic_field[0])
-    table = pd.DataFrame(
-        np.hstack(values),
-        columns=columns,
-        index=pd.Index(motion.time, name="time"),
-    )
+    table = pd.DataFrame(np.hstack(values), pd.Index(motion.time, name="time"), columns)
     return table[model.new_samples(len(table))]
 
 
@@ -212,25 +189,16 @@ BLOCK = 16_384
 
 
 def record_at_rest(
-    specification: ImuSpecification,
-    samples: int,
-    rate: float,
-    seed,
+    specification: ImuSpecification, samples: int, rate: float, seed
 ) -> Iterator[ImuSamples]:
     """Simulate an IMU that stands level and still, without the Earth's rotation.
 
     Raises :class:`.ConfigurationError`: the rate is not positive, or the specification's filter is
     not installed.
 
-    Parameters
-    ----------
-    specification : ImuSpecification
-        Its output's start offset does not count.
-    samples : int
-        How many in all.
-    rate : float
-        Samples per second, whatever the specification says [Hz].
-    seed : int or numpy.random.SeedSequence
+    ``specification``: its output's start offset does not count. ``samples``: how many in all.
+    ``rate``: samples per second, whatever the specification says [Hz]. ``seed`` (int or
+    numpy.random.SeedSequence).
 
     Yields
     ------
@@ -242,15 +210,6 @@ def record_at_rest(
     imu = SpecificationImu(parameters, 1.0 / rate, seed)
     for first in range(0, samples, BLOCK):
         count = min(BLOCK, samples - first)
-        truth = ImuTruth(
-            np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)),
-            np.zeros((count, 3)),
-            np.tile([0.0, 0.0, WORLD_GRAVITY], (count, 1)),
-        )
-        reading = imu.advance(truth)
-        yield ImuSamples(
-            np.arange(first, first + count) / rate,
-            reading.orientation,
-            reading.angular_velocity,
-            reading.specific_force,
-        )
+        reading = imu.advance(ImuTruth.at_rest(count))
+        time = np.arange(first, first + count) / rate
+        yield ImuSamples(time, *(getattr(reading, name) for name in SIGNALS))

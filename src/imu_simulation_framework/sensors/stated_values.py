@@ -45,6 +45,7 @@ from imu_simulation_framework.sensors.noise.densities import (
     random_walk_of_minimum,
 )
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
+from imu_simulation_framework.sensors.triads import TRIADS
 
 _RATES = ("rad/s", "mrad/s", "deg/s", "mdeg/s", "rad/h", "deg/h")
 _FORCES = ("m/s^2", "mm/s^2", "g", "mg", "ug")
@@ -55,17 +56,17 @@ def _per(units, suffix):
     return factors(*(f"{unit}{suffix}" for unit in units))
 
 
+def _per_all(suffix):
+    return {name: _per(units, suffix) for name, units in zip(TRIADS, (_RATES, _FORCES, _FIELDS))}
+
+
 UNITS = {
     "signal": {
         "gyroscope": factors(*_RATES),
         "accelerometer": factors(*_FORCES, "m/s/h"),
         "magnetometer": factors(*_FIELDS),
     },
-    "density": {
-        "gyroscope": _per(_RATES, "/sqrt(Hz)"),
-        "accelerometer": _per(_FORCES, "/sqrt(Hz)"),
-        "magnetometer": _per(_FIELDS, "/sqrt(Hz)"),
-    },
+    "density": _per_all("/sqrt(Hz)"),
     "white_noise_walk": {
         "gyroscope": factors("rad/sqrt(s)", "deg/sqrt(s)", "rad/sqrt(h)", "deg/sqrt(h)"),
         "accelerometer": factors("m/s/sqrt(s)", "m/s/sqrt(h)"),
@@ -76,11 +77,7 @@ UNITS = {
         "accelerometer": factors("m/s^2/sqrt(s)", "m/s^3/sqrt(Hz)", "m/s/h/sqrt(h)", "mg/sqrt(h)"),
         "magnetometer": _per(_FIELDS, "/sqrt(s)"),
     },
-    "temperature": {
-        "gyroscope": _per(_RATES, "/K"),
-        "accelerometer": _per(_FORCES, "/K"),
-        "magnetometer": _per(_FIELDS, "/K"),
-    },
+    "temperature": _per_all("/K"),
 }
 """Kind of quantity -> triad -> units that it may be stated in, as factors to SI."""
 
@@ -90,16 +87,9 @@ _RATIOS_PER_KELVIN = {f"{unit}/K": RATIOS[unit] for unit in ("1", "%", "ppm")}
 
 SPECTRA = ("one-sided", "two-sided")
 MEANINGS = ("coefficient", "allan_minimum")
-_KINDS = {
-    "bias_instability": "signal",
-    "random_walk": "random_walk",
-    "gauss_markov_sigma": "signal",
-    "turn_on_bias": "signal",
-    "turn_on_bias_sigma": "signal",
-    "temperature_bias": "temperature",
-    "saturation": "signal",
-    "resolution": "signal",
-}
+_SIGNALS = ("bias_instability", "gauss_markov_sigma", "turn_on_bias", "turn_on_bias_sigma")
+_KINDS = dict.fromkeys((*_SIGNALS, "saturation", "resolution"), "signal")
+_KINDS.update(random_walk="random_walk", temperature_bias="temperature")
 
 
 def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.sensors.imu_models.base import (
     SIGNALS,
     SLOW_ERRORS,
@@ -59,12 +58,10 @@ class ImuAtRest:
 def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
     """Return the statistics of all errors.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``quantity`` and ``statistic``, with columns ``unit`` and ``value``. Three axes
-        of one sensor count as three recordings of the same thing. Statistics of a bias that does
-        not change at all are left out, and of white noise on the quaternion where drift is on it.
+    Returned: indexed by ``quantity`` and ``statistic``, with columns ``unit`` and
+    ``value``. Three axes of one sensor count as three recordings of the same thing. Statistics of a
+    bias that does not change at all are left out, and of white noise on the quaternion where drift
+    is on it.
     """
     reading = imu.reading
     rows = []
@@ -80,18 +77,17 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
     ]
     if not np.ptp(reading.yaw_bias):
-        noises.append(("quaternion noise", "", _with_the_truths_sign(imu)))
+        # With the sign that is nearer to the truth's.
+        sign = np.sign(reading.orientation @ imu.true_orientation)[:, np.newaxis]
+        noises.append(("quaternion noise", "", reading.orientation * sign))
     for quantity, unit, values in noises:
         rows += _noise_rows(quantity, unit, values[after], consecutive)
     orientation = reading.orientation[after]
-    error = _angles(orientation, imu.true_orientation)
+    turned = Rotation.from_quat(orientation) * Rotation.from_quat(imu.true_orientation).inv()
+    error = roll_pitch_yaw_from_quaternion(turned.as_quat())
+    length = np.linalg.norm(reading.specific_force[after].mean(axis=0))
     rows += [
-        (
-            "accelerometer",
-            "length of the mean",
-            "m/s^2",
-            np.linalg.norm(reading.specific_force[after].mean(axis=0)),
-        ),
+        ("accelerometer", "length of the mean", "m/s^2", length),
         ("orientation", "RMS error of roll and pitch", "rad", _rms(error[:, :2])),
         ("orientation", "RMS error of yaw", "rad", _rms(error[:, 2])),
         ("orientation", "mean norm less 1", "", np.linalg.norm(orientation, axis=1).mean() - 1.0),
@@ -103,28 +99,15 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
 def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter) -> pd.DataFrame:
     """Set a recording's statistics beside those of a model.
 
-    Parameters
-    ----------
-    model : ImuModel
-        With the recorded IMU's parameters and sample period.
-    runs : int
-        Realisations of the model, as long as the recording.
-    progress : callable
-        Wraps the iterable of runs, for a progress bar.
+    ``model``: with the recorded IMU's parameters and sample period. ``runs``: realisations of the
+    model, as long as the recording. ``progress`` (callable): wraps the iterable of runs, for a
+    progress bar.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``quantity`` and ``statistic``: ``unit``, ``recorded``, ``model`` (mean over the
-        runs), ``standard_error`` (standard deviation over the runs), ``deviation`` (recorded less
-        model, in standard errors; not a number where the model knows no error).
+    Returned: indexed by ``quantity`` and ``statistic``: ``unit``, ``recorded``, ``model``
+    (mean over the runs), ``standard_error`` (standard deviation over the runs), ``deviation``
+    (recorded less model, in standard errors; not a number where the model knows no error).
     """
-    samples = len(imu.reading.orientation)
-    truth = ImuTruth(
-        np.tile(imu.true_orientation, (samples, 1)),
-        np.zeros((samples, 3)),
-        np.tile(_gravity(imu.true_orientation), (samples, 1)),
-    )
+    truth = ImuTruth.at_rest(len(imu.reading.orientation), imu.true_orientation)
     recorded = statistics_at_rest(imu)
     values = []
     for run in progress(range(runs)):
@@ -136,15 +119,9 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
     difference = recorded["value"] - mean
     # Rounding alone is no error of the model.
     known = error > 1e-9 * recorded["value"].abs()
-    return pd.DataFrame(
-        {
-            "unit": recorded["unit"],
-            "recorded": recorded["value"],
-            "model": mean,
-            "standard_error": error,
-            "deviation": (difference / error.where(known)),
-        }
-    )
+    columns = {"unit": recorded["unit"], "recorded": recorded["value"], "model": mean}
+    columns.update(standard_error=error, deviation=difference / error.where(known))
+    return pd.DataFrame(columns)
 
 
 def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
@@ -209,21 +186,6 @@ def _noise_rows(quantity, unit, values, consecutive):
         correlation = (before * after).sum() / (before * before).sum()
         rows.append((quantity, "lag-1 correlation", "", correlation))
     return rows
-
-
-def _with_the_truths_sign(imu):
-    """Return quaternions with the sign that is nearer to the truth's."""
-    orientation = imu.reading.orientation
-    return orientation * np.sign(orientation @ imu.true_orientation)[:, np.newaxis]
-
-
-def _angles(orientation, true_orientation):
-    error = Rotation.from_quat(orientation) * Rotation.from_quat(true_orientation).inv()
-    return roll_pitch_yaw_from_quaternion(error.as_quat())
-
-
-def _gravity(orientation):
-    return Rotation.from_quat(orientation).inv().apply((0.0, 0.0, WORLD_GRAVITY))
 
 
 def _rms(values) -> float:

@@ -1,12 +1,7 @@
 r"""The errors of three equal sensors: noise, and how they respond to the truth.
 
-.. math::
-
-    y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T + S_V \Delta V) f + G a
-        + K_2 (f^2 + \sigma^2) + R |\sigma|^2 + b + b_T \Delta T + b_V \Delta V + n))
-
-with the symbols of :mod:`.imu_models.specification`; :math:`\sigma^2` is the mean square of the
-vibration along each axis, which the accelerometer's :math:`f` does not have in it.
+The equation is that of :mod:`.imu_models.specification`; :math:`\sigma^2` in it is the mean square
+of the vibration along each axis, which the accelerometer's :math:`f` does not have in it.
 """
 
 from __future__ import annotations
@@ -43,7 +38,7 @@ class TriadNoise:
     def __init__(self, specification: TriadSpecification, period: float, seed):
         s = specification
         self._turn_on = (np.array(s.turn_on_bias), np.array(s.turn_on_bias_sigma))
-        processes = (
+        self._prototypes = (
             WhiteNoise(s.white_noise, period, None),
             Quantisation(s.quantisation, period, None),
             BiasInstability(s.bias_instability, s.bias_instability_band, period, None),
@@ -51,7 +46,6 @@ class TriadNoise:
             GaussMarkov(s.gauss_markov_sigma, s.gauss_markov_time, period, None),
             RateRamp(s.rate_ramp, period),
         )
-        self._prototypes = processes
         self._begin(seed)
 
     def restarted(self, seed) -> TriadNoise:
@@ -68,15 +62,6 @@ class TriadNoise:
             if prototype.active:
                 process = prototype.restarted(_child(seed, index + 1))
                 (self._noises if index < 2 else self._biases).append(process)
-
-    @property
-    def numbers_per_sample(self) -> int:
-        """How many normal numbers a sample of one axis takes."""
-        return sum(
-            process.components if isinstance(process, BiasInstability) else 1
-            for process in (*self._noises, *self._biases)
-            if not isinstance(process, RateRamp)
-        )
 
     def step(self):
         """Return noise and bias of the next sample, (3,) each."""

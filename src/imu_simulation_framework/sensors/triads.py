@@ -17,16 +17,10 @@ from imu_simulation_framework.core.units import factor, over_time
 class TriadKind:
     """What three equal sensors measure, and how it is written.
 
-    Parameters
-    ----------
-    unit : str
-        Of what they measure, in SI.
-    columns : 3 str
-        Of their samples in a table.
-    datasheet_units : mapping of str to str
-        Parameter of a :class:`.TriadSpecification` -> the unit that data sheets give it in.
-    feels_force : bool
-        Whether the specific force moves its readings, too, so that it has a g-sensitivity.
+    ``unit``: of what they measure, in SI. ``columns``: of their samples in a table.
+    ``datasheet_units``: parameter of a :class:`.TriadSpecification` -> the unit that data sheets
+    give it in. ``feels_force``: whether the specific force moves its readings, too, so that it has
+    a g-sensitivity.
     """
 
     unit: str
@@ -43,6 +37,8 @@ class TriadKind:
         """Return the SI unit of a parameter of a :class:`.TriadSpecification`, by its name."""
         if parameter in _OTHER_UNITS:
             return _OTHER_UNITS[parameter]
+        if parameter in _LIKE_THE_SIGNAL:
+            return self.unit
         if parameter == "g_sensitivity":
             return f"{self.unit} per m/s^2"
         if parameter == "nonlinearity":
@@ -61,20 +57,17 @@ class TriadKind:
 # Parameter -> power of the second by which the unit differs from the measured quantity's, and what
 # stands behind it.
 _UNITS = {
-    "signal": (0, ""),
     "quantisation": (1, ""),
     "white_noise": (0, "/sqrt(Hz)"),
-    "bias_instability": (0, ""),
     "random_walk": (-1, "/sqrt(Hz)"),
     "rate_ramp": (-1, ""),
-    "gauss_markov_sigma": (0, ""),
-    "turn_on_bias": (0, ""),
-    "turn_on_bias_sigma": (0, ""),
     "temperature_bias": (0, "/K"),
     "supply_bias": (0, "/V"),
-    "saturation": (0, ""),
-    "resolution": (0, ""),
 }
+_LIKE_THE_SIGNAL = (
+    *("signal", "bias_instability", "gauss_markov_sigma", "turn_on_bias"),
+    *("turn_on_bias_sigma", "saturation", "resolution"),
+)
 # The same for all kinds.
 _OTHER_UNITS = {
     "bias_instability_band": "s",
@@ -85,40 +78,25 @@ _OTHER_UNITS = {
     "bandwidth": "Hz",
 }
 
+_OF_ALLAN = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
+
+
+def _datasheet_units(*units) -> dict[str, str]:
+    return dict(zip(_OF_ALLAN, units))
+
+
 TRIADS = {
     "gyroscope": TriadKind(
         "rad/s",
         GYRO,
-        {
-            "quantisation": "arcsec",
-            "white_noise": "deg/sqrt(h)",
-            "bias_instability": "deg/h",
-            "random_walk": "deg/h/sqrt(h)",
-            "rate_ramp": "deg/h^2",
-        },
+        _datasheet_units("arcsec", "deg/sqrt(h)", "deg/h", "deg/h/sqrt(h)", "deg/h^2"),
         feels_force=True,
     ),
     "accelerometer": TriadKind(
-        "m/s^2",
-        ACCEL,
-        {
-            "quantisation": "mm/s",
-            "white_noise": "ug/sqrt(Hz)",
-            "bias_instability": "ug",
-            "random_walk": "m/s/h/sqrt(h)",
-            "rate_ramp": "ug/h",
-        },
+        "m/s^2", ACCEL, _datasheet_units("mm/s", "ug/sqrt(Hz)", "ug", "m/s/h/sqrt(h)", "ug/h")
     ),
     "magnetometer": TriadKind(
-        "T",
-        MAG,
-        {
-            "quantisation": "uT s",
-            "white_noise": "nT/sqrt(Hz)",
-            "bias_instability": "nT",
-            "random_walk": "nT/s/sqrt(Hz)",
-            "rate_ramp": "nT/h",
-        },
+        "T", MAG, _datasheet_units("uT s", "nT/sqrt(Hz)", "nT", "nT/s/sqrt(Hz)", "nT/h")
     ),
 }
 """Name as part of a specification -> what it is."""

@@ -10,8 +10,8 @@ from imu_simulation_framework.core.angles import (
     unwrap,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.motion import drives, trajectory
@@ -176,15 +176,6 @@ def test_tilt_stays_small(simulated):
     assert np.abs(angles[:, :2]).max() < math.radians(0.5)
 
 
-def test_yaw_is_the_integral_of_the_gyroscope(simulated):
-    samples = simulated[2]
-    yaw = unwrap(yaw_from_quaternion(samples.orientation))
-    integral = 0.01 * np.cumsum(samples.angular_velocity[:, 2])
-    # Rounding of the rate is white: its integral walks.
-    deviation = RESOLUTIONS["angular_velocity"] / math.sqrt(12.0) * 0.01 * math.sqrt(len(yaw))
-    assert abs((yaw[-1] - yaw[0]) - (integral[-1] - integral[0])) < 4.0 * deviation + 1e-3
-
-
 def test_gyroscope_and_accelerometer_noise_at_rest(simulated):
     _, _, samples = simulated
     at_rest = slice(0, 100)
@@ -195,14 +186,6 @@ def test_gyroscope_and_accelerometer_noise_at_rest(simulated):
         expected = math.sqrt(sigma**2 + resolution**2 / 12.0)
         assert np.all(np.abs(values[at_rest].std(axis=0) / expected - 1.0) < 4.0 / math.sqrt(200.0))
         assert abs(values[at_rest, 2].mean() - mean) < 4.0 * expected / math.sqrt(100.0)
-
-
-def test_accelerometer_feels_speeding_up_and_the_bend(simulated_a):
-    motion, _, samples = simulated_a
-    force = samples.specific_force
-    for axis, truth in ((0, motion["acceleration"]), (1, motion["v"] * motion["yaw_rate"])):
-        slope = np.sum(force[:, axis] * truth) / np.sum(truth**2)
-        assert slope == pytest.approx(1.0, abs=4.0 * 0.012 / math.sqrt(np.sum(truth**2)))
 
 
 def test_output_is_quantised_as_the_sensor_does(simulated):

@@ -47,17 +47,6 @@ def test_kinematics_from_poses_are_those_of_the_closed_form(tumble):
     )
 
 
-@pytest.mark.parametrize("rate", [50.0, 100.0, 200.0])
-def test_accuracy_grows_with_the_rate(rate):
-    time = np.arange(int(20.0 * rate) + 1) / rate
-    position, rotation, angular_velocity, force = tumbling(time)
-    motion = Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
-    inner = slice(20, -20)
-    step = 1.0 / rate
-    assert np.abs(motion.angular_velocity - angular_velocity)[inner].max() < 0.2 * step**4
-    assert np.abs(motion.specific_force - force)[inner].max() < 0.1 * step**2
-
-
 def test_a_quaternion_and_its_negative_are_one_orientation(tumble):
     motion, _, _ = tumble
     flipped = motion.orientation * np.where(np.arange(len(motion)) % 3 == 0, -1.0, 1.0)[:, None]

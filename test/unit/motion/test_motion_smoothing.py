@@ -18,39 +18,6 @@ def measured(count=40, seed=3):
     return times, values, variances
 
 
-def rauch_tung_striebel(times, values, variances, density):
-    """The same estimate, step by step, as an independent reference."""
-    count = len(times)
-    state, covariance = np.array([values[0], 0.0]), np.diag([1e6, 1e6])
-    transitions, priors, filtered = [], [], []
-    for k in range(count):
-        step = times[k] - times[k - 1] if k else 0.0
-        transition = np.array([[1.0, step], [0.0, 1.0]])
-        noise = density**2 * np.array([[step**3 / 3, step**2 / 2], [step**2 / 2, step]])
-        state = transition @ state
-        covariance = transition @ covariance @ transition.T + noise
-        transitions.append(transition)
-        priors.append((state, covariance))
-        gain = covariance[:, 0] / (covariance[0, 0] + variances[k])
-        state = state + gain * (values[k] - state[0])
-        covariance = covariance - np.outer(gain, covariance[0])
-        filtered.append((state, covariance))
-    smooth = [filtered[-1]]
-    for k in range(count - 2, -1, -1):
-        prior, prior_covariance = priors[k + 1]
-        state, covariance = filtered[k]
-        gain = covariance @ transitions[k + 1].T @ np.linalg.inv(prior_covariance)
-        later, later_covariance = smooth[-1]
-        smooth.append(
-            (
-                state + gain @ (later - prior),
-                covariance + gain @ (later_covariance - prior_covariance) @ gain.T,
-            )
-        )
-    states, covariances = zip(*smooth[::-1])
-    return np.array(states), np.array(covariances)
-
-
 def wiener_covariances(times, density):
     """Prior covariances of integrated Wiener positions and velocities begun at rest at time 0."""
     a, b = np.minimum.outer(times, times), np.maximum.outer(times, times)
@@ -59,17 +26,6 @@ def wiener_covariances(times, density):
         times[:, None] <= times, times[:, None] ** 2 / 2.0, times * (times[:, None] - times / 2.0)
     )
     return density**2 * positions, density**2 * mixed, density**2 * a
-
-
-@pytest.mark.parametrize("count", [3, 4, 5, 60])
-def test_it_equals_a_rauch_tung_striebel_smoother(count):
-    times, values, variances = measured(count)
-    motion = MotionModel(times).smooth(Measurements(values, variances), DENSITY)
-    states, covariances = rauch_tung_striebel(times, values, variances, DENSITY)
-    # The filter's first covariance of 1e6 instead of infinity leaves 1e-5 of the values.
-    assert motion.positions == pytest.approx(states[:, 0], abs=3e-5)
-    assert motion.velocities == pytest.approx(states[:, 1], abs=3e-5)
-    assert motion.covariances() == pytest.approx(covariances, abs=3e-4)
 
 
 def test_positions_alone_give_the_smoothing_spline():
@@ -92,12 +48,13 @@ def test_velocities_of_infinite_variance_change_nothing():
     assert beside.deviance == alone.deviance
 
 
-def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning():
-    times, values, variances = measured(30)
+@pytest.mark.parametrize("count, slow_time", [(3, 0.0), (30, 0.0), (30, 1.5)])
+def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(count, slow_time):
+    times, values, variances = measured(count)
     generator = np.random.default_rng(8)
-    velocities = np.cos(times / 3.0) / 3.0 + 0.1 * generator.standard_normal(30)
-    velocity_variances = generator.uniform(0.01, 0.05, 30)
-    slow_deviations, slow_time = generator.uniform(0.5, 2.0, 30), 1.5
+    velocities = np.cos(times / 3.0) / 3.0 + 0.1 * generator.standard_normal(count)
+    velocity_variances = generator.uniform(0.01, 0.05, count)
+    slow_deviations = generator.uniform(0.5, 2.0, count) if slow_time else None
     motion = MotionModel(times, slow_time).smooth(
         Measurements(values, variances, slow_deviations, velocities, velocity_variances), DENSITY
     )
@@ -108,48 +65,27 @@ def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(
     positions += vague * (1.0 + np.multiply.outer(elapsed, elapsed))
     mixed += vague * elapsed[:, None]
     speeds += vague
-    apart = np.abs(np.subtract.outer(times, times)) / slow_time
-    slow = np.outer(slow_deviations, slow_deviations) * (1.0 + apart) * np.exp(-apart)
-    total = np.block(
-        [
-            [positions + slow + np.diag(variances), mixed],
-            [mixed.T, speeds + np.diag(velocity_variances)],
-        ]
-    )
+    error = np.diag(variances)
+    if slow_time:
+        apart = np.abs(np.subtract.outer(times, times)) / slow_time
+        error += np.outer(slow_deviations, slow_deviations) * (1.0 + apart) * np.exp(-apart)
     state = np.block([[positions, mixed], [mixed.T, speeds]])
+    total = state + np.block(
+        [[error, np.zeros_like(error)], [np.zeros_like(error), np.diag(velocity_variances)]]
+    )
     both = np.append(values, velocities)
     expected = state @ np.linalg.solve(total, both)
-    assert motion.positions == pytest.approx(expected[:30], abs=1e-3)
-    assert motion.velocities == pytest.approx(expected[30:], abs=1e-3)
-    left = state - state @ np.linalg.solve(total, state)
-    assert motion.covariances()[:, 0, 0] == pytest.approx(np.diag(left)[:30], abs=1e-3)
-    assert motion.covariances()[:, 1, 1] == pytest.approx(np.diag(left)[30:], abs=1e-3)
-    deviance = -2.0 * multivariate_normal.logpdf(both, cov=total) - 60 * np.log(2.0 * np.pi)
+    assert motion.positions == pytest.approx(expected[:count], abs=1e-3)
+    assert motion.velocities == pytest.approx(expected[count:], abs=1e-3)
+    left = np.diag(state - state @ np.linalg.solve(total, state))
+    assert motion.covariances()[:, 0, 0] == pytest.approx(left[:count], abs=1e-3)
+    assert motion.covariances()[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
+    deviance = -2.0 * multivariate_normal.logpdf(both, cov=total) - 2.0 * count * np.log(
+        2.0 * np.pi
+    )
     # Nothing known beforehand leaves out the two vague variances.
     assert motion.deviance == pytest.approx(deviance - 2.0 * np.log(vague), abs=1e-3)
     assert motion.residuals == pytest.approx(values - motion.positions)
-
-
-@pytest.mark.parametrize("slow_time", [0.0, 2.0])
-def test_the_likelihood_has_the_same_differences_as_a_dense_one(slow_time):
-    times, values, variances = measured(25)
-    elapsed = times - times[0]
-    slow_deviations = np.ones(25) if slow_time else None
-
-    def dense(density):
-        total = wiener_covariances(elapsed, density)[0] + np.diag(variances)
-        total += 1e6 * (1.0 + np.multiply.outer(elapsed, elapsed))
-        if slow_time:
-            apart = np.abs(np.subtract.outer(times, times)) / slow_time
-            total += (1.0 + apart) * np.exp(-apart)
-        return -2.0 * multivariate_normal.logpdf(values, cov=total)
-
-    model = MotionModel(times, slow_time)
-    weak, strong = (
-        model.smooth(Measurements(values, variances, slow_deviations), density).deviance
-        for density in (0.05, 2.0)
-    )
-    assert weak - strong == pytest.approx(dense(0.05) - dense(2.0), abs=1e-3)
 
 
 def test_a_position_of_infinite_variance_does_not_count():

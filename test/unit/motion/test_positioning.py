@@ -47,58 +47,15 @@ def test_local_position_is_in_metres_east_and_north_of_the_first_fix():
     assert position[:, 1] == pytest.approx(north, abs=1e-3)
 
 
-def test_noise_of_the_altitude_does_not_reach_the_position():
+def test_the_altitudes_noise_does_not_reach_the_position_nor_does_its_absence():
     table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
     noisy = table.assign(altitude=[500.0, np.nan, 900.0])
     # Bit for bit but for the first altitude, which enu2geodetic has in the last digits.
     assert local_position(noisy) == pytest.approx(local_position(table), abs=1e-6)
-
-
-def test_without_an_altitude_positions_are_still_finite():
-    table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
-    east = local_position(table.assign(altitude=np.nan))[:, 0]
-    assert east == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
+    nowhere = local_position(table.assign(altitude=np.nan))
+    assert nowhere[:, 0] == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
     # As on the ellipsoid, bit for bit.
-    without = local_position(table.drop(columns="altitude"))
-    np.testing.assert_array_equal(local_position(table.assign(altitude=np.nan)), without)
-
-
-def test_poses_of_a_circle_follow_it():
-    generator = np.random.default_rng(5)
-    times = 1.5e9 + np.arange(0.0, 120.0, 0.2)
-    angle = 0.1 * (times - times[0])
-    east, north = 10.0 * np.sin(angle), 10.0 * (1.0 - np.cos(angle))
-    sigma = 0.02
-    noise = sigma * generator.standard_normal((2, len(times)))
-    noise[:, 0] = 0.0
-    table = fixes(times, east + noise[0], north + noise[1], sigma**2)
-    settings = FixSettings(acceleration_density=0.1, error_correlation_time=0.0)
-    poses = trajectory_from_fixes(table, settings).poses
-    assert list(poses.columns) == ["x", "y", "yaw", "yaw_known"]
-    assert poses.index.name == "time"
-    assert np.diff(poses.index) == pytest.approx(np.full(len(poses) - 1, 0.05), abs=1e-6)
-    truth = 0.1 * (poses.index.to_numpy() - times[0])
-    middle = slice(60, -60)
-    error = (poses["yaw"].to_numpy() - truth)[middle]
-    # Bandwidth (q^2 / (R dt))^(1/4) = 3.3 rad/s, so velocities err by sqrt(q^2 / (2 sqrt(2) 3.3)),
-    # 0.033 m/s of 1 m/s at most.
-    assert np.sqrt(np.mean(error**2)) < 0.033
-    x, y = poses["x"].to_numpy(), poses["y"].to_numpy()
-    distance = np.hypot(x - 10.0 * np.sin(truth), y - 10.0 + 10.0 * np.cos(truth))
-    assert distance[middle].max() < 4.0 * sigma
-
-
-def test_correlated_errors_are_smoothed_more():
-    generator = np.random.default_rng(6)
-    times = np.arange(0.0, 60.0, 0.4)
-    table = fixes(times, times + generator.standard_normal(len(times)), 0.0 * times, 1.0)
-    alike = trajectory_from_fixes(
-        table, FixSettings(acceleration_density=0.1, error_correlation_time=4.0)
-    ).poses
-    apart = trajectory_from_fixes(
-        table, FixSettings(acceleration_density=0.1, error_correlation_time=0.0)
-    ).poses
-    assert np.diff(alike["x"]).std() < 0.7 * np.diff(apart["x"]).std()
+    np.testing.assert_array_equal(nowhere, local_position(table.drop(columns="altitude")))
 
 
 def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
@@ -148,6 +105,9 @@ def yaw_error(poses, table, yaw):
 def test_tight_circles_are_not_smoothed_away(rate, stated):
     table, yaw = drive(rate, 0.1, stated=stated)
     made = trajectory_from_fixes(table)
+    assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known"]
+    assert made.poses.index.name == "time"
+    assert np.diff(made.poses.index) == pytest.approx(0.05, abs=1e-6)
     length = np.hypot(np.diff(made.poses["x"]), np.diff(made.poses["y"])).sum()
     assert length == pytest.approx(4.0 * (90.0 - 1.0 / rate), rel=0.05)
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
@@ -255,22 +215,21 @@ def held(rate=50.0, every=5, rest=10.0):
     return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
 
 
-def test_held_positions_are_reduced_to_the_receivers_own():
-    times, coordinates = held()
-    kept = ~repeated_fixes(times, coordinates, 0.2)
-    assert np.array_equal(np.flatnonzero(kept), np.arange(0, len(times), 5))
-
-
-def test_positions_repeated_at_rest_are_honest_if_they_are_new_in_movement():
-    times, coordinates = held(rate=10.0, every=1)
-    assert not repeated_fixes(times, coordinates, 0.2).any()
-
-
-def test_a_few_repetitions_in_movement_are_dropped_and_those_at_rest_kept():
-    times, coordinates = held(rate=10.0, every=1)
-    coordinates[250] = coordinates[249]
-    coordinates[300:302] = coordinates[299]
-    assert np.array_equal(np.flatnonzero(repeated_fixes(times, coordinates, 0.2)), [250, 300, 301])
+@pytest.mark.parametrize(
+    "rate, every, repeated, expected",
+    [
+        (50.0, 5, [], [number for number in range(2000) if number % 5]),
+        # Honest at rest, as they are new in movement.
+        (10.0, 1, [], []),
+        (10.0, 1, [250, 300, 301], [250, 300, 301]),
+    ],
+)
+def test_positions_that_the_receiver_holds_are_told_from_a_rest(rate, every, repeated, expected):
+    times, coordinates = held(rate, every)
+    for number in repeated:
+        coordinates[number] = coordinates[number - 1]
+    found = repeated_fixes(times, coordinates, 0.2)
+    np.testing.assert_array_equal(np.flatnonzero(found), expected)
 
 
 def test_held_fixes_give_the_path_of_the_receivers_own():
@@ -330,3 +289,16 @@ def test_positions_whose_stamps_do_not_fit_the_velocities_are_told():
     table["velocity_east"], table["velocity_north"] = 10.0, 0.0
     sentences = " ".join(trajectory_from_fixes(table).report.sentences())
     assert "are the time stamps those of the fixes?" in sentences
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_last_fix_hundreds_of_kilometres_away_leaves_no_root_of_a_negative_variance():
+    seconds = 1.6e9 + 0.1 * np.arange(200)
+    turns = seconds - seconds[0]
+    table = pd.DataFrame(
+        {"latitude": 48.0 + 1e-5 * np.sin(turns), "longitude": 11.0 + 7e-5 * turns},
+        index=pd.Index(seconds, name="time"),
+    ).assign(variance_east=6.25, variance_north=6.25)
+    table.iloc[-1, 1] -= 6.2
+    made = trajectory_from_fixes(table, FixSettings(), np.arange(200))
+    assert np.isfinite(made.poses.to_numpy()).all()

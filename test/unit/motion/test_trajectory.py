@@ -206,17 +206,6 @@ def test_turn_on_the_spot_has_no_speed_and_a_stop_no_velocity():
     assert np.allclose(stop[["v", "yaw_rate"]], 0.0, atol=1e-12)
 
 
-def test_velocities_integrate_to_the_poses():
-    times = np.arange(0.0, 30.0, 0.05)
-    v = 0.6 * np.sin(0.5 * times)
-    yaw = np.sin(0.3 * times)
-    dx, dy = v * np.cos(yaw), v * np.sin(yaw)
-    x, y = (np.concatenate(([0.0], 0.025 * np.cumsum(d[1:] + d[:-1]))) for d in (dx, dy))
-    table = trajectory.add_velocities(_poses(times, x, y, yaw))
-    # Two second-order formulas: errors of a few times v'' dt^2 / 6, one-sided at the ends.
-    assert np.max(np.abs(table["v"] - v)) < 1e-3
-
-
 def test_velocities_of_one_pose_are_refused():
     with pytest.raises(TrajectoryError, match="at least 2 samples"):
         trajectory.add_velocities(_circle(np.array([0.0])))

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -24,17 +23,8 @@ FILES = ("drive_a_gps.csv.gz", "drive_a_imu.csv.gz")
 
 
 def _run(*arguments):
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(
-        [str(ROOT / "src"), environment.get("PYTHONPATH", "")]
-    )
-    return subprocess.run(
-        [sys.executable, str(TOOL), *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, *map(str, (TOOL, *arguments))]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _rows(path):
@@ -46,8 +36,8 @@ def _columns(rows, *names):
 
 
 def test_committed_drive_a_is_what_the_tool_makes(tmp_path):
-    finished = _run("a", "--out", str(tmp_path))
-    assert finished.returncode == 0, finished.stderr
+    done = _run("a", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == list(FILES)
     for name in FILES:
         made = gzip.decompress((tmp_path / name).read_bytes())
@@ -65,13 +55,8 @@ def test_gps_file_has_the_fields_of_pose_stamped_and_its_numbers(tmp_path):
     rows = _rows(path)
     axes = [f"field.pose.{part}" for part in ("position.x", "position.y", "position.z")]
     axes += [f"field.pose.orientation.{axis}" for axis in "xyzw"]
-    assert list(rows[0]) == [
-        "%time",
-        "field.header.seq",
-        "field.header.stamp",
-        "field.header.frame_id",
-        *axes,
-    ]
+    header = [f"field.header.{part}" for part in ("seq", "stamp", "frame_id")]
+    assert list(rows[0]) == ["%time", *header, *axes]
     values = _columns(rows, *axes)
     assert np.max(np.abs(values[:, :2] - poses[["x", "y"]].to_numpy())) <= 0.5001e-4
     yaw = unwrap(yaw_from_quaternion(values[:, 3:]))
@@ -132,10 +117,9 @@ def test_ensure_drive_of_an_unknown_name_is_refused(tmp_path):
 
 
 def test_tool_prints_what_it_wrote(tmp_path):
-    finished = _run("c", "--laps", "1", "--seed", "5", "--out", str(tmp_path))
-    assert finished.returncode == 0
-    assert finished.stderr == ""
-    lines = finished.stdout.splitlines()
+    done = _run("c", "--laps", "1", "--seed", "5", "--out", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
     assert [Path(line.split(" ")[0]).name for line in lines] == [
         "drive_c_1laps_seed5_gps.csv.gz",
         "drive_c_1laps_seed5_imu.csv.gz",
@@ -155,9 +139,8 @@ def test_tool_prints_what_it_wrote(tmp_path):
     ],
 )
 def test_tool_refuses_bad_input_with_one_sentence_and_exit_code_2(arguments, words):
-    finished = _run(*arguments)
-    assert finished.returncode == 2
-    assert finished.stdout == ""
-    *usage, sentence = finished.stderr.splitlines()
+    done = _run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    *usage, sentence = done.stderr.splitlines()
     assert all(line.startswith(("usage: ", " ")) for line in usage)
     assert words in sentence

@@ -1,13 +1,14 @@
 """Column maps: units, expressions, places, dates, and what they refuse."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 import recording_writers as writers
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.column_maps import QUANTITIES, USES
+from imu_simulation_framework.recordings.column_maps import QUANTITIES, USES, documentation
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 from imu_simulation_framework.recordings.reading import (
     read_imu,
@@ -19,6 +20,9 @@ from imu_simulation_framework.recordings.reading import (
 COUNT = 20
 NUMBERS = 1.0 + np.arange(COUNT)
 SECONDS = 0.1 * np.arange(COUNT)
+FIXES = {"time": "t", "latitude": "n", "longitude": "n"}
+POSES = {"time": "t", "x": "n", "y": "n", "yaw": "n"}
+IMU = {"time": "t", "yaw": "n"}
 
 
 def table(tmp_path, **columns):
@@ -69,11 +73,8 @@ def test_units(quantity, unit, factor):
     assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
 
 
-def test_the_first_unit_of_every_quantity_is_this_packages():
+def test_every_quantity_is_of_use_somewhere_and_has_this_packages_unit_first():
     assert {next(iter(quantity.units.values())) for quantity in QUANTITIES.values()} == {1.0}
-
-
-def test_every_quantity_is_of_use_somewhere():
     assert {name for names in USES.values() for name in names} == set(QUANTITIES)
 
 
@@ -112,13 +113,7 @@ def test_an_expression_that_means_nothing(tmp_path, description):
 
 
 def test_a_standard_deviation_is_squared(tmp_path):
-    columns = {
-        "time": "t",
-        "latitude": "n",
-        "longitude": "n",
-        "sigma_east": "n [cm]",
-        "sigma_north": "n * 2",
-    }
+    columns = {**FIXES, "sigma_east": "n [cm]", "sigma_north": "n * 2"}
     samples = read_reference_samples(table(tmp_path), columns=columns)
     assert samples.columns["variance_east"] == pytest.approx((0.01 * NUMBERS) ** 2)
     assert samples.columns["variance_north"] == pytest.approx((2.0 * NUMBERS) ** 2)
@@ -136,25 +131,19 @@ def test_speed_and_course_of_a_receiver_become_its_velocity(tmp_path):
     """A quarter turn from north to east, told in km/h and degrees clockwise from north."""
     course = np.linspace(0.0, 90.0, COUNT)
     path = table(tmp_path, course=course.tolist(), v=[36.0] * COUNT)
-    columns = {
-        "time": "t",
-        "latitude": "n * 0 + 48",
-        "longitude": "n * 0.0001",
-        "speed": "v [km/h]",
-        "course": "course [deg]",
-    }
+    columns = {**FIXES, "speed": "v [km/h]", "course": "course [deg]"}
     samples = read_reference_samples(path, columns=columns)
     assert samples.columns["speed"] == pytest.approx(np.full(COUNT, 10.0))
+    angles = np.radians(course)
     for frame in ("enu", "ned"):
-        own = conventional_reference(samples, ReferenceConventions(frame))
-        angles = np.radians(course)
-        assert own.columns["velocity_east"] == pytest.approx(10.0 * np.sin(angles), abs=1e-12)
-        assert own.columns["velocity_north"] == pytest.approx(10.0 * np.cos(angles), abs=1e-12)
+        own = conventional_reference(samples, ReferenceConventions(frame)).columns
+        assert own["velocity_east"] == pytest.approx(10.0 * np.sin(angles), abs=1e-12)
+        assert own["velocity_north"] == pytest.approx(10.0 * np.cos(angles), abs=1e-12)
 
 
 def test_a_speed_below_zero_is_not_known(tmp_path):
     path = table(tmp_path, v=[-1.0] * 5 + [1.0] * (COUNT - 5))
-    columns = {"time": "t", "latitude": "n", "longitude": "n", "speed": "v", "course": "v [deg]"}
+    columns = {**FIXES, "speed": "v", "course": "v [deg]"}
     samples = read_reference_samples(path, columns=columns)
     own = conventional_reference(samples, ReferenceConventions())
     assert np.array_equal(np.isnan(own.columns["velocity_east"]), np.arange(COUNT) < 5)
@@ -196,18 +185,18 @@ def test_dates(tmp_path, between, behind, zone, unit):
         assert times(path, f"date{unit}") == pytest.approx(MORNING + zone + SECONDS, abs=1e-6)
 
 
+def test_dates_with_a_missing_one(tmp_path):
+    dates = [date.format("T") for date in DATES]
+    dates[3] = ""
+    missing = read_imu(table(tmp_path, date=dates), columns={"time": "date", "yaw": "n"}).report
+    assert (missing.stamps.missing.count, missing.stamps.missing.first_place) == (1, 5)
+
+
 def test_a_date_and_a_clock_in_two_columns(tmp_path):
     date, clock = zip(*(date.split("{}") for date in DATES))
     path = table(tmp_path, date=[d.replace("-", "/") for d in date], clock=list(clock))
     assert times(path, "date + clock [iso8601]") == pytest.approx(MORNING + SECONDS, abs=1e-6)
     assert times(path, "date + clock") == pytest.approx(MORNING + SECONDS, abs=1e-6)
-
-
-def test_dates_with_a_missing_one(tmp_path):
-    dates = [date.format("T") for date in DATES]
-    dates[3] = ""
-    report = read_imu(table(tmp_path, date=dates), columns={"time": "date", "yaw": "n"}).report
-    assert (report.stamps.missing.count, report.stamps.missing.first_place) == (1, 5)
 
 
 def test_a_file_without_a_header(tmp_path):
@@ -218,6 +207,15 @@ def test_a_file_without_a_header(tmp_path):
         assert recorded.table["yaw"].to_numpy() == pytest.approx(np.radians(NUMBERS))
         assert recorded.report.samples == COUNT
     assert "the file's columns are col1, col2" in refusal(read_imu, path, None)
+
+
+def test_a_quotation_over_two_lines_is_one_cell_and_counts_as_two_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [f'{t},"$GPGGA,{n}\n",{n}' for t, n in zip(SECONDS, NUMBERS)]
+    rows[7] = '0.7,"$GPGGA\n",'
+    path.write_text("time,sentence,yaw\n" + "\n".join(rows))
+    report = read_imu(path).report
+    assert (report.samples, report.nan.count, report.nan.first_place) == (COUNT, 1, 2 + 2 * 7)
 
 
 def test_names_in_the_comment_above_the_numbers(tmp_path):
@@ -268,20 +266,28 @@ def test_times_in_seconds_need_no_unit(tmp_path, step, start):
     assert len(read_imu(path, columns={"time": "clock", "yaw": "n"}).table) == COUNT
 
 
-def test_a_trajectory_of_tum_in_nanoseconds_is_refused(tmp_path):
-    path = tmp_path / "a.tum"
-    path.write_text("\n".join(f"{15 * 10**17 + 10**8 * k} 0 0 0 0 0 0 1" for k in range(COUNT)))
-    assert "with time = #1 [ns]" in refusal(read_reference, path, None)
-
-
-FIXES = {"time": "t", "latitude": "n", "longitude": "n"}
-POSES = {"time": "t", "x": "n", "y": "n", "yaw": "n"}
-IMU = {"time": "t", "yaw": "n"}
-
-
 @pytest.mark.parametrize(
     ("read", "columns", "more", "reason"),
     [
+        (
+            read_imu,
+            {**IMU, "yaw": "n [deg sideways]"},
+            (),
+            "expected one of [rad], [mrad], [deg], an",
+        ),
+        (read_imu, {**IMU, "yaw": "n [deg cw from south]"}, (), "cw from north"),
+        (
+            read_imu,
+            {**IMU, "yaw": "n [furlong]"},
+            (),
+            "gives yaw in [furlong], expected one of [rad]",
+        ),
+        (
+            read_imu,
+            {"time": "t", "gyro_z": "n [deg/s cw]"},
+            (),
+            "gives gyro_z in [deg/s cw], expected",
+        ),
         (read_reference, POSES, ("gyro_z",), "gives gyro_z, of which a reference of poses can"),
         (read_reference, POSES, ("speed", "course"), "gives speed, of which a reference of poses"),
         (read_reference, POSES, ("latitude", "longitude"), "gives latitude, of which"),
@@ -310,35 +316,8 @@ def test_what_is_there_and_of_no_use_is_no_matter_without_a_map(tmp_path):
     assert recorded.table["x"].to_numpy() == pytest.approx(NUMBERS)
     assert recorded.report.remarks == ()
     assert list(read_imu(path).table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
-
-
-def test_that_the_height_of_a_reference_does_not_matter_is_said(tmp_path):
-    recorded = read_reference(table(tmp_path), columns={**POSES, "z": "n", "roll": "n"})
-    assert any("no use is made of the reference's z, roll" in s for s in recorded.report.remarks)
-
-
-def test_a_single_axis_of_the_gyroscope_is_read(tmp_path):
-    columns = {**IMU, "gyro_z": "n [deg/s]"}
-    recorded = read_imu(table(tmp_path), columns=columns)
-    assert list(recorded.table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
-    assert recorded.table["gyro_z"].to_numpy() == pytest.approx(np.radians(NUMBERS))
-
-
-@pytest.mark.parametrize(
-    ("description", "reason"),
-    [
-        ("n [deg sideways]", "expected one of [rad], [mrad], [deg], and behind it ccw from east"),
-        ("n [deg cw from south]", "cw from north"),
-        ("n [furlong]", "gives yaw in [furlong], expected one of [rad]"),
-    ],
-)
-def test_words_that_are_not_known_are_refused_with_the_known_ones(tmp_path, description, reason):
-    assert reason in refusal(read_imu, table(tmp_path), {"time": "t", "yaw": description})
-
-
-def test_words_of_an_angle_do_not_fit_another_quantity(tmp_path):
-    sentence = refusal(read_imu, table(tmp_path), {"time": "t", "gyro_z": "n [deg/s cw]"})
-    assert "gives gyro_z in [deg/s cw], expected one of [rad/s]" in sentence
+    mapped = read_reference(table(tmp_path), columns={**POSES, "z": "n", "roll": "n"}).report
+    assert any("no use is made of the reference's z, roll" in s for s in mapped.remarks)
 
 
 @pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
@@ -352,25 +331,23 @@ def test_a_recording_without_times_has_those_of_its_rate(tmp_path, name):
     assert "expected columns for time" in refusal(read_imu, path, {name: "#1"})
 
 
-def test_times_of_no_use_are_replaced_by_those_of_a_rate(tmp_path):
-    path = table(tmp_path, coarse=[float(k // 10) for k in range(COUNT)])
-    recorded = read_imu(path, columns={"time": "coarse", "yaw": "n"}, rate=10.0)
-    assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
-    assert recorded.report.usable == COUNT
-
-
 def test_a_map_says_that_a_file_is_csv_whatever_it_looks_like(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("\n".join(f"{t} 0 0 {n} 0 0 0 1" for t, n in zip(SECONDS, NUMBERS)))
-    recorded = read_imu(path, columns={"time": "#1", "yaw": "#4"})
+    recorded = read_imu(path, columns={"time": "#1", "yaw": "#4", "gyro_z": "#4 [deg/s]"}, rate=5.0)
+    assert list(recorded.table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
+    # Times of no use are replaced by those of a rate.
+    assert recorded.table.index.to_numpy() == pytest.approx(2.0 * SECONDS)
     assert recorded.table["yaw"].to_numpy() == pytest.approx(NUMBERS)
+    assert recorded.table["gyro_z"].to_numpy() == pytest.approx(np.radians(NUMBERS))
     with pytest.raises(RecordingError, match="column map is of use only for format csv"):
         read_imu(path, format="tum", columns={"time": "#1", "yaw": "#4"})
 
 
-def test_a_map_for_a_bag_is_refused(tmp_path):
-    messages = [
-        writers.imu(10**18 + k * 10**8, (0, 0, 0, 1), (0, 0, 0), (0, 0, 9.8)) for k in range(COUNT)
-    ]
-    path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
-    assert "but this is read as bag" in refusal(read_imu, path, {"time": "t", "yaw": "n"})
+DOCUMENT = Path(__file__).resolve().parents[3] / "doc" / "recordings.md"
+
+
+def test_the_documented_quantities_are_those_of_the_code():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    between = text.split("<!-- quantities: begin -->\n")[1].split("<!-- quantities: end -->")[0]
+    assert between.strip() == documentation()

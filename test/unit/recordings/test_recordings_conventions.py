@@ -1,15 +1,17 @@
-"""One drive, written by others in every convention, is the same drive when it is read."""
+"""What others write in every convention, read as one drive, and what conventions may be."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.recordings import frames
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
-from imu_simulation_framework.recordings.imu import imu_table
-from imu_simulation_framework.recordings.reading import read_imu, read_imu_samples, read_reference
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 COUNT = 40
 STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]
@@ -43,8 +45,9 @@ def recorded(frame, order, inverse):
 
 def assert_is_the_imu(table):
     assert table[["roll", "pitch", "yaw"]].to_numpy() == pytest.approx(ANGLES, abs=1e-7)
-    assert table[["gyro_x", "gyro_y", "gyro_z"]].to_numpy() == pytest.approx(GYRO, abs=1e-12)
-    assert table[["accel_x", "accel_y", "accel_z"]].to_numpy() == pytest.approx(ACCEL, abs=1e-12)
+    for name, values in (("gyro", GYRO), ("accel", ACCEL)):
+        axes = [f"{name}_{axis}" for axis in "xyz"]
+        assert table[axes].to_numpy() == pytest.approx(values, abs=1e-12)
 
 
 def assert_is_the_drive(table):
@@ -68,10 +71,9 @@ def test_an_imu_whose_driver_turned_the_orientation_alone(tmp_path, frame, axes)
 def test_both_in_csv(tmp_path, frame, order, inverse):
     positions, quaternions, gyro, accel = recorded(frame, order, inverse)
     columns = {"time": [0.1 * k for k in range(COUNT)]}
-    columns.update(zip(("x", "y", "z"), positions.T.tolist()))
-    columns.update(zip(("qx", "qy", "qz", "qw"), quaternions.T.tolist()))
-    columns.update(zip(("gyro_x", "gyro_y", "gyro_z"), np.degrees(gyro).T.tolist()))
-    columns.update(zip(("accel_x", "accel_y", "accel_z"), (accel / 9.80665).T.tolist()))
+    values = np.hstack([positions, quaternions, np.degrees(gyro), accel / 9.80665])
+    names = "x y z qx qy qz qw gyro_x gyro_y gyro_z accel_x accel_y accel_z"
+    columns.update(zip(names.split(), values.T.tolist()))
     path = writers.write_csv(tmp_path / "a.csv", columns)
     known = {"frame": frame, "quaternion_order": order, "quaternion_inverse": inverse}
     conventions = ImuConventions(gyro_unit="deg/s", accel_unit="g", **known)
@@ -128,9 +130,6 @@ def test_a_heading_is_clockwise_from_north_unless_it_says_otherwise(tmp_path):
     columns = {"time": "t", "x": "e", "y": "n", "heading": "h [deg]"}
     path = angles_csv(tmp_path, *WORDS["cw from north"], "enu")
     assert_is_the_drive(read_reference(path, columns=columns).table)
-    path = angles_csv(tmp_path, *WORDS["ccw from east"], "enu")
-    columns["heading"] = "h [deg ccw from east]"
-    assert_is_the_drive(read_reference(path, columns=columns).table)
 
 
 def test_a_compass_heading_in_a_quaternion_follows_the_convention(tmp_path):
@@ -145,21 +144,88 @@ def test_a_compass_heading_in_a_quaternion_follows_the_convention(tmp_path):
 def test_a_unit_that_a_column_states_wins(tmp_path):
     columns = {"time": [0.1 * k for k in range(COUNT)], "w": np.degrees(GYRO[:, 2]).tolist()}
     path = writers.write_csv(tmp_path / "a.csv", columns)
+    mapping = {"time": "time", "gyro_z": "w [deg/s]"}
     for unit in ("rad/s", "deg/s"):
-        table = read_imu(
-            path,
-            columns={"time": "time", "gyro_z": "w [deg/s]"},
-            conventions=ImuConventions(gyro_unit=unit),
-        ).table
-        assert table["gyro_z"].to_numpy() == pytest.approx(GYRO[:, 2])
+        imu = read_imu(path, columns=mapping, conventions=ImuConventions(gyro_unit=unit))
+        assert imu.table["gyro_z"].to_numpy() == pytest.approx(GYRO[:, 2])
 
 
-def test_the_same_samples_can_be_seen_under_several_conventions(tmp_path):
-    _, quaternions, gyro, accel = recorded("ned", "xyzw", False)
-    messages = [writers.imu(*row) for row in zip(STAMPS, quaternions, gyro, accel)]
-    samples = read_imu_samples(writers.write_bag(tmp_path / "a.bag", {"/imu": messages}))
-    wrong, _ = imu_table(samples)
-    right, _ = imu_table(samples, ImuConventions(frame="ned"))
-    assert_is_the_imu(right)
-    assert np.diff(wrong["yaw"]) == pytest.approx(-np.diff(YAW), abs=0.02)
-    assert np.array_equal(samples.columns["gyro_z"], gyro[:, 2])
+ANY_ANGLES = np.random.default_rng(3).uniform([-3.1, -1.5, -3.1], [3.1, 1.5, 3.1], (20, 3))
+ANY = Rotation.from_euler("ZYX", ANY_ANGLES[:, ::-1])
+
+
+def assert_same_rotation(quaternions, rotations):
+    assert (Rotation.from_quat(quaternions) * rotations.inv()).magnitude() == pytest.approx(
+        np.zeros(len(quaternions)), abs=1e-7
+    )
+
+
+def test_a_quaternion_of_this_packages_own_is_not_touched():
+    quaternions = 1.01 * ANY.as_quat()
+    own = frames.quaternions_from_convention(quaternions, ReferenceConventions())
+    assert np.array_equal(own, quaternions)
+
+
+@pytest.mark.parametrize("useless", [0.0, math.nan])
+@pytest.mark.parametrize("yaw_convention", ["", "ccw_from_north"])
+def test_a_useless_quaternion_stays_as_useless(useless, yaw_convention):
+    conventions = ReferenceConventions("ned", yaw_convention)
+    own = frames.quaternions_from_convention([[useless] * 4], conventions)
+    assert np.array_equal(own, [[useless] * 4], equal_nan=True)
+
+
+@pytest.mark.parametrize("frame", frames.FRAMES)
+@pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
+def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention):
+    """Somebody made a quaternion of roll, pitch and a heading of another kind."""
+    sign, offset = frames.YAW_CONVENTIONS[convention]
+    roll, pitch, yaw = ANY_ANGLES.T
+    heading = sign * (yaw - offset)
+    pitch = -pitch if frame == "ned" else pitch
+    quaternions = Rotation.from_euler("ZYX", np.column_stack([heading, pitch, roll])).as_quat()
+    own = frames.quaternions_from_convention(quaternions, ReferenceConventions(frame, convention))
+    assert_same_rotation(own, ANY)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("frame", "nwu"),
+        ("yaw_convention", "clockwise"),
+        ("quaternion_order", "zyxw"),
+        ("quaternion_inverse", "yes"),
+        ("sensor_axes", "ned"),
+        ("gyro_unit", "rpm"),
+        ("accel_unit", "mg"),
+        ("mounting_yaw", (0.0, 1.0)),
+        ("orientation", "guessed"),
+        ("filter", "madgwick"),
+    ],
+)
+def test_a_convention_that_is_not_known_is_refused_by_name(key, value):
+    with pytest.raises(ConfigurationError, match=f"^{key} "):
+        ImuConventions(**{key: value})
+
+
+def test_levelling_turns_gravity_upright_whatever_the_mounting():
+    ups = np.random.default_rng(5).normal(size=(50, 3))
+    for up in ups / np.linalg.norm(ups, axis=1, keepdims=True):
+        roll, pitch = frames.levelling_roll_pitch(9.8 * up)
+        levelled = Rotation.from_euler("ZYX", (0.3, pitch, roll)).apply(up)
+        # Quarter turns are taken for what is within 10 degrees of one, in both angles.
+        assert levelled[2] > math.cos(math.radians(15.0))
+
+
+@pytest.mark.parametrize(
+    ("up", "expected"),
+    [
+        ((0.1, 9.8, 0.3), (90.0, 0.0)),
+        ((0.1, -9.8, 0.3), (-90.0, 0.0)),
+        ((9.8, 0.2, -0.3), (0.0, -90.0)),
+        ((-9.8, 0.2, 0.3), (0.0, 90.0)),
+        ((0.2, 0.0, -9.8), (180.0, 0.0)),
+        ((0.0, 9.8 * math.sin(0.7), 9.8 * math.cos(0.7)), (math.degrees(0.7), 0.0)),
+    ],
+)
+def test_levelling_angles(up, expected):
+    assert np.degrees(frames.levelling_roll_pitch(up)) == pytest.approx(expected)

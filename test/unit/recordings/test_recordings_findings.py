@@ -65,36 +65,72 @@ def test_nothing_is_said_about_a_good_recording(tmp_path):
     assert "10.00 Hz" in report.sentences()[0]
 
 
-def test_duplicate_stamps(tmp_path):
-    stamps = list(STAMPS)
-    stamps[10] = stamps[11] = stamps[9]
-    recorded = read_reference(written(tmp_path, odometry(stamps)))
-    duplicates = recorded.report.stamps.duplicates
-    assert (duplicates.count, duplicates.first_place) == (2, 11)
-    assert duplicates.first_time == pytest.approx(0.9)
-    assert len(recorded.table) == COUNT - 2
-    assert recorded.table["x"].iloc[9] == pytest.approx(0.9)
-    assert any("2 samples with the time stamp of another" in s for s in recorded.report.sentences())
+def stamped(others):
+    """The drive with other stamps: sample -> which it has."""
+    return odometry([others.get(k, stamp) for k, stamp in enumerate(STAMPS)])
 
 
-def test_unordered_stamps(tmp_path):
-    stamps = list(STAMPS)
-    stamps[20], stamps[21] = stamps[21], stamps[20]
-    recorded = read_reference(written(tmp_path, odometry(stamps)))
-    unordered = recorded.report.stamps.unordered
-    assert (unordered.count, unordered.first_place) == (1, 22)
-    assert unordered.first_time == pytest.approx(2.0)
-    assert recorded.table["x"].iloc[[20, 21]].to_numpy() == pytest.approx([2.1, 2.0])
+NAN, NO_FIX = math.nan, {"status": -1, "latitude": math.nan, "longitude": math.nan}
+TWICE, SWAPPED = {10: STAMPS[9], 11: STAMPS[9]}, {20: STAMPS[21], 21: STAMPS[20]}
+PAUSE = STAMPS[:20] + [stamp + 2 * 10**9 for stamp in STAMPS[20:]]
+WITHOUT_NUMBERS = {"positions": {7: (0, NAN, 0)}, "orientations": {9: (0, 0, math.inf, 1)}}
+HALF = (0.0, 0.0, math.sin(0.25), math.cos(0.25))
+LONG = {4: tuple(1.01 * part for part in HALF), 6: tuple(1.0005 * part for part in HALF)}
+TOLD = {
+    "duplicates": "with the time stamp of another one, dropped",
+    "unordered": "older than one before, sorted in",
+    "missing": "without a time stamp, dropped",
+    "gaps": "of more than usual between samples, the longest",
+    "nan": "with a value that is not a number, dropped",
+    "unnormalised_quaternions": "with a quaternion of a length other than 1, normalised",
+    "zero_quaternions": "with a quaternion of length zero, dropped",
+    "no_fix": "without a fix, dropped",
+    "unknown_variance": "without a known variance, a usual one assumed",
+}
+
+
+@pytest.mark.parametrize(
+    "messages, name, count, place, time, left, value",
+    [
+        (stamped(TWICE), "duplicates", 2, 11, 0.9, COUNT - 2, ("x", 9, 0.9)),
+        (stamped(SWAPPED), "unordered", 1, 22, 2.0, COUNT, ("x", 20, 2.1)),
+        (stamped({5: 0}), "missing", 1, 6, None, COUNT - 1, ("x", 5, 0.6)),
+        (odometry(PAUSE), "gaps", 1, 21, 4.0, COUNT, ("x", 20, 2.0)),
+        # What is dropped leaves a gap.
+        (odometry(positions=dict.fromkeys(range(30, 40), (NAN, 0, 0))), "gaps", 1, 41, 4.0, 50, ()),
+        (odometry(**WITHOUT_NUMBERS), "nan", 2, 8, 0.7, COUNT - 2, ()),
+        # Nobody needs the height.
+        (odometry(positions={7: (0.7, 0.0, NAN)}), "nan", 0, None, None, COUNT, ()),
+        (
+            odometry(orientations=LONG),
+            "unnormalised_quaternions",
+            1,
+            5,
+            0.4,
+            COUNT,
+            ("yaw", 6, 0.5),
+        ),
+        (odometry(orientations={4: (0,) * 4}), "zero_quaternions", 1, 5, 0.4, COUNT - 1, ()),
+        (fixes(single={0: NO_FIX, 9: NO_FIX}), "no_fix", 2, 1, 0.0, COUNT - 2, ()),
+        # It is not believed.
+        (fixes(single={5: {"variance": 0.0}}), "unknown_variance", 1, 6, 0.5, COUNT, ()),
+    ],
+)
+def test_what_is_wrong_is_counted_with_its_place_and_told(
+    tmp_path, messages, name, count, place, time, left, value
+):
+    recorded = read_reference(written(tmp_path, messages))
+    report, told = recorded.report, " ".join(recorded.report.sentences())
+    found = getattr(report, name) if hasattr(report, name) else getattr(report.stamps, name)
+    assert (found.count, found.first_place, report.usable) == (count, place, left)
+    assert (TOLD[name] in told) == bool(count)
+    if time is not None:
+        assert found.first_time == pytest.approx(time)
+        assert f"the first is message {place} at {time:.3f} s" in told
+    if value:
+        assert recorded.table[value[0]].iloc[value[1]] == pytest.approx(value[2])
+    assert np.isfinite(recorded.table.to_numpy()).all()
     assert (np.diff(recorded.table.index) > 0.0).all()
-
-
-def test_missing_stamps(tmp_path):
-    stamps = list(STAMPS)
-    stamps[5] = 0
-    recorded = read_reference(written(tmp_path, odometry(stamps)))
-    assert recorded.report.stamps.missing.count == 1
-    assert recorded.report.stamps.missing.first_place == 6
-    assert len(recorded.table) == COUNT - 1
 
 
 def test_the_time_of_reception_is_taken_where_no_stamp_is_set(tmp_path):
@@ -115,40 +151,6 @@ def test_the_time_of_reception_is_taken_from_rostopic_echo_too(tmp_path):
     recorded = read_reference(path)
     assert recorded.report.time_source == "receipt time"
     assert recorded.table.index[-1] == STAMPS[-1] / 1e9
-
-
-def test_gaps(tmp_path):
-    stamps = STAMPS[:20] + [stamp + 2 * 10**9 for stamp in STAMPS[20:]]
-    report = read_reference(written(tmp_path, odometry(stamps))).report
-    assert report.stamps.gaps.count == 1
-    assert report.stamps.gaps.first_place == 21
-    assert report.stamps.longest_gap == pytest.approx(2.1)
-    assert report.stamps.longest_gap_time == pytest.approx(1.9)
-    assert any("longest 2.100 s at 1.900 s" in sentence for sentence in report.sentences())
-
-
-def test_dropped_samples_leave_a_gap(tmp_path):
-    nan = (math.nan, 0.0, 0.0)
-    recorded = read_reference(
-        written(tmp_path, odometry(positions=dict.fromkeys(range(30, 40), nan)))
-    )
-    assert recorded.report.nan.count == 10
-    assert recorded.report.stamps.gaps.count == 1
-    assert recorded.report.stamps.longest_gap == pytest.approx(1.1)
-
-
-def test_nan_in_a_pose(tmp_path):
-    wrong = {"positions": {7: (0.0, math.nan, 0.0)}, "orientations": {9: (0.0, 0.0, math.inf, 1.0)}}
-    recorded = read_reference(written(tmp_path, odometry(**wrong)))
-    assert (recorded.report.nan.count, recorded.report.nan.first_place) == (2, 8)
-    assert recorded.report.nan.first_time == pytest.approx(0.7)
-    assert np.isfinite(recorded.table.to_numpy()).all()
-
-
-def test_nan_in_a_height_that_nobody_needs_is_no_matter(tmp_path):
-    recorded = read_reference(written(tmp_path, odometry(positions={7: (0.7, 0.0, math.nan)})))
-    assert not recorded.report.nan
-    assert len(recorded.table) == COUNT
 
 
 def test_empty_cells_count_as_nan_with_their_line(tmp_path):
@@ -182,25 +184,6 @@ def test_a_last_line_cut_short_is_left_out(tmp_path):
     assert report.usable == COUNT - 1
 
 
-def test_quaternions_that_are_not_of_unit_length_are_normalised(tmp_path):
-    half = (0.0, 0.0, math.sin(0.25), math.cos(0.25))
-    long = tuple(1.01 * part for part in half)
-    rounded = tuple(1.0005 * part for part in half)
-    recorded = read_reference(written(tmp_path, odometry(orientations={4: long, 6: rounded})))
-    found = recorded.report.unnormalised_quaternions
-    assert (found.count, found.first_place) == (1, 5)
-    assert recorded.table["yaw"].iloc[[4, 6]].to_numpy() == pytest.approx([0.5, 0.5])
-    assert len(recorded.table) == COUNT
-
-
-def test_quaternions_of_length_zero_are_dropped(tmp_path):
-    recorded = read_reference(written(tmp_path, odometry(orientations={4: (0.0,) * 4})))
-    found = recorded.report.zero_quaternions
-    assert (found.count, found.first_place) == (1, 5)
-    assert not recorded.report.unnormalised_quaternions
-    assert len(recorded.table) == COUNT - 1
-
-
 @pytest.mark.parametrize("part", ["gyro", "accel"])
 def test_what_an_imu_says_it_does_not_know_is_left_out(tmp_path, part):
     recorded = read_imu(written(tmp_path, imu(unknown=(part,))))
@@ -229,16 +212,6 @@ def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
     assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))
 
 
-def test_samples_without_a_fix_are_dropped(tmp_path):
-    without = {"status": -1, "latitude": math.nan, "longitude": math.nan}
-    recorded = read_reference(written(tmp_path, fixes(single={0: without, 9: without})))
-    assert (recorded.report.no_fix.count, recorded.report.no_fix.first_place) == (2, 1)
-    assert not recorded.report.nan
-    assert recorded.report.usable == COUNT - 2
-    assert recorded.table.index[0] == pytest.approx(STAMPS[1] / 1e9)
-    assert any("2 samples without a fix" in s for s in recorded.report.sentences())
-
-
 def test_an_unknown_variance_is_assumed_and_told(tmp_path):
     unknown = read_reference(
         written(tmp_path, fixes(every={"covariance_type": 0, "variance": 0.0}))
@@ -251,16 +224,8 @@ def test_an_unknown_variance_is_assumed_and_told(tmp_path):
     assert unknown.table.equals(read_reference(path).table)
 
 
-def test_a_variance_of_zero_is_not_believed(tmp_path):
-    recorded = read_reference(written(tmp_path, fixes(single={5: {"variance": 0.0}})))
-    assert recorded.report.unknown_variance.count == 1
-    assert recorded.report.unknown_variance.first_place == 6
-
-
 def test_the_report_can_be_written_as_json(tmp_path):
-    stamps = list(STAMPS)
-    stamps[5] = 0
-    report = read_reference(written(tmp_path, odometry(stamps))).report
+    report = read_reference(written(tmp_path, stamped({5: 0}))).report
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert values["samples"] == COUNT
     assert values["usable"] == COUNT - 1

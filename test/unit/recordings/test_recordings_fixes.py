@@ -1,4 +1,4 @@
-"""What a receiver tells beside its positions, on the way from samples to a path."""
+"""What a receiver tells, on the way from samples to a path, and in topics beside its positions."""
 
 import json
 
@@ -6,13 +6,14 @@ import numpy as np
 import pymap3d
 import pytest
 import recording_writers as writers
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, wrap
 from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE
 from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.reading import read_reference
+from imu_simulation_framework.recordings.reading import read_reference, read_reference_samples
 from imu_simulation_framework.recordings.reference import reference_table
 
 COUNT, RATE = 300, 5.0
@@ -33,13 +34,12 @@ def samples(deviation=0.5, **columns):
     times, positions, _, _ = truth()
     noise = deviation * np.random.default_rng(7).standard_normal(positions.shape)
     latitude, longitude, _ = pymap3d.enu2geodetic(*(positions + noise).T, 0.0, 48.0, 11.0, 0.0)
-    return Samples(
-        path="drive.csv",
-        format="csv",
-        columns={"stamp": 1.5e9 + times, "latitude": latitude, "longitude": longitude, **columns},
-        places=np.arange(COUNT) + 2,
-        place_name="line",
-    )
+    return lines(stamp=1.5e9 + times, latitude=latitude, longitude=longitude, **columns)
+
+
+def lines(**columns):
+    places = np.arange(len(columns["stamp"])) + 2
+    return Samples("drive.csv", "csv", columns, places, "line")
 
 
 def yaw_error(table, yaw):
@@ -85,14 +85,7 @@ def on_the_floor(rate, error, seed=1):
     times = np.arange(0.0, 120.0, 1.0 / rate)
     noise = error * np.random.default_rng(seed).standard_normal((len(times), 2))
     x, y = (np.column_stack([np.cos(times / 2.0), np.sin(times / 2.0)]) + noise).T
-    recorded = Samples(
-        path="station.csv",
-        format="csv",
-        columns={"stamp": times, "x": x, "y": y},
-        places=np.arange(len(times)) + 2,
-        place_name="line",
-    )
-    return recorded, times, times / 2.0 + np.pi / 2.0
+    return lines(stamp=times, x=x, y=y), times, times / 2.0 + np.pi / 2.0
 
 
 @pytest.mark.parametrize("rate", [1.0, 10.0, 100.0])
@@ -155,13 +148,7 @@ def test_an_outlier_is_told_by_its_line():
 
 def test_poses_have_no_report_on_positioning():
     times, positions, _, yaw = truth()
-    poses = Samples(
-        path="drive.csv",
-        format="csv",
-        columns={"stamp": times, "x": positions[:, 0], "y": positions[:, 1], "yaw": yaw},
-        places=np.arange(COUNT),
-        place_name="line",
-    )
+    poses = lines(stamp=times, x=positions[:, 0], y=positions[:, 1], yaw=yaw)
     assert reference_table(poses)[1].positioning is None
 
 
@@ -182,3 +169,58 @@ def test_variances_of_a_fix_are_the_first_two_of_its_covariances_diagonal(tmp_pa
         path = write(tmp_path / "a.bag", {"/fix": messages})
     report = read_reference(path).report
     assert stated(report) == pytest.approx(np.sqrt((4.0 + 16.0) / 2.0))
+
+
+TOLD = 30
+START, PERIOD = 1_700_000_000 * 10**9, 200_000_000
+STAMPS = [START + PERIOD * k for k in range(TOLD)]
+ROUGH_FIXES = [writers.fix(stamp, 48.0 + 1e-6 * k, 11.0) for k, stamp in enumerate(STAMPS)]
+VELOCITIES = np.column_stack([np.arange(TOLD), -np.arange(TOLD), np.zeros(TOLD)])
+HEADINGS = Rotation.from_euler("Z", 0.1 * np.arange(TOLD)[:, None]).as_quat()
+
+
+def bag(tmp_path, **topics):
+    content = {"/fix": ROUGH_FIXES, **{f"/{name}": messages for name, messages in topics.items()}}
+    return writers.write_bag(tmp_path / "a.bag", content)
+
+
+@pytest.mark.parametrize("make", [writers.twist_stamped, writers.twist_with_covariance_stamped])
+@pytest.mark.parametrize("late", [-60_000_000, 0, 90_000_000])
+def test_the_nearest_velocity_is_taken(tmp_path, make, late):
+    messages = [make(stamp + late, velocity) for stamp, velocity in zip(STAMPS, VELOCITIES)]
+    path = bag(tmp_path, vel=messages)
+    samples = read_reference_samples(path, topic="/fix", velocity_topic="/vel")
+    assert np.array_equal(samples.columns["velocity_east"], VELOCITIES[:, 0])
+    assert np.array_equal(samples.columns["velocity_north"], VELOCITIES[:, 1])
+    assert np.array_equal(samples.columns["latitude"], [fix.latitude for fix in ROUGH_FIXES])
+
+
+def test_a_faster_velocity_of_ros_2(tmp_path):
+    times = [START + PERIOD // 10 * k for k in range(10 * TOLD)]
+    messages = [writers.twist_stamped(time, (k, 0.0, 0.0)) for k, time in enumerate(times)]
+    path = writers.write_ros2_bag(tmp_path / "a", {"/fix": ROUGH_FIXES, "/vel": messages})
+    samples = read_reference_samples(path, velocity_topic="vel")
+    assert np.array_equal(samples.columns["velocity_east"], 10.0 * np.arange(TOLD))
+
+
+def test_where_no_velocity_is_near_it_is_not_known(tmp_path):
+    messages = [writers.twist_stamped(*row) for row in zip(STAMPS[:10], VELOCITIES)]
+    path = bag(tmp_path, vel=messages)
+    east = read_reference_samples(path, velocity_topic="/vel").columns["velocity_east"]
+    assert np.array_equal(np.isfinite(east), np.arange(TOLD) < 10)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        writers.quaternion_stamped,
+        lambda stamp, heading: writers.pose_stamped(stamp, np.zeros(3), heading),
+        lambda stamp, heading: writers.imu(stamp, heading, np.zeros(3), np.zeros(3)),
+        lambda stamp, heading: writers.odometry(stamp, np.zeros(3), heading),
+    ],
+)
+def test_a_heading_of_two_antennas(tmp_path, make):
+    messages = [make(stamp + 1000, heading) for stamp, heading in zip(STAMPS, HEADINGS)]
+    path = bag(tmp_path, heading=messages)
+    samples = read_reference_samples(path, topic="/fix", heading_topic="/heading")
+    assert np.array_equal(samples.matrix(("qx", "qy", "qz", "qw")), HEADINGS)

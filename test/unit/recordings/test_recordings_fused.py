@@ -85,12 +85,6 @@ def test_an_imu_mounted_on_its_side_is_turned_first(tmp_path):
     assert recorded.table["roll"].to_numpy() == pytest.approx(np.zeros(COUNT), abs=1e-9)
 
 
-def test_an_imu_of_north_east_down_is_turned_first(tmp_path):
-    path = written(tmp_path, RATES * [1, -1, -1], UP * [1, -1, -1])
-    recorded = read_imu(path, conventions=ImuConventions(frame="ned"))
-    assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
-
-
 @pytest.mark.parametrize(
     ("accel", "unknown", "why"),
     [

@@ -167,19 +167,16 @@ def test_a_truncated_bag(tmp_path, storage, share):
 @pytest.mark.parametrize("change", [lambda data: data[:-8], lambda data: b"\0\0" + data[2:]])
 def test_a_message_that_is_laid_out_otherwise(tmp_path, change):
     path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()
         database.execute("UPDATE messages SET data = ? WHERE id = 18", (change(data),))
-    database.close()
-    sentence = refusal(path)
-    assert "topic /odom: message 18 is not laid out as nav_msgs/Odometry of ROS 2" in sentence
+    assert "/odom: message 18 is not laid out as nav_msgs/Odometry of ROS 2" in refusal(path)
 
 
 def test_another_database(tmp_path):
-    database = sqlite3.connect(tmp_path / "a.db3")
-    database.execute("CREATE TABLE words (word TEXT)")
-    database.commit()
-    database.close()
+    with closing(sqlite3.connect(tmp_path / "a.db3")) as database:
+        database.execute("CREATE TABLE words (word TEXT)")
+        database.commit()
     assert "ROS 2 bag is truncated or damaged (no such table" in refusal(tmp_path / "a.db3")
 
 
@@ -241,24 +238,22 @@ def test_pages_that_lead_in_circles_come_to_an_end(tmp_path):
     begin = (root - 1) * size
     assert content[begin] == 5  # an inner page of a table's tree
     (cells,) = struct.unpack_from(">H", content, begin + 3)
-    # Many pages above each other, of each of which all cells lead to the next.
     template = bytes(content[begin : begin + size])
     count = len(content) // size
-    for level in range(12):
-        page = bytearray(template)
-        follower = count + level + 1 if level < 11 else count
+
+    def page(follower):
+        """One of which all cells lead to the same page."""
+        changed = bytearray(template)
         for cell in range(cells):
-            (place,) = struct.unpack_from(">H", page, 12 + 2 * cell)
-            struct.pack_into(">I", page, place, follower)
-        struct.pack_into(">I", page, 8, follower)
-        if level:
-            content += page
-        else:
-            struct.pack_into(">I", page, 8, count + 1)
-            for cell in range(cells):
-                (place,) = struct.unpack_from(">H", page, 12 + 2 * cell)
-                struct.pack_into(">I", page, place, count + 1)
-            content[begin : begin + size] = page
+            (place,) = struct.unpack_from(">H", changed, 12 + 2 * cell)
+            struct.pack_into(">I", changed, place, follower)
+        struct.pack_into(">I", changed, 8, follower)
+        return changed
+
+    # Many pages above each other, the last of which leads to the first.
+    content[begin : begin + size] = page(count + 1)
+    for follower in (*range(count + 2, count + 12), count):
+        content += page(follower)
     struct.pack_into(">I", content, 28, len(content) // size)
     path.write_bytes(content)
     assert "ROS 2 bag is truncated or damaged" in refusal(path)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.transform import Rotation
+from true_signals import PERIOD, turned
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
@@ -22,7 +23,6 @@ from imu_simulation_framework.sensors.imu_models.bno055_modes import (
 )
 from imu_simulation_framework.sensors.imu_specification import BNO055_MODES
 
-PERIOD = 0.01
 EARTH = np.array([0.0, 20e-6, -45e-6])
 PERFECT = isf.ImuSpecification("perfect", magnetometer=isf.MagnetometerSpecification())
 DRIFTING = replace(PERFECT, gyroscope=isf.TriadSpecification(turn_on_bias=(0.0, 0.0, 0.01)))
@@ -34,20 +34,13 @@ def motion():
     return isf.rounds(2.0, speed=0.8, radius=3.0)
 
 
-def _last_yaw_error(specification, motion):
-    samples = isf.simulate_imu(motion, specification, magnetic_environment=PLACE)
-    yaw = np.interp(samples.index, motion.time, motion.yaw)
-    return difference(yaw, samples["yaw"].to_numpy())[-1]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_has_its_rate_and_its_sensors(mode, motion):
     samples = isf.simulate_imu(motion, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
     assert np.diff(samples.index) == pytest.approx(1.0 / MODES[mode].rate)
     # A gyroscope that drifts is in the yaw where it is used, and stays where north is known.
-    drift = _last_yaw_error(bno055_in_mode(DRIFTING, mode), motion) - _last_yaw_error(
-        bno055_in_mode(PERFECT, mode), motion
-    )
+    drifting = isf.simulate_imu(motion, bno055_in_mode(DRIFTING, mode), magnetic_environment=PLACE)
+    drift = difference(samples["yaw"].iloc[-1], drifting["yaw"].iloc[-1])
     expected = {"IMU": -0.01 * motion.duration, "COMPASS": 0.0, "M4G": 0.0}.get(mode, -0.01 * 9.0)
     expected = math.remainder(expected, 2.0 * math.pi)
     assert drift == pytest.approx(expected, abs=2e-3)
@@ -98,11 +91,11 @@ def test_a_compass_that_sees_no_direction_keeps_the_last():
     assert yaw_from_quaternion(fused) == pytest.approx(expected, abs=1e-9)
     in_pieces = make_filter(output, PERIOD)
     in_pieces.start([0, 0, 0, 1], force[0], field[0])
-    for first, last in ((1, 3), (3, 6)):
-        some = in_pieces.update_all(
-            np.zeros((last - first, 3)), force[first:last], field[first:last]
+    for some in (slice(1, 3), slice(3, 6)):
+        found = in_pieces.update_all(
+            np.zeros((some.stop - some.start, 3)), force[some], field[some]
         )
-        np.testing.assert_array_equal(some, fused[first:last])
+        np.testing.assert_array_equal(found, fused[some])
 
 
 def test_switched_on_it_starts_after_its_start_up():
@@ -120,44 +113,43 @@ def test_what_a_mode_makes_is_a_specification_like_others(tmp_path):
 
 
 def test_rejection_stays_where_there_is_a_gyroscope_and_a_magnetometer():
-    rejecting = replace(
-        PERFECT,
-        output=isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True),
-    )
+    output = isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True)
     for mode in MODES:
-        output = bno055_in_mode(rejecting, mode).output
-        assert output.magnetic_disturbance_rejection is mode.startswith("NDOF")
+        found = bno055_in_mode(replace(PERFECT, output=output), mode).output
+        assert found.magnetic_disturbance_rejection is mode.startswith("NDOF")
 
 
-def test_what_no_mode_can_be_is_refused():
-    with pytest.raises(ConfigurationError, match="ndof.* IMU"):
-        bno055_in_mode(PERFECT, "ndof")
-    with pytest.raises(ConfigurationError, match="magnetometer"):
-        bno055_in_mode(isf.ImuSpecification(), "M4G")
-    with pytest.raises(ConfigurationError, match="compass.* no magneto"):
-        isf.ImuSpecification(output=isf.OutputSpecification(filter="compass"))
-    with pytest.raises(ConfigurationError, match="compass.* no gyroscope"):
-        isf.OutputSpecification(filter="compass", filter_rate_bias=True)
-    without = isf.simulate_imu(isf.at_rest(1.0), isf.ImuSpecification())
-    with pytest.raises(ConfigurationError, match="magnetic field"):
-        bno055_calibration(without, "NDOF")
-    with pytest.raises(ConfigurationError, match="bno055_mode is 'AMG'"):
-        isf.OutputSpecification(bno055_mode="AMG")
-    with pytest.raises(ConfigurationError, match="mode"):
-        Bno055Calibration("")
+WITHOUT = isf.OutputSpecification(filter="compass")
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: bno055_in_mode(PERFECT, "ndof"), "ndof.* IMU"),
+        (lambda: bno055_in_mode(isf.ImuSpecification(), "M4G"), "magnetometer"),
+        (lambda: isf.ImuSpecification(output=WITHOUT), "compass.* no magneto"),
+        (lambda: replace(WITHOUT, filter_rate_bias=True), "compass.* no gyroscope"),
+        (lambda: bno055_calibration(_handled().iloc[:, :6], "NDOF"), "magnetic field"),
+        (lambda: isf.OutputSpecification(bno055_mode="AMG"), "bno055_mode is 'AMG'"),
+        (lambda: Bno055Calibration(""), "mode"),
+    ],
+)
+def test_what_no_mode_can_be_is_refused(make, words):
+    with pytest.raises(ConfigurationError, match=words):
+        make()
 
 
 def _handled(*turns, still=4.0, turning=1.0):
     """Samples of a sensor that is held still in one position after another."""
-    orientations = [Rotation.identity()]
+    rates = [np.zeros((1, 3))]
     for turn in ((0.0, 0.0, 0.0), *turns):
         steps = round(turning / PERIOD) if any(turn) else 0
-        for _ in range(steps):
-            orientations.append(orientations[-1] * Rotation.from_rotvec(np.array(turn) / steps))
-        orientations += [orientations[-1]] * round(still / PERIOD)
-    truth = Rotation.concatenate(orientations)
-    rate = np.zeros((len(truth), 3))
-    rate[1:] = (truth[:-1].inv() * truth[1:]).as_rotvec() / PERIOD
+        rates += [
+            np.tile(np.divide(turn, turning), (steps, 1)),
+            np.zeros((round(still / PERIOD), 3)),
+        ]
+    rate = np.concatenate(rates)
+    truth = turned(Rotation.identity(), rate)
     force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
     columns = [f"{kind}_{axis}" for kind in ("gyro", "accel", "mag") for axis in "xyz"]
     time = pd.Index(PERIOD * np.arange(len(truth)), name="time")

@@ -1,5 +1,7 @@
 """What motion and surroundings add: warmth by power, supply voltage, low-pass, vibration."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -14,7 +16,6 @@ from imu_simulation_framework.sensors.conditions import (
     Vibration,
     VibrationNoise,
 )
-from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 RATE = 100.0
@@ -27,12 +28,11 @@ def still(seconds, rate=RATE):
     return sources.at_rest(seconds, rate)
 
 
-def gyro(imu, motion, **options):
-    return isf.simulate_imu(motion, imu, **options)[["gyro_x", "gyro_y", "gyro_z"]].to_numpy()
+def signal(kind, imu, motion):
+    return isf.simulate_imu(motion, imu)[[f"{kind}_{axis}" for axis in "xyz"]].to_numpy()
 
 
-def accel(imu, motion, **options):
-    return isf.simulate_imu(motion, imu, **options)[["accel_x", "accel_y", "accel_z"]].to_numpy()
+gyro, accel = partial(signal, "gyro"), partial(signal, "accel")
 
 
 def test_power_warms_as_the_differential_equation_says():
@@ -83,11 +83,8 @@ def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals(
 
 
 def test_above_half_of_the_rate_a_low_pass_leaves_the_signal():
-    motion = ROUND
     imu = isf.ImuSpecification(gyroscope=isf.TriadSpecification(bandwidth=50.0), output=TRUTH)
-    np.testing.assert_array_equal(
-        gyro(imu, motion), gyro(isf.ImuSpecification(output=TRUTH), motion)
-    )
+    np.testing.assert_array_equal(gyro(imu, ROUND), gyro(isf.ImuSpecification(output=TRUTH), ROUND))
 
 
 def test_covariances_are_those_of_what_passes_the_low_pass():
@@ -205,12 +202,6 @@ def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
     assert {"supply voltage", "nonlinearity", "rectified vibration"} <= set(model.names)
 
 
-def test_a_vibrating_imu_without_a_speed_is_refused():
-    model = imu_model(isf.ImuSpecification(vibration=FLAT), 0.01)
-    with pytest.raises(ConfigurationError, match="vibration.* speed"):
-        model.batch(imu_truth(still(1.0)))
-
-
 @pytest.mark.parametrize(
     "make, word",
     [
@@ -220,27 +211,14 @@ def test_a_vibrating_imu_without_a_speed_is_refused():
         (lambda: Vibration(spectrum=((1.0, float("nan")), (2.0, 1.0))), "finite"),
         (lambda: isf.TemperatureProfile(table=((0, 1),), power=((0, 1),)), "power"),
         (lambda: SupplyVoltage(table=3.3), "table"),
+        (
+            lambda: imu_model(isf.ImuSpecification(vibration=FLAT), 0.01).batch(
+                imu_truth(still(1.0))
+            ),
+            "vibration.* speed",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(make, word):
     with pytest.raises(ConfigurationError, match=word):
         make()
-
-
-def test_a_file_says_the_units_of_conditions_and_reads_back(tmp_path):
-    imu = isf.ImuSpecification(
-        gyroscope=isf.TriadSpecification(bandwidth=47.0, nonlinearity=1e-3, supply_bias=1e-4),
-        temperature=isf.TemperatureProfile(power=((0.0, 1.0), (2.0, 3.0)), thermal_resistance=2.0),
-        supply=SupplyVoltage(5.0, ((0.0, 5.0), (1.0, 4.8))),
-        vibration=Vibration(spectrum=FLAT.spectrum, reference_speed=2.0),
-    )
-    path = tmp_path / "imu.yaml"
-    path.write_text(imu_specification_text(imu))
-    assert isf.read_imu_specification(path) == imu
-    for line in (
-        "nonlinearity: [0.001, 0.001, 0.001]  # 1/(rad/s)",
-        "power: [[0.0, 1.0], [2.0, 3.0]]  # s, W",
-        "table: [[0.0, 5.0], [1.0, 4.8]]  # s, V",
-        "spectrum: [[0.0, 0.02], [400.0, 0.02]]  # Hz, (m/s^2)^2/Hz",
-    ):
-        assert f"  {line}\n" in path.read_text("utf-8")

@@ -6,7 +6,7 @@ from earth_flights import flight
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import enu_to_ecef
 
 RECEIVER = isf.GnssSpecification(
     rate=2.0,

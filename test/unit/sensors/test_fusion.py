@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from fused_runs import fuse
 from scipy.spatial.transform import Rotation
+from true_signals import GRAVITY, PERIOD, angles_between, still, tumbling, turned
 
 from imu_simulation_framework.core.angles import (
     difference,
@@ -15,66 +15,54 @@ from imu_simulation_framework.core.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion.choice import make_filter
-from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
+from imu_simulation_framework.sensors.fusion import complementary
+from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.complementary import (
+    ComplementaryFilter,
+    block_length,
+    fuse_block,
+    running_product,
+)
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
-PERIOD = 0.01
-GRAVITY = 9.81
 FILTERS = ("mahony", "vqf")
+LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def _output(filter="mahony", **settings):
-    return OutputSpecification(filter=filter, **settings)
+def _filter(filter="mahony", **settings):
+    return make_filter(OutputSpecification(filter=filter, **settings), PERIOD)
 
 
-def _motion(samples=2000, seed=3, runs=None):
-    """A tumbling body with a fixed origin: true orientations, mean rates, specific forces."""
-    generator = np.random.default_rng(seed)
-    rates = np.cumsum(generator.normal(size=(samples, 3)), axis=0) * 0.03
-    rates -= rates.mean(axis=0)
-    steps = Rotation.from_rotvec(rates * PERIOD)
-    orientations = [Rotation.from_euler("ZYX", [2.0, 0.3, -0.2])]
-    for step in steps[1:]:
-        orientations.append(orientations[-1] * step)
-    orientation = Rotation.concatenate(orientations)
-    force = orientation.inv().apply([0.0, 0.0, GRAVITY])
-    return orientation.as_quat(), rates, force
-
-
-def _angle(ours, expected):
-    return (Rotation.from_quat(ours) * Rotation.from_quat(expected).inv()).magnitude()
+def _angles(rate, force, **settings):
+    """Roll, pitch and yaw of what begins level."""
+    return roll_pitch_yaw_from_quaternion(fuse_run(_filter(**settings), LEVEL, rate, force))
 
 
 @pytest.mark.parametrize("filter", FILTERS)
 def test_perfect_readings_give_the_true_orientation(filter):
-    truth, rate, force = _motion()
-    fused = fuse(_output(filter), PERIOD, truth[0], rate[np.newaxis], force[np.newaxis])
+    truth, rate, force = tumbling()
+    fused = fuse_run(_filter(filter), truth[0], rate, force)
     # vqf filters the accelerometer in a frame that turns with the gyroscope, from sample to sample.
-    assert _angle(fused[0], truth).max() < (1e-11 if filter == "mahony" else 1e-6)
+    assert angles_between(fused, truth).max() < (1e-11 if filter == "mahony" else 1e-6)
 
 
 @pytest.mark.parametrize("filter", FILTERS)
 @pytest.mark.parametrize("rate_bias", [False, True])
-def test_many_runs_equal_one_by_one_equal_sample_by_sample(filter, rate_bias):
-    output = _output(filter, filter_rate_bias=rate_bias)
-    truth, rate, force = _motion(300)
+def test_a_run_equals_its_samples_one_by_one(filter, rate_bias):
+    truth, rate, force = tumbling(300)
     generator = np.random.default_rng(1)
-    rates = rate + generator.normal(size=(3, *rate.shape)) * 0.05
-    forces = force + generator.normal(size=(3, *force.shape)) * 0.2
-    together = fuse(output, PERIOD, truth[0], rates, forces)
-    for run in range(3):
-        alone = fuse(output, PERIOD, truth[0], rates[run : run + 1], forces[run : run + 1])
-        np.testing.assert_allclose(together[run], alone[0], rtol=0.0, atol=1e-12)
-        streaming = make_filter(output, PERIOD)
-        stepped = [streaming.start(truth[0], forces[run, 0])]
-        stepped += [streaming.update(*pair) for pair in zip(rates[run, 1:], forces[run, 1:])]
-        np.testing.assert_allclose(stepped, alone[0], rtol=0.0, atol=1e-12)
+    rate = rate + generator.normal(size=rate.shape) * 0.05
+    force = force + generator.normal(size=force.shape) * 0.2
+    at_once = fuse_run(_filter(filter, filter_rate_bias=rate_bias), truth[0], rate, force)
+    streaming = _filter(filter, filter_rate_bias=rate_bias)
+    stepped = [streaming.start(truth[0], force[0])]
+    stepped += [streaming.update(*pair) for pair in zip(rate[1:], force[1:])]
+    np.testing.assert_allclose(stepped, at_once, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("filter", FILTERS)
 def test_start_keeps_the_yaw_and_takes_the_tilt_from_the_accelerometer(filter):
-    started = make_filter(_output(filter), PERIOD).start(
+    started = _filter(filter).start(
         quaternion_from_roll_pitch_yaw([0.0, 0.0, 2.0]),
         np.array([0.0, math.sin(0.1), math.cos(0.1)]),
     )
@@ -93,16 +81,9 @@ def test_start_copes_with_an_accelerometer_upside_down_or_silent():
 
 def test_tilt_error_decays_with_the_time_constant():
     constant, samples = 2.0, 401
-    force = np.tile([0.0, 0.0, GRAVITY], (samples, 1))
+    _, rate, force, *_ = still(samples)
     force[0] = [0.0, GRAVITY * math.sin(0.05), GRAVITY * math.cos(0.05)]
-    fused = fuse(
-        _output(filter_time_constant=constant),
-        PERIOD,
-        [0.0, 0.0, 0.0, 1.0],
-        np.zeros((1, samples, 3)),
-        force[np.newaxis],
-    )
-    roll = roll_pitch_yaw_from_quaternion(fused[0])[:, 0]
+    roll = _angles(rate, force, filter_time_constant=constant)[:, 0]
     expected = 0.05 * np.exp(-np.arange(samples) * PERIOD / constant)
     np.testing.assert_allclose(roll, expected, rtol=0.01)
 
@@ -110,14 +91,9 @@ def test_tilt_error_decays_with_the_time_constant():
 @pytest.mark.parametrize("filter", FILTERS)
 def test_rate_error_about_the_vertical_is_integrated_and_about_a_horizontal_axis_is_not(filter):
     bias, samples, constant = 0.001, 6001, 3.0
-    rate = np.zeros((1, samples, 3))
-    rate[..., 2] = bias
-    rate[..., 0] = bias
-    force = np.tile([0.0, 0.0, GRAVITY], (1, samples, 1))
-    output = _output(filter, filter_time_constant=constant)
-    angles = roll_pitch_yaw_from_quaternion(
-        fuse(output, PERIOD, [0.0, 0.0, 0.0, 1.0], rate, force)[0]
-    )
+    rate = np.tile([bias, 0.0, bias], (samples, 1))
+    force = still(samples).specific_force
+    angles = _angles(rate, force, filter=filter, filter_time_constant=constant)
     assert angles[-1, 2] == pytest.approx(bias * (samples - 1) * PERIOD, rel=0.01)
     # In equilibrium bias = error / T; vqf's correction is of second order and damps it further.
     if filter == "mahony":
@@ -127,49 +103,41 @@ def test_rate_error_about_the_vertical_is_integrated_and_about_a_horizontal_axis
 
 
 def test_accelerometer_never_turns_the_yaw():
-    generator = np.random.default_rng(4)
-    samples = 500
-    force = generator.normal(size=(1, samples, 3)) + [0.0, 0.0, GRAVITY]
-    fused = fuse(_output(), PERIOD, [0.0, 0.0, 0.0, 1.0], np.zeros((1, samples, 3)), force)
+    force = np.random.default_rng(4).normal(size=(500, 3)) + [0.0, 0.0, GRAVITY]
     # What is left is of second order in the tilt: the vertical itself moves in the sensor.
-    angles = roll_pitch_yaw_from_quaternion(fused[0])
+    angles = _angles(np.zeros((500, 3)), force)
     assert np.abs(angles[:, 2] - angles[0, 2]).max() < 0.1 * np.abs(angles[:, :2]).max()
 
 
 def test_bias_about_horizontal_axes_is_found_when_asked_for():
     bias, samples, constant = 0.01, 8000, 1.0
-    rate = np.full((1, samples, 3), bias)
-    force = np.tile([0.0, 0.0, GRAVITY], (1, samples, 1))
-    angles = []
-    for wanted in (False, True):
-        output = _output(filter_rate_bias=wanted, filter_time_constant=constant)
-        fused = fuse(output, PERIOD, [0, 0, 0, 1], rate, force)
-        angles.append(roll_pitch_yaw_from_quaternion(fused[0, -1]))
-    assert np.abs(angles[0][:2]).max() > 0.9 * bias * constant
+    rate, force = np.full((samples, 3), bias), still(samples).specific_force
+    without, found = (
+        _angles(rate, force, filter_rate_bias=wanted, filter_time_constant=constant)[-1]
+        for wanted in (False, True)
+    )
+    assert np.abs(without[:2]).max() > 0.9 * bias * constant
     # After more than five of the bias' time constants, 15 T, at rest.
-    assert np.abs(angles[1][:2]).max() < 0.01 * bias * constant
+    assert np.abs(found[:2]).max() < 0.01 * bias * constant
     # The yaw's bias cannot be seen.
-    assert angles[1][2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
+    assert found[2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
 
 
 def test_bias_is_found_in_gentle_motion():
     # A robot that drives, brakes and turns by some degrees per second, with a noisy sensor.
     samples, bias = 30_000, np.array([0.006, -0.004, 0.0])
-    time = np.arange(samples) * PERIOD
+    time, generator = np.arange(samples) * PERIOD, np.random.default_rng(5)
+    force = still(samples).specific_force
+    force[:, 0] = 0.2 * np.sin(2.0 * np.pi * time / 7.0)
     yaw_rate = 0.1 * np.sin(2.0 * np.pi * time / 20.0)
-    forward = 0.2 * np.sin(2.0 * np.pi * time / 7.0)
-    upright = np.column_stack([forward, np.zeros(samples), np.full(samples, GRAVITY)])
-    generator = np.random.default_rng(5)
     rate = np.column_stack([np.zeros((samples, 2)), yaw_rate]) + bias
     rate += 0.002 * generator.normal(size=rate.shape)
-    force = upright + 0.05 * generator.normal(size=upright.shape)
+    force += 0.05 * generator.normal(size=force.shape)
     tilts = []
     for wanted in (False, True):
-        output = _output(filter_rate_bias=wanted)
-        fused = fuse(output, PERIOD, [0, 0, 0, 1], rate[np.newaxis], force[np.newaxis])
-        late = roll_pitch_yaw_from_quaternion(fused[0, samples // 2 :])
         # Over whole periods of the motion the acceleration's part has no mean.
-        tilts.append(np.abs(late[-14_000:, :2].mean(axis=0)))
+        late = _angles(rate, force, filter_rate_bias=wanted)[-14_000:, :2]
+        tilts.append(np.abs(late.mean(axis=0)))
     assert np.all(tilts[0] > 0.8 * 3.0 * np.abs(bias[:2]))
     assert np.all(tilts[1] < 0.1 * tilts[0])
 
@@ -181,10 +149,7 @@ def _shaken(seed, samples=12_000):
     phase, lag = generator.uniform(0.0, 2.0 * np.pi, size=(2, 3))
     swing = 2.0 * np.pi * frequency * np.arange(samples)[:, np.newaxis] * PERIOD + phase
     rate = 3.0 * np.sin(swing)
-    orientations = [Rotation.identity()]
-    for step in Rotation.from_rotvec(rate[1:] * PERIOD):
-        orientations.append(orientations[-1] * step)
-    orientation = Rotation.concatenate(orientations)
+    orientation = turned(Rotation.identity(), rate)
     acceleration = 6.0 * np.sin(swing + lag)
     force = orientation.inv().apply(acceleration + [0.0, 0.0, GRAVITY])
     return orientation, rate, force
@@ -228,4 +193,84 @@ def test_a_steady_curve_is_not_taken_for_a_bias():
 def test_a_missing_library_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "vqf", None)
     with pytest.raises(ConfigurationError, match="vqf"):
-        make_filter(OutputSpecification(filter="vqf"), PERIOD)
+        _filter("vqf")
+
+
+# Mahony's filter over a whole series equals the loop over its samples.
+KINDS = ("standing still", "drive", "accelerating", "tumbling", "free fall")
+
+
+def _series(kind, samples):
+    generator = np.random.default_rng(5)
+    time = PERIOD * np.arange(samples)
+    rate = np.sin(np.outer(time, (1.0, 0.7, 0.1))) * (0.02, 0.01, 0.3)
+    force = still(samples).specific_force
+    if kind == "standing still":
+        rate[:] = 0.0
+    elif kind == "free fall":
+        force[samples // 3 : samples // 2] = 0.0
+    elif kind == "drive":
+        rate += 2e-3 * generator.normal(size=rate.shape)
+        force += 0.1 * generator.normal(size=force.shape)
+    elif kind == "accelerating":
+        force[:, :2] += 3.0 * np.sin(np.outer(time, (0.9, 1.7)))
+        rate += 0.05
+    elif kind == "tumbling":
+        rate = np.cumsum(generator.normal(size=rate.shape), axis=0) * 0.05
+        force += 3.0 * generator.normal(size=force.shape)
+    return rate, force
+
+
+def _started(time_constant=3.0):
+    filter = ComplementaryFilter(PERIOD, time_constant)
+    filter.start(LEVEL, np.array([0.3, -0.2, 9.7]))
+    return filter
+
+
+def _loop(filter, rate, force):
+    return np.array([filter.update(*pair) for pair in zip(rate, force)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("time_constant", [0.2, 3.0, 30.0])
+def test_a_series_equals_its_samples_one_by_one(kind, time_constant):
+    rate, force = _series(kind, 12_000)
+    at_once, stepped = _started(time_constant), _started(time_constant)
+    fused = at_once.update_all(rate, force)
+    assert angles_between(fused, _loop(stepped, rate, force)).max() < 1e-12
+    # It goes on from there.
+    more = at_once.update(rate[0], force[0])
+    assert angles_between([more], [stepped.update(rate[0], force[0])]).max() < 1e-12
+
+
+def test_a_drive_needs_no_loop():
+    rate, force = _series("drive", 60_000)
+    assert block_length(PERIOD, 3.0) > len(rate)
+    assert fuse_block(tuple(LEVEL), rate, force, PERIOD, 3.0) is not None
+
+
+def test_what_does_not_converge_is_looped_over(monkeypatch):
+    rate, force = _series("accelerating", 2000)
+    monkeypatch.setattr(complementary, "fuse_block", lambda *_: None)
+    found, expected = _started().update_all(rate, force), _loop(_started(), rate, force)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("time_constant", [1e-4, 0.01, 0.1])
+def test_a_time_constant_of_few_samples_is_looped_over(time_constant):
+    assert block_length(PERIOD, time_constant) == 0
+    rate, force = _series("drive", 1000)
+    at_once, stepped = _started(time_constant), _started(time_constant)
+    np.testing.assert_array_equal(at_once.update_all(rate, force), _loop(stepped, rate, force))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 99, 100, 101])
+def test_running_product_is_that_of_rotations(count):
+    turns = Rotation.random(count, random_state=3)
+    expected = [turns[0]]
+    for index in range(1, count):
+        expected.append(expected[-1] * turns[index])
+    # Of length one, whatever lengths the others have.
+    product = running_product(1.001 * turns.as_quat().T).T
+    np.testing.assert_allclose(np.linalg.norm(product, axis=1), 1.0, rtol=0.0, atol=1e-15)
+    assert angles_between(product, Rotation.concatenate(expected).as_quat()).max() < 1e-13

@@ -7,7 +7,6 @@ import pymap3d
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.columns import GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.gnss.receiver import (
@@ -260,11 +259,3 @@ def test_fix_by_fix_it_gives_the_same_as_at_once(motion, size):
     pieces = [measured(stepped, slice(at, at + size)) for at in range(0, len(time), size)]
     assert 100 < len(whole) < len(time)
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
-
-
-def test_a_bundled_receiver_makes_a_reference_of_a_drive():
-    drive = isf.read_drive("a", laps=2)
-    table = isf.simulate_gnss(drive, isf.read_gnss_specification("rtk_heading"))
-    error = wrap(table["heading"].to_numpy() - drive.yaw[::20])
-    assert np.degrees(np.std(error)) < 1.0
-    assert np.hypot(table["x"] - drive.position[::20, 0], 0.0).max() < 0.05

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -20,22 +21,16 @@ NAN, INF = math.nan, math.inf
 
 def test_one_number_stands_for_three_axes():
     triad = TriadSpecification(white_noise=1e-3, random_walk=np.array([1, 2, 3]))
+    assert triad == TriadSpecification(white_noise=[1e-3] * 3, random_walk=(1.0, 2.0, 3.0))
+    assert hash(triad)
     assert triad.white_noise == (1e-3, 1e-3, 1e-3)
     assert triad.random_walk == (1.0, 2.0, 3.0)
     assert TriadSpecification().white_noise == (0.0, 0.0, 0.0)
     assert TriadSpecification(bandwidth=0.01).bandwidth == 0.01
+    signed = ("rate_ramp", "turn_on_bias", "temperature_bias")
+    negative = TriadSpecification(**dict.fromkeys(signed, -1.0))
+    assert all(getattr(negative, name) == (-1.0, -1.0, -1.0) for name in signed)
     assert TriadSpecification().gauss_markov_time == (1000.0, 1000.0, 1000.0)
-
-
-def test_equal_specifications_are_equal_however_they_were_written():
-    written = TriadSpecification(
-        white_noise=[1, 1, 1], scale_factor_and_misalignment=np.eye(3), saturation=2
-    )
-    identity = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    assert written == TriadSpecification(
-        white_noise=1.0, scale_factor_and_misalignment=identity, saturation=(2.0, 2.0, 2.0)
-    )
-    assert hash(written)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +56,6 @@ def test_impossible_errors_are_refused_by_name(values, words):
         TriadSpecification(**values)
 
 
-def test_slopes_and_biases_may_be_negative():
-    triad = TriadSpecification(rate_ramp=-1.0, turn_on_bias=-1.0, temperature_bias=-1.0)
-    assert triad.rate_ramp == triad.turn_on_bias == (-1.0, -1.0, -1.0)
-
-
 @pytest.mark.parametrize(
     "kind, values, words",
     [
@@ -89,14 +79,19 @@ def test_impossible_parts_are_refused_by_name(kind, values, words):
         kind(**values)
 
 
-def test_temperature_approaches_its_end_exponentially():
-    profile = TemperatureProfile(start=20.0, end=40.0, time_constant=10.0)
-    np.testing.assert_allclose(
-        profile.at(np.array([0.0, 10.0, 1e4])), [20.0, 40.0 - 20.0 / math.e, 40.0]
-    )
+def test_an_accelerometer_may_say_that_it_has_no_g_sensitivity():
+    none = {"g_sensitivity": np.zeros((3, 3)).tolist()}
+    read = from_mapping(ImuSpecification, {"accelerometer": none}, "the specification")
+    assert read == ImuSpecification()
+    some = {"g_sensitivity": np.eye(3).tolist()}
+    with pytest.raises(ConfigurationError, match="accelerometer.g_sensitivity is set, but only a"):
+        from_mapping(ImuSpecification, {"accelerometer": some}, "the specification")
 
 
-def test_temperature_follows_a_table_and_holds_its_ends():
+def test_temperature_approaches_its_end_exponentially_or_follows_a_table():
+    approaching = TemperatureProfile(start=20.0, end=40.0, time_constant=10.0)
+    expected = [20.0, 40.0 - 20.0 / math.e, 40.0]
+    np.testing.assert_allclose(approaching.at(np.array([0.0, 10.0, 1e4])), expected)
     profile = TemperatureProfile(start=-50.0, table=((1.0, 20.0), (3.0, 30.0)))
     np.testing.assert_allclose(profile.at(np.array([0.0, 2.0, 9.0])), [20.0, 25.0, 30.0])
 

@@ -4,7 +4,6 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import from_mapping
-from imu_simulation_framework.sensors.files import imu_specification_text, load_imu_specification
 from imu_simulation_framework.sensors.formats.base import unsaid
 
 PERIOD = 0.01
@@ -101,16 +100,6 @@ def test_its_covariance_is_that_of_its_samples():
     covariance = imu.magnetic_covariance(PERIOD)
     assert covariance[0] == pytest.approx(1e-14 / PERIOD + 9e-14 / 12.0)
     assert isf.ImuSpecification().magnetic_covariance() == (0.0,) * 9
-
-
-def test_a_file_holds_it(tmp_path):
-    path = tmp_path / "imu.yaml"
-    for imu in (specified(white_noise=1e-7, hard_iron=HARD, soft_iron=SOFT), specified()):
-        path.write_text(imu_specification_text(imu))
-        assert load_imu_specification(path) == imu
-    text = imu_specification_text(specified(hard_iron=HARD))
-    assert "hard_iron: [2e-06, -1e-06, 3e-06]  # T\n" in text
-    assert "magnetometer" not in imu_specification_text(isf.ImuSpecification())
 
 
 def test_a_format_without_one_says_so():

@@ -30,6 +30,7 @@ from imu_simulation_framework.characterisation.allan.model import (
     averaging_factors,
 )
 from imu_simulation_framework.characterisation.samples_at_rest import SamplesAtRest, threads_for
+from imu_simulation_framework.core.checked_values import checked_band
 from imu_simulation_framework.sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,
@@ -132,30 +133,29 @@ class AllanIdentification:
         """
         triads: dict[str, Any] = {}
         for sensor, axes in SENSORS.items():
-            results = [self.axes.get(axis) for axis in axes]
+            results: list[Any] = [self.axes.get(axis) for axis in axes]
             values: dict[str, Any] = {
                 term: tuple(result.signed(term) if result else 0.0 for result in results)
                 for term in TERMS
             }
             if walk_limit:
                 values["random_walk"] = tuple(
-                    value or (result and _finite_limit(result.fit.terms["random_walk"])) or 0.0
+                    value or (result and _limit(result)) or 0.0
                     for value, result in zip(values["random_walk"], results)
                 )
             sigmas = tuple(result.signed(GAUSS_MARKOV) if result else 0.0 for result in results)
             values["gauss_markov_sigma"] = sigmas
-            values["gauss_markov_time"] = tuple(_gauss_markov_time(result) for result in results)
+            values["gauss_markov_time"] = tuple(
+                result.fit.gauss_markov_time.value if sigma else _DEFAULT_TIME
+                for result, sigma in zip(results, sigmas)
+            )
             triads[sensor] = TriadSpecification(bias_instability_band=self.band, **values)
         return ImuSpecification(name=name, output=OutputSpecification(rate=self.rate), **triads)
 
 
-def _gauss_markov_time(result) -> float:
-    identified = result is not None and result.signed(GAUSS_MARKOV)
-    return result.fit.gauss_markov_time.value if identified else _DEFAULT_TIME
-
-
-def _finite_limit(estimate) -> float:
-    return estimate.high if np.isfinite(estimate.high) else estimate.value
+def _limit(result) -> float:
+    walk = result.fit.terms["random_walk"]
+    return walk.high if np.isfinite(walk.high) else walk.value
 
 
 def identify(
@@ -166,8 +166,9 @@ def identify(
     """Identify Q, N, B, K and R of every axis, and what a real sensor has besides.
 
     Several recordings of one sensor count with the inverse of their covariance: the terms are
-    fitted to the Allan variances of all at once. (Averages of separate results, weighted with
-    their own variances, would prefer whichever happens to be small.)
+    fitted to the Allan variances of all at once. (Averages of separate results, weighted with their
+    own variances, would prefer whichever happens to be small.) Raises ConfigurationError: the band
+    is not two positive times, the shorter one first.
 
     Parameters
     ----------
@@ -179,6 +180,7 @@ def identify(
         Called without arguments, once for each axis of each recording and once more for each axis.
     """
     step = progress or (lambda: None)
+    band = checked_band("band", band)
     recordings = tuple(recordings)
     names = recordings[0].names
     models = [RecordingModel(recording, band) for recording in recordings]
@@ -201,4 +203,4 @@ def identify(
         variances = computed[axis :: len(names)]
         results[name] = identify_axis(models, axis, variances, planner, comparisons)
         step()
-    return AllanIdentification(recordings, results, (band[0], band[1]))
+    return AllanIdentification(recordings, results, band)

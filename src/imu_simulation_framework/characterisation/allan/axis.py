@@ -16,13 +16,7 @@ from scipy.linalg import block_diag
 from scipy.optimize import nnls
 from scipy.stats import chi2, norm
 
-from imu_simulation_framework.characterisation.allan.extended import (
-    SpectralLine,
-    error_covariance,
-    fit_real_sensor,
-    remove_lines,
-    weigh_slow_terms,
-)
+from imu_simulation_framework.characterisation.allan import extended
 from imu_simulation_framework.characterisation.allan.fit import (
     CONFIDENCE,
     DETECTION_DEVIATIONS,
@@ -107,20 +101,10 @@ IDENTIFIED, FITTED, CLOSEST = "identified", "fitted", "closest to the curve"
 def chosen_coefficients(fit, bands, shapes_at):
     """Return squared coefficients of a sensor whose curve lies inside the measured bands.
 
-    Parameters
-    ----------
-    fit : AllanFit
-    bands : sequence of AllanBand
-        Of each recording, not widened by an error of the model.
-    shapes_at : callable
-        From averaging times [s] to the Allan variances of the terms, shape (n, terms).
-
-    Returns
-    -------
-    squares : ndarray, shape (terms,)
-        Of the first choice that lies inside, or else is the least outside.
-    choice : str
-        ``IDENTIFIED``, ``FITTED`` or ``CLOSEST``.
+    ``bands`` (sequence of AllanBand): of each recording, not widened by an error of the model;
+    ``shapes_at``: from averaging times [s] to the Allan variances of the terms, shape (n, terms).
+    Returns ``squares`` (terms,): of the first choice that lies inside, or else is the least
+    outside; ``choice``: ``IDENTIFIED``, ``FITTED`` or ``CLOSEST``.
     """
     names = list(fit.terms)
     identified = np.array([fit.terms[name].identified for name in names])
@@ -130,11 +114,7 @@ def chosen_coefficients(fit, bands, shapes_at):
         fitted[0] = 0.0
     # A ramp is the same in every run of the simulated sensor: not without need.
     steady = np.where(identified | (np.array(names) != TERMS[4]), fitted, 0.0)
-    choices = [
-        (np.where(identified, fitted, 0.0), IDENTIFIED),
-        (steady, FITTED),
-        (fitted, FITTED),
-    ]
+    choices = [(np.where(identified, fitted, 0.0), IDENTIFIED), (steady, FITTED), (fitted, FITTED)]
     shapes = [shapes_at(band.tau) for band in bands]
     outside = []
     for squares, choice in choices:
@@ -184,36 +164,19 @@ class NeededDuration:
 class AxisResult:
     """What is known of one axis.
 
-    Attributes
-    ----------
-    fit : AllanFit
-        To all recordings together.
-    single_fits : tuple of AllanFit
-        To each recording alone, if there are several.
-    lines : tuple of tuple of SpectralLine
-        What was taken out of each recording before the fit, empty where nothing was.
-    curves : tuple of AllanCurve
-        One for each recording, without its lines.
-    recorded : tuple of ndarray
-        The Allan deviations with them, at the same averaging times.
-    bands : tuple of AllanBand
-        Where the identified sensor's Allan deviation is expected, one for each recording.
-    squares : ndarray, shape (terms,)
-        Squared coefficients of the sensor that is identified.
-    choice : str
-        Why these: see :func:`chosen_coefficients`.
-    departures : tuple of Departure
-        Where that sensor leaves a band.
-    needed : dict of str to NeededDuration
-        For each of the five terms that is not identified, but for a quantisation hidden by the
-        sensor's filter.
-    ramp_sign : float
-        1 or -1: whether the reading grew or fell over the recordings.
+    ``fit`` is one to all recordings together, ``single_fits`` are those to each alone, if there are
+    several. For each recording there are ``lines`` that were taken out of it before the fit,
+    ``curves`` without them, the Allan deviations with them as ``recorded`` at the same averaging
+    times, and ``bands`` where the identified sensor's is expected. ``squares`` (terms,) are the
+    squared coefficients of that sensor, ``choice`` says why these (see
+    :func:`chosen_coefficients`), and ``departures`` where it leaves a band. ``needed`` has each of
+    the five terms that is not identified, but for a quantisation hidden by the sensor's filter;
+    ``ramp_sign`` is 1 or -1: whether the reading grew or fell over the recordings.
     """
 
     fit: AllanFit
     single_fits: tuple[AllanFit, ...]
-    lines: tuple[tuple[SpectralLine, ...], ...]
+    lines: tuple[tuple[extended.SpectralLine, ...], ...]
     curves: tuple[AllanCurve, ...]
     recorded: tuple[np.ndarray, ...]
     bands: tuple[AllanBand, ...]
@@ -258,13 +221,11 @@ class RecordingModel:
     def terms(self, gauss_markov_time=None):
         """Allan variances of the terms, and their covariance."""
         if gauss_markov_time not in self._terms:
+            model = (self.period, self.band, gauss_markov_time)
             self._terms[gauss_markov_time] = (
-                allan_variance_of_terms(self.tau, self.period, self.band, gauss_markov_time),
-                allan_covariance(
-                    self.factors, self.recording.lengths, self.period, self.band,
-                    gauss_markov_time,
-                ),
-            )  # fmt: skip
+                allan_variance_of_terms(self.tau, *model),
+                allan_covariance(self.factors, self.recording.lengths, *model),
+            )
         return self._terms[gauss_markov_time]
 
     def parts(self, axis):
@@ -304,9 +265,9 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
         max(model.longest for model in models),
     )
     if fit is None:
-        fit = fit_real_sensor(np.concatenate([model.tau for model in models]), *beside)
+        fit = extended.fit_real_sensor(np.concatenate([model.tau for model in models]), *beside)
     else:
-        fit = weigh_slow_terms(fit, *beside)
+        fit = extended.weigh_slow_terms(fit, *beside)
     single = [
         _fit_alike(model, variance, fit)
         for model, variance in zip(models, variances)
@@ -320,20 +281,13 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
         for term in TERMS
         if not fit.terms[term].identified and term not in hidden
     }
-    rise = sum(_rise(part) * len(part) for model in models for part in model.parts(axis))
-    return AxisResult(
-        fit,
-        tuple(single),
-        lines,
-        curves,
-        recorded,
-        bands,
-        squares,
-        choice,
-        departures,
-        needed,
-        -1.0 if rise < 0.0 else 1.0,
-    )
+    rise = 0.0
+    for part in (one for model in models for one in model.parts(axis)):
+        half = len(part) // 2
+        rise += float(np.mean(part[half:]) - np.mean(part[:half])) * len(part)
+    measured = (tuple(single), lines, curves, recorded, bands)
+    sign = -1.0 if rise < 0.0 else 1.0
+    return AxisResult(fit, *measured, squares, choice, departures, needed, sign)
 
 
 def _joined(models, time):
@@ -374,7 +328,7 @@ def _without_lines(models, axis, variances):
     """Allan variances without the narrow lines of each recording, and these."""
     cleaned, lines = [], []
     for model, variance in zip(models, variances):
-        parts, found = remove_lines(model.parts(axis), model.recording.rate)
+        parts, found = extended.remove_lines(model.parts(axis), model.recording.rate)
         cleaned.append(model.variance(parts) if found else variance)
         lines.append(found)
     return cleaned, tuple(lines)
@@ -392,7 +346,7 @@ def _fit_alike(model, variance, fit) -> AllanFit:
         shapes[used],
         lambda squares: covariance.of(squares)[np.ix_(used, used)],
         smoothing=True,
-        model_error=error_covariance(model.tau[used], fit.model_error),
+        model_error=extended.error_covariance(model.tau[used], fit.model_error),
     )
 
 
@@ -401,9 +355,8 @@ def _sensor(models, curves, fit, comparisons):
     time = fit.gauss_markov_time
 
     def shapes_at(tau):
-        return allan_variance_of_terms(
-            tau, models[0].period, models[0].band, time and time.value
-        )  # fmt: skip
+        band = models[0].band
+        return allan_variance_of_terms(tau, models[0].period, band, time and time.value)
 
     pairs = list(zip(models, curves))
     narrow = [measured_band(curve, model.longest, comparisons) for model, curve in pairs]
@@ -430,9 +383,3 @@ def _needed(planner, fit, term) -> NeededDuration:
         assumed = assumed if assumed > 0.25 * estimate.high else 0.5 * estimate.high
     squares = np.maximum(fit.squares[: len(TERMS)], 0.0)
     return NeededDuration(assumed, planner.duration(squares, TERMS.index(term), assumed))
-
-
-def _rise(part) -> float:
-    """Return the mean of the second half less that of the first."""
-    half = len(part) // 2
-    return float(np.mean(part[half:]) - np.mean(part[:half]))

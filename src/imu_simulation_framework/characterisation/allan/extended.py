@@ -42,8 +42,8 @@ from imu_simulation_framework.characterisation.allan.fit import (
 )
 from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, TERMS
 
-ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])
-"""Relative errors of the modelled Allan variance that are tried."""
+# Relative errors of the modelled Allan variance that are tried.
+_ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])
 
 LONGEST_START = 10.0  # s
 _LEFT_OUT = 2.0 * np.log(2.0)
@@ -87,7 +87,7 @@ class RestrictedLikelihood:
         possible = tau[: max(1, len(tau) - _MIN_POINTS) : _STRIDE]
         return possible[possible <= LONGEST_START]
 
-    def best(self, starts=None, errors=ERRORS):
+    def best(self, starts=None, errors=_ERRORS):
         """Return deviance, start and error of the largest restricted likelihood over a grid."""
         best = (np.inf, 0.0, 0.0)
         for start in self.starts() if starts is None else starts:
@@ -195,17 +195,11 @@ def _possible_times(duration):
 def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
     """Fit the standard terms and what a real sensor has besides.
 
-    Parameters
-    ----------
-    tau, variances : ndarray, shape (n,)
-        Averaging times [s] and estimated Allan variances; those of several recordings one after
-        the other.
-    model : callable
-        From the correlation time of a Gauss-Markov process [s], or None, to the Allan variances
-        of the terms, shape (n, terms), and a function from squared coefficients to the
-        covariance of ``variances``.
-    duration : float
-        Of the longest contiguous part [s].
+    ``tau``, ``variances`` (n,): averaging times [s] and estimated Allan variances; those of several
+    recordings one after the other. ``model``: from the correlation time of a Gauss-Markov process
+    [s], or None, to the Allan variances of the terms, shape (n, terms), and a function from squared
+    coefficients to the covariance of ``variances``; ``duration``: of the longest contiguous part
+    [s].
     """
     likelihood = RestrictedLikelihood(tau, variances, *model(None))
     without, start, error = likelihood.best()
@@ -241,13 +235,8 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
     if np.any(3.0 * fit.squares[0] / tau[tau < start] ** 2 > variances[tau < start]):
         # Quantisation would show most at the shortest times: this is something else.
         terms[TERMS[0]] = TermEstimate(0.0, 0.0, np.inf, False)
-    return replace(
-        fit,
-        terms=terms,
-        start=float(start),
-        model_error=float(error),
-        gauss_markov_time=time,
-    )
+    described = {"start": float(start), "model_error": float(error), "gauss_markov_time": time}
+    return replace(fit, terms=terms, **described)
 
 
 def _gauss_markov_time(tau, variances, model, duration, start, without):
@@ -256,10 +245,17 @@ def _gauss_markov_time(tau, variances, model, duration, start, without):
     One recording tells the time within a factor of two or three at best. Of those times that it
     cannot tell apart, the one counts whose curve stays closest to the measured one.
     """
+    seen = (tau >= max(start, _CLOSE)) & (tau <= duration / _TENTH)
 
     def judged(times):
         """Restricted likelihood of each time, and how far its curve is from the measured one."""
-        return np.array([_judged(tau, variances, *model(time), duration, start) for time in times])
+        found = []
+        for shapes, covariances in map(model, times):
+            likelihood = RestrictedLikelihood(tau, variances, shapes, covariances)
+            deviance = likelihood.best([start])[0]
+            ratio = (shapes @ likelihood.squares)[seen] / variances[seen]
+            found.append((deviance, np.abs(np.log(ratio)).max(initial=0.0)))
+        return np.array(found)
 
     times = _possible_times(duration)
     deviances = judged(times)
@@ -267,9 +263,8 @@ def _gauss_markov_time(tau, variances, model, duration, start, without):
     if without - deviances[best, 0] < GAIN:
         return None, ()
     # A long recording tells the time better than the steps of the first search.
-    finer = np.geomspace(
-        times[max(best - 1, 0)], times[min(best + 1, len(times) - 1)], _FINER_STEPS
-    )  # fmt: skip
+    ends = times[max(best - 1, 0)], times[min(best + 1, len(times) - 1)]
+    finer = np.geomspace(*ends, _FINER_STEPS)
     deviances = np.concatenate([deviances, judged(finer)])
     times = np.concatenate([times, finer])
     same = np.flatnonzero(deviances[:, 0] < deviances[:, 0].min() + _SAME)
@@ -282,14 +277,6 @@ def _gauss_markov_time(tau, variances, model, duration, start, without):
         float(high * half) if high < times.max() else np.inf,
     )
     return estimate, (low, high)
-
-
-def _judged(tau, variances, shapes, covariances, duration, start):
-    likelihood = RestrictedLikelihood(tau, variances, shapes, covariances)
-    deviance = likelihood.best([start])[0]
-    seen = (tau >= max(start, _CLOSE)) & (tau <= duration / _TENTH)
-    ratio = (shapes @ likelihood.squares)[seen] / variances[seen]
-    return deviance, np.abs(np.log(ratio)).max(initial=0.0)
 
 
 _SEGMENT = 330.0  # s

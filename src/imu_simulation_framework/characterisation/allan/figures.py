@@ -13,9 +13,7 @@ from imu_simulation_framework.report import colours
 from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.sensors.triads import TRIADS
 
-READ_OFF = (1.0, 3.0)
-"""Averaging times [s] at which N and K are where their lines pass."""
-
+_READ_OFF = (1.0, 3.0)  # Averaging times [s] at which N and K are where their lines pass
 _FIT = {"color": colours.SIMULATED, "linewidth": 1.8}
 _SENSOR = {"color": colours.SENSOR, "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
 _LIMIT = {"color": colours.SIMULATED, "linewidth": 1.4, "linestyle": (0, (5, 1.5))}
@@ -36,14 +34,8 @@ _TERMS = {
 def raw_figure(recording, sensor) -> Figure:
     """Return what was recorded at rest, the limits beyond which a sample is an outlier, and those.
 
-    Beside each axis is the distribution of its deviations from the median of some seconds, with
-    the quartiles from which the limits are counted.
-
-    Parameters
-    ----------
-    recording : SamplesAtRest
-    sensor : str
-        ``gyroscope`` or ``accelerometer``.
+    Beside each axis is the distribution of its deviations from the median of some seconds, with the
+    quartiles from which the limits are counted. ``sensor``: ``gyroscope`` or ``accelerometer``.
     """
     unit = TRIADS[sensor].unit.replace("^2", "²")
     figure = Figure(x="time after the first sample [s]", widths=(3.0, 1.0))
@@ -76,11 +68,7 @@ def raw_figure(recording, sensor) -> Figure:
 def allan_figure(identification, sensor) -> Figure:
     """Return the Allan deviation with its interval, the fit and its terms.
 
-    Parameters
-    ----------
-    identification : AllanIdentification
-    sensor : str
-        ``gyroscope`` or ``accelerometer``.
+    ``sensor``: ``gyroscope`` or ``accelerometer``.
     """
     unit = TRIADS[sensor].unit.replace("^2", "²")
     figure = Figure(x="averaging time [s]")
@@ -160,7 +148,7 @@ def _read_off(figure, result, limits):
     """Mark the lines of white noise and random walk where they have the values N and K."""
     tau = result.curves[0].tau
     squares = dict(zip(result.fit.terms, result.fit.squares))
-    for time, term in zip(READ_OFF, ("white_noise", "random_walk")):
+    for time, term in zip(_READ_OFF, ("white_noise", "random_walk")):
         figure.mark(time, _THIN_GREY)
         figure.text(time, 1.05 * limits[0], f"{time:g} s", colours.TEXT_GREY)
         value = np.sqrt(max(0.0, squares[term]))

@@ -16,12 +16,10 @@ import numpy as np
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, refuse_absurd
+from imu_simulation_framework.recordings import cleaning, messages
 from imu_simulation_framework.recordings.formats.any_format import sample_blocks
 from imu_simulation_framework.recordings.frames import ImuConventions, conventional_imu
 from imu_simulation_framework.recordings.imu import without_unknown
-from imu_simulation_framework.recordings.report import RecordingReport
 
 _ROWS_AT_ONCE = 20_000
 _GROUPS = (GYRO, ACCEL)
@@ -76,7 +74,7 @@ class RecordedAtRest:
 
     times: np.ndarray
     axes: ColumnsOnDisk
-    report: RecordingReport
+    report: cleaning.RecordingReport
 
 
 def read_at_rest(
@@ -90,6 +88,9 @@ def read_at_rest(
 ) -> RecordedAtRest:
     """Read gyroscope, accelerometer, or single axes of them; an orientation does not matter.
 
+    Raises RecordingError: the recording cannot be read or used, or the disk has no room for its
+    numbers.
+
     Parameters
     ----------
     path, topic, columns, rate
@@ -97,11 +98,6 @@ def read_at_rest(
     stamp_limits : StampLimits, optional
     progress : callable, optional
         Called with the number of bytes of each block of text that is read.
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read or used, or the disk has no room for its numbers.
     """
     try:
         return _read(path, topic, columns, rate, stamp_limits or StampLimits(), progress)
@@ -132,7 +128,7 @@ def _read(path, topic, columns, rate, limits, progress):
             kept = ColumnsOnDisk([name for name in _USED[:8] if name in used])
         finite = [np.isfinite(samples.matrix(group)).all(axis=1) for group in groups]
         for group, one in zip(groups, finite):
-            refuse_absurd(samples, group, one)
+            cleaning.refuse_absurd(samples, group, one)
         kept.append(samples.columns)
         masks.append(np.array(finite).reshape(len(groups), -1))
         places.append(_range_of(samples.places))
@@ -142,13 +138,13 @@ def _read(path, topic, columns, rate, limits, progress):
         raise RecordingError(f"{samples.source}: no sample holds a number")
     names = [axis for row in given for axis in groups[row]]
     times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
-    cleaner = Cleaner(replace(samples, columns=times, places=_joined(places)))
+    cleaner = cleaning.Cleaner(replace(samples, columns=times, places=_joined(places)))
     del times, places
     if not finite[given].all():
         cleaner.drop(
             ~finite[given].all(axis=0), "nan", f"values of {', '.join(names)} are not numbers"
         )
-    order, report = cleaner.finish(limits, MINIMUM_SAMPLES)
+    order, report = cleaner.finish(limits, cleaning.MINIMUM_SAMPLES)
     axes, recorded = kept.only(names), cleaner.times
     if len(order) < len(recorded) or report.stamps.unordered:
         recorded = recorded[order]

@@ -63,25 +63,14 @@ class TimeEstimate:
 class AllanFit:
     """The terms that describe one axis.
 
-    Attributes
-    ----------
-    terms : dict of str to TermEstimate
-        For each of :data:`.allan.model.TERMS`, and for the Gauss-Markov process if the model has
-        one.
-    squares : ndarray, shape (terms,)
-        Squared coefficients of the fit; terms that are not identified are part of it. The first
-        is below zero behind a low-pass filter.
-    misfit : float
-        Weighted mean square of the residuals, 1 if these terms describe the data.
-    describes : bool
-        Whether the data can have come from these terms; otherwise the weights leave correlation
-        aside, which a wrong description would exploit, and intervals are widened by the misfit.
-    start : float
-        Averaging times from here on are described [s].
-    model_error : float
-        Relative standard deviation of the true Allan variance around that of the terms.
-    gauss_markov_time : TimeEstimate or None
-        Correlation time, if the model has a Gauss-Markov process.
+    ``terms``: for each of :data:`.allan.model.TERMS`, and for the Gauss-Markov process if the model
+    has one. ``squares`` (terms,): squared coefficients of the fit; terms that are not identified
+    are part of it, and the first is below zero behind a low-pass filter. ``misfit``: weighted mean
+    square of the residuals, 1 if these terms describe the data; ``describes``: whether the data can
+    have come from them; otherwise the weights leave correlation aside, which a wrong description
+    would exploit, and intervals are widened by the misfit. ``start``: averaging times from here on
+    are described [s]; ``model_error``: relative standard deviation of the true Allan variance
+    around that of the terms; ``gauss_markov_time``: correlation time, if there is such a process.
     """
 
     terms: dict[str, TermEstimate]
@@ -111,18 +100,14 @@ def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None)
     model_error : ndarray, shape (n, n), optional
         Covariance of the logarithm of the true Allan variances around those of the terms.
     """
-    problem = AllanProblem(
-        variances, shapes, covariances, smoothing=smoothing, model_error=model_error
-    )
+    problem = AllanProblem(variances, shapes, covariances, True, smoothing, model_error)
     squares = problem.solve()
     residuals = problem.whitened(variances - shapes @ squares, squares)
     freedom = max(1, len(variances) - int((squares != 0.0).sum()))
     misfit = float(residuals @ residuals / freedom)
     describes = bool(chi2.sf(misfit * freedom, freedom) > _MISFIT)
     if not describes:
-        problem = AllanProblem(
-            variances, shapes, covariances, False, smoothing, model_error
-        )  # fmt: skip
+        problem = AllanProblem(variances, shapes, covariances, False, smoothing, model_error)
         squares = problem.solve()
         residuals = (variances - shapes @ squares) / problem.deviations(squares)
         misfit = max(1.0, float(residuals @ residuals / freedom))
@@ -174,19 +159,17 @@ class AllanProblem:
         """Return standard deviations of the data."""
         return np.sqrt(np.diag(self.scatter(squares)))
 
-    def _factor(self, squares):
+    def _weighing(self, squares):
         matrix = self.covariance(squares)
-        if not self.correlated:
-            matrix = np.diag(np.diag(matrix))
-        return cho_factor(matrix, lower=True)
+        return matrix if self.correlated else np.diag(np.diag(matrix))
 
     def whitened(self, vectors, squares):
         """Return vectors in units in which the data scatter by one, independently."""
-        return _whiten(self._factor(squares)[0], vectors)
+        return _whiten(cho_factor(self._weighing(squares), lower=True)[0], vectors)
 
     def deviance(self, squares):
         """Minus twice the logarithm of the Gaussian likelihood of the data, up to a constant."""
-        factor = self._factor(squares)[0]
+        factor = cho_factor(self._weighing(squares), lower=True)[0]
         residuals = _whiten(factor, self.variances - self.shapes @ squares)
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
 
@@ -229,12 +212,9 @@ class AllanProblem:
         A term that may have either sign is always present: a filter too weak to show would still
         move white noise by more than its interval.
         """
-        matrix = self.covariance(squares)
-        if not self.correlated:
-            matrix = np.diag(np.diag(matrix))
         present = squares > 0.0
         present[0] |= self.smoothing
-        return square_estimator(self.shapes, matrix, index, present)
+        return square_estimator(self.shapes, self._weighing(squares), index, present)
 
 
 def square_estimator(shapes, covariance, index, present):

@@ -53,21 +53,10 @@ def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
     processes has that :class:`.noise.processes.BiasInstability`
     makes: the same on the plateau, falling outside its band.
 
-    Parameters
-    ----------
-    tau : array_like, shape (n,)
-        Averaging times [s].
-    period : float
-        Time between samples [s].
-    band : pair of float
-        Shortest and longest averaging time of the bias instability [s].
-    gauss_markov_time : float, optional
-        Correlation time of a Gauss-Markov process [s], which is the sixth term then.
-
-    Returns
-    -------
-    ndarray, shape (n, 5) or (n, 6)
-        To be multiplied with Q^2, N^2, B^2, K^2, R^2, sigma^2 and added up.
+    ``tau`` (n,): averaging times [s]; ``period``: time between samples [s]; ``band`` (pair of
+    float): shortest and longest averaging time of the bias instability [s]; ``gauss_markov_time``:
+    correlation time of a Gauss-Markov process [s], which is the sixth term then. Returns (n, 5) or
+    (n, 6) to be multiplied with Q^2, N^2, B^2, K^2, R^2, sigma^2 and added up.
     """
     tau = np.asarray(tau, dtype=float)
     times, sigmas = flicker_processes(band, period)
@@ -108,15 +97,10 @@ class AllanCovariance:
 def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> AllanCovariance:
     """Return the covariance of overlapping Allan variances at several averaging times.
 
-    Parameters
-    ----------
-    factors : array_like of int, shape (n,)
-        Averaging factors ``m``, growing.
-    lengths : array_like of int
-        Number of samples of each contiguous part; the estimates of the parts are averaged with
-        the number of their terms as weights, and ``2 m`` is at most the longest.
-    period, band, gauss_markov_time
-        As for :func:`allan_variance_of_terms`.
+    ``factors`` (n,) of int: averaging factors ``m``, growing. ``lengths`` (array_like of int):
+    number of samples of each contiguous part; the estimates of the parts are averaged with the
+    number of their terms as weights, and ``2 m`` is at most the longest. ``period``, ``band``,
+    ``gauss_markov_time``: as for :func:`allan_variance_of_terms`.
     """
     factors = np.asarray(factors, dtype=float)
     points = np.asarray(lengths, dtype=float)[:, None] + 1.0
@@ -142,7 +126,10 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
     # White noise of the phase: correlated at single lags only, which the nodes do not hit.
     lags, weights = _single_lags(shorter, longer)
     pairs = weights * _pair_counts(lags, shorter, longer, points)
-    quantisation = _phase_noise_correlation(lags, shorter, longer, period)
+    quantisation = np.zeros_like(lags)
+    for weight, one, other in _filter_pairs():
+        quantisation += weight * (lags + (one * shorter - other * longer)[:, None] == 0.0)
+    quantisation *= (0.5 / (shorter * longer * period**2))[:, None]
     correlations = _correlations(lags, shorter, longer, period, processes)
     correlations[_QUANTISATION] = quantisation
     means[_QUANTISATION] = scale * (pairs * quantisation).sum(axis=1)
@@ -238,17 +225,8 @@ def _correlations(lags, shorter, longer, period, processes):
     return {term: scale * values for term, values in correlations.items()}
 
 
-def _phase_noise_correlation(lags, shorter, longer, period):
-    total = np.zeros_like(lags)
-    for weight, one, other in _filter_pairs():
-        total += weight * (lags + (one * shorter - other * longer)[:, None] == 0.0)
-    return total * (0.5 / (shorter * longer * period**2))[:, None]
-
-
 POINTS_PER_DECADE = 8
-LONGEST_SHARE = 5
-"""The longest averaging time is this part of the longest contiguous part."""
-
+_LONGEST_SHARE = 5  # The longest averaging time is this part of the longest contiguous part
 _FINEST = 128
 _AT_ONCE = 2**20
 _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "random_walk": -2}
@@ -260,7 +238,7 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
     From ``_FINEST`` on they are multiples of the stride with which they are estimated, see
     :func:`overlapping_allan_variance`.
     """
-    decades = np.log10(max(1.0, length / LONGEST_SHARE))
+    decades = np.log10(max(1.0, length / _LONGEST_SHARE))
     factors = 10.0 ** np.linspace(0.0, decades, 1 + round(decades * per_decade))
     factors = np.maximum(1, np.floor(factors + 1e-9)).astype(int)
     return np.unique(factors // _strides(factors) * _strides(factors))

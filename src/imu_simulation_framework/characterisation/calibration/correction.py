@@ -5,14 +5,29 @@ A triad that reads
 .. math:: y = (I + M + \mathrm{diag}(\sum_k s_k \Delta T^k)) f + b + \sum_k c_k \Delta T^k
 
 is corrected to the f that gives y, its errors are those of a :class:`.TriadSpecification`.
+
+The keys of its YAML file are the fields of :class:`.ImuCorrection` and :class:`.TriadCorrection`,
+where meaning and unit of each are documented::
+
+    name: my_imu
+    gyroscope:
+      bias: [0.0021, -0.0008, 0.0004]                 # rad/s
+      bias_sigma: [2.0e-5, 2.0e-5, 2.0e-5]            # rad/s
+      scale_factor_and_misalignment: [[0.004, 0.0, 0.0], [0.0, -0.002, 0.0], [0.0, 0.0, 0.001]]
+      temperature_bias: [[1.0e-5, 0.0, 2.0e-5]]       # rad/s/K; a second row would be rad/s/K^2
+      temperature_reference: 25.0                     # degC
+
+What is left out is not corrected.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any, Mapping, Tuple
 
 import numpy as np
+import yaml
 
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.core.checked_values import (
@@ -24,7 +39,8 @@ from imu_simulation_framework.core.checked_values import (
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared, from_mapping
+from imu_simulation_framework.core.settings import Settings, declared, from_mapping, to_mapping
+from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
@@ -61,6 +77,9 @@ def _checked_range(name, value):
 class TriadCorrection(Settings):
     """The errors of three sensors that are to be taken away, and how well they are known.
 
+    Raises ConfigurationError: a value is not what it must be, or the matrix cannot be inverted, at
+    any temperature.
+
     Parameters
     ----------
     bias : 3 float
@@ -79,11 +98,6 @@ class TriadCorrection(Settings):
         [degC]
     temperature_range : 2 float
         Where the polynomials were found; a temperature beyond it counts as its end [degC].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be, or the matrix cannot be inverted, at any temperature.
     """
 
     bias: Axes = declared(_ZERO, checked_axes)
@@ -181,11 +195,8 @@ def correction_of(
     temperature [degC].
     """
 
-    def values(row):
-        return tuple(0.0 if one is None else one.value for one in row)
-
-    def sigmas(row):
-        return tuple(0.0 if one is None else one.sigma for one in row)
+    def values(row, of="value"):
+        return tuple(0.0 if one is None else getattr(one, of) for one in row)
 
     temperature: dict[str, Any] = {}
     if calibration.temperature_bias or calibration.temperature_scale:
@@ -195,14 +206,9 @@ def correction_of(
             "temperature_reference": reference,
             "temperature_range": temperature_range,
         }
-    matrix = calibration.matrix
-    return TriadCorrection(
-        values(calibration.bias),
-        sigmas(calibration.bias),
-        (values(matrix[0]), values(matrix[1]), values(matrix[2])),
-        (sigmas(matrix[0]), sigmas(matrix[1]), sigmas(matrix[2])),
-        **temperature,
-    )
+    bias, matrix = calibration.bias, calibration.matrix
+    matrices: Any = [tuple(values(row, of) for row in matrix) for of in ("value", "sigma")]
+    return TriadCorrection(values(bias), values(bias, "sigma"), *matrices, **temperature)
 
 
 def what_is_left(
@@ -246,10 +252,8 @@ def what_is_left(
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
     """Return the correction that fields of :class:`ImuCorrection` and their values describe.
 
-    Raises
-    ------
-    ConfigurationError
-        A key is unknown, no sensor is there, or a value is not what it must be.
+    Raises ConfigurationError: a key is unknown, no sensor is there, or a value is not what it must
+    be.
     """
     correction = from_mapping(ImuCorrection, content, "the correction")
     if not set(PARTS) & set(content):
@@ -263,3 +267,38 @@ def _polynomial(rows, powers):
         return np.zeros(3)
     total = sum(power[:, None] * np.array(row) for row, power in zip(rows, powers))
     return total[0] if len(total) == 1 else total
+
+
+_UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2", "magnetometer": "T"}
+_KEY_UNITS = {
+    **dict.fromkeys(("bias", "bias_sigma"), "{0}"),
+    **dict.fromkeys(("temperature_reference", "temperature_range"), "degC"),
+    "temperature_bias": "{0}/K, {0}/K^2, ...",
+    "temperature_scale_factor": "1/K, 1/K^2, ...",
+}
+
+
+def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
+    """Read a correction.
+
+    Raises ConfigurationError: the file cannot be read, has an unknown key, or a value is not what
+    it must be.
+    """
+    return read_described(path, "the IMU's correction", correction_from_mapping)
+
+
+def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
+    """Return a correction as YAML, with units; it reads back equal."""
+    content = to_mapping(correction)
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines.append(yaml.safe_dump({"name": content.pop("name")}, width=10**6).strip())
+    for part, values in content.items():
+        lines.append(f"{part}:")
+        for key, value in values.items():
+            unit = _KEY_UNITS.get(key, "").format(_UNITS[part])
+            lines.append(f"  {key}: {_text(value)}" + (f"  # {unit}" if unit else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _text(value) -> str:
+    return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else repr(value)

@@ -126,16 +126,10 @@ _MIN_WEIGHT = np.exp(-7.0)
 class Beforehand:
     """What is thought of slow noise before it is looked for.
 
-    Attributes
-    ----------
-    usual : float
-        B/N from which on larger ones are less and less likely [1/sqrt(s)].
-    tail : int
-        Power of the density of B/N far above that: 2 for half-Cauchy, 1 for even logarithms.
-    none : float
-        Share of sensors without flicker noise; only where there is one axis.
-    walks : bool
-        Whether there may be a random walk.
+    ``usual``: B/N from which on larger ones are less and less likely [1/sqrt(s)]; ``tail``: power
+    of the density of B/N far above that: 2 for half-Cauchy, 1 for even logarithms. ``none``: share
+    of sensors without flicker noise; only where there is one axis. ``walks``: whether there may be
+    a random walk.
     """
 
     usual: float
@@ -171,15 +165,9 @@ def found_noise(
 ) -> list[list[Likely]]:
     """Return for each axis which noise is likely.
 
-    Parameters
-    ----------
-    units : 3 ndarray, shape (n, n)
-        Covariances of the means for N = 1, B = 1 and K = 1, the first diagonal.
-    values : sequence of ndarray, shape (n,)
-        Means of each axis.
-    contrasts : sequence of ndarray, shape (n, n - d)
-        An orthonormal basis of what no parameter of the axis touches.
-    beforehand : Beforehand, optional
+    ``units`` 3 (n, n): covariances of the means for N = 1, B = 1 and K = 1, the first diagonal;
+    ``values`` (sequence of (n,)): means of each axis; ``contrasts`` (sequence of (n, n - d)): an
+    orthonormal basis of what no parameter of the axis touches.
     """
     meeting = _MEETING if beforehand.walks else _MEETING[:1]
     found = []
@@ -348,22 +336,11 @@ def solve(
 ) -> list[Solution]:
     """Fit columns of designs to means.
 
-    Parameters
-    ----------
-    means : Means
-    noise : sequence of SlowNoise, optional
-        Of each axis. By default it is found in the means.
-    seen : ndarray, shape (n, n), optional
-        What slow noise's covariance is multiplied by, where the means see it from changing sides.
-    combinations : ndarray, shape (q, p), optional
-        Combinations of the columns' factors to estimate, by default each of these.
-    beforehand : Beforehand, optional
-        What is thought of noise that is to be found.
-
-    Raises
-    ------
-    RecordingError
-        The columns cannot be told apart, or there are too few means to find noise in.
+    ``noise`` (sequence of SlowNoise): of each axis. By default it is found in the means. ``seen``
+    (n, n): what slow noise's covariance is multiplied by, where the means see it from changing
+    sides; ``combinations`` (q, p): combinations of the columns' factors to estimate, by default
+    each of these; ``beforehand`` (Beforehand): what is thought of noise that is to be found. Raises
+    RecordingError: the columns cannot be told apart, or there are too few means to find noise in.
     """
     for axis in means.axes:
         scaled = _scaled(axis.design)
@@ -388,7 +365,12 @@ def solve(
 
 def _found(means, contrasts, seen, beforehand):
     """Return likely noise of each axis; one that is constant tells nothing of the others."""
-    least = [_least_noise(axis) for axis in means.axes]
+    least = []
+    for axis in means.axes:
+        # What is no noise but the rounding of numbers, so that matrices have an inverse.
+        largest = [np.abs(axis.values).max()]
+        largest += [] if axis.beside is None else [np.sqrt(np.diag(axis.beside).max())]
+        least.append(max(1e-7 * float(max(largest)), 1e-15))
     scatters = [
         float(np.linalg.norm(contrast.T @ axis.values)) > one * np.sqrt(contrast.shape[1])
         for axis, contrast, one in zip(means.axes, contrasts, least)
@@ -402,14 +384,6 @@ def _found(means, contrasts, seen, beforehand):
     ]
 
 
-def _least_noise(axis):
-    """Return what is no noise but the rounding of numbers, so that matrices have an inverse."""
-    largest = float(np.abs(axis.values).max())
-    if axis.beside is not None:
-        largest = max(largest, float(np.sqrt(np.diag(axis.beside).max())))
-    return max(1e-7 * largest, 1e-15)
-
-
 def _solved(means, axis, likely, freedom, seen, combinations) -> Solution:
     size = np.abs(axis.design).max(axis=0)
     scaled = axis.design / size
@@ -420,7 +394,9 @@ def _solved(means, axis, likely, freedom, seen, combinations) -> Solution:
         covariance = sum(level**2 * unit for level, unit in zip(levels, units))
         if axis.beside is not None:
             covariance = covariance + axis.beside
-        solutions.append(_generalised(scaled, axis.values, covariance))
+        solved = cho_solve(cho_factor(covariance, lower=True), scaled)
+        inverse = np.linalg.inv(scaled.T @ solved)
+        solutions.append((inverse @ (solved.T @ axis.values), inverse))
     weights = np.array([one.weight for one in likely])
     combined = (np.eye(len(size)) if combinations is None else combinations) / size
     values = np.array([combined @ solution[0] for solution in solutions])
@@ -462,13 +438,6 @@ def _units(means, seen, band=DEFAULT_BAND):
     return (white, flicker, walk) if seen is None else (white, seen * flicker, seen * walk)
 
 
-def _generalised(design, values, covariance):
-    factor = cho_factor(covariance, lower=True)
-    solved = cho_solve(factor, design)
-    inverse = np.linalg.inv(design.T @ solved)
-    return inverse @ (solved.T @ values), inverse
-
-
 def _mixed(weights, values, spreads, freedom) -> FoundValue:
     """Return mean and interval of a mixture of Student's distributions."""
     value = float(weights @ values)
@@ -492,13 +461,8 @@ def _mixed(weights, values, spreads, freedom) -> FoundValue:
 def block_means(times, values, parts: Sequence, most=150, shortest=1.0):
     """Return means over blocks of times at rest, about ``most`` of at least ``shortest`` [s].
 
-    Returns
-    -------
-    begin, end : ndarray, shape (m,)
-        [s], zero at the first sample.
-    means : ndarray, shape (m, axes)
-    group : ndarray of int, shape (m,)
-        Place of the part.
+    Returns ``begin``, ``end`` (m,) [s], zero at the first sample; ``means`` (m, axes); ``group``
+    (m,) of int: place of the part.
     """
     period = float(np.median(np.diff(times)))
     total = sum(times[part.stop - 1] - times[part.start] + period for part in parts)

@@ -12,56 +12,38 @@ from imu_simulation_framework import __version__
 from imu_simulation_framework.characterisation.calibration.correction import (
     ImuCorrection,
     correction_of,
+    imu_correction_text,
     what_is_left,
 )
-from imu_simulation_framework.characterisation.calibration.correction_file import (
-    imu_correction_text,
-)
-from imu_simulation_framework.characterisation.calibration.figures import calibration_figure
 from imu_simulation_framework.characterisation.calibration.text import rows
+from imu_simulation_framework.core import whole_files
+from imu_simulation_framework.core.checked_values import AXES
+from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    picture,
-    refuse_overwriting,
-    write_whole,
-)
+from imu_simulation_framework.report import colours, style
 from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.report.figure import Figure
+from imu_simulation_framework.sensors import imu_specification
 from imu_simulation_framework.sensors.files import imu_specification_text
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    MagnetometerSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
 
 _KINDS: dict[str, Any] = {
-    "gyroscope": TriadSpecification,
-    "accelerometer": TriadSpecification,
-    "magnetometer": MagnetometerSpecification,
+    "gyroscope": imu_specification.TriadSpecification,
+    "accelerometer": imu_specification.TriadSpecification,
+    "magnetometer": imu_specification.MagnetometerSpecification,
 }
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
     """Write all files of a Calibrated; contents are made before the first is written.
 
-    ``onto`` is the correction of which stays what is not found anew. Returns remarks.
-
-    Raises
-    ------
-    ConfigurationError
-        The name cannot be a sensor's, or a matrix that was found cannot be inverted.
-    ResultError
-        A file cannot be written, or is an input.
+    ``onto`` is the correction of which stays what is not found anew. Returns remarks. Raises
+    ConfigurationError: the name cannot be a sensor's, or a matrix that was found cannot be
+    inverted. Raises ResultError: a file cannot be written, or is an input.
     """
-    temperatures = [result.temperature[r.start : r.stop] for r in result.rests] if (
-        result.temperature is not None
-    ) else []  # fmt: skip
-    span = (
-        (float(np.min(np.concatenate(temperatures))), float(np.max(np.concatenate(temperatures))))
-        if temperatures
-        else (-273.15, 1000.0)
-    )
+    span = (-273.15, 1000.0)
+    if result.temperature is not None and result.rests:
+        used = np.concatenate([result.temperature[r.start : r.stop] for r in result.rests])
+        span = (float(np.min(used)), float(np.max(used)))
     parts = {
         sensor: correction_of(found, result.reference, span)
         for sensor, found in result.sensors.items()
@@ -84,17 +66,17 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
             "imu.yaml is not written"
         )
     contents["calibration.json"] = json_text(_numbers(result)).encode("utf-8")
-    contents["calibration.png"] = picture(drawing(calibration_figure(result)))
-    folder = make_folder(folder)
+    contents["calibration.png"] = whole_files.picture(drawing(_figure(result)))
+    folder = whole_files.make_folder(folder)
     inputs = [one for one in (result.wishes.recording, result.wishes.reference) if one]
     for file in contents:
-        refuse_overwriting(folder / file, inputs)
+        whole_files.refuse_overwriting(folder / file, inputs)
     for file, content in contents.items():
-        write_whole(folder / file, content)
+        whole_files.write_whole(folder / file, content)
     return remarks
 
 
-def _noise(result) -> ImuSpecification:
+def _noise(result) -> imu_specification.ImuSpecification:
     """Return the specification of the noise: as given, or as found."""
     given = result.wishes.noise
     triads = {
@@ -113,7 +95,9 @@ def _noise(result) -> ImuSpecification:
     rate = 1.0 / period
     rate = float(round(rate)) if abs(rate - round(rate)) < 1e-3 * rate else rate
     parts: dict[str, Any] = dict(triads)
-    return ImuSpecification(output=OutputSpecification(rate=rate), **parts)
+    return imu_specification.ImuSpecification(
+        output=imu_specification.OutputSpecification(rate=rate), **parts
+    )
 
 
 def _numbers(result) -> dict:
@@ -138,12 +122,88 @@ def _numbers(result) -> dict:
                 "sensor": sensor,
                 "quantity": quantity,
                 "unit": unit,
-                "value": estimate.value / size,
-                "low": estimate.low / size,
-                "high": estimate.high / size,
+                **{of: getattr(estimate, of) / size for of in ("value", "low", "high")},
             }
             for sensor, quantity, unit, estimate, size in rows(result)
         ],
         "remarks": result.remarks,
         "version": __version__,
     }
+
+
+_CIRCLE = np.linspace(0.0, 2.0 * np.pi, 200)
+
+
+def _figure(result) -> Figure:
+    """Return readings with the times used, bias over temperature, and the magnetometer's sphere.
+
+    ``result``: with ``table``, ``rests``, ``turns``, ``temperature``, ``sensors``, ``sphere`` and
+    ``magnetic``, as :class:`.commands.calibrate_imu.Calibrated` has them.
+    """
+    figure = Figure()
+    if result.table is not None:
+        if set(GYRO) <= set(result.table):
+            _over_time(figure, result, GYRO, np.degrees(1.0), "angular velocity [deg/s]")
+        if set(ACCEL) <= set(result.table):
+            _over_time(figure, result, ACCEL, 1.0, "specific force [m/s^2]")
+        if result.temperature is not None and "gyroscope" in result.sensors:
+            _over_temperature(figure, result)
+    if result.sphere is not None:
+        _sphere(figure, result)
+    return figure
+
+
+def _over_time(figure, result, names, size, text):
+    times = result.table.index.to_numpy() - result.table.index[0]
+    figure.panel(text, x="time [s]", height=280)
+    for used, colour, opacity, name in (
+        (result.rests, colours.REFERENCE, 0.35, "at rest, used"),
+        (result.turns, colours.TRUTH, 0.5, "turn, used"),
+    ):
+        for one in used:
+            figure.span(times[one.start], times[one.stop - 1], colour, opacity, name)
+    for axis, name, look in zip(AXES, names, style.series(3)):
+        figure.line(times, size * result.table[name].to_numpy(), look, axis)
+
+
+def _over_temperature(figure, result):
+    """Bias of the gyroscope in parts of the times at rest, and the polynomials through them."""
+    gyro = np.degrees(result.table[list(GYRO)].to_numpy())
+    found = result.sensors["gyroscope"]
+    means, temperatures = [], []
+    total = sum(rest.stop - rest.start for rest in result.rests)
+    for rest in result.rests:
+        count = max(1, 120 * (rest.stop - rest.start) // total)
+        edges = np.linspace(rest.start, rest.stop, count + 1).round().astype(int)
+        for first, last in zip(edges[:-1], edges[1:]):
+            means.append(gyro[first:last].mean(axis=0))
+            temperatures.append(result.temperature[first:last].mean())
+    drawn = np.linspace(min(temperatures), max(temperatures), 100)
+    powers = [(drawn - result.reference) ** k for k in range(1, 1 + len(found.temperature_bias))]
+    figure.panel("gyroscope at rest [deg/s]", x="temperature [degC]", height=280)
+    for place, (axis, look) in enumerate(zip(AXES, style.series(3))):
+        figure.points(temperatures, np.array(means)[:, place], look["color"])
+        curve = found.bias[place].value + sum(
+            row[place].value * power for row, power in zip(found.temperature_bias, powers)
+        )
+        figure.line(drawn, np.degrees(curve), look, f"{axis}, fitted")
+
+
+def _sphere(figure, result):
+    """Draw readings before and after the correction in two planes, over the size of the field."""
+    size = result.sphere.size
+    raw = result.magnetic.to_numpy() / size
+    bias = np.array([one.value for one in result.sphere.calibration.bias]) / size
+    matrix = np.eye(3) + np.array(
+        [[one.value for one in row] for row in result.sphere.calibration.matrix]
+    )
+    corrected = np.linalg.solve(matrix, (raw - bias).T).T
+    figure.panel("reading / field", x="x and y (left), x and z (right, moved by 4)", equal=True)
+    for shift, second in ((0.0, 1), (4.0, 2)):
+        for values, colour, name in (
+            (raw, colours.SIMULATED, "as recorded"),
+            (corrected, colours.REAL, "corrected"),
+        ):
+            figure.points(values[:, 0] + shift, values[:, second], colour, name, size=2)
+        look = {"color": colours.SENSOR, "linewidth": 0.8}
+        figure.path(shift + np.cos(_CIRCLE), np.sin(_CIRCLE), look, "the field's size")

@@ -7,17 +7,12 @@ from typing import Sequence
 
 import numpy as np
 
+from imu_simulation_framework.characterisation.calibration import triad_fit
 from imu_simulation_framework.characterisation.calibration.estimates import SlowNoise, block_means
 from imu_simulation_framework.characterisation.calibration.rest_times import RestTime, Turn
-from imu_simulation_framework.characterisation.calibration.triad_fit import (
-    KnownTruth,
-    Temperatures,
-    TriadCalibration,
-    fit_triad,
-)
 from imu_simulation_framework.core.checked_values import AXES, checked_number
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 
 PLACEMENT = np.radians(0.5)
@@ -60,8 +55,10 @@ def calibrate_gyroscope(
     placement: float = PLACEMENT,
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
-) -> TriadCalibration:
+) -> triad_fit.TriadCalibration:
     """Find the bias at rest and, from turns, scale factor and misalignment.
+
+    Raises RecordingError: what was recorded is too short, or does not tell apart what is asked for.
 
     Parameters
     ----------
@@ -81,11 +78,6 @@ def calibrate_gyroscope(
     temperature : TemperatureFit, optional
     source : str
         To begin a sentence with.
-
-    Raises
-    ------
-    RecordingError
-        What was recorded is too short, or does not tell apart what is asked for.
     """
     placement = checked_number("placement", placement, minimum=0.0)
     begin, end, means, group = block_means(times, gyro, rests)
@@ -101,26 +93,21 @@ def calibrate_gyroscope(
         angle = np.asarray(turn.angle)
         error = np.hypot(placement if turn.marked else 0.0, turn.sigma) / (until - since)
         axis = int(np.abs(angle).argmax())
-        rows.append(
-            (since, until, rate, len(rests) + place, angle / (until - since), axis, error, turn)
-        )
+        rows.append((since, until, rate, len(rests) + place, angle / (until - since), axis, error))
     if rows:
-        begin = np.concatenate([begin, [row[0] for row in rows]])
-        end = np.concatenate([end, [row[1] for row in rows]])
-        means = np.concatenate([means, [row[2] for row in rows]])
-        group = np.concatenate([group, [row[3] for row in rows]])
-        truth = np.concatenate([truth, [row[4] for row in rows]])
-        together = np.concatenate([together, [row[5] for row in rows]])
-        own = np.concatenate([own, [row[6] for row in rows]])
+        at_rest = (begin, end, means, group, truth, together, own)
+        begin, end, means, group, truth, together, own = (
+            np.concatenate([one, [row[k] for row in rows]]) for k, one in enumerate(at_rest)
+        )
     order = np.argsort(begin, kind="stable")
     tilt = placement if any(turn.marked for turn in turns) else 0.0
-    known = KnownTruth(truth[order], together[order], tilt, own[order])
+    known = triad_fit.KnownTruth(truth[order], together[order], tilt, own[order])
     ranges = [*((rest.start, rest.stop) for rest in rests), *((t.start, t.stop) for t in turns)]
     names = sorted({AXES[int(np.abs(turn.angle).argmax())] for turn in turns})
     method = "means of all times at rest"
     if names:
         method += f", turns about {', '.join(names)}"
-    return fit_triad(
+    return triad_fit.fit_triad(
         begin[order],
         end[order],
         means[order],
@@ -143,8 +130,11 @@ def calibrate_accelerometer(
     placement: float = PLACEMENT,
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
-) -> TriadCalibration:
+) -> triad_fit.TriadCalibration:
     """Find bias, scale factor and misalignment from rest with each axis up and down.
+
+    Raises RecordingError: fewer than six positions with an axis up or down, or what was recorded is
+    too short.
 
     Parameters
     ----------
@@ -159,11 +149,6 @@ def calibrate_accelerometer(
         only the longest time at rest counts of those with the same axis up: who puts a sensor on
         the same face again makes the same error again. For a scale factor over temperature all
         count, with the same error wherever the same axis is up, as in a fixture.
-
-    Raises
-    ------
-    RecordingError
-        Fewer than six positions with an axis up or down, or what was recorded is too short.
     """
     gravity = checked_number("gravity", gravity, above=0.0)
     placement = checked_number("placement", placement, minimum=0.0)
@@ -188,12 +173,12 @@ def calibrate_accelerometer(
     origin = times[0] - float(np.median(np.diff(times)))
     ranges = [(rests[k].start, rests[k].stop) for k in kept.tolist()]
     faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
-    return fit_triad(
+    return triad_fit.fit_triad(
         begin[used],
         end[used],
         means[used],
         group[used],
-        KnownTruth(gravity * directions[group[used]], faces[group[used]], placement),
+        triad_fit.KnownTruth(gravity * directions[group[used]], faces[group[used]], placement),
         noise,
         _temperatures(temperature, times, begin[used], end[used], origin, source, ranges),
         f"{len(kept)} positions with an axis up or down",
@@ -223,7 +208,7 @@ def _longest(rests, directions, kept):
     return np.array(sorted(found.values()))
 
 
-def _temperatures(fit, times, begin, end, origin, source, ranges) -> Temperatures | None:
+def _temperatures(fit, times, begin, end, origin, source, ranges) -> triad_fit.Temperatures | None:
     if fit is None:
         return None
     samples = np.concatenate([fit.values[start:stop] for start, stop in ranges])
@@ -236,5 +221,7 @@ def _temperatures(fit, times, begin, end, origin, source, ranges) -> Temperature
          for low, high in zip(begin, end)]
     )  # fmt: skip
     return replace(
-        Temperatures(values, reference), bias_degree=fit.bias_degree, scale_degree=fit.scale_degree
+        triad_fit.Temperatures(values, reference),
+        bias_degree=fit.bias_degree,
+        scale_degree=fit.scale_degree,
     )

@@ -21,8 +21,8 @@ import numpy as np
 
 from imu_simulation_framework.characterisation.samples_at_rest import CHANGES, block_medians
 from imu_simulation_framework.core.checked_values import AXES, Axes, checked_number
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 
 _BLOCK = 0.25  # s
 _MIN_BLOCKS = 6
@@ -103,23 +103,10 @@ class RestTime:
 def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTime]:
     """Return when the sensor was at rest.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    values : ndarray, shape (n, axes)
-        Angular velocities [rad/s] and specific forces [m/s^2].
-    names : sequence of str
-        Of the axes, beginning with ``gyro`` or ``accel``.
-    source : str
-        To begin a sentence with.
-    minimum_duration : float
-        Shorter times do not count [s].
-
-    Raises
-    ------
-    RecordingError
-        There is none, or a value is not finite.
+    ``times`` (n,) [s]; ``values`` (n, axes): angular velocities [rad/s] and specific forces
+    [m/s^2]; ``names``: of the axes, beginning with ``gyro`` or ``accel``; ``source``: to begin a
+    sentence with; ``minimum_duration``: shorter times do not count [s]. Raises RecordingError:
+    there is none, or a value is not finite.
     """
     minimum = checked_number("minimum_duration", minimum_duration, above=0.0)
     values = np.asarray(values, dtype=float)
@@ -206,24 +193,11 @@ def whole_turns(
 ) -> list[Turn]:
     """Return the movements that are so many whole turns about an axis.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    gyro : ndarray, shape (n, 3)
-        [rad/s]
-    rests : sequence of RestTime
-    turns : float or mapping of str to float
-        Whole turns of each movement, either way; or those about ``x``, ``y`` and ``z``.
-        Movements by less than two thirds of that bring the sensor from one position to the next.
-    source : str
-        To begin a sentence with.
-
-    Raises
-    ------
-    RecordingError
-        No number is given, no movement is such a turn, one is about no axis or by another angle,
-        or samples are missing in one.
+    ``times`` (n,) [s]; ``gyro`` (n, 3) [rad/s]. ``turns`` (float or mapping of str to float): whole
+    turns of each movement, either way; or those about ``x``, ``y`` and ``z``. Movements by less
+    than two thirds of that bring the sensor from one position to the next. ``source``: to begin a
+    sentence with. Raises RecordingError: no number is given, no movement is such a turn, one is
+    about no axis or by another angle, or samples are missing in one.
     """
     if turns is None:
         raise RecordingError(
@@ -253,9 +227,8 @@ def whole_turns(
                 f"{AXES[axis]}, expected {count:g}"
             )
         _require_all_samples(times, start, stop, said)
-        whole = np.zeros(3)
-        whole[axis] = np.sign(angle[axis]) * 2.0 * np.pi * count
-        found.append(Turn(start, stop, _axes(whole)))
+        x, y, z = (np.sign(angle[axis]) * 2.0 * np.pi * count * np.eye(3)[axis]).tolist()
+        found.append(Turn(start, stop, (x, y, z)))
     if not found:
         told = ", ".join(f"{count:g} about {axis}" for axis, count in wanted.items())
         raise RecordingError(
@@ -276,21 +249,10 @@ def turns_of_reference(
 ) -> list[Turn]:
     """Return movements on level ground, with the turn that a reference saw.
 
-    Parameters
-    ----------
-    times, gyro, rests, source
-        As for :func:`whole_turns`.
-    reference_times : ndarray, shape (m,)
-        On the same clock [s].
-    reference_yaw : ndarray, shape (m,)
-        [rad], unwrapped.
-    sigma : float
-        Standard deviation of a yaw of the reference at rest [rad].
-
-    Raises
-    ------
-    RecordingError
-        The reference does not cover one movement by 30 degrees or more, or samples are missing.
+    ``times``, ``gyro``, ``rests``, ``source``: as for :func:`whole_turns`; ``reference_times``
+    (m,): on the same clock [s]; ``reference_yaw`` (m,) [rad], unwrapped; ``sigma``: standard
+    deviation of a yaw of the reference at rest [rad]. Raises RecordingError: the reference does not
+    cover one movement by 30 degrees or more, or samples are missing.
     """
     found = []
     for start, stop, _ in _movements(times, gyro, rests):
@@ -327,11 +289,6 @@ def _require_all_samples(times, start, stop, said):
     steps = np.diff(times[start - 1 : stop])
     if steps.max() > _LONG_STEP * np.median(np.diff(times)):
         raise RecordingError(f"{said} lacks samples, which makes its angle unknown")
-
-
-def _axes(values) -> Axes:
-    x, y, z = (float(value) for value in values)
-    return x, y, z
 
 
 _ANOTHER = 0.05  # of the field: three degrees

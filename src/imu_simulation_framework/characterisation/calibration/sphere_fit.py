@@ -36,15 +36,12 @@ from imu_simulation_framework.characterisation.calibration.estimates import (
 from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.core.checked_values import checked_number
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 
+# Of A, which is symmetric, those that are looked for.
 _ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-"""Of A, which is symmetric, those that are looked for."""
-
-MIN_SPREAD = 0.1
-"""Smallest variance of the directions along any axis; 1/3 is the same in all."""
-
+_MIN_SPREAD = 0.1  # Smallest variance of the directions along any axis; 1/3 is the same in all
 _MIN_POINTS = 30
 _BLOCKS = 250
 _MAX_AXES_RATIO = 3.0
@@ -55,16 +52,9 @@ _STEPS = 6
 class SphereFit:
     """What a scalar calibration found: bias (of a magnetometer: hard iron) and matrix (soft iron).
 
-    Attributes
-    ----------
-    size : float
-        F, to which the readings are corrected.
-    scatter : float
-        Standard deviation of the corrected readings' sizes.
-    spread : float
-        Smallest variance of the directions along any axis.
-    directions : ndarray, shape (n, 3)
-        Corrected readings over F.
+    ``size``: F, to which the readings are corrected; ``scatter``: standard deviation of the
+    corrected readings' sizes; ``spread``: smallest variance of the directions along any axis;
+    ``directions`` (n, 3): corrected readings over F.
     """
 
     calibration: TriadCalibration
@@ -85,26 +75,13 @@ def fit_to_sphere(
 ) -> SphereFit:
     """Find bias and matrix of readings that should lie on a sphere.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    readings : ndarray, shape (n, 3)
-    size : float, optional
-        F, in the readings' unit. Where it is not known the mean of the three scale factors is
-        taken as right: a heading does not depend on it.
-    noise : 3 SlowNoise, optional
-        By default it is found in the readings, alike for all axes.
-    source, what : str
-        To begin a sentence with.
-    parts : sequence of RestTime, optional
-        Times in which all readings are of one direction; by default the sensor turns all the time.
-
-    Raises
-    ------
-    RecordingError
-        A reading is not finite, there are too few, they do not span the directions, or they lie on
-        no ellipsoid.
+    ``times`` (n,) [s]; ``readings`` (n, 3). ``size``: F, in the readings' unit. Where it is not
+    known the mean of the three scale factors is taken as right: a heading does not depend on it.
+    ``noise`` (3 SlowNoise): by default it is found in the readings, alike for all axes; ``source``,
+    ``what``: to begin a sentence with. ``parts`` (sequence of RestTime): times in which all
+    readings are of one direction; by default the sensor turns all the time. Raises RecordingError:
+    a reading is not finite, there are too few, they do not span the directions, or they lie on no
+    ellipsoid.
     """
     readings = np.asarray(readings, dtype=float)
     said = f"{source}, {what}"
@@ -134,7 +111,7 @@ def fit_to_sphere(
         free = free + np.linalg.lstsq(seen.design, seen.residuals, rcond=None)[0]
     seen = _seen(free, scaled, radius)
     spread = float(np.linalg.eigvalsh(np.cov(seen.directions.T, bias=True))[0])
-    if not np.isfinite(free).all() or spread < MIN_SPREAD:
+    if not np.isfinite(free).all() or spread < _MIN_SPREAD:
         raise RecordingError(_flat(said))
     # Of an unknown size, the mean scale factor is 1.
     mean = free[3:6].mean() if size is None else 1.0
@@ -284,9 +261,7 @@ def _with_noise(times, seen, back, noise, said, parts):
     return solution
 
 
-MIN_POSITIONS = 9
-"""As many as there are numbers to be found."""
-
+_MIN_POSITIONS = 9  # As many as there are numbers to be found
 _ANOTHER_POSITION = np.cos(np.radians(15.0))
 
 
@@ -301,19 +276,11 @@ def calibrate_accelerometer_freely(
 ) -> TriadCalibration:
     """Find bias, scale factors and misalignments from rest in nine or more positions.
 
-    Parameters
-    ----------
-    times, accel, rests, gravity, source
-        As for :func:`.calibrate_accelerometer`.
-    noise : 3 SlowNoise
-        Of each axis. It has to be known: sizes of gravity do not tell one axis from another, and
-        where axes are as unlike as those of many sensors, intervals of a common noise do not hold.
-
-    Raises
-    ------
-    RecordingError
-        There are fewer positions that are 15 degrees or more apart, or they do not span all
-        directions.
+    ``times``, ``accel``, ``rests``, ``gravity``, ``source``: as for
+    :func:`.calibrate_accelerometer`. ``noise`` (3 SlowNoise): of each axis. It has to be known:
+    sizes of gravity do not tell one axis from another, and where axes are as unlike as those of
+    many sensors, intervals of a common noise do not hold. Raises RecordingError: there are fewer
+    positions that are 15 degrees or more apart, or they do not span all directions.
     """
     gravity = checked_number("gravity", gravity, above=0.0)
     means = np.array([accel[rest.start : rest.stop].mean(axis=0) for rest in rests])
@@ -322,9 +289,9 @@ def calibrate_accelerometer_freely(
     for direction in means:
         if all(direction @ other < _ANOTHER_POSITION for other in positions):
             positions.append(direction)
-    if len(positions) < MIN_POSITIONS:
+    if len(positions) < _MIN_POSITIONS:
         raise RecordingError(
-            f"{source}: the accelerometer takes {MIN_POSITIONS} positions at rest or more, in "
+            f"{source}: the accelerometer takes {_MIN_POSITIONS} positions at rest or more, in "
             f"all directions and 15 degrees apart, but there are {len(positions)} in {len(rests)} "
             "times at rest"
         )

@@ -47,16 +47,10 @@ class Temperatures:
 class KnownTruth:
     """What the sensors should have said, and how well that is known.
 
-    Attributes
-    ----------
-    values : ndarray, shape (n, 3)
-        Truth of each mean [rad/s; m/s^2].
-    together : ndarray of int, shape (n,)
-        Means with the same number have the same error of placement.
-    placement : float
-        Standard deviation of each angle by which the sensor was placed wrongly [rad].
-    own : ndarray, shape (n,)
-        Standard deviation along the truth, of each mean itself [rad/s; m/s^2].
+    ``values`` (n, 3): truth of each mean [rad/s; m/s^2]. ``together`` (n,) of int: means with the
+    same number have the same error of placement; ``placement``: standard deviation of each angle by
+    which the sensor was placed wrongly [rad]. ``own`` (n,): standard deviation along the truth, of
+    each mean itself [rad/s; m/s^2].
     """
 
     values: np.ndarray
@@ -94,21 +88,12 @@ class KnownTruth:
 class TriadCalibration:
     """What was found of three sensors.
 
-    Attributes
-    ----------
-    bias : 3 FoundValue
-        At the recording's first sample and, if there is one, at the reference temperature
-        [rad/s; m/s^2].
-    matrix : 3 x 3 FoundValue or None
-        Scale factor errors and misalignments M in ``(I + M) truth``; None where nothing showed it.
-    temperature_bias, temperature_scale : tuple of 3 FoundValue
-        For each power of the temperature's difference.
-    noise : 3 SlowNoise
-        As given, or as found.
-    method : str
-        How it was found, for a person.
-    residual : float
-        Root mean square of what is left in the means [rad/s; m/s^2].
+    ``bias`` (3 FoundValue): at the recording's first sample and, if there is one, at the reference
+    temperature [rad/s; m/s^2]. ``matrix`` (3 x 3 FoundValue or None): scale factor errors and
+    misalignments M in ``(I + M) truth``; None where nothing showed it. ``temperature_bias``,
+    ``temperature_scale`` (tuple of 3 FoundValue): for each power of the temperature's difference;
+    ``noise`` (3 SlowNoise): as given, or as found; ``method``: how it was found, for a person.
+    ``residual``: root mean square of what is left in the means [rad/s; m/s^2].
     """
 
     bias: Row
@@ -118,9 +103,6 @@ class TriadCalibration:
     noise: tuple[SlowNoise, ...] = ()
     method: str = ""
     residual: float = 0.0
-
-
-NOT_SHOWN: tuple[tuple[None, ...], ...] = ((None, None, None),) * 3
 
 
 def fit_triad(
@@ -136,25 +118,11 @@ def fit_triad(
 ) -> TriadCalibration:
     """Fit the errors of three sensors to means.
 
-    Parameters
-    ----------
-    begin, end : ndarray, shape (n,)
-        Of the times [s], in their order, not overlapping.
-    values : ndarray, shape (n, 3)
-        Means of the readings [rad/s; m/s^2].
-    group : ndarray of int, shape (n,)
-        Time at rest or turn.
-    truth : KnownTruth
-    noise : 3 SlowNoise, optional
-        By default it is found in the recording.
-    temperatures : Temperatures, optional
-    method, what : str
-        For the result, and to begin a sentence with.
-
-    Raises
-    ------
-    RecordingError
-        The means do not tell apart what is asked for, or are too few.
+    ``begin``, ``end`` (n,): of the times [s], in their order, not overlapping. ``values`` (n, 3):
+    means of the readings [rad/s; m/s^2]. ``group`` (n,) of int: time at rest or turn; ``noise`` (3
+    SlowNoise): by default it is found in the recording; ``method``, ``what``: for the result, and
+    to begin a sentence with. Raises RecordingError: the means do not tell apart what is asked for,
+    or are too few.
     """
     size = np.abs(truth.values).max()
     excited = [

@@ -30,20 +30,13 @@ from imu_simulation_framework.core.sentences import shown
 Task = Tuple[int, tuple]
 """The number of a chunk, and the arguments of the function after what they have in common."""
 
-ANSWER_WITHIN = 10.0
-"""A scheduler answers, and has a worker, within this [s]."""
-
-PATIENCE = 30.0
-"""A job whose workers have all gone waits so long for others [s]."""
-
-_STILL_THERE_WITHIN = 60.0
-"""A scheduler in the middle of a job, which may be busy, answers within this [s]."""
+ANSWER_WITHIN = 10.0  # a scheduler answers, and has a worker, within this [s]
+PATIENCE = 30.0  # a job whose workers have all gone waits so long for others [s]
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
 # Of malloc.h: from which size on a piece of memory is fetched by itself, and how much is kept.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
-_PIECE = 4_000_000
-"""Bytes that go with one message."""
+_PIECE = 4_000_000  # bytes that go with one message
 _AHEAD = 2
 """Tasks for each thread that wait, so that none is idle and no result has to wait for long."""
 
@@ -188,9 +181,8 @@ def _next(finished, client):
 
 
 def _threads(client):
-    """How many threads all workers have."""
     try:
-        found = client.sync(client.scheduler.ncores, callback_timeout=_STILL_THERE_WITHIN)
+        found = client.sync(client.scheduler.ncores, callback_timeout=60.0)  # it may be busy
     except (OSError, RuntimeError, AttributeError, asyncio.TimeoutError) as error:
         raise ClusterError("the Dask scheduler does not answer any more") from error
     return sum(found.values())

@@ -13,6 +13,7 @@ import platform
 import tokenize
 import zipfile
 import zlib
+from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -88,99 +89,16 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
     return Reduction.of_arrays(time, arrays)
 
 
-class ChunkFolder:
-    """The folder of a job.
-
-    Raises ResultError: the folder belongs to another job, or cannot be used.
-
-    Parameters
-    ----------
-    folder : path-like
-        Made if it is not there.
-    job : mapping
-        What the chunks are of, as values that JSON knows.
-    """
-
-    def __init__(self, folder, job: Mapping[str, Any]):
-        self._folder = Path(folder)
-        self.job = hashlib.sha256(json_text(job).encode()).hexdigest()
-        make_folder(self._folder / CHUNKS)
-        path = self._folder / JOB
-        if path.exists():
-            self._require_same(path, job)
-        elif any((self._folder / CHUNKS).iterdir()):
-            raise ResultError(
-                f"{self._folder / CHUNKS}: holds chunks, but {path} that says of what is missing; "
-                "remove them or choose another folder"
-            )
-        else:
-            write_whole(path, json_text({**job, "hash": self.job}).encode())
-
-    def _require_same(self, path, job):
-        try:
-            known = json.loads(read_settings(path))
-            if not isinstance(known, dict):
-                raise ValueError
-        except (ValueError, RecursionError):
-            raise ResultError(
-                f"{path}: does not say what the chunks beside it are of; remove the folder or "
-                "choose another one"
-            ) from None
-        wanted = json.loads(json_text(job))
-        known.pop("hash", None)
-        if known != wanted:
-            names = [
-                name for name in dict.fromkeys([*wanted, *known])
-                if known.get(name) != wanted.get(name)
-            ]  # fmt: skip
-            raise ResultError(
-                f"{path}: this folder is of another ensemble, with another {' and '.join(names)}; "
-                "choose another folder, or remove this one"
-            )
-
-    def path(self, first_run: int) -> Path:
-        """Return where the chunk of these runs is."""
-        return self._folder / CHUNKS / f"runs_{first_run:09d}.chunk"
-
-    def write(self, first_run: int, content: bytes) -> None:
-        """Write a chunk as a whole. Raises ResultError: it cannot be written."""
-        write_whole(self.path(first_run), content)
-
-    def read(self, first_run: int, runs: int, time: np.ndarray) -> Reduction | None:
-        """Return a chunk, or None if it is not there, or was of fewer or more runs.
-
-        Raises DamagedChunkError: it is not what was written; the sentence names the file. Raises
-        ResultError: it is of another job, or cannot be read.
-        """
-        path = self.path(first_run)
-        try:
-            with open_regular(path) as file:
-                content = read_at_most(file, _LARGEST)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
-        try:
-            reduction = unpack(content, time, self.job, first_run)
-        except DamagedChunkError as error:
-            raise DamagedChunkError(f"{path}: {error}") from error
-        except EnsembleError as error:
-            raise ResultError(f"{path}: {error}; remove it or choose another folder") from error
-        return reduction if reduction.runs == runs else None
-
-
-_DECIDING = ("numpy", "scipy", "pandas", "mujoco", "vqf")
-"""Libraries whose version decides digits."""
+_DECIDING = ("numpy", "scipy", "pandas", "mujoco", "vqf")  # libraries whose version decides digits
 
 
 def versions() -> dict[str, str]:
     """Return the versions of what decides the digits of a result, in this process."""
     found = {"imu_simulation_framework": imu_simulation_framework.__version__}
     for name in _DECIDING:
-        try:
+        found[name] = "none"
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "none"
     return found
 
 
@@ -189,16 +107,9 @@ def draw_chunk(
 ) -> bytes:
     """Return what is kept of a chunk, as the content of its file.
 
-    Raises ClusterError: this process has other versions.
-
-    Parameters
-    ----------
-    job : str
-        Hash of the job.
-    keep : int
-        Up to which run whole curves are kept.
-    needed : dict
-        :func:`versions` of the program that puts the chunks together.
+    Raises ClusterError: this process has other versions. ``job``: hash of the job; ``keep``: up to
+    which run whole curves are kept; ``needed``: :func:`versions` of the program that puts the
+    chunks together.
     """
     own = versions()
     if own != needed:
@@ -212,8 +123,7 @@ def draw_chunk(
 
 
 MAX_RUNS = 100_000_000
-KEEP = 1000
-"""Runs whose whole curves are kept."""
+KEEP = 1000  # runs whose whole curves are kept
 
 
 def monte_carlo(
@@ -233,25 +143,12 @@ def monte_carlo(
     once or the job was interrupted. More runs go on from those that are there. Raises
     EnsembleError: there shall be less than one run, or too many. Raises ClusterError: the workers
     do not answer or cannot do it. Raises ResultError: the folder is of another ensemble, or cannot
-    be used.
-
-    Parameters
-    ----------
-    runs : int
-        How many.
-    folder : path-like, optional
-        Where finished chunks are kept, and taken from; without it an interrupted job begins anew.
-    workers : int
-        Processes on this computer; 1 is this one.
-    scheduler : str, optional
-        Address of a Dask scheduler whose workers do it instead. They need this package and the
-        libraries that decide its digits, in the same versions.
-    keep : int
-        How many of the first runs are kept as whole curves.
-    on_runs : callable
-        Called with a number of runs when they are there.
-    on_remark : callable
-        Called with a sentence on what was done anew.
+    be used. ``runs``: how many; ``folder`` (path-like): where finished chunks are kept, and taken
+    from; without it an interrupted job begins anew; ``workers``: processes on this computer; 1 is
+    this one; ``scheduler``: address of a Dask scheduler whose workers do it instead. They need this
+    package and the libraries that decide its digits, in the same versions; ``keep``: how many of
+    the first runs are kept as whole curves; ``on_runs``: called with a number of runs when they are
+    there; ``on_remark``: called with a sentence on what was done anew.
     """
     if not 1 <= runs <= MAX_RUNS:
         raise EnsembleError(
@@ -304,24 +201,44 @@ def _crew(workers, scheduler, tasks):
 
 
 class _Chunks:
-    """The chunks of a job, in a folder or in memory."""
+    """The chunks of a job, each a file in a folder, or all in memory.
 
-    def __init__(self, drawing, runs, folder, job):
+    Raises ResultError: the folder belongs to another job, or cannot be used.
+    """
+
+    def __init__(self, drawing, runs, folder, job: Mapping[str, Any]):
         self.firsts = range(0, runs, drawing.chunk)
         self._runs, self._chunk, self._time = runs, drawing.chunk, drawing.time
-        self._folder = None if folder is None else ChunkFolder(folder, job)
         self._contents: dict[int, bytes] = {}
-        self.job = "" if self._folder is None else self._folder.job
+        self._folder = None if folder is None else Path(folder)
+        self.job = ""
+        if self._folder is not None:
+            self.job = hashlib.sha256(json_text(job).encode()).hexdigest()
+            self._take(self._folder / JOB, self._folder / CHUNKS, job)
+
+    def _take(self, path, chunks, job):
+        make_folder(chunks)
+        if path.exists():
+            _require_same(path, job)
+        elif any(chunks.iterdir()):
+            raise ResultError(
+                f"{chunks}: holds chunks, but {path} that says of what is missing; remove them or "
+                "choose another folder"
+            )
+        else:
+            write_whole(path, json_text({**job, "hash": self.job}).encode())
 
     def size(self, first) -> int:
         return min(self._chunk, self._runs - first)
 
+    def _path(self, first) -> Path:
+        assert self._folder is not None
+        return self._folder / CHUNKS / f"runs_{first:09d}.chunk"
+
     def find(self, first, on_remark) -> bool:
         """Whether a chunk is there; a damaged one is not, and a remark is made."""
-        if self._folder is None:
-            return False
         try:
-            return self._folder.read(first, self.size(first), self._time) is not None
+            return self._found(first) is not None
         except DamagedChunkError as error:
             on_remark(f"{error}; its runs are drawn again")
             return False
@@ -330,12 +247,53 @@ class _Chunks:
         if self._folder is None:
             self._contents[first] = content
         else:
-            self._folder.write(first, content)
+            write_whole(self._path(first), content)
 
     def read(self, first) -> Reduction:
-        if self._folder is None:
-            return unpack(self._contents[first], self._time, self.job, first)
-        part = self._folder.read(first, self.size(first), self._time)
+        part = self._found(first)
         if part is None:
-            raise EnsembleError(f"{self._folder.path(first)}: has gone while runs were drawn")
+            raise EnsembleError(f"{self._path(first)}: has gone while runs were drawn")
         return part
+
+    def _found(self, first) -> Reduction | None:
+        """Return a chunk, or None if it is not there, or was of fewer or more runs.
+
+        Raises DamagedChunkError: it is not what was written; the sentence names the file. Raises
+        ResultError: it is of another job, or cannot be read.
+        """
+        if self._folder is None:
+            content = self._contents.get(first)
+            return None if content is None else unpack(content, self._time, self.job, first)
+        path = self._path(first)
+        try:
+            with open_regular(path) as file:
+                reduction = unpack(read_at_most(file, _LARGEST), self._time, self.job, first)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+        except DamagedChunkError as error:
+            raise DamagedChunkError(f"{path}: {error}") from error
+        except EnsembleError as error:
+            raise ResultError(f"{path}: {error}; remove it or choose another folder") from error
+        return reduction if reduction.runs == self.size(first) else None
+
+
+def _require_same(path, job):
+    try:
+        known = json.loads(read_settings(path))
+        if not isinstance(known, dict):
+            raise ValueError
+    except (ValueError, RecursionError):
+        raise ResultError(
+            f"{path}: does not say what the chunks beside it are of; remove the folder or choose "
+            "another one"
+        ) from None
+    wanted = json.loads(json_text(job))
+    known.pop("hash", None)
+    names = [key for key in dict.fromkeys([*wanted, *known]) if known.get(key) != wanted.get(key)]
+    if names:
+        raise ResultError(
+            f"{path}: this folder is of another ensemble, with another {' and '.join(names)}; "
+            "choose another folder, or remove this one"
+        )

@@ -1,34 +1,229 @@
-"""The report of an ensemble of simulated drives, and of a recorded error judged by it."""
+"""What is written and printed of an ensemble of simulated drives, and of an error judged by it."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import math
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.core.versions import versions
-from imu_simulation_framework.core.whole_files import write_whole
-from imu_simulation_framework.drive.ensembles.files import (
-    COLUMNS,
-    PROBABILITIES,
-    Caption,
-    statistics_table,
+from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.whole_files import (
+    make_folder,
+    picture,
+    write_whole,
+    written_aside,
 )
-from imu_simulation_framework.heading.ensemble import Reduction
+from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
 from imu_simulation_framework.heading.figures import (
     STATISTICS,
     ShownEnsemble,
     ensemble_distributions,
+    ensemble_figure,
     ensemble_over_time,
     ensemble_spectrum,
     observed_in_ensemble,
 )
-from imu_simulation_framework.heading.judgement import shown_looks
+from imu_simulation_framework.heading.judgement import PSD, shown_looks
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
-from imu_simulation_framework.report.table import page_table
+from imu_simulation_framework.report.table import Column, page_table
+
+PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
+"""Of the quantiles over time: the edges of the 99, 95 and 50 % bands, and the median."""
+_ROWS = 100_000
+
+
+class Caption(NamedTuple):
+    """What an ensemble is of, and what is asked of it.
+
+    Names of ``drive`` and ``imu``; ``what`` was drawn; ``seed``; the ``limit`` [rad] whose
+    probability is asked for; ``remarks``, sentences for a person.
+    """
+
+    drive: str
+    imu: str
+    what: str
+    seed: int
+    limit: float
+    remarks: tuple[str, ...]
+
+
+def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats) -> list[str]:
+    """Write all files of an ensemble; return lines for the terminal.
+
+    Raises ResultError: a file cannot be written.
+    """
+    make_folder(folder)
+    text = ensemble_text(ensemble, caption)
+    write_whole(folder / "ensemble.txt", text.encode())
+    write_whole(folder / "summary.csv", _csv(_over_time(ensemble)))
+    _write_runs(folder, ensemble)
+    names = ["ensemble.txt", "summary.csv", "runs.csv.gz"]
+    if len(ensemble.frequency):
+        write_whole(folder / "spectrum.csv", _csv(_spectrum(ensemble)))
+        names.append("spectrum.csv")
+    if len(ensemble.curves):
+        content = io.BytesIO()
+        np.savez_compressed(content, time=ensemble.time, errors=ensemble.curves)
+        write_whole(folder / "curves.npz", content.getvalue())
+        names.append("curves.npz")
+    footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
+    title = f"Yaw error, {caption.drive}, {caption.imu}"
+    shown = ShownEnsemble.of(ensemble, PROBABILITIES)
+    figure = drawing(ensemble_figure(shown, title, caption.limit), footer)
+    for format in dict.fromkeys(formats):
+        write_whole(folder / f"ensemble.{format}", picture(figure, format))
+        names.append(f"ensemble.{format}")
+    return [text, *(str(folder / name) for name in names)]
+
+
+def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
+    """Return the figures of an ensemble with their standard errors."""
+    end, runs = ensemble.time[-1], ensemble.runs
+    lines = [
+        f"{caption.drive}, {caption.imu} ({caption.what}): {runs} runs of {end:g} s, "
+        f"seed {caption.seed}",
+        "",
+        table_text.table_text(statistics_table(ensemble), COLUMNS).rstrip("\n"),
+        "",
+    ]
+    limit = f"{math.degrees(caption.limit):g} deg"
+    for words, values in (("at the end", "final"), ("all the time", "maximum")):
+        inside = int(np.sum(np.abs(ensemble.statistics[values]) <= caption.limit))
+        lines.append(f"within {limit} {words}: {_share(inside, runs)}")
+    lines.append(
+        f"standard errors after +-; quantiles over time (summary.csv) are counted in bins of "
+        f"{100.0 * RESOLUTION:g} % of the error"
+    )
+    step = (ensemble.time[-1] - ensemble.time[0]) / (len(ensemble.time) - 1)
+    lines.append(
+        f"the largest error and all the time are of errors {step:g} s apart (--period): between "
+        "them a run may have left the limit and come back"
+    )
+    lines += [f"note: {remark}" for remark in dict.fromkeys(caption.remarks)]
+    return "\n".join(lines) + "\n"
+
+
+_STATISTICS = (
+    ("final", "final error", "deg"),
+    ("maximum", "largest error", "deg"),
+    ("rms", "rms error", "deg"),
+    ("drift", "drift", "deg/min"),
+)
+COLUMNS = (
+    Column("name", ""),
+    Column("unit", "unit"),
+    Column("mean", "mean"),
+    Column("std", "std"),
+    *(Column(f"q{p}", f"{100.0 * p:g} %") for p in (0.025, 0.5, 0.975, 0.995)),
+)
+
+
+def statistics_table(ensemble: Reduction) -> pd.DataFrame:
+    """Return each statistic of all runs as texts, with standard errors."""
+    return pd.DataFrame([_row(ensemble, *statistic) for statistic in _STATISTICS])
+
+
+def _row(ensemble, key, name, unit):
+    values = np.sort(np.degrees(ensemble.statistics[key].astype(float)))
+    count = len(values)
+    row = {"name": name, "unit": unit}
+    mean = float(np.mean(values))
+    spread = float(np.std(values, ddof=1)) if count > 1 else math.nan
+    # The variance's own variance is (kurtosis - (n - 3) / (n - 1)) / n of its square.
+    if count > 3 and spread > 0.0:
+        kurtosis = float(np.mean((values - mean) ** 4)) / spread**4
+        of_spread = 0.5 * spread * math.sqrt(max(0.0, kurtosis - (count - 3) / (count - 1)) / count)
+    else:
+        of_spread = math.nan
+    row["mean"] = _with_error(mean, spread / math.sqrt(count))
+    row["std"] = _with_error(spread, of_spread)
+    for p in (0.025, 0.5, 0.975, 0.995):
+        row[f"q{p}"] = _with_error(float(np.quantile(values, p)), _quantile_error(values, p))
+    return row
+
+
+def _quantile_error(values, probability):
+    """Half of how far apart the values are one standard error of the rank to either side."""
+    count = len(values)
+    rank, error = probability * count, math.sqrt(count * probability * (1.0 - probability))
+    if rank < 3.0 * error or count - rank < 3.0 * error:
+        return math.nan
+    low, high = int(rank - error), min(count - 1, int(rank + error))
+    return 0.5 * float(values[high] - values[low])
+
+
+def _with_error(value, error):
+    if not math.isfinite(error):
+        return f"{value:.3g}"
+    if error <= 0.0:
+        return f"{value:.4g}"
+    digits = min(9, max(0, 1 - math.floor(math.log10(error))))
+    return f"{value:.{digits}f} +-{error:.{digits}f}"
+
+
+def _share(inside, runs):
+    share = inside / runs
+    if 0 < inside < runs:
+        error = math.sqrt(share * (1.0 - share) / runs)
+        return f"{100.0 * share:.4g} % +-{100.0 * error:.1g} of runs"
+    # None of n: with 95 % probability no more than 3 / n (the rule of three).
+    bound = f"at most {min(100.0, 300.0 / runs):.2g} %"
+    if inside:
+        return f"all {runs} runs ({bound} outside, with 95 % confidence)"
+    return f"none of {runs} runs ({bound} inside, with 95 % confidence)"
+
+
+def _over_time(ensemble):
+    places = ensemble.places
+    table = {
+        "time [s]": ensemble.time[places],
+        "mean [deg]": np.degrees(ensemble.error.mean[places]),
+        "standard error of mean [deg]": np.degrees(ensemble.error.standard_error[places]),
+        "std [deg]": np.degrees(ensemble.error.std[places]),
+    }
+    for probability, values in zip(PROBABILITIES, ensemble.quantiles(PROBABILITIES).T):
+        table[f"{100.0 * probability:g} % [deg]"] = np.degrees(values)
+    return pd.DataFrame(table)
+
+
+def _spectrum(ensemble):
+    squared = math.degrees(1.0) ** 2
+    return pd.DataFrame(
+        {
+            "frequency [Hz]": ensemble.frequency,
+            "density [deg^2/Hz]": squared * ensemble.density.mean,
+            "standard error [deg^2/Hz]": squared * ensemble.density.standard_error,
+        }
+    )
+
+
+def _write_runs(folder, ensemble):
+    table = pd.DataFrame({"run": np.arange(ensemble.runs)})
+    for name, values in ensemble.statistics.items():
+        if name.startswith(PSD):
+            table[f"{name} [deg^2/Hz]"] = math.degrees(1.0) ** 2 * values
+        else:
+            unit = "deg/min" if name == "drift" else "deg"
+            table[f"{name} [{unit}]"] = np.degrees(values)
+    # Without name and date, so that equal runs give equal bytes.
+    with written_aside(folder / "runs.csv.gz") as aside, open(aside, "wb") as file, gzip.GzipFile(
+        "", "wb", 6, file, mtime=0
+    ) as packed:
+        for first in range(0, len(table), _ROWS):
+            rows = table.iloc[first : first + _ROWS]
+            packed.write(_csv(rows, header=first == 0))
+
+
+def _csv(table, header=True):
+    return table.to_csv(index=False, header=header, float_format="%.9g").encode()
 
 
 def ensemble_page(
@@ -136,10 +331,7 @@ def write_report(
 ) -> Path:
     """Write an ensemble as one web page, ``ensemble.html``, with the parameters of its IMU.
 
-    Raises
-    ------
-    ResultError
-        It cannot be written.
+    Raises ResultError: it cannot be written.
     """
     settings = {
         "drive": caption.drive,

@@ -34,12 +34,8 @@ from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, im
 class Drawing(ABC):
     """Something whose yaw errors can be drawn run by run, in any process.
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        Of the errors, from the drive's start [s].
-    chunk : int
-        How many runs are drawn and kept together; a chunk begins at a multiple of it.
+    ``time`` (ndarray, shape (n,)): of the errors, from the drive's start [s]; ``chunk``: how many
+    runs are drawn and kept together; a chunk begins at a multiple of it.
     """
 
     time: np.ndarray
@@ -63,18 +59,9 @@ class SensorDrawing(Drawing):
 
     Raises MotionError: the motion is not evenly sampled, or shorter than the period. Raises
     ConfigurationError: the IMU's errors are no such thing, or the period does not go with the
-    sensor's.
-
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the IMU itself, evenly sampled.
-    seed : int
-        Of all runs.
-    period : float
-        From one of the errors' times to the next [s]; a whole multiple of the sensor's.
-    magnetic_environment : MagneticEnvironment, optional
-        What its magnetometer is in.
+    sensor's. ``motion``: of the IMU itself, evenly sampled; ``seed``: of all runs; ``period``: from
+    one of the errors' times to the next [s]; a whole multiple of the sensor's;
+    ``magnetic_environment``: what its magnetometer is in.
     """
 
     motion: Motion | EarthMotion
@@ -93,7 +80,6 @@ class SensorDrawing(Drawing):
 
     @property
     def time(self) -> np.ndarray:  # type: ignore[override]
-        """Of the errors, from the motion's start [s]."""
         return self._places * self.motion.period
 
     @cached_property
@@ -141,13 +127,7 @@ class SensorDrawing(Drawing):
 
 @dataclass(frozen=True)
 class LinearDrawing(Drawing):
-    """The linear model of a sensor's yaw error on a motion.
-
-    Parameters
-    ----------
-    seed : int
-        Of all runs.
-    """
+    """The linear model of a sensor's yaw error on a motion; ``seed``: of all runs."""
 
     model: YawErrorModel
     seed: int = 1
@@ -155,7 +135,6 @@ class LinearDrawing(Drawing):
 
     @property
     def time(self) -> np.ndarray:  # type: ignore[override]
-        """Of the errors, from the motion's start [s]."""
         return self.model.time
 
     def errors(self, first_run: int, runs: int) -> np.ndarray:
@@ -176,16 +155,8 @@ class ExperimentDrawing(Drawing):
     """Whole experiments in the embedded simulator, with physics.
 
     The seed of each run is that of the IMU's errors and of the ground's bumps, if there are some.
-    Raises FrameworkError: the experiment cannot be done.
-
-    Parameters
-    ----------
-    configuration : Configuration
-        Its own seeds do not count.
-    seed : int
-        Of all runs.
-    period : float
-        From one of the errors' times to the next [s].
+    Raises FrameworkError: the experiment cannot be done. ``configuration``: its own seeds do not
+    count; ``seed``: of all runs; ``period``: from one of the errors' times to the next [s].
     """
 
     configuration: Configuration
@@ -208,7 +179,6 @@ class ExperimentDrawing(Drawing):
 
     @cached_property
     def time(self) -> np.ndarray:  # type: ignore[override]
-        """Of the errors, from the drive's start [s]."""
         end = float(self._drive.trajectory.index[-1])
         return self.period * np.arange(int(end / self.period * (1.0 + 1e-9)) + 1)
 

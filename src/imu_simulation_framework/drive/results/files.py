@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
-MARKER = "trajectory_data.csv"
-"""The first table of a result; a folder that lacks it holds none."""
+MARKER = "trajectory_data.csv"  # the first table of a result; a folder that lacks it holds none
 
 _MAX_FILE = Path("9999", 100 * "_")
 """A file of a run, at least as long as any, with the folder in which it is written aside."""
@@ -156,13 +155,8 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
 
     Raises ResultError: the folder cannot be made or written to. ``output``: made if it does not
     exist; ``trajectory_name``, ``imu_label``: made safe by :func:`safe_name`; ``start``: start of
-    the experiment; gives the prefix.
-
-    Returns
-    -------
-    ResultFolder
-        Its run is one more than the largest there is; experiments that start at the same
-        time never share one.
+    the experiment; gives the prefix. Returns ResultFolder: its run is one more than the largest
+    there is; experiments that start at the same time never share one.
     """
     parent = _parent(output, trajectory_name, imu_label)
     try:
@@ -209,7 +203,6 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
 
 
 def _parent(output, trajectory_name, imu_label) -> Path:
-    """Return the folder of all runs of an IMU on a trajectory."""
     return Path(output) / safe_name(trajectory_name) / safe_name(imu_label)
 
 
@@ -247,12 +240,8 @@ def find_result(path) -> ResultFolder:
 def find_results(path) -> list[ResultFolder]:
     """Find the result that a person means, or all of those in a folder and the folders in it.
 
-    Raises ResultError: there is none.
-
-    Returns
-    -------
-    list of ResultFolder
-        In the order of their folders, numbers as numbers.
+    Raises ResultError: there is none. Returns list of ResultFolder: in the order of their folders,
+    numbers as numbers.
     """
     path = Path(path)
     found = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
@@ -276,8 +265,7 @@ def _listed(names) -> str:
 
 BAG = "experiment.bag"
 
-ACTIVE = ".active"
-"""Ending of the bag's name while it is written."""
+ACTIVE = ".active"  # ending of the bag's name while it is written
 
 
 def tidy(folder: ResultFolder) -> None:

@@ -43,17 +43,24 @@ _ROWS_PER_BLOCK = 20_000
 _LONGEST_HEADER = 10_000
 
 
-class SampleStore:
-    """A growing table of a stamp [ns] and some numbers per row.
+class Stream:
+    """Samples of one kind: a growing table of a stamp [ns] and some numbers per row.
 
     It is kept in memory until :meth:`keep_in`; from then on memory holds some rows only. While the
     disk is full it holds what finds no room, and tries again.
 
-    ``columns`` (sequence of str): names of the numbers.
+    A sample whose stamp is that of the last one replaces it: a simulator that waits repeats
+    itself, and the robot may have been put somewhere else meanwhile. One whose stamp is older is
+    counted in ``backwards`` and left out.
+
+    ``columns`` (sequence of str): names of the numbers. ``newest``: the last stamp [ns]; None
+    without any.
     """
 
     def __init__(self, columns) -> None:
         self.columns = tuple(columns)
+        self.newest: int | None = None
+        self.backwards = 0
         self._row = struct.Struct(f"<q{len(self.columns)}d")
         self._type: np.dtype = np.dtype([("stamp", "<i8"), ("values", "<f8", (len(self.columns),))])
         # One thread adds while another looks how far it has come.
@@ -65,10 +72,9 @@ class SampleStore:
         self._rows_in_file = 0
         self._tail = bytearray()
         self._due = self._row.size * _ROWS_IN_MEMORY
-        self._newest: int | None = None
 
     @classmethod
-    def open(cls, path) -> SampleStore:
+    def open(cls, path) -> Stream:
         """Open what a process has left that did not come to its end.
 
         Raises ResultError: it is not there or no such file.
@@ -87,7 +93,7 @@ class SampleStore:
         # What was killed may have left half a row.
         store._rows_in_file = max(0, size) // store._row.size
         if store._rows_in_file:
-            store._newest = store.stamps[len(store) - 1]
+            store.newest = _Stamps(store)[len(store) - 1]
         return store
 
     def keep_in(self, path) -> None:
@@ -121,31 +127,37 @@ class SampleStore:
             self._tail = bytearray()
 
     def append(self, stamp: int, values) -> None:
-        """Add a row, whose stamp is not smaller than the last one's; an equal one replaces it."""
+        """Add one sample; ``values`` has as many numbers as the stream has columns."""
         row = self._row.pack(stamp, *values)
         with self._lock:
-            if stamp == self._newest:
+            if self.newest is not None and stamp < self.newest:
+                self.backwards += 1
+            elif stamp == self.newest:
                 self._tail[-self._row.size :] = row
-                return
-            self._newest = stamp
-            self._tail += row
-            if self._file is not None and len(self._tail) >= self._due:
-                # The last one may be replaced yet.
-                self._write_out(len(self._tail) - self._row.size)
+            else:
+                self._take(stamp, row)
 
     def append_rows(self, stamps, values) -> None:
-        """Add rows with ascending stamps, the first one greater than the last one's so far.
+        """Add samples as :meth:`append` would, one after the other.
 
-        ``stamps`` (array_like of int, shape (n,)) [ns]; at least one; ``values`` (array_like, shape
-        (n, columns)).
+        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``values`` (ndarray, shape (n, columns)).
         """
+        first_is_next = len(stamps) and (self.newest is None or self.newest < stamps[0])
+        if not (first_is_next and (stamps[1:] > stamps[:-1]).all()):
+            for stamp, row in zip(stamps.tolist(), values):
+                self.append(stamp, row)
+            return
         rows = np.empty(len(stamps), dtype=self._type)
         rows["stamp"], rows["values"] = stamps, values
         with self._lock:
-            self._newest = int(stamps[-1])
-            self._tail += rows.tobytes()
-            if self._file is not None and len(self._tail) >= self._due:
-                self._write_out(len(self._tail) - self._row.size)
+            self._take(int(stamps[-1]), rows.tobytes())
+
+    def _take(self, newest, rows) -> None:
+        self.newest = newest
+        self._tail += rows
+        if self._file is not None and len(self._tail) >= self._due:
+            # The last one may be replaced yet.
+            self._write_out(len(self._tail) - self._row.size)
 
     def _write_out(self, count) -> None:
         """Bring so many bytes of the tail to the file, as far as there is room."""
@@ -165,16 +177,6 @@ class SampleStore:
     def __len__(self) -> int:
         with self._lock:
             return self._rows_in_file + len(self._tail) // self._row.size
-
-    @property
-    def newest(self):
-        """The last stamp [ns]; None without any."""
-        return self._newest
-
-    @property
-    def stamps(self):
-        """All stamps [ns], as a sequence that reads each one when it is asked for."""
-        return _Stamps(self)
 
     def rows(self, first: int, last: int):
         """Return rows from number ``first`` to before ``last``.
@@ -202,64 +204,6 @@ class SampleStore:
         table = np.frombuffer(bytes(content), dtype=self._type)
         return table["stamp"].astype(np.int64), table["values"].astype(float)
 
-    def blocks(self, first: int, last: int):
-        """Yield what :meth:`rows` returns, some thousand rows at a time."""
-        for begin in range(first, last, _ROWS_PER_BLOCK):
-            yield self.rows(begin, min(begin + _ROWS_PER_BLOCK, last))
-
-
-class _Stamps(Sequence):
-    def __init__(self, store):
-        self._store = store
-
-    def __len__(self):
-        return len(self._store)
-
-    def __getitem__(self, place):
-        return int(self._store.rows(place, place + 1)[0][0])
-
-
-class Stream:
-    """Samples of one kind: a stamp [ns] and a fixed number of values each.
-
-    A sample whose stamp is that of the last one replaces it: a simulator that waits repeats
-    itself, and the robot may have been put somewhere else meanwhile. One whose stamp is older is
-    counted in ``backwards`` and left out.
-    """
-
-    def __init__(self, columns) -> None:
-        self.store = SampleStore(columns)
-        self.backwards = 0
-
-    def append(self, stamp: int, values) -> None:
-        """Add one sample; ``values`` has as many numbers as the stream has columns."""
-        newest = self.store.newest
-        if newest is not None and stamp < newest:
-            self.backwards += 1
-        else:
-            self.store.append(stamp, values)
-
-    def append_rows(self, stamps, values) -> None:
-        """Add samples as :meth:`append` would, one after the other.
-
-        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``values`` (ndarray, shape (n, columns)).
-        """
-        newest = self.store.newest
-        first_is_next = len(stamps) and (newest is None or newest < stamps[0])
-        if first_is_next and (stamps[1:] > stamps[:-1]).all():
-            self.store.append_rows(stamps, values)
-            return
-        for stamp, row in zip(stamps.tolist(), values):
-            self.append(stamp, row)
-
-    def __len__(self) -> int:
-        return len(self.store)
-
-    @property
-    def newest(self):
-        """Stamp of the last sample [ns]; None without any."""
-        return self.store.newest
-
     def expected(self, rate: float, zero: int, end: int) -> int:
         """How many samples there should be from stamp ``zero`` to ``end`` [ns] at this rate [Hz].
 
@@ -268,31 +212,43 @@ class Stream:
         first, last = self.span(zero, end)
         if first == last:
             return int((end - zero + 0.5) / NANOSECONDS * rate) + 1
-        begin = self.store.stamps[first]
+        begin = _Stamps(self)[first]
         # Half a nanosecond: the end may be a whole number of periods after the first one.
         before = int((begin - zero + 0.5) / NANOSECONDS * rate)
         return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:
         """Return how many samples have a stamp of at most ``end`` [ns]."""
-        return bisect.bisect_right(self.store.stamps, end)
+        return bisect.bisect_right(_Stamps(self), end)
 
     def span(self, zero: int, end: int):
         """Numbers of the first sample from stamp ``zero`` on and of the first after ``end``."""
-        first = bisect.bisect_left(self.store.stamps, zero)
+        first = bisect.bisect_left(_Stamps(self), zero)
         return first, max(first, self.count_until(end))
 
     def blocks(self, zero: int, end: int):
         """Yield samples from stamp ``zero`` to ``end`` [ns], both included, in blocks.
 
-        Yields
-        ------
-        time : ndarray, shape (n,)
-            Seconds after ``zero``.
-        values : ndarray, shape (n, columns)
+        Yields ``time`` (ndarray, shape (n,)): seconds after ``zero``; ``values`` (ndarray, shape
+        (n, columns)).
         """
-        for stamps, values in self.store.blocks(*self.span(zero, end)):
+        first, last = self.span(zero, end)
+        for begin in range(first, last, _ROWS_PER_BLOCK):
+            stamps, values = self.rows(begin, min(begin + _ROWS_PER_BLOCK, last))
             yield (stamps - zero) / NANOSECONDS, values
+
+
+class _Stamps(Sequence):
+    """All stamps [ns] of a stream; each is read when it is asked for."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def __len__(self):
+        return len(self._stream)
+
+    def __getitem__(self, place):
+        return int(self._stream.rows(place, place + 1)[0][0])
 
 
 STORED = {
@@ -338,6 +294,10 @@ class RecordedTable:
         return pd.concat([block.loc[:, wanted] for block in self.blocks()])
 
 
+def _stream(name) -> Any:
+    return property(lambda record: record._streams[name])
+
+
 class ExperimentRecord:
     """The streams of an experiment.
 
@@ -372,29 +332,12 @@ class ExperimentRecord:
         """
         self._streams[kind].append_rows(stamps, rows)
 
-    @property
-    def imu(self) -> Stream:
-        return self._streams["imu_simulated"]
-
-    @property
-    def ground_truth(self) -> Stream:
-        return self._streams["ground_truth"]
-
-    @property
-    def magnetometer(self) -> Stream:
-        return self._streams["magnetometer_simulated"]
-
-    @property
-    def errors(self) -> Stream:
-        return self._streams["control_error"]
-
-    @property
-    def commands(self) -> Stream:
-        return self._streams["wheel_velocities"]
-
-    @property
-    def wheels(self) -> Stream:
-        return self._streams["wheel_velocities_actual"]
+    imu = _stream("imu_simulated")
+    ground_truth = _stream("ground_truth")
+    magnetometer = _stream("magnetometer_simulated")
+    errors = _stream("control_error")
+    commands = _stream("wheel_velocities")
+    wheels = _stream("wheel_velocities_actual")
 
     def append_command(self, left: float, right: float) -> None:
         """Add one pair of wheel velocities [rad/s]."""
@@ -406,17 +349,17 @@ class ExperimentRecord:
         A process that is killed leaves them behind; :meth:`left_behind` reads them.
         """
         for name, stream in self._streams.items():
-            stream.store.keep_in(folder.path(f"{name}.{ENDING}"))
+            stream.keep_in(folder.path(f"{name}.{ENDING}"))
 
     def flush(self) -> None:
         """Bring everything to the files."""
         for stream in self._streams.values():
-            stream.store.flush()
+            stream.flush()
 
     def discard(self) -> None:
         """Remove the files, as the tables are written."""
         for stream in self._streams.values():
-            stream.store.discard()
+            stream.discard()
 
     @classmethod
     def left_behind(cls, folder) -> ExperimentRecord | None:
@@ -424,33 +367,30 @@ class ExperimentRecord:
 
         Raises ResultError: files are missing or not what they should be.
         """
-        paths = {name: folder.path(f"{name}.{ENDING}") for name in STORED}
-        if not any(path.exists() for path in paths.values()):
+        names = (*STORED, *STORED_OF_RECEIVER)
+        paths = {name: folder.path(f"{name}.{ENDING}") for name in names}
+        left = [name for name, path in paths.items() if path.exists()]
+        if not set(left) & set(STORED):
             return None
         record = cls()
-        of_receiver = {name: folder.path(f"{name}.{ENDING}") for name in STORED_OF_RECEIVER}
-        stored = dict(STORED)
-        if any(path.exists() for path in of_receiver.values()):
+        if set(left) & set(STORED_OF_RECEIVER):
             record.add_receiver(0.0)
-            stored.update(STORED_OF_RECEIVER)
-            paths.update(of_receiver)
-        for name, columns in stored.items():
-            if name in NOT_ALWAYS and not paths[name].exists():
+        for name, expected in record._streams.items():
+            if name in NOT_ALWAYS and name not in left:
                 continue
-            store = SampleStore.open(paths[name])
-            if store.columns != columns:
+            stream = record._streams[name] = Stream.open(paths[name])
+            if stream.columns != expected.columns:
                 raise ResultError(
-                    f"{paths[name]}: has the columns {', '.join(store.columns)[:200]}, but "
-                    f"{', '.join(columns)} were expected"
+                    f"{paths[name]}: has the columns {', '.join(stream.columns)[:200]}, but "
+                    f"{', '.join(expected.columns)} were expected"
                 )
-            record._streams[name].store = store
         return record
 
     def zero(self):
         """Stamp of the first command [ns], which the first tracking error tells; None without."""
         if len(self.errors) == 0:
             return None
-        (stamp,), values = self.errors.store.rows(0, 1)
+        (stamp,), values = self.errors.rows(0, 1)
         return int(stamp) - round(values[0, -1] * NANOSECONDS)
 
     def common_end(self) -> int:
@@ -468,25 +408,20 @@ class ExperimentRecord:
     def tables(self, zero: int, end: int):
         """Return tables of the experiment from stamp ``zero`` to ``end`` [ns].
 
-        Returns
-        -------
-        dict of RecordedTable
-            imu_simulated, ground_truth, control_error, wheel_velocities and, if they were
-            recorded, wheel_velocities_actual, magnetometer_simulated and gnss_simulated; columns
-            as in the package's docstring.
+        Returns dict of RecordedTable: imu_simulated, ground_truth, control_error, wheel_velocities
+        and, if they were recorded, wheel_velocities_actual, magnetometer_simulated and
+        gnss_simulated; columns as in the package's docstring.
         """
         tables = {
             "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
             "ground_truth": RecordedTable(lambda: self._ground_truth_blocks(zero, end)),
             "wheel_velocities": RecordedTable(lambda: [self._wheel_velocities(zero, end)]),
-            "control_error": RecordedTable(lambda: self._control_error_blocks(zero, end)),
+            "control_error": _as_stored(self.errors, CONTROL_ERROR, zero, end),
         }
         if len(self.wheels):
-            tables["wheel_velocities_actual"] = RecordedTable(lambda: self._wheel_blocks(zero, end))
+            tables["wheel_velocities_actual"] = _as_stored(self.wheels, WHEELS, zero, end)
         if len(self.magnetometer):
-            tables["magnetometer_simulated"] = RecordedTable(
-                lambda: self._magnetometer_blocks(zero, end)
-            )
+            tables["magnetometer_simulated"] = _as_stored(self.magnetometer, MAG, zero, end)
         arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
         position = self._streams.get("gnss_position")
         if position is not None and len(range(*position.span(zero, arrived))):
@@ -494,12 +429,11 @@ class ExperimentRecord:
         return tables
 
     def _fixes(self, zero, end):
-        """Return what the receiver said, a row for each position."""
         columns: dict[str, np.ndarray] = {}
         spans = {name: self._streams[name].span(zero, end) for name in STORED_OF_RECEIVER}
-        stamps, _ = self._streams["gnss_position"].store.rows(*spans["gnss_position"])
+        stamps, _ = self._streams["gnss_position"].rows(*spans["gnss_position"])
         for name, names in STORED_OF_RECEIVER.items():
-            own, values = self._streams[name].store.rows(*spans[name])
+            own, values = self._streams[name].rows(*spans[name])
             found = np.full((len(stamps), len(names)), np.nan)
             place = np.minimum(np.searchsorted(stamps, own), len(stamps) - 1)
             known = stamps[place] == own
@@ -526,24 +460,20 @@ class ExperimentRecord:
             columns = {**position, **angles, **dict(zip(_TRUE_MOTION, values[:, 7:].T))}
             yield _table(time, {name: columns[name] for name in GROUND_TRUTH})
 
-    def _control_error_blocks(self, zero, end):
-        for time, values in _at_least_one(self.errors, zero, end):
-            yield _table(time, dict(zip(CONTROL_ERROR, values.T)))
-
-    def _magnetometer_blocks(self, zero, end):
-        for time, values in _at_least_one(self.magnetometer, zero, end):
-            yield _table(time, dict(zip(MAG, values.T)))
-
-    def _wheel_blocks(self, zero, end):
-        for time, values in _at_least_one(self.wheels, zero, end):
-            yield _table(time, dict(zip(WHEELS, values.T)))
-
     def _wheel_velocities(self, zero, end):
         times = [time for time, _ in self.errors.blocks(zero, end)]
         given = np.concatenate([[0.0], *times])
         count = min(len(self.commands), len(given))
-        _, commands = self.commands.store.rows(0, count)
+        _, commands = self.commands.rows(0, count)
         return _table(given[:count], dict(zip(WHEELS, commands.T)))
+
+
+def _as_stored(stream, columns, zero, end) -> RecordedTable:
+    def blocks():
+        for time, values in _at_least_one(stream, zero, end):
+            yield _table(time, dict(zip(columns, values.T)))
+
+    return RecordedTable(blocks)
 
 
 def _at_least_one(stream, zero, end):
@@ -553,7 +483,7 @@ def _at_least_one(stream, zero, end):
         empty = False
         yield block
     if empty:
-        yield np.empty(0), np.empty((0, len(stream.store.columns)))
+        yield np.empty(0), np.empty((0, len(stream.columns)))
 
 
 class _Attitude:

@@ -18,20 +18,16 @@ def write_report(
 
     The tables may be complete, or as far as they came; without ``save_tables`` the CSV files are
     left alone. ``formats`` of the figures are ``png``, ``pdf`` and ``svg``. Returns the summary.
-
-    Raises
-    ------
-    ResultError
-        A file cannot be written. What came before in the order is there and whole.
+    Raises ResultError: a file cannot be written. What came before in the order is there and whole.
     """
     if save_tables:
         tables.save(folder)
     summary, comparison = evaluate(tables, settings, run)
-    _write_summary(folder, summary)
+    folder.write_text("summary.json", json_text(summary))
     failures = _write_figures(folder, comparison, formats, caption(folder, summary))
     if failures:
         summary["notes"].extend(failures)
-        _write_summary(folder, summary)
+        folder.write_text("summary.json", json_text(summary))
     return summary
 
 
@@ -51,10 +47,6 @@ def caption(folder, summary) -> str:
         folder.start,
     ]
     return " · ".join(str(part) for part in parts if part)
-
-
-def _write_summary(folder, summary):
-    folder.write_text("summary.json", json_text(summary))
 
 
 def _write_figures(folder, comparison, formats, footer):

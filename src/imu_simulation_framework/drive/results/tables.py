@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.columns import (
@@ -15,6 +16,7 @@ from imu_simulation_framework.core.columns import (
     WHEELS,
 )
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.drive.results.record import NOT_ALWAYS, STORED, ExperimentRecord
 
 REQUIRED_COLUMNS = {
@@ -40,33 +42,19 @@ OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated")
 class ExperimentTables:
     """What was driven and what was measured, time zero being the start of the drive.
 
-    Attributes
-    ----------
-    trajectory_data : DataFrame
-        ``Trajectory`` as the robot was to follow it, and the wheel velocities left and
-        right [rad/s] that inverse kinematics gave for it.
-    reference : DataFrame or None
-        ``Poses`` as they were recorded, what the recorded IMU is judged against; None in results
-        of versions that judged it against the trajectory.
-    fixes : DataFrame or None
-        Satellite positions x, y [m] as received, in the axes and scale of ``trajectory_data``; None
-        where there are none.
-    imu_simulated : DataFrame
-        ``ImuRecord`` of the simulated IMU.
-    imu_real : DataFrame or None
-        ``ImuRecord`` of the recorded IMU; None if there was none.
-    ground_truth : DataFrame
-        ``GroundTruth`` of the simulated robot.
-    wheel_velocities : DataFrame
-        ``WheelVelocities`` as commanded, each at the time from which it holds.
-    control_error : DataFrame
-        ``ControlError`` of the simulated robot against the trajectory.
-    wheel_velocities_actual : DataFrame or None
-        ``WheelVelocities`` as the wheels turned; None where nobody has recorded them.
-    magnetometer_simulated : DataFrame or None
-        ``MagneticField`` of the simulated IMU; None if it has no magnetometer.
-    gnss_simulated : DataFrame or None
-        ``GnssTold`` of the simulated GNSS receiver; None if there is none.
+    ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the wheel velocities left
+    and right [rad/s] that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
+    recorded, what the recorded IMU is judged against; None in results of versions that judged it
+    against the trajectory; ``fixes``: satellite positions x, y [m] as received, in the axes and
+    scale of ``trajectory_data``; None where there are none; ``imu_simulated``: ``ImuRecord`` of the
+    simulated IMU; ``imu_real``: ``ImuRecord`` of the recorded IMU; None if there was none;
+    ``ground_truth``: ``GroundTruth`` of the simulated robot; ``wheel_velocities``:
+    ``WheelVelocities`` as commanded, each at the time from which it holds; ``control_error``:
+    ``ControlError`` of the simulated robot against the trajectory; ``wheel_velocities_actual``:
+    ``WheelVelocities`` as the wheels turned; None where nobody has recorded them;
+    ``magnetometer_simulated``: ``MagneticField`` of the simulated IMU; None if it has no
+    magnetometer; ``gnss_simulated``: ``GnssTold`` of the simulated GNSS receiver; None if there is
+    none.
     """
 
     trajectory_data: pd.DataFrame
@@ -102,11 +90,7 @@ def write_recorded_tables(folder, record, zero, end):
     """Write what an experiment has recorded as CSV, a part at a time: a drive may be long.
 
     Raises ResultError: a file cannot be written. ``zero``, ``end``: first and last stamp [ns].
-
-    Returns
-    -------
-    dict of DataFrame
-        The columns of each table that the evaluation needs.
+    Returns dict of DataFrame: the columns of each table that the evaluation needs.
     """
     tables = record.tables(zero, end)
     for name, table in tables.items():
@@ -135,10 +119,15 @@ def complete_tables(folder) -> None:
     record.discard()
 
 
+MAX_VALUE = 1e30
+"""Of a result's tables; squares of larger numbers, and sums of them, may be none."""
+
+
 def load_table(folder, name):
     """Read one table of a :class:`.ResultFolder`; None for an :data:`OPTIONAL` one that it lacks.
 
-    Raises ResultError: it is missing or broken, or lacks a column.
+    Raises ResultError: it is missing or broken, lacks a column, or holds a number above
+    :data:`MAX_VALUE`.
     """
     if name in OPTIONAL and not folder.path(f"{name}.csv").exists():
         return None
@@ -146,4 +135,12 @@ def load_table(folder, name):
     missing = [column for column in REQUIRED_COLUMNS[name] if column not in table.columns]
     if missing:
         raise ResultError(f"{folder.path(name + '.csv')}: lacks the column {', '.join(missing)}")
+    values = table.to_numpy()
+    absurd = np.argwhere(np.isfinite(values) & (np.abs(values) > MAX_VALUE))
+    if len(absurd):
+        row, column = absurd[0]
+        raise ResultError(
+            f"{folder.path(name + '.csv')}: line {row + 2}, column {shown(table.columns[column])}: "
+            f"{values[row, column]:g}, expected at most {MAX_VALUE:g}"
+        )
     return table

@@ -10,8 +10,8 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.tracking.controllers import Follower
-from imu_simulation_framework.drive.tracking.reference import (
+from imu_simulation_framework.drive.tracking.controllers import (
+    Follower,
     Pose2D,
     Reference,
     TrackingError,
@@ -21,29 +21,17 @@ from imu_simulation_framework.drive.tracking.reference import (
 LONGEST_STEP = 5.0
 """Seconds of the drive from one error to the next; a simulator that hurries may lose some."""
 
-STANDSTILL = (0.0, 0.0)
-"""Wheel velocities, left and right [rad/s]."""
+STANDSTILL = (0.0, 0.0)  # wheel velocities, left and right [rad/s]
 
 
 @dataclass(frozen=True)
 class DriveToFollow:
     """What whoever leads the drive needs of it.
 
-    Attributes
-    ----------
-    name : str
-        For the results' folder.
-    reference : Reference
-        With the wheels' velocities.
-    start, stop : float
-        First and last time of the drive on the recording's clock [s].
-    length : float
-        Of the path [m].
-    read : tuple of tuple of str
-        Of the reference and of the recorded IMU, where there is one: what was read, then what was
-        found in it that a person should know.
-    warnings : tuple of str
-        What else a person should know.
+    ``name``: for the results' folder; ``reference``: with the wheels' velocities; ``start``,
+    ``stop``: first and last time of the drive on the recording's clock [s]; ``length``: of the path
+    [m]; ``read``: of the reference and of the recorded IMU, where there is one: what was read, then
+    what was found in it that a person should know; ``warnings``: what else a person should know.
     """
 
     name: str
@@ -102,8 +90,7 @@ class DriveSession:
         return STANDSTILL if self.finished else self._follower.command(time, error)
 
 
-STAMP_TOLERANCE = 1e-6
-"""Stamps that differ by less are the same instant, s."""
+STAMP_TOLERANCE = 1e-6  # stamps that differ by less are the same instant, s
 
 JUMP_SPEED = 5.0
 """A robot that moves by this much more [m/s] than three times its speed was put elsewhere."""
@@ -178,7 +165,10 @@ class TrackingSession:
                 f"{topics.GROUND_TRUTH}: expected finite numbers, got {list(numbers)}"
             )
         if self._zero is None:
-            self._look_for_zero(pose.stamp)
+            if not self._lock_step or self._held_stamp is None:
+                self._held_stamp = pose.stamp
+            elif pose.stamp > self._held_stamp and self._reference is not None:
+                self._zero = self._held_stamp
         if self._zero is None or self._reference is None:
             return None
         self._ensure_driven(pose)
@@ -190,12 +180,6 @@ class TrackingSession:
         actual = Pose2D(pose.x, pose.y, yaw_in_a_loop(*pose.orientation))
         reference = self._reference.pose_at(time)
         return TrackedPose(pose.stamp, time, tracking_error(reference, actual), reference, actual)
-
-    def _look_for_zero(self, stamp) -> None:
-        if not self._lock_step or self._held_stamp is None:
-            self._held_stamp = stamp
-        elif stamp > self._held_stamp and self._reference is not None:
-            self._zero = self._held_stamp
 
     def _ensure_driven(self, pose) -> None:
         last, self._last = self._last, (pose.stamp, pose.x, pose.y)

@@ -15,8 +15,8 @@ from imu_simulation_framework.drive.preparation import (
 )
 from imu_simulation_framework.drive.results.files import ResultFolder, check_result_folder
 from imu_simulation_framework.drive.session.driving import DriveToFollow
-from imu_simulation_framework.drive.session.results import DRIVE, RECORDED_IMU
-from imu_simulation_framework.drive.tracking.reference import Reference
+from imu_simulation_framework.drive.session.recording import DRIVE, RECORDED_IMU
+from imu_simulation_framework.drive.tracking.controllers import Reference
 
 
 class PreparationSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any, NamedTuple
 
@@ -10,8 +11,11 @@ import numpy as np
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.drive.configuration import Configuration
+from imu_simulation_framework.drive.from_configuration import describe_imu, published_rate
+from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.results.record import ExperimentRecord, Stream
-from imu_simulation_framework.drive.tracking.reference import TrackingError
+from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 
 LONGEST_GAP = 5 * NANOSECONDS
@@ -23,8 +27,7 @@ WHEELS_PERIOD = 0.2
 robot_state_publisher makes no more transforms of them, though for every message it asks the master
 three times."""
 
-ROUNDING = 1000
-"""Stamps of one instant may differ by so much [ns]."""
+ROUNDING = 1000  # stamps of one instant may differ by so much [ns]
 
 
 def ticks_between_wheels(control_period: float) -> int:
@@ -177,8 +180,7 @@ class RecordingSession:
         stream.append(stamp, row)
 
 
-ERROR_ROUNDING = 1e-6
-"""The drive's end, as a tracking error tells it, may be off by so much [s]."""
+ERROR_ROUNDING = 1e-6  # the drive's end, as a tracking error tells it, may be off by so much [s]
 
 _NOT_TO_THE_END = (
     *(topics.YAW_REAL, topics.YAW_ERROR_REAL),
@@ -329,3 +331,74 @@ class MessageSession:
     def _of_the_drive(self, message) -> list[HeardMessage]:
         late = self._end is not None and message.stamp > self._end + self._period
         return [] if late else [message]
+
+
+DRIVE, RECORDED_IMU = "drive", "recorded_imu"
+"""Keys of recording.json with the drive's name, and with what is told of the recorded IMU."""
+
+
+def write_results(
+    folder: ResultFolder,
+    configuration: Configuration,
+    session: RecordingSession,
+    wall_time: float,
+    imu_is_regular: bool = True,
+) -> dict:
+    """Write what was recorded: tables, summary, figures.
+
+    Raises ResultError: a file cannot be written; what was recorded stays. Returns the summary.
+    ``folder``: with what was prepared before the drive; ``session``: it has begun; what it has kept
+    in files is discarded once the tables are written; ``wall_time``: wall-clock seconds that the
+    drive took; ``imu_is_regular``: whether the simulated IMU measures at exactly equal intervals.
+    """
+    # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
+    from imu_simulation_framework.drive.results.report import write_report
+    from imu_simulation_framework.drive.results.tables import (
+        ExperimentTables,
+        load_table,
+        write_recorded_tables,
+    )
+    from imu_simulation_framework.drive.summary import RunDescription
+
+    recording = json.loads(folder.read_text("recording.json"))
+    drive, recorded_imu = recording.pop(DRIVE, None), recording.pop(RECORDED_IMU, None)
+    record, zero, end, completed = session.record, session.zero, session.end(), session.complete
+    assert zero is not None
+    # If they cannot be written the samples stay.
+    record.flush()
+    recorded = write_recorded_tables(folder, record, zero, end)
+    tables = ExperimentTables(
+        trajectory_data=folder.read_table("trajectory_data"),
+        reference=folder.read_table("reference"),
+        fixes=load_table(folder, "fixes"),
+        # A long recording should not be in memory as a whole.
+        imu_real=None if recorded_imu is None else folder.read_table("imu_real", ["yaw"]),
+        **recorded,
+    )
+    rate = configuration.imu.rate
+    imu, truth = record.imu, record.ground_truth
+    expected = {"ground_truth": truth.expected(rate, zero, end)}
+    if imu_is_regular:
+        expected["imu_simulated"] = imu.expected(published_rate(configuration), zero, end)
+    backwards = {"imu_simulated": imu.backwards, "ground_truth": truth.backwards}
+    record.discard()
+    run = {
+        "completed": completed,
+        "drive": drive,
+        "trajectory_scale": configuration.trajectory.scale,
+        "simulator": configuration.simulation.simulator,
+        "imu": describe_imu(configuration),
+        "controller": configuration.control.controller,
+        "seed": configuration.experiment.seed,
+        "recording": recording,
+        "recorded_imu": recorded_imu,
+        "messages_out_of_order": backwards,
+    }
+    return write_report(
+        folder,
+        tables,
+        configuration.comparison,
+        RunDescription(run, {"wall_time_s": wall_time}, expected),
+        save_tables=False,
+        formats=configuration.experiment.figure_formats,
+    )

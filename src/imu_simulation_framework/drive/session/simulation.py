@@ -31,7 +31,7 @@ from imu_simulation_framework.sensors.magnetism.environment import turned
 if TYPE_CHECKING:
     import pandas as pd
 
-    from imu_simulation_framework.drive.session.positioning import PositioningSession
+    from imu_simulation_framework.drive.session.sensors import PositioningSession
 
 MEASURED_AT_ONCE = 400
 """Samples; of more than some the fusion takes them in another way, with other last digits."""
@@ -81,7 +81,7 @@ class SimulatedSamples(NamedTuple):
         if not self.fixes:
             return []
         # Imported here, as the receiver itself.
-        from imu_simulation_framework.sensors.gnss.messages import reported_fixes
+        from imu_simulation_framework.sensors.gnss.specification import reported_fixes
 
         return [
             (kind, *told)
@@ -98,18 +98,8 @@ class SimulatedSamples(NamedTuple):
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the ground truth, as an :class:`.ExperimentRecord` takes them."""
         state = self.state
-        columns = (
-            state.position,
-            state.orientation,
-            state.linear_velocity,
-            state.angular_velocity,
-        )
+        columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
         return self.stamps, np.concatenate(columns, axis=1)
-
-    @property
-    def shows_wheels(self) -> bool:
-        """Whether there are any ``wheels``."""
-        return len(self.wheels) > 0
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and velocities of the wheels that joint states have, (n, w)."""
@@ -132,11 +122,14 @@ class DrivenSamples(NamedTuple):
 class SimulatedRobot:
     """The configured robot at rest, its IMU's errors beginning.
 
-    Raises FrameworkError: something of it cannot be simulated.
-
-    ``wheel_joints`` (tuple of str): joints of the wheels, in the order of the samples' wheels;
-    ``positioning``: the GNSS receiver on it, if it has one.
+    Raises FrameworkError: something of it cannot be simulated. ``wheel_joints`` (tuple of str):
+    joints of the wheels, in the order of the samples' wheels; ``positioning``: the GNSS receiver on
+    it, if it has one; ``imu``: the IMU's error model; ``last``: the samples of the last tick;
+    before the first one, that of the robot where it stands.
     """
+
+    imu: ImuModel
+    last: SimulatedSamples
 
     def __init__(self, configuration: Configuration) -> None:
         self._rate = configuration.imu.rate
@@ -159,20 +152,9 @@ class SimulatedRobot:
         self._imu_place, _ = self._simulator.imu_mounting
         self._samples = 0
         self._driven: list[DrivenSamples] = []
-        self._last: SimulatedSamples
         self.positioning = _positioning(configuration)
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
-
-    @property
-    def imu(self) -> ImuModel:
-        """The IMU's error model."""
-        return self._imu
-
-    @property
-    def last(self) -> SimulatedSamples:
-        """The samples of the last tick; before the first one, that of the robot where it stands."""
-        return self._last
 
     @property
     def time(self) -> float:
@@ -182,7 +164,7 @@ class SimulatedRobot:
     def set_pose(self, x: float, y: float, yaw: float) -> None:
         """Put the robot at rest at this pose [m, m, rad]; its IMU starts anew."""
         self._simulator.set_pose(x, y, yaw)
-        self._restart_imu()
+        self._read(make_imu_model(*self._imu_arguments))
 
     def set_imu(self, model: str, parameters: Mapping[str, Any], seed: int) -> None:
         """Give the robot another IMU, whose errors begin now.
@@ -190,9 +172,9 @@ class SimulatedRobot:
         Raises ConfigurationError: there is no such model, or it refuses the parameters; the IMU
         stays as it was.
         """
-        imu = make_imu_model(model, parameters, 1.0 / self._rate, seed)
-        self._imu_arguments = (model, parameters, 1.0 / self._rate, seed)
-        self._read(imu)
+        arguments = (model, parameters, 1.0 / self._rate, seed)
+        self._read(make_imu_model(*arguments))
+        self._imu_arguments = arguments
 
     def tick(self, left: float, right: float) -> SimulatedSamples:
         """Drive for one control period with these wheel velocities [rad/s]; return its samples."""
@@ -230,23 +212,19 @@ class SimulatedRobot:
             state = SimulatorState(*map(np.concatenate, zip(*(part.state for part in driven))))
         numbers = np.concatenate([part.numbers for part in driven])
         reading, new = self._readings(state)
-        self._last = SimulatedSamples(
+        self.last = SimulatedSamples(
             np.concatenate([part.stamps for part in driven]),
             state,
             reading,
-            self._imu.given_away(numbers / self._rate, new),
+            self.imu.given_away(numbers / self._rate, new),
             np.flatnonzero(numbers % self._samples_between_wheels == 0),
             self._feels_field,
             tuple(part.fixes for part in driven if part.fixes is not None),
         )
-        return self._last
-
-    def _restart_imu(self) -> None:
-        self._read(make_imu_model(*self._imu_arguments))
+        return self.last
 
     def _read(self, imu) -> None:
-        """Let another IMU measure the robot where it stands."""
-        self._imu = imu
+        self.imu = imu
         imu.gravity = self._simulator.gravity
         standing = self._simulator.state
         if self.positioning is not None:
@@ -258,27 +236,29 @@ class SimulatedRobot:
 
     def _wait(self, numbers, state) -> DrivenSamples:
         stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
-        driven = DrivenSamples(stamps, numbers, state, self._fixes(stamps, state))
+        fixes = None
+        if self.positioning is not None:
+            moving = (state.linear_velocity, state.angular_velocity)
+            fixes = self.positioning.add(stamps, state.position, state.orientation, *moving)
+        driven = DrivenSamples(stamps, numbers, state, fixes)
         self._driven.append(driven)
         return driven
 
     @property
     def _feels_field(self) -> bool:
-        return self._environment is not None and self._imu.has_magnetometer
+        return self._environment is not None and self.imu.has_magnetometer
 
     def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
-        """Return the IMU's readings of some samples, and which are new."""
         truth: ImuTruth = with_earth_turning(state.imu_truth, self._latitude)
-        if self._feels_field or self._imu.feels_speed:
+        if self._feels_field or self.imu.feels_speed:
             field = self._field(state) if self._feels_field else None
             speed = None
-            if self._imu.feels_speed:
+            if self.imu.feels_speed:
                 speed = np.linalg.norm(state.linear_velocity, axis=1)
             truth = ImuTruth(*truth[:3], field, speed)
-        return self._imu.steps(truth)
+        return self.imu.steps(truth)
 
     def _field(self, state) -> np.ndarray:
-        """Return the magnetic field in the IMU's axes, (n, 3) [T]."""
         assert self._environment is not None
         torques = None
         if self._environment.motors:
@@ -286,18 +266,12 @@ class SimulatedRobot:
         place = state.position + turned(state.orientation, self._imu_place)
         return self._environment.felt(place, state.imu_orientation, torques)
 
-    def _fixes(self, stamps, state) -> pd.DataFrame | None:
-        if self.positioning is None:
-            return None
-        moving = (state.linear_velocity, state.angular_velocity)
-        return self.positioning.add(stamps, state.position, state.orientation, *moving)
-
 
 def _positioning(configuration) -> PositioningSession | None:
     gnss = experiment_gnss(configuration)
     if gnss is None:
         return None
     # Imported here, since it takes 100 MB, and few experiments have a receiver.
-    from imu_simulation_framework.drive.session.positioning import PositioningSession
+    from imu_simulation_framework.drive.session.sensors import PositioningSession
 
     return PositioningSession(gnss, configuration.experiment.seed)

@@ -9,7 +9,7 @@ import numpy as np
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import difference, wrap
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.heading.error import WAITING, StreamedYawError
+from imu_simulation_framework.heading.statistics import WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):
@@ -109,7 +109,6 @@ class YawSession:
             yield self._sample(topics.YAW_ERROR_SIMULATED, stamp, error)
 
     def _play(self, stamp) -> Iterator[YawSample]:
-        """Return what the recorded IMU said at this moment of the drive."""
         if self._zero is None or not self._recorded:
             return
         time = (stamp - self._zero) / NANOSECONDS
@@ -120,7 +119,6 @@ class YawSession:
         yield self._sample(topics.YAW_ERROR_REAL, stamp, error)
 
     def _recorded_error(self, time):
-        """Yaw of the recorded IMU, and its error, at a time of the drive."""
         yaw = float(np.interp(time, *self._recorded))
         return yaw, float(np.interp(time, *self._reference)) - yaw
 

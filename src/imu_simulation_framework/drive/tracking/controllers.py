@@ -1,6 +1,6 @@
-"""Controllers that add a correction to the precomputed wheel velocities.
+"""Following a reference: where the robot should be, how far it is from there, what corrects it.
 
-All of them answer ``correct(left, right, error)``: the wheel velocities that follow
+All controllers answer ``correct(left, right, error)``: the wheel velocities that follow
 from the reference by inverse kinematics, and the tracking error of this instant, give
 the wheel velocities to command [rad/s]. Gains act on wheel velocities, so a yaw gain is
 in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per metre.
@@ -9,31 +9,156 @@ in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per metre.
 from __future__ import annotations
 
 import math
+from array import array
+from bisect import bisect_right
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.checked_values import checked_number
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
 from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.drive.tracking.reference import TrackingError
+from imu_simulation_framework.drive.robot import RobotLimits
+
+
+class Pose2D(NamedTuple):
+    """Position [m] and yaw [rad] in the plane."""
+
+    x: float
+    y: float
+    yaw: float
+
+
+class TrackingError(NamedTuple):
+    """Reference minus actual pose.
+
+    ``yaw_error``: in (-pi, pi] [rad]; negative means: turn right; ``distance_error``: distance to
+    the reference's position, never negative [m]; ``along_track_error``: how far the reference's
+    position is ahead, along the reference's x axis [m]; ``cross_track_error``: how far it is to the
+    left, along the reference's y axis [m].
+    """
+
+    yaw_error: float
+    distance_error: float
+    along_track_error: float
+    cross_track_error: float
+
+
+def tracking_error(reference, actual):
+    """Return the error between two poses."""
+    east = reference.x - actual.x
+    north = reference.y - actual.y
+    cosine = math.cos(reference.yaw)
+    sine = math.sin(reference.yaw)
+    return TrackingError(
+        yaw_error=wrap(reference.yaw - actual.yaw),
+        distance_error=math.hypot(east, north),
+        along_track_error=cosine * east + sine * north,
+        cross_track_error=cosine * north - sine * east,
+    )
+
+
+class Reference:
+    """A trajectory that can be asked for any time; made for loops, one time per call.
+
+    Values between two samples are interpolated linearly. Before the first sample the reference
+    stands at the first pose, after the last sample at the last one. Raises TrajectoryError: if
+    there are less than two samples. ``time`` (array_like, shape (n,)) [s], ascending; ``x``, ``y``
+    (array_like, shape (n,)) [m]; ``yaw`` (array_like, shape (n,)) [rad], unwrapped; ``left``,
+    ``right`` (array_like, shape (n,)): wheel velocities [rad/s].
+    """
+
+    def __init__(self, time, x, y, yaw, left=None, right=None):
+        if len(time) < 2:
+            raise TrajectoryError(
+                f"A reference needs at least two samples, but the trajectory has {len(time)}."
+            )
+        # Indexing numpy's arrays costs ten times as much, lists of floats four times the memory.
+        self._time, self._x, self._y, self._yaw = (array("d", v) for v in (time, x, y, yaw))
+        self._left = self._right = None
+        if left is not None and right is not None:
+            self._left, self._right = array("d", left), array("d", right)
+        if len({len(v) for v in (self._time, self._x, self._y, self._yaw)}) > 1:
+            raise ValueError("the columns of a reference differ in length")
+        self.start = self._time[0]
+        self.stop = self._time[-1]
+
+    @classmethod
+    def of_table(cls, trajectory, wheel_velocities=None):
+        """Make one of tables.
+
+        ``trajectory`` (pandas.DataFrame): Poses or Trajectory table; ``wheel_velocities``
+        (pandas.DataFrame): WheelVelocities table with the same index.
+        """
+        poses = (trajectory.index, *(trajectory[name] for name in ("x", "y", "yaw")))
+        if wheel_velocities is None:
+            return cls(*poses)
+        if len(wheel_velocities) != len(trajectory):
+            raise ValueError("trajectory and wheel velocities differ in length")
+        return cls(*poses, wheel_velocities["left"], wheel_velocities["right"])
+
+    def poses(self):
+        """Return time, x, y and yaw of all samples, each an ``array`` of float."""
+        return self._time, self._x, self._y, self._yaw
+
+    @property
+    def duration(self):
+        """Time from the first to the last sample [s]."""
+        return self.stop - self.start
+
+    def _locate(self, time):
+        times = self._time
+        if time <= times[0]:
+            return 0, 0.0
+        if time >= times[-1]:
+            return len(times) - 2, 1.0
+        index = bisect_right(times, time) - 1
+        return index, (time - times[index]) / (times[index + 1] - times[index])
+
+    def pose_at(self, time):
+        """Return the pose at a time [s] of the trajectory's own clock.
+
+        Returns Pose2D: with the yaw unwrapped, as in the table.
+        """
+        index, fraction = self._locate(time)
+        rest = 1.0 - fraction
+        following = index + 1
+        return Pose2D(
+            rest * self._x[index] + fraction * self._x[following],
+            rest * self._y[index] + fraction * self._y[following],
+            rest * self._yaw[index] + fraction * self._yaw[following],
+        )
+
+    def wheel_velocities_at(self, time):
+        """Return the wheel velocities (left, right) [rad/s] at a time [s].
+
+        They are zero before the start and after the end. A command that is held for a control
+        period follows the trajectory best with the value in the period's middle. Raises ValueError:
+        if the reference was made without wheel velocities.
+        """
+        if self._left is None:
+            raise ValueError("this reference was made without wheel velocities")
+        if time < self.start or time > self.stop:
+            return 0.0, 0.0
+        index, fraction = self._locate(time)
+        rest = 1.0 - fraction
+        following = index + 1
+        return (
+            rest * self._left[index] + fraction * self._left[following],
+            rest * self._right[index] + fraction * self._right[following],
+        )
 
 
 @dataclass(frozen=True)
 class ControllerGains(Settings):
     """Gains of all controllers, for a robot with wheels of 0.1 m, a half track of 0.25 m and 20 Hz.
 
-    Raises ConfigurationError: a value is out of range.
-
-    Attributes
-    ----------
-    yaw_proportional, yaw_integral, yaw_derivative : float
-        From the yaw error to wheel velocity [rad/s per rad, per rad s, per rad/s].
-    distance_proportional, distance_integral, distance_derivative : float
-        From the distance to wheel velocity [rad/s per m, per m s, per m/s].
-    derivative_time_constant : float
-        Of the derivatives' low-pass filter [s]; 0 is none.
-    correction_limit : float
-        Largest correction of a wheel's velocity [rad/s].
+    Raises ConfigurationError: a value is out of range. ``yaw_proportional``, ``yaw_integral``,
+    ``yaw_derivative``: from the yaw error to wheel velocity [rad/s per rad, per rad s, per rad/s];
+    ``distance_proportional``, ``distance_integral``, ``distance_derivative``: from the distance to
+    wheel velocity [rad/s per m, per m s, per m/s]; ``derivative_time_constant``: of the
+    derivatives' low-pass filter [s]; 0 is none; ``correction_limit``: largest correction of a
+    wheel's velocity [rad/s].
     """
 
     yaw_proportional: float = setting(8.0, unit="1/s", minimum=0.0)
@@ -46,6 +171,9 @@ class ControllerGains(Settings):
     correction_limit: float = setting(6.0, unit="rad/s", above=0.0, minimum=1e-6)
 
 
+_PARTS = ("proportional", "integral", "derivative")
+
+
 class Pid:
     """PID controller with a fixed period.
 
@@ -53,21 +181,12 @@ class Pid:
     that of the error after a first-order low-pass filter. While the output is at its limit the
     integral only changes if that leads away from the limit (conditional integration; Astrom and
     Hagglund: Advanced PID Control, section 3.5). Raises ConfigurationError: if the period or the
-    limit is not positive, or a gain or the time constant is negative.
-
-    Parameters
-    ----------
-    proportional, integral, derivative : float
-        Gains P [output/error], I [output/error/s] and D [output s/error].
-    period : float
-        Time between two steps [s].
-    derivative_time_constant : float
-        Time constant of the derivative's filter [s]; 0 is no filter.
-    output_limit : float
-        Largest magnitude of the output.
-    angular : bool
-        The error is an angle [rad]: its change from step to step is wrapped, so that
-        passing half a turn does not look like a jump.
+    limit is not positive, or a gain or the time constant is negative. ``proportional``,
+    ``integral``, ``derivative``: gains P [output/error], I [output/error/s] and D [output s/error];
+    ``period``: time between two steps [s]; ``derivative_time_constant``: time constant of the
+    derivative's filter [s]; 0 is no filter; ``output_limit``: largest magnitude of the output;
+    ``angular``: the error is an angle [rad]: its change from step to step is wrapped, so that
+    passing half a turn does not look like a jump.
     """
 
     def __init__(
@@ -80,56 +199,42 @@ class Pid:
         output_limit=math.inf,
         angular=False,
     ):
-        for name, value in (
-            ("proportional gain", proportional),
-            ("integral gain", integral),
-            ("derivative gain", derivative),
-            ("derivative time constant", derivative_time_constant),
-        ):
+        names = (*(f"{part} gain" for part in _PARTS), "derivative time constant")
+        values = (proportional, integral, derivative, derivative_time_constant)
+        for name, value in zip(names, values):
             checked_number(f"A controller's {name}", value, minimum=0.0)
         checked_number("A controller's period", period, above=0.0)
         if output_limit != math.inf:
             checked_number("A controller's output limit", output_limit, above=0.0)
-        self.proportional = proportional
-        self.integral = integral
-        self.derivative = derivative
-        self.period = period
-        self.output_limit = output_limit
-        self.angular = angular
+        self._gains = proportional, integral, derivative
+        self._period = period
+        self._output_limit = output_limit
+        self._angular = angular
         self._filter_gain = period / (derivative_time_constant + period)
-        self.reset()
-
-    def reset(self):
-        """Forget the past: no integral, no derivative at the next step."""
-        self._sum = 0.0
-        self._rate = 0.0
+        self._sum = self._rate = 0.0
         self._previous = None
 
     def step(self, error, integrate=True):
         """Return the output for the next error.
 
         Raises ValueError: if the error is not finite; it would stay in the integral for ever.
-
-        Parameters
-        ----------
-        error : float
-        integrate : bool
-            False keeps the integral as it is, for a caller who knows that the
-            actuator cannot follow.
+        ``error``; ``integrate``: false keeps the integral as it is, for a caller who knows that the
+        actuator cannot follow.
         """
         if not math.isfinite(error):
             raise ValueError(f"the control error is {error}")
         if self._previous is not None:
             change = error - self._previous
-            if self.angular:
+            if self._angular:
                 change = wrap(change)
-            self._rate += self._filter_gain * (change / self.period - self._rate)
+            self._rate += self._filter_gain * (change / self._period - self._rate)
         self._previous = error
 
-        immediate = self.proportional * error + self.derivative * self._rate
-        increment = self.integral * error * self.period if integrate else 0.0
+        proportional, integral, derivative = self._gains
+        immediate = proportional * error + derivative * self._rate
+        increment = integral * error * self._period if integrate else 0.0
         wanted = immediate + self._sum + increment
-        limited = min(max(wanted, -self.output_limit), self.output_limit)
+        limited = min(max(wanted, -self._output_limit), self._output_limit)
         if wanted == limited or increment * wanted < 0.0:
             self._sum += increment
         return limited
@@ -146,50 +251,40 @@ def _limit_wheels(mean, half_difference, max_wheel_velocity):
     return mean - half_difference, mean + half_difference
 
 
+def _make_pid(prefix, gains, period, angular=False):
+    parts = (getattr(gains, f"{prefix}_{part}") for part in _PARTS)
+    filtered, limit = gains.derivative_time_constant, gains.correction_limit
+    return Pid(*parts, period, filtered, limit, angular)
+
+
 class OpenLoop:
     """No correction."""
+
+    def __init__(self, gains: ControllerGains, period: float, limits: RobotLimits):
+        pass
 
     def correct(self, left, right, error):
         """Return the wheel velocities [rad/s] as they are."""
         return left, right
 
-    def reset(self):
-        """Do nothing: there is no past."""
-
 
 class YawPid:
-    """PID on the yaw error: ``left -= u``, ``right += u``.
+    """PID on the yaw error: ``left -= u``, ``right += u``, for a control period [s]."""
 
-    Parameters
-    ----------
-    pid : Pid
-        From yaw error [rad] to wheel velocity [rad/s].
-    max_wheel_velocity : float
-        Largest magnitude of what is commanded [rad/s].
-    """
-
-    def __init__(self, pid, max_wheel_velocity):
-        self._pid = pid
-        self._max_wheel_velocity = max_wheel_velocity
+    def __init__(self, gains: ControllerGains, period: float, limits: RobotLimits):
+        self._pid = _make_pid("yaw", gains, period, angular=True)
+        self._max_wheel_velocity = limits.max_wheel_velocity
 
     def correct(self, left, right, error):
-        """Return the corrected wheel velocities (left, right) [rad/s].
-
-        Parameters
-        ----------
-        left, right : float
-            Precomputed wheel velocities [rad/s].
-        """
+        """Return the corrected of the precomputed wheel velocities (left, right) [rad/s]."""
         turning = self._pid.step(error.yaw_error)
         return _limit_wheels(
-            0.5 * (left + right),
-            0.5 * (right - left) + turning,
-            self._max_wheel_velocity,
+            0.5 * (left + right), 0.5 * (right - left) + turning, self._max_wheel_velocity
         )
 
-    def reset(self):
-        """Forget integral and derivative."""
-        self._pid.reset()
+
+_TRANSITION_VELOCITY = 2.0  # of a wheel [rad/s]
+_MAX_HEADING_OFFSET = 0.7  # rad
 
 
 class YawDistancePid:
@@ -210,46 +305,19 @@ class YawDistancePid:
     cosine of the yaw error, as in Kanayama et al., "A stable tracking control method for an
     autonomous mobile robot", ICRA 1990, eq. 8.
 
-    Parameters
-    ----------
-    yaw_pid : Pid
-        From yaw error [rad] to wheel velocity [rad/s].
-    along_pid, cross_pid : Pid
-        From distance [m] to wheel velocity [rad/s]; two, as each has its own integral.
-    max_wheel_velocity : float
-        Largest magnitude of what is commanded [rad/s].
-    transition_velocity : float
-        w_0, wheel velocity below which steering to the side fades out [rad/s].
-    max_heading_offset : float
-        Largest magnitude of the offset [rad].
+    Steering to the side fades out below w_0 = 2 rad/s; the offset is 0.7 rad at most. Each part of
+    the distance has an integral of its own.
     """
 
-    def __init__(
-        self,
-        yaw_pid,
-        along_pid,
-        cross_pid,
-        max_wheel_velocity,
-        transition_velocity=2.0,
-        max_heading_offset=0.7,
-    ):
-        self._yaw_pid = yaw_pid
-        self._along_pid = along_pid
-        self._cross_pid = cross_pid
-        self._max_wheel_velocity = max_wheel_velocity
-        self._transition_velocity = transition_velocity
-        self._max_heading_offset = max_heading_offset
+    def __init__(self, gains: ControllerGains, period: float, limits: RobotLimits):
+        self._yaw_pid = _make_pid("yaw", gains, period, angular=True)
+        self._along_pid, self._cross_pid = (_make_pid("distance", gains, period) for _ in "12")
+        self._max_wheel_velocity = limits.max_wheel_velocity
         self._along_is_limited = False
         self._cross_is_limited = False
 
     def correct(self, left, right, error):
-        """Return the corrected wheel velocities (left, right) [rad/s].
-
-        Parameters
-        ----------
-        left, right : float
-            Precomputed wheel velocities [rad/s].
-        """
+        """Return the corrected of the precomputed wheel velocities (left, right) [rad/s]."""
         mean = 0.5 * (left + right)
         cosine = math.cos(error.yaw_error)
         sine = math.sin(error.yaw_error)
@@ -260,10 +328,10 @@ class YawDistancePid:
 
         # Standing, the robot cannot reduce an error to the side: integrating it would
         # only store a swerve for the start.
-        is_rolling = abs(mean) > self._transition_velocity
+        is_rolling = abs(mean) > _TRANSITION_VELOCITY
         sideways = self._cross_pid.step(side, integrate=is_rolling and not self._cross_is_limited)
-        wanted = sideways * mean / (mean * mean + self._transition_velocity**2)
-        offset = min(max(wanted, -self._max_heading_offset), self._max_heading_offset)
+        wanted = sideways * mean / (mean * mean + _TRANSITION_VELOCITY**2)
+        offset = min(max(wanted, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
         self._cross_is_limited = offset != wanted
 
         turning = self._yaw_pid.step(wrap(error.yaw_error + offset))
@@ -274,62 +342,19 @@ class YawDistancePid:
         self._along_is_limited = abs(0.5 * (left + right) - wanted) > 1e-9
         return left, right
 
-    def reset(self):
-        """Forget integrals and derivatives."""
-        for pid in (self._yaw_pid, self._along_pid, self._cross_pid):
-            pid.reset()
-        self._along_is_limited = False
-        self._cross_is_limited = False
-
-
-def _make_pid(prefix, gains, period, angular=False):
-    return Pid(
-        getattr(gains, f"{prefix}_proportional"),
-        getattr(gains, f"{prefix}_integral"),
-        getattr(gains, f"{prefix}_derivative"),
-        period,
-        gains.derivative_time_constant,
-        gains.correction_limit,
-        angular=angular,
-    )
-
-
-def _make_open_loop(gains, period, limits):
-    return OpenLoop()
-
-
-def _make_yaw_pid(gains, period, limits):
-    return YawPid(_make_pid("yaw", gains, period, angular=True), limits.max_wheel_velocity)
-
-
-def _make_yaw_distance_pid(gains, period, limits):
-    return YawDistancePid(
-        _make_pid("yaw", gains, period, angular=True),
-        _make_pid("distance", gains, period),
-        _make_pid("distance", gains, period),
-        limits.max_wheel_velocity,
-    )
-
 
 CONTROLLERS = {
-    "open_loop": _make_open_loop,
-    "yaw_pid": _make_yaw_pid,
-    "yaw_distance_pid": _make_yaw_distance_pid,
+    "open_loop": OpenLoop,
+    "yaw_pid": YawPid,
+    "yaw_distance_pid": YawDistancePid,
 }
-"""Name to function of (ControllerGains, period [s], RobotLimits)."""
 
 
 def make_controller(name, gains, period, limits):
     """Return a controller by its name.
 
-    Raises ConfigurationError: if the name is unknown, or the period is not positive.
-
-    Parameters
-    ----------
-    name : str
-        One of `CONTROLLERS`.
-    period : float
-        Control period [s].
+    Raises ConfigurationError: if the name is unknown, or the period is not positive. ``name``: one
+    of `CONTROLLERS`; ``period``: control period [s].
     """
     if name not in CONTROLLERS:
         raise ConfigurationError(
@@ -344,14 +369,9 @@ NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 class Follower:
     """Follows a reference: feed-forward by inverse kinematics, corrected by a controller.
 
-    Parameters
-    ----------
-    reference : Reference
-        With wheel velocities; time zero is the start of the drive.
-    controller
-        One of :mod:`imu_simulation_framework.drive.tracking.controllers`.
-    period : float
-        Control period [s].
+    ``reference`` (Reference): with wheel velocities; time zero is the start of the drive;
+    ``controller``: one of :mod:`imu_simulation_framework.drive.tracking.controllers`; ``period``:
+    control period [s].
     """
 
     def __init__(self, reference, controller, period: float) -> None:
@@ -362,12 +382,7 @@ class Follower:
     def command(self, time: float, error: TrackingError = NO_ERROR):
         """Return wheel velocities (left, right) [rad/s] for the control period that begins now.
 
-        Parameters
-        ----------
-        time : float
-            Since the start of the drive [s].
-        error : TrackingError
-            Of this moment.
+        ``time``: since the start of the drive [s]; ``error``: of this moment.
         """
         # Held for one period, so the value in its middle follows best.
         left, right = self.reference.wheel_velocities_at(time + 0.5 * self._period)

@@ -20,15 +20,8 @@ def _times(table):
 def wheel_velocities(trajectory, drivetrain):
     """Return the wheel velocities that drive the trajectory if nothing slips.
 
-    Parameters
-    ----------
-    trajectory : pandas.DataFrame
-        Trajectory.
-
-    Returns
-    -------
-    pandas.DataFrame
-        WheelVelocities, at the same times.
+    ``trajectory`` (pandas.DataFrame): Trajectory. Returns pandas.DataFrame: WheelVelocities, at the
+    same times.
     """
     left, right = drivetrain.inverse(
         trajectory["v"].to_numpy(dtype=float),
@@ -106,7 +99,6 @@ def _hardest_time(trajectory, drivetrain, limits):
 
 
 def _describe_excess(values, times, limit, unit, noun):
-    """Return a phrase on where and how much values (n, 2) exceed a limit, or an empty one."""
     excess = np.abs(values)
     above = int(np.count_nonzero(np.any(excess > limit, axis=1)))
     if above == 0:
@@ -126,18 +118,11 @@ def check_limits(
 
     Both suggestions, a smaller scale and a longer smoothing window, are tried on the trajectory
     before they are made. Raises TooFastError: if a wheel would have to be faster, or accelerate
-    more, than it can. Raises TrajectoryError: if a velocity is no finite number.
-
-    Parameters
-    ----------
-    trajectory : pandas.DataFrame
-        Trajectory.
-    recorded : pandas.DataFrame, optional
-        Poses before smoothing, resampling and scaling, at times that count as the
-        trajectory's do, so that the window suggested is the whole window and not one in
-        addition to what was done.
-    present_scale, present_window : float
-        Scale and smoothing window [s] with which the trajectory was made from it.
+    more, than it can. Raises TrajectoryError: if a velocity is no finite number. ``trajectory``
+    (pandas.DataFrame): Trajectory; ``recorded`` (pandas.DataFrame): Poses before smoothing,
+    resampling and scaling, at times that count as the trajectory's do, so that the window suggested
+    is the whole window and not one in addition to what was done; ``present_scale``,
+    ``present_window``: scale and smoothing window [s] with which the trajectory was made from it.
     """
     if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
         raise TrajectoryError("The trajectory has velocities that are not finite numbers.")

@@ -41,15 +41,9 @@ MAX_ROWS = 1_000_000
 def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
     """Return a gimbal by its name, ``agisim``, or from its file.
 
-    Parameters
-    ----------
-    name : str or Path
-        A file, or the name of one in the package's config/gimbals.
-
-    Raises
-    ------
-    ConfigurationError
-        There is neither, it cannot be read, or it is no description of one; the same of its table.
+    ``name`` (str or Path): a file, or the name of one in the package's config/gimbals. Raises
+    ConfigurationError if there is neither, it cannot be read, or it is no description of one; the
+    same of its table.
     """
     path = find_description(name, "gimbals", "a gimbal")
 

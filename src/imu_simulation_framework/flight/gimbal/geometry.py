@@ -37,8 +37,7 @@ from imu_simulation_framework.core.checked_values import Axes, checked_numbers
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef
-from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
 from imu_simulation_framework.motion.motion import Motion
 
 JOINTS = ("pan", "tilt", "roll")
@@ -193,14 +192,9 @@ class Link(NamedTuple):
 class GimbalGeometry(Settings):
     """Arms of a gimbal, each in the axes of the link that it belongs to; by default there are none.
 
-    Parameters
-    ----------
-    body_to_pan : 3 float
-        From the platform's origin to the gimbal, in the platform's axes [m].
-    base : 3 float
-        Roll, pitch and yaw of the gimbal's base on the platform [rad].
-    pan_to_tilt, tilt_to_roll, roll_to_imu : 3 float
-        [m]
+    ``body_to_pan`` (3 float): from the platform's origin to the gimbal, in the platform's axes [m].
+    ``base`` (3 float): roll, pitch and yaw of the gimbal's base on the platform [rad].
+    ``pan_to_tilt``, ``tilt_to_roll``, ``roll_to_imu`` (3 float) [m].
     """
 
     body_to_pan: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
@@ -243,24 +237,14 @@ class GimbalGeometry(Settings):
 
     def place(self, angle: np.ndarray) -> np.ndarray:
         """Return where the IMU is on the platform, (n, 3) [m], at angles (n, 3) [rad]."""
-        still = np.zeros_like(angle)
-        joints = JointMotion(np.arange(float(len(angle))), angle, still, still)
-        return self.mount(joints).lever_arm
+        still, count = np.zeros_like(angle), np.arange(float(len(angle)))
+        return self.mount(JointMotion(count, angle, still, still)).lever_arm
 
     def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
         """Return the motion of the IMU on a platform.
 
-        Parameters
-        ----------
-        motion : Motion or EarthMotion
-            Of the platform.
-        joints : JointMotion
-            At the motion's times.
-
-        Raises
-        ------
-        MotionError
-            The times are others, or there are less than three.
+        ``motion`` (Motion or EarthMotion): of the platform. ``joints`` (JointMotion): at the
+        motion's times. Raises MotionError if the times are others, or there are less than three.
         """
         if len(joints) != len(motion.time) or np.any(joints.time != motion.time):
             raise MotionError("the gimbal's joints and the motion have different times")
@@ -269,10 +253,7 @@ class GimbalGeometry(Settings):
     def links(self, angle: np.ndarray) -> dict[str, Link]:
         """Return the poses of pan, tilt, roll and imu, each on the one before it.
 
-        Parameters
-        ----------
-        angle : ndarray, shape (n, 3)
-            Pan, tilt, roll [rad].
+        ``angle`` (n, 3): pan, tilt, roll [rad].
         """
         turns = [Rotation.from_euler(axis, column) for axis, column in zip("ZYX", angle.T)]
         turns[0] = self.base_rotation * turns[0]

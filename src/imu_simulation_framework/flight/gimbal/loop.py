@@ -153,24 +153,13 @@ def run_loop(
 ) -> Run:
     """Run the loop, from the first sample on the target.
 
-    Parameters
-    ----------
-    platform : ndarray, shape (n, 4)
-        Orientations of the gimbal's base against inertial space, at the gyroscope's samples.
-    target : ndarray, shape (n, 4)
-        Those that the inner link shall have.
-    target_turns : ndarray, shape (n, 3)
-        The target's mean rate since the sample before, in its own axes [rad/s].
-    gyroscope : GyroscopeErrors
-        On the inner link.
-    limits : sequence of 3 pairs of float
-        Smallest and largest angles [rad].
-    period : float
-        Of the gyroscope's samples [s].
-    start_angle, start_rate : sequence of 3 float
-        Of the joints [rad, rad/s].
-
-    Raises ConfigurationError if the loop is not stable.
+    ``platform`` (n, 4): orientations of the gimbal's base against inertial space, at the
+    gyroscope's samples. ``target`` (n, 4): those that the inner link shall have. ``target_turns``
+    (n, 3): the target's mean rate since the sample before, in its own axes [rad/s]. ``gyroscope``
+    (GyroscopeErrors): on the inner link. ``limits`` (sequence of 3 pairs of float): smallest and
+    largest angles [rad]. ``period``: of the gyroscope's samples [s]. ``start_angle``,
+    ``start_rate`` (sequence of 3 float): of the joints [rad, rad/s]. Raises ConfigurationError if
+    the loop is not stable.
     """
     require_stable(stabilisation, period)
     sin, cos, sqrt, atan2, copysign = math.sin, math.cos, math.sqrt, math.atan2, math.copysign

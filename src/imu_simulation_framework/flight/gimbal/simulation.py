@@ -19,11 +19,11 @@ from imu_simulation_framework.flight.gimbal.geometry import (
 from imu_simulation_framework.flight.gimbal.loop import GyroscopeErrors, run_loop, servo
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
 from imu_simulation_framework.flight.gimbal.stabilisation import (
+    BORESIGHTS,
     Residual,
     Stabilisation,
     at_limits,
     at_rates,
-    boresight_of,
     exact_joints,
     target_orientation,
     target_rate,
@@ -67,23 +67,13 @@ def simulate_gimbal(
     temperature and supply coefficients and a low-pass see what the gimbal shall do, not what it
     does besides, and the g-sensitivity likewise.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the platform; evenly sampled for a stabilised gimbal.
-    imu : ImuErrors, optional
-        As for :func:`.simulate_imu`; without one the gyroscope has no errors.
-    seed, run : int
-        As there.
-
-    Raises
-    ------
-    MotionError
-        The motion is too short or not evenly sampled, a table of angles does not go so far, or the
-        motion goes through the point that is looked at.
-    ConfigurationError
-        The loop is not stable with the gyroscope's rate, the IMU's errors are no such thing, or a
-        point on the Earth is to be looked at by what has no place on it.
+    ``motion`` (Motion or EarthMotion): of the platform; evenly sampled for a stabilised gimbal.
+    ``imu`` (ImuErrors): as for :func:`.simulate_imu`; without one the gyroscope has no errors.
+    ``seed``, ``run``: as there. Raises MotionError if the motion is too short or not evenly
+    sampled, a table of angles does not go so far, or the motion goes through the point that is
+    looked at. Raises ConfigurationError if the loop is not stable with the gyroscope's rate, the
+    IMU's errors are no such thing, or a point on the Earth is to be looked at by what has no place
+    on it.
     """
     drive, geometry = gimbal.drive, gimbal.geometry
     if not isinstance(drive, Stabilisation):
@@ -103,9 +93,11 @@ def simulate_gimbal(
 
 def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
     """Return the joints with the loop around the gyroscope, and what it asked of them."""
-    period = motion.period
+    period, most = motion.period, np.array(gimbal.drive.rate_limits)
     if imu is None:
-        due, gyroscope = np.arange(len(motion.time)), _exact(len(motion.time))
+        due, still = np.arange(len(motion.time)), np.zeros(3)
+        none = np.zeros((len(due), 3))
+        gyroscope = GyroscopeErrors(np.eye(3), still, none, still + np.inf, still)
     else:
         due, gyroscope = _gyroscope(gimbal.geometry.carry(motion, wanted), imu, seed, run, period)
     stride = int(due[1] - due[0]) if len(due) > 1 else 1
@@ -128,7 +120,7 @@ def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
             gimbal.limits,
             stride * period,
             wanted.angle[due[0]],
-            np.clip(wanted.rate[due[0]], *_both(gimbal.drive.rate_limits)),
+            np.clip(wanted.rate[due[0]], -most, most),
         )
     except ConfigurationError as error:
         raise ConfigurationError(f"gimbal {gimbal.name}: {error}") from None
@@ -137,10 +129,6 @@ def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
     joints.angle[:first], joints.rate[:first] = wanted.angle[:first], wanted.rate[:first]
     joints.acceleration[:first] = wanted.acceleration[:first]
     return joints, command
-
-
-def _both(values):
-    return -np.array(values), np.array(values)
 
 
 def _between(found, due, stride, time, gimbal, period):
@@ -187,12 +175,6 @@ def _gyroscope(motion, imu, seed, run, period):
     return due, GyroscopeErrors(matrix, bent, additive, saturation, resolution)
 
 
-def _exact(count):
-    """Return the errors of a gyroscope that has none."""
-    still = np.zeros(3)
-    return GyroscopeErrors(np.eye(3), still, np.zeros((count, 3)), still + np.inf, still)
-
-
 def _means(values, due):
     """Return the means of values since the due sample before, that of the first is its own."""
     if len(due) < 2 or due[1] - due[0] == 1:
@@ -207,7 +189,7 @@ def _means(values, due):
 def _residual(carried, target, turning, joints, gimbal, at_rate) -> Residual:
     found = Rotation.from_quat(carried.orientation)
     error = found.inv() * target
-    axis = boresight_of(gimbal.drive)
+    axis = np.array(BORESIGHTS[gimbal.drive.boresight])
     seen = error.apply(axis)
     off = np.arctan2(np.linalg.norm(np.cross(axis, seen), axis=1), seen @ axis)
     return Residual(

@@ -45,10 +45,7 @@ _LATE = 1e-6  # s; beyond a table's end by rounding
 class FixedJoints(Settings):
     """Joints that stand.
 
-    Parameters
-    ----------
-    angles : 3 float
-        Of pan, tilt, roll [rad].
+    ``angles`` (3 float): of pan, tilt, roll [rad].
     """
 
     angles: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
@@ -68,14 +65,8 @@ class FixedJoints(Settings):
 class SinusoidalJoints(Settings):
     r"""Joints that swing, each as :math:`o + A \sin(2 \pi t / P + \varphi)`.
 
-    Parameters
-    ----------
-    amplitudes : 3 float
-        Of pan, tilt, roll [rad].
-    periods : 3 float
-        [s]
-    offsets, phases : 3 float
-        [rad]
+    ``amplitudes`` (3 float): of pan, tilt, roll [rad]. ``periods`` (3 float) [s]. ``offsets``,
+    ``phases`` (3 float) [rad].
     """
 
     amplitudes: Axes = declared(
@@ -130,14 +121,8 @@ def _checked_angles(name, value):
 class TabulatedJoints(Settings):
     """Joints that go through given angles at given times, between them along cubic splines.
 
-    Parameters
-    ----------
-    times : sequence of n float
-        At least two, increasing [s].
-    angles : sequence of n x 3 float
-        Pan, tilt, roll [rad].
-    source : str
-        Where they are from, for sentences.
+    ``times`` (sequence of n float): at least two, increasing [s]. ``angles`` (sequence of n x 3
+    float): pan, tilt, roll [rad]. ``source``: where they are from, for sentences.
     """
 
     times: tuple[float, ...] = declared(check=_checked_times)
@@ -160,10 +145,7 @@ class TabulatedJoints(Settings):
     def joints(self, time: np.ndarray) -> JointMotion:
         """Return the joints at times [s].
 
-        Raises
-        ------
-        MotionError
-            The table does not reach from the first time to the last.
+        Raises MotionError if the table does not reach from the first time to the last.
         """
         since = time - time[0]
         first, last = self.times[0], self.times[-1]
@@ -189,20 +171,11 @@ _UPRIGHT = 0.5 * math.pi
 class GimbalSpecification:
     """A gimbal; without arguments one that stands and has no arms, as if there were none.
 
-    Parameters
-    ----------
-    name : str
-    geometry : GimbalGeometry
-    drive : FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation
-        What moves the joints.
-    limits : sequence of 3, each 2 float or None
-        Smallest and largest angle of pan, tilt and roll [rad]; None, for both or one, is without
-        end, of the tilt a quarter turn. Two equal ones are a joint that cannot move.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be, or prescribed angles are beyond the limits.
+    ``drive`` (FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation): what moves the
+    joints. ``limits`` (sequence of 3, each 2 float or None): smallest and largest angle of pan,
+    tilt and roll [rad]; None, for both or one, is without end, of the tilt a quarter turn. Two
+    equal ones are a joint that cannot move. Raises ConfigurationError if a value is not what it
+    must be, or prescribed angles are beyond the limits.
     """
 
     name: str = "gimbal"
@@ -266,17 +239,13 @@ _LOOP = [field.name for field in fields(Stabilisation) if field.name != "target"
 def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
     """Return the gimbal that keys and values describe; what is left out has its default.
 
-    Parameters
-    ----------
-    content : mapping
-        Fields of :class:`.GimbalGeometry`, ``name``, ``limits`` (``pan``, ``tilt``, ``roll``: pairs
-        of angles), and one of ``fixed`` (angles), ``sinusoid`` (fields of
-        :class:`.SinusoidalJoints`), ``table`` (a :class:`.TabulatedJoints`, or its fields) and
-        ``stabilisation`` (fields of :class:`.Stabilisation`; its target is ``hold`` with fields of
-        :class:`.HeldAttitude` or ``point`` with those of :class:`.PointAhead` or
-        :class:`.PointOnEarth`).
-
-    Raises ConfigurationError if a key is unknown, or a value is not what it must be.
+    ``content``: fields of :class:`.GimbalGeometry`, ``name``, ``limits`` (``pan``, ``tilt``,
+    ``roll``: pairs of angles), and one of ``fixed`` (angles), ``sinusoid`` (fields of
+    :class:`.SinusoidalJoints`), ``table`` (a :class:`.TabulatedJoints`, or its fields) and
+    ``stabilisation`` (fields of :class:`.Stabilisation`; its target is ``hold`` with fields of
+    :class:`.HeldAttitude` or ``point`` with those of :class:`.PointAhead` or
+    :class:`.PointOnEarth`). Raises ConfigurationError if a key is unknown, or a value is not what
+    it must be.
     """
     check_keys(content, ["name", *_ARMS, "limits", *_DRIVES], "the gimbal")
     values: dict[str, Any] = {"name": content["name"]} if "name" in content else {}

@@ -44,12 +44,8 @@ pan and roll turn about the same axis, and no rates of theirs turn the link abou
 class HeldAttitude(Settings):
     """An attitude in the local level, east, north, up, that is held.
 
-    Parameters
-    ----------
-    roll, pitch : float
-        [rad]
-    yaw : float or None
-        [rad]; None for the platform's in the first sample.
+    ``roll``, ``pitch`` [rad]. ``yaw`` (float or None) [rad]; None for the platform's in the first
+    sample.
     """
 
     roll: float = declared(0.0, maximum=2.0 * math.pi)
@@ -61,10 +57,8 @@ class HeldAttitude(Settings):
 class PointAhead(Settings):
     """A fixed point that is looked at, as seen from where the platform is in its first sample.
 
-    Parameters
-    ----------
-    ahead, left, up : float
-        Horizontally along the platform's heading, across it, and upwards [m].
+    ``ahead``, ``left``, ``up``: horizontally along the platform's heading, across it, and upwards
+    [m].
     """
 
     ahead: float = declared(0.0, maximum=1e7)
@@ -76,12 +70,7 @@ class PointAhead(Settings):
 class PointOnEarth(Settings):
     """A point of the Earth that is looked at.
 
-    Parameters
-    ----------
-    latitude, longitude : float
-        WGS 84 [deg].
-    height : float
-        Above the ellipsoid [m].
+    ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m].
     """
 
     latitude: float = declared(0.0, maximum=90.0)
@@ -104,21 +93,12 @@ def _checked_target(name, value):
 class Stabilisation(Settings):
     r"""A loop around the gyroscope of the inner link.
 
-    Parameters
-    ----------
-    target : HeldAttitude, PointAhead or PointOnEarth
-    boresight : str
-        Which axis of the inner link looks at a point, of :data:`BORESIGHTS`.
-    bandwidth : float or None
-        Of the loop, :math:`\omega_n / 2 \pi` [Hz]; None for one that is perfect within its angles.
-    damping : float
-        :math:`\zeta` [1]
-    servo_bandwidth : float
-        Of the servos' rates, :math:`\omega_s / 2 \pi` [Hz].
-    rate_limits : 3 float
-        Of the servos of pan, tilt and roll [rad/s].
-    aid_time : float or None
-        Time constant of the outer loop [s]; None for no such loop.
+    ``boresight``: which axis of the inner link looks at a point, of :data:`BORESIGHTS`.
+    ``bandwidth`` (float or None): of the loop, :math:`\omega_n / 2 \pi` [Hz]; None for one that is
+    perfect within its angles. ``damping``: :math:`\zeta` [1]. ``servo_bandwidth``: of the servos'
+    rates, :math:`\omega_s / 2 \pi` [Hz]. ``rate_limits`` (3 float): of the servos of pan, tilt and
+    roll [rad/s]. ``aid_time`` (float or None): time constant of the outer loop [s]; None for no
+    such loop.
     """
 
     target: Target = declared(HeldAttitude(), _checked_target)
@@ -225,11 +205,6 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     pan = (rate[:, 1] * sine[:, 2] + rate[:, 2] * cosine[:, 2]) / divisor
     tilt = rate[:, 1] * cosine[:, 2] - rate[:, 2] * sine[:, 2]
     return np.column_stack([pan, tilt, rate[:, 0] + pan * sine[:, 1]])
-
-
-def boresight_of(stabilisation: Stabilisation) -> np.ndarray:
-    """Return the line of sight in the inner link's axes, (3,)."""
-    return np.array(BORESIGHTS[stabilisation.boresight])
 
 
 def _first_yaw(motion, level):

@@ -23,17 +23,16 @@ than the fixes come, however much the IMU turns between them.
 Scale factors, misalignments and the gyroscope's g-sensitivity are no states: the filter does not
 estimate these 27 numbers, but it considers them (:func:`influence`).
 
-What a fix says of the state: a receiver beside the IMU, or anywhere on the aircraft.
-
-With the lever arm l from the IMU to the antenna, in the IMU's axes, and its rate of change
-:math:`\dot l`, which is not 0 where a gimbal moves one against the other, the antenna is at
+A fix is of a receiver beside the IMU, or anywhere on the aircraft. With the lever arm l from the
+IMU to the antenna, in the IMU's axes, and its rate of change :math:`\dot l`, which is not 0 where a
+gimbal moves one against the other, the antenna is at
 
 .. math::
 
     r_a = r + C l, \quad v_a = v + C (\omega \times l + \dot l) - \Omega C l
 
 (Groves, 2nd edition, 14.102, with :math:`\dot l` added). Of the innovation, the measurement less
-what the estimate makes of it, the errors of :mod:`.navigation.filter` make
+what the estimate makes of it, the errors make
 
 .. math::
 
@@ -44,15 +43,12 @@ what the estimate makes of it, the errors of :mod:`.navigation.filter` make
 
 (section 14.3.1, and 14.115 without a lever arm).
 
-An extended Kalman filter of 15 error states in the Earth's axes (Groves: Principles of GNSS,
-Inertial, and Multisensor Integrated Navigation Systems, 2nd edition, chapter 14): from one fix to
-the next the navigator runs freely (:mod:`.mechanisation`), its covariance follows
-(:mod:`.navigation.filter`),
+From one fix to the next the navigator runs freely (:mod:`.mechanisation`), its covariance follows,
 
 .. math:: P^- = \Phi (P + \tfrac12 Q) \Phi^T + \tfrac12 Q'
 
 (3.46), with the noise in the axes that the IMU has at the beginning and at the end, and with a fix
-(:mod:`.navigation.filter`) the innovation :math:`\delta z` gives
+the innovation :math:`\delta z` gives
 
 .. math::
 
@@ -90,7 +86,7 @@ from imu_simulation_framework.flight.navigation.mechanisation import (
 )
 from imu_simulation_framework.flight.navigation.tuning import FilterTuning
 from imu_simulation_framework.motion.earth import EARTH_RATE, geodetic_of, gravity_ecef
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef, ned_to_ecef
+from imu_simulation_framework.motion.earth_motion import enu_to_ecef, ned_to_ecef
 from imu_simulation_framework.sensors.gnss.earth_fixes import EarthFixes
 
 STATES = 15
@@ -319,26 +315,13 @@ def run_filter(
 ) -> Navigation:
     """Return what a navigator makes of an IMU's increments and a receiver's fixes.
 
-    Parameters
-    ----------
-    start : NavigationState
-        Of r runs, at the first time.
-    time : ndarray, shape (n,)
-        Evenly spaced [s].
-    delta_theta : ndarray, shape (r, n, 3)
-        Rotations over the period that ends at each time, with the sensor's errors [rad]; the first
-        one is not used.
-    delta_velocity : ndarray, shape (r, n, 3)
-        [m/s]
-    fixes : EarthFixes
-        Of r runs, or of one for all.
-    tuning : FilterTuning
-        What the filter knows of the IMU.
-    lever_arm : LeverArm, optional
-        By default the antenna is where the IMU is, or is taken to be.
-
-    Raises MotionError if a fix is not at the time of a sample, or outside them, or the shapes do
-    not fit.
+    ``start`` (NavigationState): of r runs, at the first time. ``time`` (n,): evenly spaced [s].
+    ``delta_theta`` (r, n, 3): rotations over the period that ends at each time, with the sensor's
+    errors [rad]; the first one is not used. ``delta_velocity`` (r, n, 3) [m/s]. ``fixes``
+    (EarthFixes): of r runs, or of one for all. ``tuning`` (FilterTuning): what the filter knows of
+    the IMU. ``lever_arm`` (LeverArm): by default the antenna is where the IMU is, or is taken to
+    be. Raises MotionError if a fix is not at the time of a sample, or outside them, or the shapes
+    do not fit.
     """
     runs = len(start.position)
     _check(runs, time, delta_theta, delta_velocity, fixes, lever_arm)
@@ -346,7 +329,9 @@ def run_filter(
     at = _samples_of(fixes.time, time, period)
     nothing = np.zeros(3)
     covariance = initial_covariance(start.position, tuning)
-    made = _empty(runs, fixes.time)
+    shapes = [(3,), (3,), (3, 3), (3,), (3,), (STATES, STATES), (MEASUREMENTS,), ()]
+    empty = (np.empty((runs, len(fixes.time), *shape)) for shape in shapes)
+    made = Navigation(np.asarray(fixes.time, dtype=float), *empty)
     shared = np.zeros((runs, STATES, CONSIDERED))
     state, last = start, 0
     rate = (delta_theta[:, 1] / period) - start.gyroscope_bias
@@ -368,7 +353,10 @@ def run_filter(
         variances = _as_tuned(variances, tuning)
         innovation = measured - antenna
         noise_of_fix = _in_ecef(variances, state.position)
-        noise_of_fix[:, 3:, 3:] += _swing_noise(tuning, arm, period)
+        # The angular velocity at a fix is extrapolated from two samples, with 2.5 times their
+        # variance; so the gyroscope's noise is in an antenna's velocity.
+        variance = 2.5 * np.mean(np.square(tuning.gyroscope_noise)) / period
+        noise_of_fix[:, 3:, 3:] += variance * np.dot(arm, arm) * np.eye(3)
         state, covariance, shared, squared = _updated(
             state, covariance, shared, innovation, matrix, noise_of_fix
         )
@@ -425,32 +413,6 @@ def _as_tuned(variances, tuning):
         if noise is not None:
             known[:, part] = noise**2
     return known
-
-
-def _swing_noise(tuning, arm, period):
-    """Return what the gyroscope's noise makes of an antenna's velocity, (3, 3) [m^2/s^2].
-
-    The angular velocity at a fix is extrapolated from two samples, with 2.5 times their variance.
-    """
-    variance = 2.5 * np.mean(np.square(tuning.gyroscope_noise)) / period
-    return variance * np.dot(arm, arm) * np.eye(3)
-
-
-def _empty(runs, time):
-    def made(*shape):
-        return np.empty((runs, len(time), *shape))
-
-    return Navigation(
-        time=np.asarray(time, dtype=float),
-        position=made(3),
-        velocity=made(3),
-        attitude=made(3, 3),
-        accelerometer_bias=made(3),
-        gyroscope_bias=made(3),
-        covariance=made(STATES, STATES),
-        innovation=made(MEASUREMENTS),
-        squared_innovation=made(),
-    )
 
 
 def _samples_of(times, time, period):

@@ -30,8 +30,7 @@ from imu_simulation_framework.flight.navigation.filter import (
 )
 from imu_simulation_framework.flight.navigation.tuning import FilterTuning, tuning_of
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.motion.earth_frames import ned_to_ecef
-from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth_motion import EarthMotion, ned_to_ecef
 from imu_simulation_framework.sensors.files import read_gnss_specification, read_imu_specification
 from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on, simulate_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
@@ -348,29 +347,16 @@ def navigate_runs(
     The runs differ in the noise of IMU and receiver, in the errors at the beginning, and in the
     IMU's errors if these are given for each.
 
-    Parameters
-    ----------
-    motion : EarthMotion
-        Of the IMU, evenly sampled.
-    gnss : GnssSpecification
-        Its lever arm is where the antenna is on the airframe.
-    seed : int or numpy.random.SeedSequence
-        Of all runs. A run has the same numbers whatever others there are, and the same on any
-        motion with as many samples.
-    airframe : EarthMotion, optional
-        What the antenna is fixed to, with the times of the motion; by default what the IMU is fixed
-        to.
-    compensated : bool
-        Whether the filter knows where the antenna is, else it takes it to be where the IMU is.
-    tuning : FilterTuning, optional
-        By default that of the first IMU (:func:`.tuning_of`).
-    initial_errors : array_like, shape (9,) or (r, 9), optional
-        As :func:`.initial_state` takes them; by default they are drawn from the tuning's.
-
-    Raises
-    ------
-    MotionError, ConfigurationError
-        As :func:`simulate_increments`, :func:`.simulate_earth_fixes` and :func:`.run_filter`.
+    ``motion`` (EarthMotion): of the IMU, evenly sampled. ``gnss`` (GnssSpecification): its lever
+    arm is where the antenna is on the airframe. ``seed`` (int or numpy.random.SeedSequence): of all
+    runs. A run has the same numbers whatever others there are, and the same on any motion with as
+    many samples. ``airframe`` (EarthMotion): what the antenna is fixed to, with the times of the
+    motion; by default what the IMU is fixed to. ``compensated``: whether the filter knows where the
+    antenna is, else it takes it to be where the IMU is. ``tuning`` (FilterTuning): by default that
+    of the first IMU (:func:`.tuning_of`). ``initial_errors`` (9,) or (r, 9): as
+    :func:`.initial_state` takes them; by default they are drawn from the tuning's. Raises
+    MotionError, ConfigurationError as :func:`simulate_increments`, :func:`.simulate_earth_fixes`
+    and :func:`.run_filter`.
     """
     first = imus if isinstance(imus, ImuSpecification) else imus[0]
     tuning = tuning_of(first) if tuning is None else tuning

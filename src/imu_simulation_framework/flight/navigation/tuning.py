@@ -33,16 +33,8 @@ class InitialUncertainty(Settings):
     The defaults are those of the attitude in the demonstrations of Groves's book (0.05 deg of roll
     and pitch, 1 deg of heading) and of its filter otherwise.
 
-    Parameters
-    ----------
-    tilt : float
-        Of roll and of pitch [rad].
-    heading : float
-        [rad]
-    velocity : float
-        Of each of north, east, down [m/s].
-    position : float
-        Of each of north, east, down [m].
+    ``tilt``: of roll and of pitch [rad]. ``heading`` [rad]. ``velocity``: of each of north, east,
+    down [m/s]. ``position``: of each of north, east, down [m].
     """
 
     tilt: float = declared(math.radians(0.05), above=0.0)
@@ -75,22 +67,15 @@ class InitialUncertainty(Settings):
 class FilterTuning(Settings):
     """The noise that a filter reckons with.
 
-    Parameters
-    ----------
-    gyroscope_noise, accelerometer_noise : 3 float
-        White noise [rad/s/sqrt(Hz); m/s^2/sqrt(Hz)].
-    gyroscope_random_walk, accelerometer_random_walk : 3 float
-        Of the biases [rad/s^2/sqrt(Hz); m/s^3/sqrt(Hz)].
-    gyroscope_bias, accelerometer_bias : 3 float
-        Standard deviations of the biases at the beginning [rad/s; m/s^2].
-    gyroscope_matrix, accelerometer_matrix : 3 x 3 float
-        Standard deviations of the scale factor errors and misalignments, which the filter does not
-        estimate, but considers [1].
-    g_sensitivity : 3 x 3 float
-        The same of the gyroscope's sensitivity to specific force [rad/s per m/s^2].
-    position_noise, velocity_noise : float, optional
-        Of each coordinate of a fix [m; m/s]; by default what the receiver says of it.
-    initial : InitialUncertainty
+    ``gyroscope_noise``, ``accelerometer_noise`` (3 float): white noise [rad/s/sqrt(Hz);
+    m/s^2/sqrt(Hz)]. ``gyroscope_random_walk``, ``accelerometer_random_walk`` (3 float): of the
+    biases [rad/s^2/sqrt(Hz); m/s^3/sqrt(Hz)]. ``gyroscope_bias``, ``accelerometer_bias`` (3 float):
+    standard deviations of the biases at the beginning [rad/s; m/s^2]. ``gyroscope_matrix``,
+    ``accelerometer_matrix`` (3 x 3 float): standard deviations of the scale factor errors and
+    misalignments, which the filter does not estimate, but considers [1]. ``g_sensitivity`` (3 x 3
+    float): the same of the gyroscope's sensitivity to specific force [rad/s per m/s^2].
+    ``position_noise``, ``velocity_noise``: of each coordinate of a fix [m; m/s]; by default what
+    the receiver says of it.
     """
 
     gyroscope_noise: Axes = declared(check=checked_axes, minimum=0.0)

@@ -12,7 +12,7 @@ from imu_simulation_framework import __version__
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.heading.identification.figures import identification_figure
+from imu_simulation_framework.heading.figures import identification_figure
 from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
 from imu_simulation_framework.heading.model.files import yaw_error_model_text
 from imu_simulation_framework.report.drawing import drawing
@@ -67,19 +67,11 @@ def estimates_table(identification: YawErrorIdentification) -> pd.DataFrame:
     """Return the estimates as texts, the columns of :data:`ESTIMATES`."""
     rows = []
     for parameter, (words, unit) in WORDS.items():
-        estimate = identification.estimates.get(parameter)
-        if estimate is None:
-            continue
-        value, low, high = (in_words(parameter, number) for number in estimate[:3])
-        rows.append(
-            {
-                "words": words,
-                "value": f"{value:.4g}",
-                "interval": f"{_limit(low)} .. {_limit(high)}",
-                "unit": unit,
-            }
-        )
-    return pd.DataFrame(rows)
+        if parameter in identification.estimates:
+            estimate = identification.estimates[parameter][:3]
+            value, low, high = (in_words(parameter, number) for number in estimate)
+            rows.append((words, f"{value:.4g}", f"{_limit(low)} .. {_limit(high)}", unit))
+    return pd.DataFrame(rows, columns=[column.key for column in ESTIMATES])
 
 
 def _limit(number):
@@ -123,12 +115,12 @@ def hector_sentences(hector) -> list[str]:
         return [f"{words}; the model itself", *hector.sentences]
     side = "lower" if hector.loss >= 0.0 else "higher"
     count = hector.more_parameters
-    words += f"; its log-likelihood is {abs(hector.loss):.1f} {side} than the model's, which has "
-    if count == 0:
-        words += "as many parameters"
-    else:
-        plural = "s" if abs(count) > 1 else ""
-        words += f"{abs(count)} parameter{plural} {'more' if count > 0 else 'less'}"
+    plural, more = "s" if abs(count) > 1 else "", "more" if count > 0 else "less"
+    counted = f"{abs(count)} parameter{plural} {more}" if count else "as many parameters"
+    words += (
+        f"; its log-likelihood is {abs(hector.loss):.1f} {side} than the model's, which has "
+        f"{counted}"
+    )
     return [words, *hector.sentences]
 
 
@@ -174,48 +166,39 @@ def _model(identification, sources, options):
             "statsmodels": statsmodels.__version__,
         },
     }
-    comment = "\n".join(
-        [
-            "Identified by maximum likelihood, without random numbers; low and high are the ends",
-            "of 95 % intervals. Yaw error: reference less IMU.",
-            *identification.sentences,
-        ]
+    comment = (
+        "Identified by maximum likelihood, without random numbers; low and high are the ends",
+        "of 95 % intervals. Yaw error: reference less IMU.",
+        *identification.sentences,
     )
-    names = [drive.name for drive in identification.drives]
-    return yaw_error_model_text(options.name, names, identification.estimates, made, comment)
+    names, estimates = [one.name for one in identification.drives], identification.estimates
+    return yaw_error_model_text(options.name, names, estimates, made, "\n".join(comment))
 
 
 def _comment(identification, unsaid):
     drives = ", ".join(drive.name for drive in identification.drives)
-    return "\n".join(
-        [
-            f"Identified from the yaw error of {drives}: the gyroscope about z only.",
-            "The 95 % intervals are in yaw_error_model.yaml.",
-            *unsaid,
-            *identification.sentences,
-        ]
-    )
+    said = f"Identified from the yaw error of {drives}: the gyroscope about z only."
+    where = "The 95 % intervals are in yaw_error_model.yaml."
+    return "\n".join([said, where, *unsaid, *identification.sentences])
 
 
 def _hector(hector, rate):
     """As the parameters that an experiment takes; keys are those of config.ini."""
-    parameters = hector.parameters
-    lines = [f"# {line}" for line in hector_sentences(hector)]
-    lines.append(f"# For {rate:g} samples per second only: the plug-in's drift depends on it.")
-    lines.append("# For an experiment: imu:=hector, and this as settings:=.")
-    lines.append("imu_hector:")
-    lines += [
-        f"  {key}: {getattr(parameters, key)!r}" for key in ("yaw_drift", "yaw_drift_frequency")
+    lines = [
+        *(f"# {line}" for line in hector_sentences(hector)),
+        f"# For {rate:g} samples per second only: the plug-in's drift depends on it.",
+        "# For an experiment: imu:=hector, and this as settings:=.",
+        "imu_hector:",
     ]
+    for key in ("yaw_drift", "yaw_drift_frequency"):
+        lines.append(f"  {key}: {getattr(hector.parameters, key)!r}")
     return "\n".join(lines) + "\n"
 
 
 def _parts(identification):
     """Of all drives, one below the other."""
-    tables = []
-    for index in range(len(identification.drives)):
-        table = identification.parts(index)
-        if len(identification.drives) > 1:
-            table.insert(0, "drive", index + 1)
-        tables.append(table)
+    tables = [identification.parts(index) for index in range(len(identification.drives))]
+    if len(tables) > 1:
+        for number, table in enumerate(tables, 1):
+            table.insert(0, "drive", number)
     return table_to_csv(pd.concat(tables))

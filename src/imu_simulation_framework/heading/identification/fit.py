@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Callable, Sequence
 
 import numpy as np
@@ -70,22 +71,19 @@ class Likelihood:
         spread: bool = False,
     ):
         self.drives, self.random, self.constants = tuple(drives), tuple(random), tuple(constants)
-        self.names = [name for term in random for name in term.parameters]
-        if spread:
-            self.names.append(SPREAD)
+        self.names = [name for term in random for name in term.parameters] + [SPREAD] * spread
         self.spread = spread
         self.scales: Scales = scales(drives)
         self._regressors = [
             np.array([term.regressor(drive) for term in constants]).reshape(-1, len(drive.time)).T
             for drive in drives
         ]
-        self._observed = _Observed.of(
-            drives, [drive.error for drive in drives], self._regressors, self.spread
-        )
+        errors = [drive.error for drive in drives]
+        self._observed = _Observed.of(drives, errors, self._regressors, spread)
 
     @cached_property
     def _filter(self):
-        return self._observed.filter(self._states)
+        return DriveFilter(self._observed.drives, self._states)
 
     @cached_property
     def _states(self):
@@ -120,17 +118,13 @@ class Likelihood:
         ``constants``: index of the constant, and its value.
         """
         chosen, fixed = list(constants), np.array(list(constants.values()))
-        given = _Observed.of(
-            self.drives,
-            [
-                drive.error - curves[:, chosen] @ fixed
-                for drive, curves in zip(self.drives, self._regressors)
-            ],
-            [np.delete(curves, chosen, axis=1) for curves in self._regressors],
-            self.spread,
-            self._observed.start_std,
-        ).filter(self._states)
-        return lambda values: given.log_likelihood(self.space(values), self._own_std(values))
+        both = list(zip(self.drives, self._regressors))
+        errors = [drive.error - curves[:, chosen] @ fixed for drive, curves in both]
+        curves = [np.delete(curves, chosen, axis=1) for _, curves in both]
+        broad = self._observed.start_std
+        given = _Observed.of(self.drives, errors, curves, self.spread, broad)
+        filtered = DriveFilter(given.drives, self._states)
+        return lambda values: filtered.log_likelihood(self.space(values), self._own_std(values))
 
     def smoothed(
         self, values: dict[str, float], index: int
@@ -208,9 +202,6 @@ class _Observed:
             for drive, error, start, curves in zip(drives, errors, starts, regressors)
         )
         return cls(observed, starts, broad, center, reach)
-
-    def filter(self, states) -> DriveFilter:
-        return DriveFilter(self.drives, states)
 
     def constants(self, states):
         """Return the constants (q, n) of filtered states (q, n)."""
@@ -301,15 +292,12 @@ def _escape(found):
         typical = likelihood.scales.typical(strength)
         if found.values[strength] > _SMALL * typical:
             continue
-        times = (
-            [likelihood.scales.typical(time[0]) * one for one in (0.3, 1.0, 3.0)] if time else []
-        )
-        for factor in (3.0, 10.0, 30.0):
-            for more in [{time[0]: one} for one in times] or [{}]:
-                values = {**found.values, strength: factor * _SMALL * typical, **more}
-                other = Fit(likelihood, values, likelihood(values))
-                if other.log_likelihood > best.log_likelihood + _GAIN:
-                    best = other
+        for factor, share in product((3.0, 10.0, 30.0), (0.3, 1.0, 3.0) if time else (1.0,)):
+            more = {name: likelihood.scales.typical(name) * share for name in time}
+            values = {**found.values, strength: factor * _SMALL * typical, **more}
+            other = Fit(likelihood, values, likelihood(values))
+            if other.log_likelihood > best.log_likelihood + _GAIN:
+                best = other
     return None if best is found else best.values
 
 
@@ -323,33 +311,23 @@ def maximise(function, first, bounds, iterations=_ENOUGH):
         return first, function(first)
     lower, upper = np.array(bounds).T
 
-    def by_slopes(start):
+    def search(start, method, **options):
         return minimize(
-            lambda x: -function(x),
-            start,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"ftol": 1e-9, "gtol": 1e-4, "eps": 1e-4, "maxiter": iterations},
+            lambda x: -function(x), start, method=method, bounds=bounds, options=options
         )
+
+    def by_slopes(start):
+        return search(start, "L-BFGS-B", ftol=1e-9, gtol=1e-4, eps=1e-4, maxiter=iterations)
 
     result = by_slopes(np.clip(first, lower, upper))
     if result.status == _LOST and _slope(result, lower, upper) > _STEEP:
         # Its search along a line may give up on a slope, depending on a last digit; from where one
         # without slopes gets to, it goes on.
         stride = np.where(result.x + _STRIDE > upper, -_STRIDE, _STRIDE)
-        simplex = minimize(
-            lambda x: -function(x),
-            result.x,
-            method="Nelder-Mead",
-            bounds=bounds,
-            options={
-                "initial_simplex": result.x + stride * np.eye(len(first) + 1, len(first), -1),
-                "xatol": 1e-2,
-                "fatol": 1e-2,
-                "maxfev": _ENOUGH * len(first),
-            },
-        )
-        result = by_slopes(simplex.x)
+        simplex = result.x + stride * np.eye(len(first) + 1, len(first), -1)
+        limits = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": _ENOUGH * len(first)}
+        found = search(result.x, "Nelder-Mead", initial_simplex=simplex, **limits)
+        result = by_slopes(found.x)
     return result.x, -float(result.fun)
 
 
@@ -399,8 +377,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     elif last is not None:
         parts[last] += walk
     total = np.sum(list(parts.values()), axis=0)
-    for name, part in parts.items():
-        table[name] = part
+    table = table.assign(**parts)
     reference = table.get(REFERENCE_DRIFT.name, 0.0)
     table[RESIDUAL] = drive.error - total
     table[MODEL] = total - reference

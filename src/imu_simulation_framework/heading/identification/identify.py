@@ -46,6 +46,7 @@ from imu_simulation_framework.heading.identification.terms import (
     RandomTerm,
 )
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
+from imu_simulation_framework.heading.statistics import autocorrelation
 from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters, drift_parameters
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -56,6 +57,7 @@ from imu_simulation_framework.sensors.imu_specification import (
 LAGS = 10
 """Autocorrelations that are looked at together."""
 LEVEL = 0.01
+"""A term is taken if a model without it would look as bad by chance in fewer drives than that."""
 UNSEEN = (
     "the checks look from one observation to the next, so that flicker noise of the rate, and a "
     "drift that grows with the square of time, pass unnoticed as a random walk or a Gauss-Markov "
@@ -99,9 +101,7 @@ def _whiteness(drives):
         seen = np.isfinite(drive)
         count = int(np.sum(seen))
         lags = min(LAGS, count // 5)
-        power = np.nansum(drive**2)
-        for lag in range(1, lags + 1):
-            correlation = np.nansum(drive[lag:] * drive[:-lag]) / power
+        for lag, correlation in enumerate(autocorrelation(drive, range(1, lags + 1)), 1):
             total += count * (count + 2.0) * correlation**2 / (count - lag)
         degrees += lags
     p = float(chi2.sf(total, degrees))
@@ -130,7 +130,6 @@ _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""
 _LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
 """Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
-"""A term is taken if a model without it would look as bad by chance in fewer drives than that."""
 
 
 class Choice(NamedTuple):
@@ -163,15 +162,9 @@ def choose(
     reference's noise may be correlated, as that of satellite positioning is.
     """
     search = _Search(drives, constants)
-    random = search.upwards(
-        [ANGLE_RANDOM_WALK, REFERENCE_NOISE],
-        [
-            term
-            for term in RANDOM_TERMS
-            if term not in (ANGLE_RANDOM_WALK, REFERENCE_NOISE)
-            and (correlated_reference or term is not REFERENCE_DRIFT)
-        ],
-    )
+    first = [ANGLE_RANDOM_WALK, REFERENCE_NOISE]
+    left_out = first if correlated_reference else [*first, REFERENCE_DRIFT]
+    random = search.upwards(first, [term for term in RANDOM_TERMS if term not in left_out])
     random = search.downwards(search.walk_or_drift(search.downwards(random)))
     spread = search.several and search.spread(random)
     chosen = search.fitted(random, spread)
@@ -252,9 +245,8 @@ class _Search:
                 if term in random:
                     continue
                 found = self.fitted([*random, term])
-                count = len(term.parameters)
-                p = p_value(found.log_likelihood - now.log_likelihood, count)
-                if p < LEVEL / len(candidates):
+                gain = found.log_likelihood - now.log_likelihood
+                if p_value(gain, len(term.parameters)) < LEVEL / len(candidates):
                     # Of two that are demanded, the one that explains more for its parameters.
                     better.append((found.aic, term))
             if not better:
@@ -265,16 +257,15 @@ class _Search:
         random = list(random)
         while len(random) > 1:
             now = self.fitted(random)
-            idle = []
+            losses = []
             for term in random:
                 rest = [other for other in random if other is not term]
                 loss = now.log_likelihood - self.fitted(rest).log_likelihood
-                p = p_value(loss, len(term.parameters))
-                if p > LEVEL:
-                    idle.append((p, term))
-            if not idle:
+                losses.append((p_value(loss, len(term.parameters)), term))
+            p, idle = max(losses, key=lambda pair: pair[0])
+            if p <= LEVEL:
                 return random
-            random.remove(max(idle, key=lambda pair: pair[0])[1])
+            random.remove(idle)
         return random
 
     def walk_or_drift(self, random):
@@ -290,9 +281,8 @@ class _Search:
         return random
 
     def spread(self, random) -> bool:
-        with_spread, without = self.fitted(random, True), self.fitted(random, False)
-        gain = with_spread.log_likelihood - without.log_likelihood
-        return p_value(gain, 1) < LEVEL
+        with_spread, without = (self.fitted(random, one).log_likelihood for one in (True, False))
+        return p_value(with_spread - without, 1) < LEVEL
 
     def table(self, chosen, chosen_spread):
         best = self.fitted(chosen, chosen_spread)
@@ -303,12 +293,10 @@ class _Search:
             larger = set(terms) >= set(chosen) and spread >= chosen_spread
             smaller = set(terms) <= set(chosen) and spread <= chosen_spread
             nested = more != 0 and (larger or smaller)
+            names = [term.name for term in terms] + [SPREAD.replace("_", " ")] * spread
             rows.append(
                 {
-                    "terms": " + ".join(
-                        [term.name for term in terms]
-                        + ([SPREAD.replace("_", " ")] if spread else [])
-                    ),
+                    "terms": " + ".join(names),
                     "parameters": found.parameters,
                     "log_likelihood": found.log_likelihood,
                     "aic": found.aic,
@@ -332,19 +320,17 @@ def _kept_constants(chosen, constants, drives):
     """Return constants that differ from zero, the rate's bias always, and remarks on the rest."""
     estimates, covariance = chosen.constants
     kept, sentences = [], []
-    for index, term in enumerate(constants):
-        ratio = abs(estimates[index]) / np.sqrt(covariance[index, index])
-        p = float(chi2.sf(ratio**2, 1))
+    for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
+        p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
         if term is RATE_BIAS or p < LEVEL:
             kept.append(term)
-        else:
-            std = float(np.sqrt(covariance[index, index]))
-            sentence = (
-                f"{term.name}: {100.0 * estimates[index]:.3g} +- {100.0 * std:.2g} %, which chance "
-                f"alone exceeds in {100.0 * p:.0f} % of drives; it is left out"
-            )
-            reason = likeness(term, drives)
-            sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
+            continue
+        sentence = (
+            f"{term.name}: {100.0 * estimate:.3g} +- {100.0 * std:.2g} %, which chance "
+            f"alone exceeds in {100.0 * p:.0f} % of drives; it is left out"
+        )
+        reason = likeness(term, drives)
+        sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences
 
 
@@ -513,18 +499,13 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
 
     ``period``: time between samples at which the plug-in will run [s].
     """
-    drives = chosen.likelihood.drives
-    terms = [
-        term
-        for term in (YAW_DRIFT, REFERENCE_NOISE, REFERENCE_DRIFT)
-        if term is YAW_DRIFT or term in chosen.likelihood.random
-    ]
-    if chosen.likelihood.constants or set(chosen.likelihood.random) - set(terms):
-        only = fit(Likelihood(drives, terms, ()))
-    else:
-        only = chosen
+    likelihood, only = chosen.likelihood, chosen
+    of_reference = [t for t in (REFERENCE_NOISE, REFERENCE_DRIFT) if t in likelihood.random]
+    terms = [YAW_DRIFT, *of_reference]
+    if likelihood.constants or set(likelihood.random) - set(terms):
+        only = fit(Likelihood(likelihood.drives, terms, ()))
     estimates, _ = chosen.constants
-    best = chosen.likelihood.given(dict(enumerate(estimates)))(chosen.values)
+    best = likelihood.given(dict(enumerate(estimates)))(chosen.values)
     sigma, time = only.values["yaw_drift_sigma"], only.values["yaw_drift_time"]
     drift = drift_parameters(sigma, time, period)
     sentences = []

@@ -78,13 +78,8 @@ def _of_random(fit, name, drop):
         return fit.log_likelihood - value
 
     bounds = np.log(likelihood.scales.bounds(name))
-    low, high = _crossings(fall, search, np.log(best[name]), bounds, 0.3, drop)
-    return Estimate(
-        best[name],
-        0.0 if low is None else float(np.exp(low)),
-        np.inf if high is None else float(np.exp(high)),
-        UNITS[name],
-    )
+    limits = np.exp(_crossings(fall, search, np.log(best[name]), bounds, 0.3, drop))
+    return Estimate(best[name], *limits.tolist(), UNITS[name])
 
 
 def _of_constant(fit, index, drop):
@@ -99,13 +94,8 @@ def _of_constant(fit, index, drop):
         return top - search.highest(likelihood.given({index: value}))
 
     bounds = centre - 50.0 * std, centre + 50.0 * std
-    low, high = _crossings(fall, search, centre, bounds, 2.0 * std, drop)
-    return Estimate(
-        centre,
-        -np.inf if low is None else low,
-        np.inf if high is None else high,
-        UNITS[likelihood.constants[index].parameter],
-    )
+    limits = _crossings(fall, search, centre, bounds, 2.0 * std, drop)
+    return Estimate(centre, *limits, UNITS[likelihood.constants[index].parameter])
 
 
 class _Search:
@@ -128,11 +118,14 @@ class _Search:
     @property
     def values(self) -> dict[str, float]:
         """Where the last maximum was."""
-        return dict(zip(self._names, (float(value) for value in np.exp(self._last))))
+        return self._named(self._last)
+
+    def _named(self, logarithms):
+        return dict(zip(self._names, np.exp(logarithms).tolist()))
 
     def highest(self, function) -> float:
         def of_logarithms(x):
-            return function(dict(zip(self._names, (float(value) for value in np.exp(x)))))
+            return function(self._named(x))
 
         first = self._last
         if first is not self._best and of_logarithms(self._best) > of_logarithms(first):
@@ -142,7 +135,7 @@ class _Search:
 
 
 def _crossings(fall, search, centre, bounds, step, drop):
-    """Where the likelihood has fallen by the drop on either side; None if not before the bound.
+    """Where the likelihood has fallen by the drop on either side; infinite if not by the bound.
 
     The root of the fall is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
     section 9.3), so that few points are enough.
@@ -178,14 +171,14 @@ def _crossing(fall, centre, bound, step, drop):
             outside, above = value, now
             continue
         if value == bound:
-            return None
+            return float(np.copysign(np.inf, step))
         slope = (now + goal) / (value - centre)
         inside, below = value, now
         if outside is None:
             # By the straight line, and a little further, but not by much more than what is known.
             reach = goal / slope if slope else np.inf * step
             step = np.sign(step) * min(1.1 * abs(reach), 4.0 * abs(value - centre))
-    return float(0.5 * (inside + outside)) if outside is not None else None
+    return float(np.copysign(np.inf, step) if outside is None else 0.5 * (inside + outside))
 
 
 _SAME = 1.0 - 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,9 @@ import pandas as pd
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
+    Process,
     RateGaussMarkov,
     RateRandomWalk,
-    Source,
     YawGaussMarkov,
     YawNoise,
 )
@@ -96,98 +96,79 @@ def observed_yaw_error(
     yaw = reference_yaw.to_numpy(dtype=float)
     net = np.interp(at, stamps, yaw)
     absolute = np.interp(at, stamps, absolute_turn(yaw))
-    if count == 0:
-        net, absolute = np.zeros(0), np.zeros(0)
-        return ObservedYawError(name, at, values, net, absolute)
-    return ObservedYawError(name, at - begin, values, net - net[0], absolute - absolute[0])
+    return ObservedYawError(name, at - begin, values, net - net[:1], absolute - absolute[:1])
 
 
 @dataclass(frozen=True)
 class RandomTerm:
-    """A random process: its parameters, in the order of its source's, are positive.
+    """A random process: its parameters, in the order of its ``source``'s, are positive.
 
     ``parameters``: names, of which the first is a strength, and a second one a correlation time.
     """
 
     name: str
+    source: Callable[..., Process]
     parameters: tuple[str, ...]
-    units: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class ConstantTerm:
-    """A constant, the same in all drives, times a known curve."""
+    """A constant, the same in all drives, times a curve of the drive by its name."""
 
     name: str
     parameter: str
-    unit: str
+    curve: str
 
     def regressor(self, drive: ObservedYawError) -> np.ndarray:
         """Return the yaw error that a constant of 1 leads to, (n,) [rad]."""
-        return -{
-            "rate_bias": drive.time,
-            "scale_factor": drive.net_turn,
-            "scale_factor_of_absolute_turn": drive.absolute_turn,
-        }[self.parameter]
+        return -getattr(drive, self.curve)
 
 
-ANGLE_RANDOM_WALK = RandomTerm("angle random walk", ("angle_random_walk",), ("rad/s/sqrt(Hz)",))
-RATE_RANDOM_WALK = RandomTerm("rate random walk", ("rate_random_walk",), ("rad/s^2/sqrt(Hz)",))
+ANGLE_RANDOM_WALK = RandomTerm("angle random walk", AngleRandomWalk, ("angle_random_walk",))
+RATE_RANDOM_WALK = RandomTerm("rate random walk", RateRandomWalk, ("rate_random_walk",))
 RATE_DRIFT = RandomTerm(
-    "Gauss-Markov drift of the rate", ("rate_drift_sigma", "rate_drift_time"), ("rad/s", "s")
+    "Gauss-Markov drift of the rate", RateGaussMarkov, ("rate_drift_sigma", "rate_drift_time")
 )
 YAW_DRIFT = RandomTerm(
-    "Gauss-Markov drift of the yaw", ("yaw_drift_sigma", "yaw_drift_time"), ("rad", "s")
+    "Gauss-Markov drift of the yaw", YawGaussMarkov, ("yaw_drift_sigma", "yaw_drift_time")
 )
-REFERENCE_NOISE = RandomTerm("white noise of the reference", ("reference_noise",), ("rad",))
+REFERENCE_NOISE = RandomTerm("white noise of the reference", YawNoise, ("reference_noise",))
 REFERENCE_DRIFT = RandomTerm(
     "correlated noise of the reference",
+    YawGaussMarkov,
     ("reference_drift_sigma", "reference_drift_time"),
-    ("rad", "s"),
 )
 RANDOM_TERMS = (
-    ANGLE_RANDOM_WALK,
-    RATE_RANDOM_WALK,
-    RATE_DRIFT,
-    YAW_DRIFT,
-    REFERENCE_NOISE,
-    REFERENCE_DRIFT,
+    *(ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT),
+    *(REFERENCE_NOISE, REFERENCE_DRIFT),
 )
-
-RATE_BIAS = ConstantTerm("rate bias", "rate_bias", "rad/s")
-SCALE_FACTOR = ConstantTerm("scale factor per net turn", "scale_factor", "1")
-DIRECTION = ConstantTerm("scale factor per absolute turn", "scale_factor_of_absolute_turn", "1")
-CONSTANT_TERMS = (RATE_BIAS, SCALE_FACTOR, DIRECTION)
+CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
+    ConstantTerm("rate bias", "rate_bias", "time"),
+    ConstantTerm("scale factor per net turn", "scale_factor", "net_turn"),
+    ConstantTerm(
+        "scale factor per absolute turn", "scale_factor_of_absolute_turn", "absolute_turn"
+    ),
+)
 
 SPREAD = "rate_bias_spread"
 """Standard deviation of the rate's bias from drive to drive [rad/s]; known from several only."""
-START_OFFSET = "start_offset"
-"""Of each drive, unknown."""
 
 UNITS = {
-    **{name: unit for term in RANDOM_TERMS for name, unit in zip(term.parameters, term.units)},
-    **{term.parameter: term.unit for term in CONSTANT_TERMS},
-    SPREAD: "rad/s",
-    START_OFFSET: "rad",
+    "angle_random_walk": "rad/s/sqrt(Hz)",
+    "rate_random_walk": "rad/s^2/sqrt(Hz)",
+    "rate_drift_sigma": "rad/s",
+    "yaw_drift_sigma": "rad",
+    "reference_noise": "rad",
+    "reference_drift_sigma": "rad",
+    **dict.fromkeys(("rate_drift_time", "yaw_drift_time", "reference_drift_time"), "s"),
+    **dict.fromkeys(("rate_bias", SPREAD), "rad/s"),
+    **dict.fromkeys(("scale_factor", "scale_factor_of_absolute_turn"), "1"),
 }
 
 
-def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Source]:
+def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Process]:
     """Return the processes of the terms, as :class:`.YawErrorModel` takes them."""
-    made: list[Source] = []
-    for term in terms:
-        numbers = [values[name] for name in term.parameters]
-        if term is ANGLE_RANDOM_WALK:
-            made.append(AngleRandomWalk(term.name, *numbers))
-        elif term is RATE_RANDOM_WALK:
-            made.append(RateRandomWalk(term.name, *numbers))
-        elif term is RATE_DRIFT:
-            made.append(RateGaussMarkov(term.name, *numbers))
-        elif term is REFERENCE_NOISE:
-            made.append(YawNoise(term.name, *numbers))
-        else:
-            made.append(YawGaussMarkov(term.name, numbers[0], numbers[1]))
-    return made
+    return [term.source(term.name, *(values[name] for name in term.parameters)) for term in terms]
 
 
 @dataclass(frozen=True)
@@ -229,16 +210,13 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     """Return what size parameters have on these drives."""
     changes, totals = [], []
     for drive in drives:
-        observed = drive.error[np.isfinite(drive.error)]
+        seen = np.isfinite(drive.error)
+        time, observed = drive.time[seen], drive.error[seen]
         changes.append(np.diff(observed))
-        line = np.polynomial.Polynomial.fit(drive.time[np.isfinite(drive.error)], observed, 1)
-        totals.append(observed - line(drive.time[np.isfinite(drive.error)]))
-    step_change = float(np.sqrt(np.mean(np.square(np.concatenate(changes)))))
-    total_change = float(np.sqrt(np.mean(np.square(np.concatenate(totals)))))
-    smallest = np.finfo(float).tiny ** 0.25
-    return Scales(
-        drives[0].step,
-        float(max(drive.time[-1] for drive in drives)),
-        max(step_change, smallest),
-        max(total_change, smallest),
+        totals.append(observed - np.polynomial.Polynomial.fit(time, observed, 1)(time))
+    sizes = (
+        float(np.sqrt(np.mean(np.square(np.concatenate(parts))))) for parts in (changes, totals)
     )
+    step_change, total_change = (max(size, np.finfo(float).tiny ** 0.25) for size in sizes)
+    duration = float(max(drive.time[-1] for drive in drives))
+    return Scales(drives[0].step, duration, step_change, total_change)

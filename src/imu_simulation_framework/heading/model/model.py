@@ -53,26 +53,14 @@ class Likelihood(NamedTuple):
 class YawErrorModel:
     """Distribution of the yaw error over time, on one motion.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Even steps, from the motion's start [s].
-    sources : tuple of Source
-        Independent of each other; those of one name are one line of the budget.
-    sensor_period : float, optional
-        Time between the sensor's samples, of which a step is a whole multiple [s]; by default the
-        processes are those of continuous time.
-    limits : tuple of str
-        Sentences: where the motion or the sensor leave what a linear model can say.
-    heading_time_constant : float, optional
-        Of a heading towards which the integral of the rate's errors goes back [s]; by default there
-        is none. What the sources' curves are is not changed by it.
-
-    Raises
-    ------
-    ConfigurationError
-        Times are not even or less than two, a curve has another length, or the step is no multiple
-        of the sensor's period.
+    ``time`` (n,): even steps, from the motion's start [s]. ``sources`` (tuple of Source):
+    independent of each other; those of one name are one line of the budget. ``sensor_period``: time
+    between the sensor's samples, of which a step is a whole multiple [s]; by default the processes
+    are those of continuous time. ``limits`` (tuple of str): sentences: where the motion or the
+    sensor leave what a linear model can say. ``heading_time_constant``: of a heading towards which
+    the integral of the rate's errors goes back [s]; by default there is none. What the sources'
+    curves are is not changed by it. Raises ConfigurationError if times are not even or less than
+    two, a curve has another length, or the step is no multiple of the sensor's period.
     """
 
     time: np.ndarray
@@ -104,8 +92,7 @@ class YawErrorModel:
                     f"{source.name}: its curve has the shape {np.shape(curve)}, expected "
                     f"{time.shape}, that of the times"
                 )
-        # Whether the step goes with the sensor's period is found here, not in the first use.
-        _ = self.state_space
+        _ = self.state_space  # refuses a step that does not go with the sensor's period
 
     @property
     def step(self) -> float:
@@ -120,17 +107,15 @@ class YawErrorModel:
     @cached_property
     def state_space(self) -> StateSpace:
         """The sources that are random processes."""
-        return state_space(
-            self._processes(), self.step, self.sensor_period, self.heading_time_constant
-        )
+        return self._space(self.step, self.sensor_period)
+
+    def _space(self, step, period):
+        return state_space(self._of(PROCESSES), step, period, self.heading_time_constant)
 
     def only(self, *names: str) -> YawErrorModel:
         """Return the same model with the sources of these names alone.
 
-        Raises
-        ------
-        ConfigurationError
-            There is no source of that name.
+        Raises ConfigurationError if there is no source of that name.
         """
         for name in names:
             if name not in self.names:
@@ -138,8 +123,7 @@ class YawErrorModel:
                     f"there is no source {name!r} of the yaw error; there are "
                     f"{', '.join(self.names) or 'none'}"
                 )
-        chosen = tuple(source for source in self.sources if source.name in names)
-        return replace(self, sources=chosen)
+        return replace(self, sources=tuple(one for one in self.sources if one.name in names))
 
     def and_sources(self, *sources: Source) -> YawErrorModel:
         """Return the same model with further sources, as the noise of a reference."""
@@ -148,35 +132,30 @@ class YawErrorModel:
     def until(self, samples: int) -> YawErrorModel:
         """Return the same model with its first samples alone; at least two."""
         cut = {KnownError: "curve", RandomConstant: "regressor"}
-        sources = tuple(
-            replace(source, **{cut[type(source)]: getattr(source, cut[type(source)])[:samples]})
-            if type(source) in cut
-            else source
-            for source in self.sources
-        )
-        return replace(self, time=self.time[:samples], sources=sources)
+        sources = list(self.sources)
+        for place, source in enumerate(sources):
+            name = cut.get(type(source))
+            if name:
+                sources[place] = replace(source, **{name: getattr(source, name)[:samples]})
+        return replace(self, time=self.time[:samples], sources=tuple(sources))
 
     def mean(self) -> np.ndarray:
         """Return the mean yaw error, (n,) [rad]."""
-        return np.sum([s.curve for s in self._known()], axis=0) + np.zeros(len(self.time))
+        return np.sum([s.curve for s in self._of(KnownError)], axis=0) + np.zeros(len(self.time))
 
     def mean_by_source(self) -> pd.DataFrame:
         """Return what each source adds to the mean [rad]: a column for each that is known."""
         table = pd.DataFrame(index=pd.Index(self.time, name="time"))
-        for source in self._known():
+        for source in self._of(KnownError):
             table[source.name] = table.get(source.name, 0.0) + source.curve
         return table
 
     def variance(self) -> np.ndarray:
         """Return the variance of the yaw error, (n,) [rad^2], from all sources at once."""
         space = self.state_space
-        whole = _variances(
-            space,
-            np.sum(space.noise, axis=0)[np.newaxis],
-            np.sum(space.initial, axis=0)[np.newaxis],
-            len(self.time),
-        )
-        constants = sum((s.sigma * s.regressor) ** 2 for s in self._constants())
+        noise, initial = (np.sum(each, axis=0)[np.newaxis] for each in (space.noise, space.initial))
+        whole = _variances(space, noise, initial, len(self.time))
+        constants = sum(part**2 for _, part in self._constants())
         return whole[:, 0] + np.sum(space.yaw_noise) + constants
 
     def budget(self) -> pd.DataFrame:
@@ -184,17 +163,16 @@ class YawErrorModel:
 
         Known errors have none: theirs is :meth:`mean_by_source`.
         """
-        space = self.state_space
+        space, columns = self.state_space, {}
         variances = _variances(space, space.noise, space.initial, len(self.time))
-        columns = {}
         for name in self.names:
             part = np.zeros(len(self.time))
             if name in space.names:
                 group = space.names.index(name)
                 part += variances[:, group] + space.yaw_noise[group]
-            for source in self._constants():
-                if source.name == name:
-                    part += (source.sigma * source.regressor) ** 2
+            for source, constant in self._constants():
+                if source == name:
+                    part += constant**2
             columns[name] = part
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
@@ -213,31 +191,18 @@ class YawErrorModel:
             state = space.transition @ state @ space.transition.T + noise
         lower = np.tril(covariance, -1)
         covariance = lower + lower.T + np.diag(np.diag(covariance) + np.sum(space.yaw_noise))
-        for source in self._constants():
-            part = source.sigma * source.regressor
+        for _, part in self._constants():
             covariance += np.outer(part, part)
         return covariance
 
     def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
         """Return mean, standard deviation and central intervals at each time [rad].
 
-        Parameters
-        ----------
-        probabilities : sequence of float
-            Between 0 and 1.
-
-        Returns
-        -------
-        pandas.DataFrame
-            mean, std, and for each probability in per cent lower_95, upper_95; index time [s].
-
-        Raises
-        ------
-        ConfigurationError
-            A probability is not between 0 and 1.
+        ``probabilities``: between 0 and 1. Returns columns mean, std, and for each probability in
+        per cent lower_95, upper_95; index time [s]. Raises ConfigurationError if a probability is
+        not between 0 and 1.
         """
-        # Imported here, as few of those who import the model need it.
-        from scipy.special import ndtri
+        from scipy.special import ndtri  # few of those who import the model need it
 
         mean, std = self.mean(), np.sqrt(self.variance())
         table = pd.DataFrame({"mean": mean, "std": std}, index=pd.Index(self.time, name="time"))
@@ -256,10 +221,7 @@ class YawErrorModel:
 
         At each time by itself, not all the way up to it.
 
-        Parameters
-        ----------
-        limit : float
-            [rad]
+        ``limit`` [rad].
         """
         return normal_within(self.mean(), np.sqrt(self.variance()), limit)
 
@@ -275,24 +237,12 @@ class YawErrorModel:
         It is the mean over drawn runs, each of which counts with the probability that it stays
         within between the model's times, too, at every sample of the sensor if it has a period.
 
-        Parameters
-        ----------
-        limit : float
-            To either side [rad].
-        runs, seed : int
-            As for :meth:`realisations`.
-        on_runs : callable
-            Called with a number of runs when they are drawn.
-
-        Returns
-        -------
-        probability : float
-        half_width : float
-            Of its 95 % interval, by the number of runs.
+        ``limit``: to either side [rad]. ``runs``, ``seed``: as for :meth:`realisations`.
+        ``on_runs``: called with a number of runs when they are drawn. Returns the probability, and
+        the half width of its 95 % interval, by the number of runs.
         """
-        integrated = replace(
-            self, sources=tuple(s for s in self.sources if not isinstance(s, YawNoise))
-        )
+        rest = tuple(s for s in self.sources if not isinstance(s, YawNoise))
+        integrated = replace(self, sources=rest)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
         if not np.any(integrated.variance() > 0.0):
             runs = 1  # all are alike
@@ -315,7 +265,7 @@ class YawErrorModel:
 
     def _variance_within_step(self) -> float:
         """Return the variance of a step's Brownian bridge, from the middle's, given the ends."""
-        half = state_space(self._processes(), 0.5 * self.step, None, self.heading_time_constant)
+        half = self._space(0.5 * self.step, None)
         noise = np.sum(half.noise, axis=0)
         # What the noise of the first half means for the middle less the mean of both ends.
         first = half.design - 0.5 * half.design @ half.transition
@@ -338,45 +288,25 @@ class YawErrorModel:
         A run's numbers depend on the seed, its own number and each source's name alone: neither on
         the other runs, nor on which other sources there are.
 
-        Parameters
-        ----------
-        runs : int
-            How many.
-        seed : int
-            Of all runs.
-        first_run : int
-            Number of the first of them.
-
-        Raises
-        ------
-        ConfigurationError
-            There shall be less than one run.
+        ``runs``: how many. ``seed``: of all runs. ``first_run``: number of the first of them.
+        Raises ConfigurationError for less than one run.
         """
         if runs < 1:
             raise ConfigurationError(f"there shall be {runs} runs, but at least one is needed")
-        constants = [(s.name, s.sigma * s.regressor) for s in self._constants()]
-        return draw_runs(self.state_space, self.mean(), constants, runs, seed, first_run)
+        return draw_runs(self.state_space, self.mean(), self._constants(), runs, seed, first_run)
 
     @property
     def numbers_per_run(self) -> int:
         """How many normal numbers a realisation takes."""
-        constants = [(s.name, s.sigma) for s in self._constants()]
-        return numbers_per_run(self.state_space, constants, len(self.time))
+        return numbers_per_run(self.state_space, self._constants(), len(self.time))
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
         """Return how well the model explains an observed yaw error.
 
         By the Kalman filter of statsmodels.
 
-        Parameters
-        ----------
-        observed : array_like, shape (n,)
-            At the model's times [rad]; NaN where nothing was observed.
-
-        Raises
-        ------
-        ConfigurationError
-            It has another length, or statsmodels is not installed.
+        ``observed`` (n,): at the model's times [rad]; NaN where nothing was observed. Raises
+        ConfigurationError if it has another length, or statsmodels is not installed.
         """
         from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
 
@@ -386,7 +316,7 @@ class YawErrorModel:
                 f"the observed yaw error has the shape {observed.shape}, but the model has "
                 f"{len(self.time)} times"
             )
-        constants = [s.sigma * s.regressor for s in self._constants()]
+        constants = [part for _, part in self._constants()]
         drive = ObservedDrive(
             observed - self.mean(),
             np.array(constants).reshape(-1, len(self.time)).T,
@@ -397,14 +327,12 @@ class YawErrorModel:
             filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
         )
 
-    def _processes(self):
-        return [source for source in self.sources if isinstance(source, PROCESSES)]
-
-    def _known(self):
-        return [source for source in self.sources if isinstance(source, KnownError)]
+    def _of(self, kinds):
+        return [source for source in self.sources if isinstance(source, kinds)]
 
     def _constants(self):
-        return [source for source in self.sources if isinstance(source, RandomConstant)]
+        """Return name, and yaw error for one standard deviation, of each random constant."""
+        return [(s.name, s.sigma * s.regressor) for s in self._of(RandomConstant)]
 
 
 def normal_within(mean, std, limit):

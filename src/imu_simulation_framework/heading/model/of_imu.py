@@ -45,8 +45,8 @@ from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import difference, turns, unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
@@ -81,36 +81,17 @@ from imu_simulation_framework.sensors.triad_errors import TriadResponse
 
 RATE_BIAS = "rate bias"
 BIAS_INSTABILITY = "bias instability"
-RATE_RANDOM_WALK = "rate random walk"
-ANGLE_RANDOM_WALK = "angle random walk"
-GAUSS_MARKOV = "Gauss-Markov bias"
-RATE_RAMP = "rate ramp"
 SCALE_FACTOR = "scale factor"
 MISALIGNMENT = "misalignment"
 G_SENSITIVITY = "g-sensitivity"
-TEMPERATURE = "temperature"
-SUPPLY = "supply voltage"
-NONLINEARITY = "nonlinearity"
-VIBRATION = "rectified vibration"
-QUANTISATION = "quantisation"
-RESOLUTION = "resolution"
-FELT_ACCELERATION = "felt acceleration"
-EARTH_TURNING = "Earth's turning"
 
 _LARGEST_TILT = math.radians(10.0)
 _MIN_YAW = 1e-6
 """What the filter's tilt makes of the yaw [rad]; less is left out."""
 
 
-def of_specification(
-    imu: ImuSpecification, motion: Motion | EarthMotion, time: np.ndarray, sample: float
-) -> tuple[list[Source], list[str]]:
-    """Return the sources of a specification's yaw error, and sentences on what is left out.
-
-    ``motion``: of the IMU itself, evenly sampled. ``time`` (k,): of the model, from the beginning
-    of the motion on [s]. ``sample``: time from one of the sensor's samples to the next [s]. Raises
-    ConfigurationError if the sensor does without its gyroscope.
-    """
+def _of_specification(imu, motion, time, sample):
+    """Return the sources of a specification's yaw error, and sentences on what is left out."""
     if imu.output.orientation_reference == "truth":
         return [], []
     if imu.output.filter == "compass":
@@ -123,27 +104,32 @@ def of_specification(
     vertical = _Vertical(motion, up, time)
     rate, force = motion.means()
     sources = [
-        *_of_bias(imu.gyroscope, motion, vertical, sample),
-        *_of_white_noise(imu.gyroscope, vertical),
+        *_of_bias_and_noise(imu.gyroscope, motion, vertical, sample),
         *_of_response(imu, motion, vertical, rate, force),
         *_of_digits(imu.gyroscope, vertical, sample),
     ]
     if imu.output.magnetic_heading:
         return sources, _limits(imu, up, rate, sample)  # the rest is in the field's curve
-    curve = _of_felt_acceleration(imu, motion, time, force)
+    curve = np.zeros(len(time))
+    # The filter takes the vertical from the specific force, so that it tilts while the body
+    # accelerates, and a tilted body that turns about the vertical changes its yaw at another rate.
+    # That is of second order in the acceleration; so it is the filter itself that tells it, once.
+    tilts = np.any(np.abs(force[:, :2]) >= 1e-9 * STANDARD_GRAVITY)
+    if tilts and imu.output.orientation_reference == "fusion":
+        curve = _error_of_filter(ImuSpecification(output=imu.output), motion, time)
     if isinstance(motion, EarthMotion):
         turning = rate.copy()
         turning[1:] -= turns(level[:-1], level[1:]) / motion.period
-        sources += vertical.known(EARTH_TURNING, turning)
+        sources += vertical.known("Earth's turning", turning)
         # The filter feels both.
         curve = curve - vertical.integrated(turning) if np.any(curve) else curve
     if np.max(np.abs(curve)) > _MIN_YAW:
-        sources.append(KnownError(FELT_ACCELERATION, curve))
+        sources.append(KnownError("felt acceleration", curve))
     return sources, _limits(imu, up, rate, sample)
 
 
-def _of_bias(gyroscope, motion, vertical, sample) -> list[Source]:
-    """Return what the gyroscope's bias and its changes with time lead to."""
+def _of_bias_and_noise(gyroscope, motion, vertical, sample) -> list[Source]:
+    """Return what the gyroscope's bias, its changes with time and its white noise lead to."""
     everywhere = np.ones((len(motion), 3))
     sources = vertical.known(RATE_BIAS, gyroscope.turn_on_bias * everywhere)
     for axis, sigma in enumerate(gyroscope.turn_on_bias_sigma):
@@ -159,19 +145,16 @@ def _of_bias(gyroscope, motion, vertical, sample) -> list[Source]:
         ]
     density = vertical.effective(gyroscope.random_walk)
     if density > 0.0:
-        sources.append(RateRandomWalk(RATE_RANDOM_WALK, density))
+        sources.append(RateRandomWalk("rate random walk", density))
     for axis, sigma in enumerate(gyroscope.gauss_markov_sigma):
         sigma *= math.sqrt(vertical.weights[axis])
         if sigma > 0.0:
             correlation_time = gyroscope.gauss_markov_time[axis]
-            sources.append(RateGaussMarkov(GAUSS_MARKOV, sigma, correlation_time))
+            sources.append(RateGaussMarkov("Gauss-Markov bias", sigma, correlation_time))
     since_start = (motion.time - motion.time[0] + motion.period)[:, np.newaxis]
-    return sources + vertical.known(RATE_RAMP, np.array(gyroscope.rate_ramp) * since_start)
-
-
-def _of_white_noise(gyroscope, vertical) -> list[Source]:
+    sources += vertical.known("rate ramp", np.array(gyroscope.rate_ramp) * since_start)
     density = vertical.effective(gyroscope.white_noise)
-    return [AngleRandomWalk(ANGLE_RANDOM_WALK, density)] if density > 0.0 else []
+    return [*sources, AngleRandomWalk("angle random walk", density)] if density > 0.0 else sources
 
 
 def _of_response(imu, motion, vertical, rate, force) -> list[Source]:
@@ -193,14 +176,14 @@ def _of_response(imu, motion, vertical, rate, force) -> list[Source]:
         *vertical.known(SCALE_FACTOR, rate @ scale.T),
         *vertical.known(MISALIGNMENT, rate @ (matrix - scale).T),
         *vertical.known(G_SENSITIVITY, force @ np.array(gyroscope.g_sensitivity).T),
-        *vertical.known(TEMPERATURE, excess(imu.temperature) * coefficient_of("temperature")),
-        *vertical.known(SUPPLY, excess(imu.supply) * coefficient_of("supply")),
-        *vertical.known(NONLINEARITY, np.array(gyroscope.nonlinearity) * np.square(rate)),
+        *vertical.known("temperature", excess(imu.temperature) * coefficient_of("temperature")),
+        *vertical.known("supply voltage", excess(imu.supply) * coefficient_of("supply")),
+        *vertical.known("nonlinearity", np.array(gyroscope.nonlinearity) * np.square(rate)),
     ]
     if imu.vibration.active:
         response = TriadResponse("gyroscope", imu)
         speed = np.linalg.norm(motion.velocity, axis=1)
-        sources += vertical.known(VIBRATION, response.rectified(speed))
+        sources += vertical.known("rectified vibration", response.rectified(speed))
     return sources
 
 
@@ -210,40 +193,17 @@ def _of_digits(gyroscope, vertical, sample) -> list[Source]:
     coefficient = vertical.effective(gyroscope.quantisation)
     if coefficient > 0.0:
         # The error of the angle is Q (w_k - w_0).
-        sources.append(YawNoise(QUANTISATION, coefficient))
-        sources.append(RandomConstant(QUANTISATION, np.ones(len(vertical.time)), coefficient))
+        sources.append(YawNoise("quantisation", coefficient))
+        sources.append(RandomConstant("quantisation", np.ones(len(vertical.time)), coefficient))
     step = vertical.effective(gyroscope.resolution)
     if step > 0.0:
         # Rounding adds a uniform error to each reading, as long as the noise exceeds the step.
-        sources.append(AngleRandomWalk(RESOLUTION, step * math.sqrt(sample / 12.0)))
+        sources.append(AngleRandomWalk("resolution", step * math.sqrt(sample / 12.0)))
     return sources
 
 
-def _of_felt_acceleration(imu, motion, time, force):
-    """Return the yaw error (len(time),) [rad] of a sensor that has no errors but its filter's.
-
-    The filter takes the vertical from the specific force, so that it tilts while the body
-    accelerates, and a tilted body that turns about the vertical changes its yaw at another rate.
-    That is of second order in the acceleration; so it is the filter itself that tells it, once.
-    """
-    nothing = np.zeros(len(time))
-    level = np.all(np.abs(force[:, :2]) < 1e-9 * STANDARD_GRAVITY)
-    if level or imu.output.orientation_reference != "fusion":
-        return nothing
-    return error_of_filter(ImuSpecification(output=imu.output), motion, time)
-
-
-def error_of_filter(
-    imu: ImuSpecification,
-    motion: Motion | EarthMotion,
-    time: np.ndarray,
-    environment: MagneticEnvironment | None = None,
-) -> np.ndarray:
-    """Return the yaw error of a sensor without noise, by running it once.
-
-    ``imu``: with nothing random in it. ``time`` (k,): from the beginning of the motion on [s].
-    ``environment``: for one with a magnetometer. The result is (k,) [rad].
-    """
+def _error_of_filter(imu, motion, time, environment=None):
+    """Return the yaw error (k,) [rad] of a sensor with nothing random in it, by running it once."""
     orientation = (
         imu_model(imu, motion.period)
         .batch(imu_truth(motion, environment), 1, parts=("orientation",))
@@ -318,29 +278,15 @@ def _limits(imu, up, rate, sample):
     return limits
 
 
-MAGNETOMETER_NOISE = "magnetometer noise"
-MAGNETIC_FIELD = "magnetic field"
-FILTER_TILT = "filter's tilt"
-
 USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
 """Where no other is given: as in central Europe, undisturbed."""
 
 
-def with_heading(
-    sources: list[Source],
-    imu: ImuSpecification,
-    motion: Motion | EarthMotion,
-    time: np.ndarray,
-    sample: float,
-    environment: MagneticEnvironment | None,
-) -> tuple[list[Source], list[str]]:
+def _with_heading(sources, imu, motion, time, sample, environment):
     """Return a yaw error's sources with a magnetic heading, and where they are not all.
 
-    ``sources``: of the same sensor without. ``imu``: with a magnetometer and a magnetic heading.
-    ``time`` (n,): of the model, in even steps [s]. ``sample``: time from one of the sensor's
-    samples to the next [s]. ``environment``: None for :data:`USUAL_FIELD`. Returns ``sources``,
-    curves are those that remain; processes are to be taken with the heading's time constant;
-    ``limits``. Raises ConfigurationError if the field has no level part.
+    ``sources`` are of the same sensor without. Returned curves are those that remain; processes are
+    to be taken with the heading's time constant.
     """
     constant = imu.output.magnetic_time_constant
     limits = []
@@ -368,16 +314,18 @@ def with_heading(
     if noise > 0.0:
         # Of each reading a share is added, after what was before has lost that share.
         density = noise / level * math.expm1(sample / constant) / sample
-        kept.append(AngleRandomWalk(MAGNETOMETER_NOISE, density))
+        kept.append(AngleRandomWalk("magnetometer noise", density))
     dip = abs(environment.undisturbed[2]) / level
     tilt = _tilt(imu)
     if tilt * dip > 0.0:
         kept.append(
-            RateGaussMarkov(FILTER_TILT, tilt * dip / constant, imu.output.filter_time_constant)
+            RateGaussMarkov("filter's tilt", tilt * dip / constant, imu.output.filter_time_constant)
         )
-    curve = _of_the_field(imu, magnetometer, motion, time, environment)
+    known = MagnetometerSpecification(**{name: getattr(magnetometer, name) for name in _KNOWN})
+    ideal = ImuSpecification(output=imu.output, magnetometer=known)
+    curve = _error_of_filter(ideal, motion, time, environment)
     if np.any(curve):
-        kept.append(KnownError(MAGNETIC_FIELD, curve))
+        kept.append(KnownError("magnetic field", curve))
     return kept, limits + _left_out(imu, magnetometer, dip)
 
 
@@ -393,14 +341,15 @@ def high_passed(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndar
     return left
 
 
+_KNOWN = ("hard_iron", "soft_iron", "turn_on_bias", "scale_factor_and_misalignment")
+_DRAWN = ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
+"""Errors of a magnetometer that are the same in every run, and some that are not."""
+
+
 def _left_out(imu, magnetometer, dip) -> list[str]:
     """Return sentences on what of a magnetic heading's errors the sources do not have."""
     limits = []
-    left_out = [
-        name
-        for name in ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
-        if any(getattr(magnetometer, name))
-    ]
+    left_out = [name for name in _DRAWN if any(getattr(magnetometer, name))]
     if left_out:
         limits.append(
             f"The magnetometer's {', '.join(left_out).replace('_', ' ')} are left out: their part "
@@ -437,23 +386,6 @@ def _tilt(imu):
     return math.sqrt(rate * constant / 2.0 + force / (2.0 * constant * STANDARD_GRAVITY**2))
 
 
-def _of_the_field(imu, magnetometer, motion, time, environment):
-    """Return the yaw error (len(time),) [rad] of a sensor that has no noise, from its filter."""
-    known = MagnetometerSpecification(
-        hard_iron=magnetometer.hard_iron,
-        soft_iron=magnetometer.soft_iron,
-        turn_on_bias=magnetometer.turn_on_bias,
-        scale_factor_and_misalignment=magnetometer.scale_factor_and_misalignment,
-    )
-    ideal = ImuSpecification(output=imu.output, magnetometer=known)
-    return error_of_filter(ideal, motion, time, environment)
-
-
-YAW_OFFSET = "yaw offset"
-YAW_DRIFT = "yaw drift"
-YAW_NOISE = "yaw noise"
-
-
 LinearImu = Union[
     ImuSpecification,
     SpecificationParameters,
@@ -474,27 +406,15 @@ def yaw_error_model(
 ) -> YawErrorModel:
     """Return the distribution of an IMU's yaw error along a motion.
 
-    Parameters
-    ----------
-    imu : LinearImu
-        Its errors.
-    motion : Motion or EarthMotion
-        Of the IMU itself, evenly sampled.
-    period : float
-        Time from one of the model's times to the next [s]. Where it is no whole multiple of the
-        sensor's, the sensor's processes are taken in continuous time.
-    magnetic_environment : MagneticEnvironment, optional
-        For a sensor with a magnetic heading; by default an undisturbed field as in Europe.
-    sample : float, optional
-        Time from one of the sensor's samples to the next, where the motion is sampled more
-        coarsely [s]; by default the motion's. A slower sensor has its own.
-
-    Raises
-    ------
-    ConfigurationError
-        The errors are of another kind, or the sensor does without its gyroscope.
-    MotionError
-        The motion is not evenly sampled, or shorter than the period.
+    ``imu`` (LinearImu): its errors. ``motion`` (Motion or EarthMotion): of the IMU itself, evenly
+    sampled. ``period``: time from one of the model's times to the next [s]. Where it is no whole
+    multiple of the sensor's, the sensor's processes are taken in continuous time.
+    ``magnetic_environment`` (MagneticEnvironment): for a sensor with a magnetic heading; by default
+    an undisturbed field as in Europe. ``sample``: time from one of the sensor's samples to the
+    next, where the motion is sampled more coarsely [s]; by default the motion's. A slower sensor
+    has its own. Raises ConfigurationError if the errors are of another kind, or the sensor does
+    without its gyroscope. Raises MotionError if the motion is not evenly sampled, or shorter than
+    the period.
     """
     sample = motion.period if sample is None else sample
     if isinstance(imu, SpecificationParameters):
@@ -511,18 +431,22 @@ def yaw_error_model(
     time = period * np.arange(steps + 1)
     constant = None
     if isinstance(imu, ImuSpecification):
-        sources, limits = of_specification(imu, motion, time, sample)
+        sources, limits = _of_specification(imu, motion, time, sample)
         if imu.output.fuses_magnetometer:
             constant = imu.output.magnetic_time_constant
-            sources, more = with_heading(sources, imu, motion, time, sample, magnetic_environment)
+            sources, more = _with_heading(sources, imu, motion, time, sample, magnetic_environment)
             limits = limits + more
     elif isinstance(imu, YawErrorParameters):
-        sources, limits = _of_identified(imu, motion, time)
+        since_start, yaw = motion.time - motion.time[0], motion.yaw
+        net, absolute = (
+            np.interp(time, since_start, turn) for turn in (yaw - yaw[0], absolute_turn(yaw))
+        )
+        sources, limits = imu.sources(time, net, absolute), list(imu.limits)
     elif isinstance(imu, HectorParameters):
         sources, limits = _of_hector(imu, time, sample)
     elif isinstance(imu, GenericParameters):
         # Of q = (0, 0, s, c) the yaw changes by 2 (c dz - s dw).
-        sources, limits = [YawNoise(YAW_NOISE, 2.0 * imu.gaussian_noise)], []
+        sources, limits = [YawNoise("yaw noise", 2.0 * imu.gaussian_noise)], []
     else:
         raise ConfigurationError(
             f"a yaw error's model needs an ImuSpecification, a plug-in's or identified parameters, "
@@ -533,19 +457,12 @@ def yaw_error_model(
     return YawErrorModel(time, tuple(sources), sample if whole else None, tuple(limits), constant)
 
 
-def _of_identified(parameters, motion, time):
-    since_start, yaw = motion.time - motion.time[0], motion.yaw
-    net = np.interp(time, since_start, yaw - yaw[0])
-    absolute = np.interp(time, since_start, absolute_turn(yaw))
-    return parameters.sources(time, net, absolute), list(parameters.limits)
-
-
 def _of_hector(parameters, time, sample):
     sources: list[Source] = []
     if parameters.yaw_offset:
-        sources.append(KnownError(YAW_OFFSET, np.full(len(time), -parameters.yaw_offset)))
+        sources.append(KnownError("yaw offset", np.full(len(time), -parameters.yaw_offset)))
     if parameters.yaw_drift and parameters.yaw_drift_frequency:
         frequency = parameters.yaw_drift_frequency
         sigma = float(drift_stationary_std(parameters.yaw_drift, frequency, sample))
-        sources.append(YawGaussMarkov(YAW_DRIFT, sigma, 1.0 / frequency, stationary=False))
+        sources.append(YawGaussMarkov("yaw drift", sigma, 1.0 / frequency, stationary=False))
     return sources, []

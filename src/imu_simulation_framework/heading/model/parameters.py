@@ -32,32 +32,18 @@ def _checked_count(name, value):
 class YawErrorParameters(Settings):
     """What is known of an IMU's yaw error; by default there is none.
 
-    Parameters
-    ----------
-    rate_bias : float
-        Mean over the drives of what the yaw rate is read too large by [rad/s].
-    rate_bias_spread : float
-        Standard deviation of the bias from drive to drive [rad/s].
-    scale_factor : float
-        Share of the net turn that is read too much [1].
-    scale_factor_of_absolute_turn : float
-        Share of the turn to either side that is read as a left turn too much [1].
-    angle_random_walk : float
-        N, two-sided [rad/s/sqrt(Hz)].
-    rate_random_walk : float
-        K, two-sided [rad/s^2/sqrt(Hz)].
-    rate_drift_sigma, rate_drift_time : float
-        Gauss-Markov drift of the rate: standard deviation [rad/s] and correlation time [s].
-    yaw_drift_sigma, yaw_drift_time : float
-        Gauss-Markov drift of the yaw itself [rad], [s].
-    reference_noise : float
-        White noise of the yaw with which it was observed [rad].
-    reference_drift_sigma, reference_drift_time : float
-        Correlated noise of that yaw [rad], [s].
-    drives : int
-        From how many it was identified.
-
-    Raises ConfigurationError if a value is not what it must be; the sentence begins with its name.
+    ``rate_bias``: mean over the drives of what the yaw rate is read too large by [rad/s].
+    ``rate_bias_spread``: standard deviation of the bias from drive to drive [rad/s].
+    ``scale_factor``: share of the net turn that is read too much [1].
+    ``scale_factor_of_absolute_turn``: share of the turn to either side that is read as a left turn
+    too much [1]. ``angle_random_walk``: N, two-sided [rad/s/sqrt(Hz)]. ``rate_random_walk``: K,
+    two-sided [rad/s^2/sqrt(Hz)]. ``rate_drift_sigma``, ``rate_drift_time``: Gauss-Markov drift of
+    the rate: standard deviation [rad/s] and correlation time [s]. ``yaw_drift_sigma``,
+    ``yaw_drift_time``: Gauss-Markov drift of the yaw itself [rad], [s]. ``reference_noise``: white
+    noise of the yaw with which it was observed [rad]. ``reference_drift_sigma``,
+    ``reference_drift_time``: correlated noise of that yaw [rad], [s]. ``drives``: from how many it
+    was identified. Raises ConfigurationError if a value is not what it must be; the sentence begins
+    with its name.
     """
 
     rate_bias: float = declared(0.0)

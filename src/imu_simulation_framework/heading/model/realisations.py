@@ -48,10 +48,8 @@ def draw_runs(
     last = first_run + runs
     for first in range(first_run - first_run % RUNS_AT_ONCE, last, RUNS_AT_ONCE):
         wanted = range(max(first, first_run), min(first + RUNS_AT_ONCE, last))
-        rows = slice(wanted.start - first, wanted.stop - first)
-        into = errors[wanted.start - first_run : wanted.stop - first_run]
-        into[...] = drawing.draw(seed, wanted, first)[rows]
-        into += mean
+        drawn = drawing.draw(seed, wanted, first)[wanted.start - first : wanted.stop - first]
+        errors[wanted.start - first_run : wanted.stop - first_run] = drawn + mean
     return errors
 
 

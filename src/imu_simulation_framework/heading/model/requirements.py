@@ -75,25 +75,13 @@ def requirements(
     All sizes mean the same: the standard deviation from sensor to sensor or from start to start of
     an error of either sign, and of noise its density or coefficient.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the IMU.
-    limit : float
-        Of the yaw error, to either side [rad].
-    at : float
-        When, after the motion's start [s].
-    probability : float
-        Between 0 and 1.
-    rate : float
-        Of the sensor [Hz].
-    sample : float, optional
-        As for :func:`.yaw_error_model`.
-
-    Index: name of the error; unit; alone and equal_shares, the largest size [unit] with no other
-    error, and with all of them there, each allowed the same share; infinite where this motion does
-    not show the error, zero where the limit is not kept even without any. Raises ConfigurationError
-    if limit, time or probability is out of range.
+    ``motion`` (Motion or EarthMotion): of the IMU. ``limit``: of the yaw error, to either side
+    [rad]. ``at``: when, after the motion's start [s]. ``probability``: between 0 and 1. ``rate``:
+    of the sensor [Hz]. ``sample``: as for :func:`.yaw_error_model`. Index: name of the error; unit;
+    alone and equal_shares, the largest size [unit] with no other error, and with all of them there,
+    each allowed the same share; infinite where this motion does not show the error, zero where the
+    limit is not kept even without any. Raises ConfigurationError if limit, time or probability is
+    out of range.
     """
     if not limit > 0.0:
         raise ConfigurationError(f"the limit of a yaw error is {limit} rad, but must be positive")
@@ -114,18 +102,13 @@ def requirements(
         size = factor(requirement.unit)
         model = yaw_error_model(_only(requirement, size, rate), motion, at, sample=sample)
         effect = np.hypot(model.mean()[-1] - always, np.sqrt(model.variance()[-1]))
-        rows.append(
-            {
-                "name": requirement.name,
-                "unit": requirement.unit,
-                # Rounding leaves a little where the motion shows nothing.
-                "alone": allowed / effect if effect > 1e-9 * size else np.inf,
-            }
-        )
-    table = pd.DataFrame(rows).set_index("name")
+        # Rounding leaves a little where the motion shows nothing.
+        alone = allowed / effect if effect > 1e-9 * size else np.inf
+        rows.append((requirement.name, requirement.unit, alone))
+    table = pd.DataFrame(rows, columns=["name", "unit", "alone"]).set_index("name")
     shown = int(np.sum(np.isfinite(table["alone"])))
     # Independent errors: their variances add up.
-    table.insert(2, "equal_shares", table["alone"] / np.sqrt(max(shown, 1)))
+    table["equal_shares"] = table["alone"] / np.sqrt(max(shown, 1))
     return table
 
 
@@ -144,8 +127,7 @@ def _largest_std(limit, mean, probability):
 
 
 def _only(requirement, size, rate):
-    shape = (3, 3) if len(requirement.axis) == 2 else (3,)
-    values = np.zeros(shape)
+    values = np.zeros((3,) * len(requirement.axis))
     values[requirement.axis] = size
     triad = TriadSpecification(**{requirement.field: values.tolist()})
     warm = TemperatureProfile(reference=0.0, start=WARMING, end=WARMING)

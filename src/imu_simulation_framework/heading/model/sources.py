@@ -24,15 +24,21 @@ from scipy.linalg import expm
 
 from imu_simulation_framework.core.errors import ConfigurationError
 
+_BOUNDS = {"density": "zero or positive", "sigma": "zero or positive"}
+_BOUNDS["correlation_time"] = "positive"
 
-def _require(source, **bounds):
-    for name, zero_allowed in bounds.items():
-        value = getattr(source, name)
-        if not (math.isfinite(value) and (value > 0.0 or (zero_allowed and value == 0.0))):
-            raise ConfigurationError(
-                f"{source.name}: {name} is {value}, but it must be "
-                f"{'zero or positive' if zero_allowed else 'positive'}"
-            )
+
+@dataclass(frozen=True)
+class RandomSource:
+    """A source with strengths, which raises ConfigurationError if they are not finite and so."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        for name, words in _BOUNDS.items():
+            value = vars(self).get(name, 1.0)
+            if not (math.isfinite(value) and (value > 0.0 or (value == 0.0 and "zero" in words))):
+                raise ConfigurationError(f"{self.name}: {name} is {value}, but it must be {words}")
 
 
 @dataclass(frozen=True)
@@ -47,107 +53,71 @@ class KnownError:
 
 
 @dataclass(frozen=True)
-class RandomConstant:
+class RandomConstant(RandomSource):
     """A constant that each run draws anew, times a known curve: ``c u``, c ~ N(0, sigma^2).
 
     ``regressor`` (n,): u, the yaw error for c = 1, at the model's times [rad per unit of the
     constant]. ``sigma`` [unit of the constant].
     """
 
-    name: str
     regressor: np.ndarray
     sigma: float
 
-    def __post_init__(self) -> None:
-        _require(self, sigma=True)
-
 
 @dataclass(frozen=True)
-class AngleRandomWalk:
+class AngleRandomWalk(RandomSource):
     """White noise of the yaw rate; the variance of its integral is ``N^2 t``.
 
     ``density``: N, two-sided [rad/s/sqrt(Hz)].
     """
 
-    name: str
     density: float
-
-    def __post_init__(self) -> None:
-        _require(self, density=True)
 
 
 @dataclass(frozen=True)
-class RateRandomWalk:
+class RateRandomWalk(RandomSource):
     """Random walk of the yaw rate's bias, from zero; that of its integral ``K^2 t^3 / 3``.
 
     ``density``: K, two-sided [rad/s^2/sqrt(Hz)].
     """
 
-    name: str
     density: float
-
-    def __post_init__(self) -> None:
-        _require(self, density=True)
 
 
 @dataclass(frozen=True)
-class RateGaussMarkov:
+class RateGaussMarkov(RandomSource):
     """First-order Gauss-Markov process of the yaw rate's bias, stationary from the beginning.
 
     ``sigma``: stationary standard deviation [rad/s]. ``correlation_time`` [s].
     """
 
-    name: str
     sigma: float
     correlation_time: float
 
-    def __post_init__(self) -> None:
-        _require(self, sigma=True, correlation_time=False)
-
 
 @dataclass(frozen=True)
-class YawGaussMarkov:
+class YawGaussMarkov(RandomSource):
     """First-order Gauss-Markov process of the yaw itself, as Hector's plug-in has it.
 
     ``sigma``: stationary standard deviation [rad]. ``correlation_time`` [s]. ``stationary``:
     whether it is stationary from the beginning, or begins with zero.
     """
 
-    name: str
     sigma: float
     correlation_time: float
     stationary: bool = True
 
-    def __post_init__(self) -> None:
-        _require(self, sigma=True, correlation_time=False)
-
 
 @dataclass(frozen=True)
-class YawNoise:
-    """White noise of the yaw itself, of the sensor or of the reference.
+class YawNoise(RandomSource):
+    """White noise of the yaw itself, of the sensor or of the reference; ``sigma`` [rad]."""
 
-    ``sigma`` [rad].
-    """
-
-    name: str
     sigma: float
-
-    def __post_init__(self) -> None:
-        _require(self, sigma=True)
-
-
-Source = Union[
-    KnownError,
-    RandomConstant,
-    AngleRandomWalk,
-    RateRandomWalk,
-    RateGaussMarkov,
-    YawGaussMarkov,
-    YawNoise,
-]
 
 
 PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise)
+Process = Union[AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise]
+Source = Union[KnownError, RandomConstant, Process]
 
 
 @dataclass(frozen=True)
@@ -191,11 +161,13 @@ def state_space(
     drift = np.zeros((size, size))
     if heading_time_constant is not None:
         drift[0, 0] = -1.0 / heading_time_constant
-    density = np.zeros((len(names), size, size))
-    initial = np.zeros((len(names), size, size))
+    density, initial = np.zeros((2, len(names), size, size))
+    yaw_noise = np.zeros(len(names))
     for source in sources:
         if isinstance(source, AngleRandomWalk):
             density[names.index(source.name), 0, 0] += source.density**2
+        elif isinstance(source, YawNoise):
+            yaw_noise[names.index(source.name)] += source.sigma**2
     for index, source in enumerate(states, start=1):
         group = names.index(source.name)
         if index <= biases:
@@ -211,10 +183,6 @@ def state_space(
         transition, noise = van_loan(drift, density, step)
     else:
         transition, noise = _sampled(drift, density, step, sensor_period)
-    yaw_noise = np.zeros(len(names))
-    for source in sources:
-        if isinstance(source, YawNoise):
-            yaw_noise[names.index(source.name)] += source.sigma**2
     design = np.array([1.0] + [float(index >= biases) for index in range(len(states))])
     of_state = tuple(names.index(source.name) for source in states)
     return StateSpace(names, transition, noise, initial, design, yaw_noise, of_state)

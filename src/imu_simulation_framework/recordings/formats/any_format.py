@@ -1,7 +1,7 @@
 """Samples and topics of a recording in any format, which is found out if it is not said.
 
 Text is CSV by a column map, what ``rostopic echo -p`` writes, or TUM, the format of the TUM RGB-D
-benchmark: ``time x y z qx qy qz qw`` a line.
+benchmark: ``time x y z qx qy qz qw`` a line. KITTI's is a folder.
 """
 
 from __future__ import annotations
@@ -14,25 +14,17 @@ import numpy as np
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.recordings import column_maps
 from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.column_maps import (
-    NMEA_DEGREES,
-    MappedColumn,
-    implied_map,
-    parse_map,
-    read_times,
-    refuse_other_unit,
-    settled_times,
-    usable_columns,
-)
 from imu_simulation_framework.recordings.file_access import (
     FORMATS,
-    detect_format,
     is_ros2_bag,
     read_start,
+    recording_format,
     text_blocks,
 )
 from imu_simulation_framework.recordings.formats.bag import bag_topics, read_bag
+from imu_simulation_framework.recordings.formats.kitti import read_kitti
 from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
 from imu_simulation_framework.recordings.text_table import TextTable, parse_table, table_blocks
 
@@ -52,36 +44,19 @@ def sample_blocks(
 ) -> Iterator[Samples]:
     """Yield the samples of a recording as they were recorded, in parts.
 
-    Parameters
-    ----------
-    path : path-like
-    topic : str
-        In a bag; empty for the only one that can be used.
-    format : str
-        One of :data:`.FORMATS`, or ``auto``.
-    columns : mapping of str to str, or None
-        Of a CSV: quantity -> ``"column [unit]"``.
-    message_types : sequence of MessageType
-    purpose : str
-        As for :func:`.read_plain_csv`.
-    timed : bool
-        Whether times are read.
-    rows_at_once : int or None
-        Of a part of a text file; None for one part. A bag is always one.
-    progress : callable, optional
-        Called with the number of bytes of text of each block that is read.
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read.
+    ``topic``: in a bag; empty for the only one that can be used. ``format``: one of
+    :data:`.FORMATS`, or ``auto``; ``columns`` (mapping of str to str, or None): of a CSV: quantity
+    -> ``"column [unit]"``; ``purpose``: as for :func:`.read_plain_csv`; ``timed``: whether times
+    are read. ``rows_at_once`` (int or None): of a part of a text file; None for one part. A bag is
+    always one. ``progress``: called with the number of bytes of text of each block that is read.
+    Raises RecordingError: the recording cannot be read.
     """
     if format not in FORMATS + ("auto",):
         raise RecordingError(
             f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
         )
     if format == "auto":
-        format = "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
+        format = recording_format(path)
         if columns and format in _TEXT_FORMATS:
             # Who maps its columns means them, whatever the file looks like.
             format = "csv"
@@ -93,6 +68,9 @@ def sample_blocks(
     if format == "bag":
         yield read_any_bag(path, topic, message_types)
         return
+    if format == "kitti":
+        yield read_kitti(path)
+        return
     if format == "tum":
         yield read_tum(path, lambda: text_blocks(path, progress))
         return
@@ -101,7 +79,8 @@ def sample_blocks(
     else:
         tables = table_blocks(path, text_blocks(path, progress), rows_at_once=rows_at_once)
     if format == "rostopic_csv":
-        yield from read_rostopic_csv(path, tables, message_types)
+        for table in tables:
+            yield _rostopic_samples(path, table, message_types)
     else:
         yield from read_plain_csv(path, tables, columns, purpose, timed)
 
@@ -122,11 +101,6 @@ def read_any_bag(path, topic, message_types) -> Samples:
 # Independent of the IMU in question, then whatever else; what fuses that IMU comes last.
 _INDEPENDENT = ("ground_truth", "groundtruth", "vicon", "mocap", "rtk", "wheel", "odom")
 _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "navsat")
-
-
-def recording_format(path) -> str:
-    """Return ``bag``, ``rostopic_csv``, ``csv`` or ``tum``; raises RecordingError."""
-    return "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
 
 
 def topics_of_bag(path) -> dict:
@@ -157,36 +131,28 @@ def read_plain_csv(
 ) -> Iterator[Samples]:
     """Yield the columns of a map from each part of a table.
 
-    Parameters
-    ----------
-    path : path-like
-    tables : iterable of TextTable
-        Parts of the file, at least one, in their order.
-    columns : mapping of str to str, or None
-        Quantity -> description, see
-        :mod:`~imu_simulation_framework.recordings.column_maps`; without it the columns are
-        expected to be named as the quantities, as this package's own tables are.
-    purpose : str
-        ``reference`` or ``IMU``.
-    timed : bool
-        Whether times are read; without them ``stamp`` is not a number.
-
-    Raises
-    ------
-    RecordingError
-        The table cannot be parsed, a column is missing, a quantity or unit is not known, or what
-        is mapped cannot be used.
+    ``tables`` (iterable of TextTable): parts of the file, at least one, in their order. ``columns``
+    (mapping of str to str, or None): quantity -> description, see
+    :mod:`~imu_simulation_framework.recordings.column_maps`; without it the columns are expected to
+    be named as the quantities, as this package's own tables are. ``purpose``: ``reference`` or
+    ``IMU``. ``timed``: whether times are read; without them ``stamp`` is not a number. Raises
+    RecordingError: the table cannot be parsed, a column is missing, a quantity or unit is not
+    known, or what is mapped cannot be used.
     """
-    parsed: list[MappedColumn] = []
+    parsed: list[column_maps.MappedColumn] = []
     for table in tables:
         if not parsed:
             present = list(table.cells.columns)
-            mapped = parse_map(path, columns or implied_map(present), present)
-            parsed = usable_columns(path, mapped, purpose, present, bool(columns), timed)
+            mapped = column_maps.parse_map(
+                path, columns or column_maps.implied_map(present), present
+            )
+            parsed = column_maps.usable_columns(
+                path, mapped, purpose, present, bool(columns), timed
+            )
         yield _samples(path, table, parsed, timed)
         # The first part tells what times without a unit are; a few rows at the end may not.
         parsed = [
-            settled_times(table, column) if column.quantity.name == "time" else column
+            column_maps.settled_times(table, column) if column.quantity.name == "time" else column
             for column in parsed
         ]
 
@@ -195,7 +161,7 @@ def _samples(path, table, parsed, timed):
     values, conventions, stated = {"stamp": np.full(len(table.lines), np.nan)}, {}, set()
     for column in parsed:
         if column.quantity.name == "time":
-            values["stamp"] = read_times(table, column) if timed else values["stamp"]
+            values["stamp"] = column_maps.read_times(table, column) if timed else values["stamp"]
             continue
         target = column.quantity.target
         values[target] = _in_own_unit(table, column)
@@ -203,15 +169,8 @@ def _samples(path, table, parsed, timed):
             conventions[target] = column.yaw_convention
         if column.terms[0].stated:
             stated.add(target)
-    return Samples(
-        path=str(path),
-        format="csv",
-        columns=values,
-        places=table.lines,
-        place_name="line",
-        yaw_conventions=conventions,
-        stated_units=frozenset(stated),
-    )
+    told: dict = {"yaw_conventions": conventions, "stated_units": frozenset(stated)}
+    return _table_samples(path, "csv", values, table, **told)
 
 
 def _in_own_unit(table, column):
@@ -219,7 +178,7 @@ def _in_own_unit(table, column):
     numbers = table.numbers(term.name).astype(float)
     if not term.plain:
         numbers = term.factor * numbers + term.offset
-    if term.unit == NMEA_DEGREES:
+    if term.unit == column_maps.NMEA_DEGREES:
         degrees = np.trunc(numbers / 100.0)
         return degrees + (numbers - 100.0 * degrees) / 60.0
     factor = quantity.units[term.unit]
@@ -231,19 +190,8 @@ _ARRAY = re.compile(r"covariance\d+\Z")
 _RECEIPT, _STAMP, _PREFIX = "%time", "field.header.stamp", "field."
 
 
-def read_rostopic_csv(path, tables: Iterable[TextTable], message_types) -> Iterator[Samples]:
-    """Yield the messages of one topic from each part of a table; their type shows in the columns.
-
-    Raises
-    ------
-    RecordingError
-        The table cannot be parsed, or is not of one of the ``message_types``.
-    """
-    for table in tables:
-        yield _rostopic_samples(path, table, message_types)
-
-
 def _rostopic_samples(path, table, message_types):
+    """Return the messages of one topic of a table; their type shows in the columns."""
     present = set(table.cells.columns)
     for message_type in message_types:
         # rostopic echo --noarr leaves covariances out, which can be done without.
@@ -266,14 +214,11 @@ def _rostopic_samples(path, table, message_types):
     if _STAMP in present:
         stamp = _seconds(table.numbers(_STAMP))
         columns["stamp"] = np.where(stamp == 0.0, np.nan, stamp)
-    return Samples(
-        path=str(path),
-        format="rostopic_csv",
-        columns=columns,
-        places=table.lines,
-        place_name="line",
-        message_type=message_type.name,
-    )
+    return _table_samples(path, "rostopic_csv", columns, table, message_type=message_type.name)
+
+
+def _table_samples(path, format, columns, table, **more) -> Samples:
+    return Samples(str(path), format, columns, table.lines, "line", **more)
 
 
 def _seconds(nanoseconds):
@@ -287,21 +232,12 @@ _TUM_COLUMNS = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
 def read_tum(path, text) -> Samples:
     """Read a trajectory from its ``text``, as for :func:`.parse_table`.
 
-    Raises
-    ------
-    RecordingError
-        The table cannot be parsed, or its times can hardly be seconds.
+    Raises RecordingError: the table cannot be parsed, or its times can hardly be seconds.
     """
     table = parse_table(path, text, names=_TUM_COLUMNS)
-    columns: dict[str, np.ndarray] = {
-        name: table.numbers(name).astype(float) for name in _TUM_COLUMNS
-    }
+    columns = {name: table.numbers(name).astype(float) for name in _TUM_COLUMNS}
     columns["stamp"] = columns.pop("time")
-    refuse_other_unit(path, columns["stamp"], "format = csv and a column map with time = #1")
-    return Samples(
-        path=str(path),
-        format="tum",
-        columns=columns,
-        places=table.lines,
-        place_name="line",
+    column_maps.refuse_other_unit(
+        path, columns["stamp"], "format = csv and a column map with time = #1"
     )
+    return _table_samples(path, "tum", columns, table)

@@ -49,10 +49,7 @@ DAMAGE = (
 def unpack_bz2(packed) -> bytes:
     """Return what bzip2 has packed, within limits as all functions here: none is a bomb.
 
-    Raises
-    ------
-    ValueError
-        The bytes are cut off, or make more than the limit.
+    Raises ValueError: the bytes are cut off, or make more than the limit.
     """
     return _unpacked(bz2.BZ2Decompressor(), packed)
 
@@ -101,17 +98,12 @@ _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 def read_bag(path, topic, message_types) -> Samples:
     """Read one topic of a bag, or of one packed by gzip.
 
-    ``topic`` is empty for the only one of one of the ``message_types``.
-
-    Raises
-    ------
-    RecordingError
-        The bag cannot be read, or has no such topic.
+    ``topic`` is empty for the only one of one of the ``message_types``. Raises RecordingError: the
+    bag cannot be read, or has no such topic.
     """
     with _opened(path) as reader:
-        topic, message_type = chosen_topic(
-            path, topic, topics_of(reader.connections), message_types
-        )
+        topics = topics_of(reader.connections)
+        topic, message_type = chosen_topic(path, topic, topics, message_types)
         connections = [c for c in reader.connections if printable(c.topic) == topic]
         columns = _read_messages(reader, path, topic, connections, message_type)
     return samples_of_messages(path, topic, message_type, columns)
@@ -132,15 +124,8 @@ def chosen_topic(path, topic, topics, message_types):
 
 def samples_of_messages(path, topic, message_type, columns) -> Samples:
     """Return columns of all messages of a topic, in their order, as Samples."""
-    return Samples(
-        path=str(path),
-        format="bag",
-        columns=columns,
-        places=np.arange(1, len(columns["receipt"]) + 1),
-        place_name="message",
-        topic=topic,
-        message_type=message_type.name,
-    )
+    places = np.arange(1, len(columns["receipt"]) + 1)
+    return Samples(str(path), "bag", columns, places, "message", topic, message_type.name)
 
 
 @contextmanager
@@ -160,12 +145,8 @@ def _opened(path):
 def limited_reader(plain, path) -> Reader:
     """Return an open reader of a ROS 1 bag, to be closed, that unpacks chunks within limits.
 
-    ``plain`` is the file, not packed, and ``path`` what a person knows it by.
-
-    Raises
-    ------
-    RecordingError
-        It is no bag, or damaged.
+    ``plain`` is the file, not packed, and ``path`` what a person knows it by. Raises
+    RecordingError: it is no bag, or damaged.
     """
     with damage_told(path):
         reader = Reader(plain)
@@ -205,25 +186,27 @@ def topics_of(connections) -> dict[str, tuple[str, int]]:
     """Return topic -> (type as ROS 1 writes it, number of messages), their names printable."""
     topics: dict[str, tuple[str, int]] = {}
     for connection in connections:
-        topic = printable(connection.topic)
-        name = printable(connection.msgtype.replace("/msg/", "/"))
-        count = topics.get(topic, (name, 0))[1]
-        topics[topic] = (name, count + connection.msgcount)
+        topic, name = printable(connection.topic), ros1_name(connection.msgtype)
+        topics[topic] = (name, topics.get(topic, (name, 0))[1] + connection.msgcount)
     return topics
+
+
+def ros1_name(kind) -> str:
+    """Return the name of a type as ROS 1 writes it, printable."""
+    return printable(kind.replace("/msg/", "/"))
 
 
 def _read_messages(reader, path, topic, connections, message_type) -> dict:
     """Columns of all messages of some connections, in the order in which they were recorded."""
     entries = [entry for c in connections for entry in reader.indexes[c.id]]
-    receipt = np.fromiter((entry[0] for entry in entries), np.int64, len(entries))
-    chunk = np.fromiter((entry[1] for entry in entries), np.int64, len(entries))
-    offset = np.fromiter((entry[2] for entry in entries), np.int64, len(entries))
+    receipt, chunk, offset = (
+        np.fromiter((entry[part] for entry in entries), np.int64, len(entries)) for part in range(3)
+    )
     del entries
     order = np.argsort(receipt, kind="stable")
     receipt, chunk, offset = receipt[order], chunk[order], offset[order]
 
-    columns = {name: np.empty(len(order)) for name in message_type.quantities}
-    columns["stamp"] = np.empty(len(order))
+    columns = {name: np.empty(len(order)) for name in (*message_type.quantities, "stamp")}
     columns["receipt"] = seconds_from_nanoseconds(receipt)
     by_chunk = np.argsort(chunk, kind="stable")
     bounds = np.flatnonzero(np.diff(chunk[by_chunk])) + 1
@@ -259,8 +242,7 @@ def _skip_connections(data, offset) -> int:
     """Return where the message is; some recorders let the index point to the record before it."""
     while True:
         (header_length,) = struct.unpack_from("<L", data, offset)
-        header = bytes(data[offset + 4 : offset + 4 + header_length])
-        operation = _operation(header)
+        operation = _operation(bytes(data[offset + 4 : offset + 4 + header_length]))
         if operation == _OP_MESSAGE:
             return offset
         if operation != _OP_CONNECTION:

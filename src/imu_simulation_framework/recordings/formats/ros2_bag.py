@@ -16,6 +16,7 @@ import os
 import sqlite3
 import struct
 import tempfile
+from collections import Counter
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -32,38 +33,19 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import BLOCK
 from imu_simulation_framework.core.sentences import printable, shown
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.file_access import (
-    MCAP_MAGIC,
-    SQLITE_MAGIC,
-    ZSTD_MAGIC,
-    limited,
-    storage_files,
-    unpacked,
-)
-from imu_simulation_framework.recordings.formats.bag import (
-    DAMAGE,
-    chosen_topic,
-    samples_of_messages,
-    stamps_at,
-    uint32,
-    unpack_mcap,
-    unpack_zstd,
-)
+from imu_simulation_framework.recordings.formats import bag
 
-_HEADER = 4
-_LITTLE_ENDIAN = 1
+_HEADER, _LITTLE_ENDIAN = 4, 1
 
 
 def decode_cdr(messages, message_type):
     """Decode messages (bytes) of one type.
 
-    Returns
-    -------
-    columns : dict of str to ndarray, shape (n,)
-        The type's quantities, and ``stamp`` [s, nan where not set].
-    good : ndarray of bool, shape (n,)
-        Which messages are laid out as they should be; the values of others mean nothing.
+    Returns ``columns`` (dict of str to (n,)): the type's quantities, and ``stamp`` [s, nan where
+    not set]. ``good`` (n,) of bool: which messages are laid out as they should be; the values of
+    others mean nothing.
     """
     lengths = np.fromiter(map(len, messages), np.int64, len(messages))
     # Room behind the last message, so that a broken one is found and not run into.
@@ -80,7 +62,7 @@ def decode_cdr(messages, message_type):
         position = _aligned(position, 4)
         good &= position + 4 <= sizes
         position = np.where(good, position, 0)
-        position = position + 4 + uint32(data, starts + position)
+        position = position + 4 + bag.uint32(data, starts + position)
         good &= position <= sizes
         position = np.where(good, position, 8)
 
@@ -96,7 +78,7 @@ def decode_cdr(messages, message_type):
         payload = data[begin[:, None] + np.arange(layout.itemsize)].view(layout)[:, 0]
         for quantity, name in message_type.quantities.items():
             columns[quantity][rows] = payload[name]
-    columns["stamp"] = stamps_at(data, starts)
+    columns["stamp"] = bag.stamps_at(data, starts)
     return columns, good
 
 
@@ -123,8 +105,8 @@ _STEPS_PER_BYTE, _STEPS_AT_ONCE, _SMALL = 100, 10**5, 10**5
 """Of SQLite's machine for a file of so many bytes and more. Reading and sorting a message, which
 has 30 bytes at least, takes some twenty."""
 
+# Bytes of a message that is packed by itself, of the types that are read here: some hundred.
 _LARGEST_MESSAGE = 2**20
-"""Bytes of a message that is packed by itself, of the types that are read here: some hundred."""
 
 READS_FILES = hasattr(rosbag2, "StoragePlugin")
 """Whether the library's reader of ROS 2 bags also takes a single file: from rosbags 0.11 on, not
@@ -138,7 +120,7 @@ def _errors_of_newer_libraries():
 
 
 _DAMAGE = (
-    *DAMAGE,
+    *bag.DAMAGE,
     MemoryError,  # a length that is damaged asks for more than there is
     OverflowError,
     TypeError,
@@ -152,20 +134,15 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     """Read one topic of a folder with files of kind .db3 or .mcap, or of such a file.
 
     They may be packed by zstd or gzip. ``topic`` is empty for the only one of one of the
-    ``message_types``.
-
-    Raises
-    ------
-    RecordingError
-        The bag cannot be read, or has no such topic.
+    ``message_types``. Raises RecordingError: the bag cannot be read, or has no such topic.
     """
     with damage_told(path), ExitStack() as stack:
-        parts = [_opened(file, path, stack) for file in storage_files(path)]
-        topic, message_type = chosen_topic(path, topic, _topics(parts), message_types)
+        parts = [_opened(file, path, stack) for file in file_access.storage_files(path)]
+        topic, message_type = bag.chosen_topic(path, topic, _topics(parts), message_types)
         rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
         packed = sum(len(message) for _, message in rows)
         plain = (plain_message(message, _LARGEST_MESSAGE) for _, message in rows)
-        messages = list(limited(path, plain, packed))
+        messages = list(file_access.limited(path, plain, packed))
     columns, good = decode_cdr(messages, message_type)
     if not good.all():
         raise RecordingError(
@@ -176,20 +153,19 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     columns["receipt"] = seconds_from_nanoseconds(receipt)
     order = np.argsort(receipt, kind="stable")
     columns = {name: values[order] for name, values in columns.items()}
-    return samples_of_messages(path, topic, message_type, columns)
+    return bag.samples_of_messages(path, topic, message_type, columns)
 
 
 def ros2_bag_topics(path) -> dict:
     """Return topic -> (type as ROS 1 writes it, number of messages); raises as reading does."""
     with damage_told(path), ExitStack() as stack:
-        return _topics([_opened(file, path, stack) for file in storage_files(path)])
+        return _topics([_opened(file, path, stack) for file in file_access.storage_files(path)])
 
 
 def _topics(parts) -> dict:
     topics: dict[str, tuple[str, int]] = {}
-    for part in parts:
-        for name, (kind, count) in part.topics.items():
-            topics[name] = (kind, count + topics.get(name, (kind, 0))[1])
+    for name, (kind, count) in (one for part in parts for one in part.topics.items()):
+        topics[name] = (kind, count + topics.get(name, (kind, 0))[1])
     return topics
 
 
@@ -216,13 +192,13 @@ def damage_told(path):
 
 def plain_file(file, stack) -> Path:
     """Return the path of one of a bag's files, without packing of the whole file."""
-    plain = stack.enter_context(unpacked(file))
-    if _start(plain).startswith(ZSTD_MAGIC):
+    plain = stack.enter_context(file_access.unpacked(file))
+    if _start(plain).startswith(file_access.ZSTD_MAGIC):
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         packed, plain = plain, Path(folder) / "recording"
         with open(packed, "rb") as source, open(plain, "wb") as target:
             reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
-            for block in limited(packed, iter(lambda: reader.read(BLOCK), b"")):
+            for block in file_access.limited(packed, iter(lambda: reader.read(BLOCK), b"")):
                 target.write(block)
     return plain
 
@@ -235,19 +211,15 @@ def _start(plain):
 def _opened(file, path, stack):
     plain = plain_file(file, stack)
     start = _start(plain)
-    if start.startswith(SQLITE_MAGIC):
-        return _sqlite(stack, plain)
-    if start.startswith(MCAP_MAGIC):
+    if start.startswith(file_access.SQLITE_MAGIC):
+        part = SqliteFile(stack, plain)
+        topics = {
+            name: (bag.ros1_name(one.kind), one.messages) for name, one in part.topics.items()
+        }
+        return _Part(topics, lambda topic: [row[1:] for row in part.messages([topic])])
+    if start.startswith(file_access.MCAP_MAGIC):
         return _mcap(stack, plain)
     raise RecordingError(f"{path}: {Path(file).name} is neither sqlite3 nor MCAP")
-
-
-def _sqlite(stack, plain):
-    file = SqliteFile(stack, plain)
-    return _Part(
-        {name: (_ros1_name(topic.kind), topic.messages) for name, topic in file.topics.items()},
-        lambda topic: [(time, data) for _, time, data in file.messages([topic])],
-    )
 
 
 class StoredTopic(NamedTuple):
@@ -372,20 +344,17 @@ def _mcap(stack, plain):
     file.open()
     if not file.channels:
         file.meta_scan()
-    counts = {}
-    for chunk in file.chunks:
-        for key, count in chunk.channel_count.items():
-            counts[key] = counts.get(key, 0) + count
+    counts = sum((Counter(chunk.channel_count) for chunk in file.chunks), Counter())
     topics = {}
     for key, channel in file.channels.items():
         # Without an index the number is not known before all is read.
-        count = counts.get(key, 0) if file.chunks else 1
-        topics[printable(channel.topic)] = (_ros1_name(channel.schema), count)
+        count = counts[key] if file.chunks else 1
+        topics[printable(channel.topic)] = (bag.ros1_name(channel.schema), count)
 
     def messages(topic):
         channel = next(c for c in file.channels.values() if printable(c.topic) == topic)
         wanted = Connection(0, channel.topic, channel.schema, "", "", 0, None, None)
-        return [(time, data) for _, time, data in file.messages([wanted])]
+        return [row[1:] for row in file.messages([wanted])]
 
     return _Part(topics, messages)
 
@@ -395,16 +364,12 @@ def _mcap_by_public_reader(stack, plain):
     named = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "recording.mcap"
     named.symlink_to(Path(plain).resolve())
     reader = stack.enter_context(Reader(named))
-    topics: dict[str, tuple[str, int]] = {}
-    for connection in reader.connections:
-        count = topics.get(connection.topic, ("", 0))[1]
-        topics[connection.topic] = (_ros1_name(connection.msgtype), count + connection.msgcount)
 
     def messages(topic):
-        wanted = [connection for connection in reader.connections if connection.topic == topic]
-        return [(time, data) for _, time, data in reader.messages(wanted)]
+        wanted = [known for known in reader.connections if printable(known.topic) == topic]
+        return [row[1:] for row in reader.messages(wanted)]
 
-    return _Part(topics, messages)
+    return _Part(bag.topics_of(reader.connections), messages)
 
 
 @contextmanager
@@ -413,20 +378,16 @@ def chunks_limited():
     given = dict(storage_mcap.DECOMPRESSORS)
     try:
         for kind in given:
-            storage_mcap.DECOMPRESSORS[kind] = partial(unpack_mcap, kind)
+            storage_mcap.DECOMPRESSORS[kind] = partial(bag.unpack_mcap, kind)
         yield
     finally:
         storage_mcap.DECOMPRESSORS.update(given)
 
 
-def _ros1_name(kind):
-    return printable(kind.replace("/msg/", "/"))
-
-
 def plain_message(message, limit=None):
     """Return a message without compression of its own."""
-    if message[:4] == ZSTD_MAGIC:
-        return unpack_zstd(message, limit)
+    if message[:4] == file_access.ZSTD_MAGIC:
+        return bag.unpack_zstd(message, limit)
     return message
 
 

@@ -78,9 +78,7 @@ def packed_messages(messages: Messages, first=0) -> tuple[bytes, int]:
     return packed.tobytes(), packed.dtype.itemsize
 
 
-STRING = "std_msgs/String"
-_CDR_HEADER = b"\0\1\0\0"
-"""Little-endian, no parameters."""
+_CDR_HEADER = b"\0\1\0\0"  # Little-endian, no parameters
 
 
 class RawMessage(NamedTuple):
@@ -182,13 +180,9 @@ class BagCopy:
 
     def write_text(self, topic: str, receipt: int, text: str) -> None:
         """Write a std_msgs/String."""
-        content = text.encode()
-        if self._ros2:
-            size = len(content) + 1
-            data = _CDR_HEADER + size.to_bytes(4, "little") + content + b"\0"
-        else:
-            data = len(content).to_bytes(4, "little") + content
-        self.write_new(topic, STRING, receipt, data)
+        content = text.encode() + (b"\0" if self._ros2 else b"")
+        data = (_CDR_HEADER if self._ros2 else b"") + len(content).to_bytes(4, "little") + content
+        self.write_new(topic, "std_msgs/String", receipt, data)
 
     def write_new(self, topic: str, kind: str, receipt: int, data: bytes) -> None:
         """Write a message that no other bag has; its type as ROS 1 writes it."""

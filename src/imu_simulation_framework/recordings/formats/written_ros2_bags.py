@@ -70,10 +70,8 @@ class StoredConnection(NamedTuple):
 class Ros2Folder:
     """An open bag, as :class:`.RawBag` wants it; ``metadata`` are what ``metadata.yaml`` says.
 
-    Raises
-    ------
-    ConfigurationError, RecordingError
-        There is no such description, it is of a kind that is not known, or a file is missing.
+    Raises ConfigurationError, RecordingError: there is no such description, it is of a kind that is
+    not known, or a file is missing.
     """
 
     def __init__(self, path, stack):
@@ -190,10 +188,9 @@ def _read_metadata(path) -> dict:
         refuse("topics_with_message_count", topics, "a list")
     for topic in topics:
         described = topic.get("topic_metadata") if isinstance(topic, dict) else None
-        texts = ("name", "type", "serialization_format")
         if not isinstance(described, dict) or not isinstance(topic.get("message_count"), int):
             refuse("an entry of topics_with_message_count", topic, "topic_metadata and a count")
-        for text in texts:
+        for text in ("name", "type", "serialization_format"):
             if not isinstance(described.get(text), str):
                 refuse(f"a topic's {text}", described.get(text), "a text")
         if not isinstance(described.get("type_description_hash", ""), str):
@@ -314,14 +311,18 @@ class Ros2Writer:
             "duration": {"nanoseconds": self._last - begin if count else 0},
             "message_count": count,
         }
+        topics = []
+        for one in self._connections:
+            described = {"name": one.topic, "type": one.msgtype, **one.ext._asdict()}
+            if self._metadata["version"] >= _WITH_HASHES:
+                described["type_description_hash"] = one.digest
+            number = self._counts[one.topic]
+            topics.append({"topic_metadata": described, "message_count": number})
         information = {
             **self._metadata,
             **span,
             "relative_file_paths": [self._name],
-            "topics_with_message_count": [
-                {"topic_metadata": self._described(one), "message_count": self._counts[one.topic]}
-                for one in self._connections
-            ],
+            "topics_with_message_count": topics,
             "compression_format": "",
             "compression_mode": "",
         }
@@ -329,13 +330,3 @@ class Ros2Writer:
             information["files"] = [{"path": self._name, **span}]
         text = yaml.safe_dump({_INFORMATION: information}, sort_keys=False)
         (self._folder / METADATA).write_text(text, encoding="utf-8")
-
-    def _described(self, connection) -> dict:
-        described = {
-            "name": connection.topic,
-            "type": connection.msgtype,
-            **connection.ext._asdict(),
-        }
-        if self._metadata["version"] >= _WITH_HASHES:
-            described["type_description_hash"] = connection.digest
-        return described

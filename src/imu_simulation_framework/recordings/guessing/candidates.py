@@ -66,24 +66,26 @@ _ENDINGS: dict[tuple[str, ...], str] = {
     ("m2",): "m^2",
     **{(alias,): unit for alias, unit in _CANONICAL.items() if alias.isalnum() and alias != "1"},
 }
-_LENGTHS = ("m", "km", "cm", "mm", "ft")
 _KIND_UNITS = {
-    "time": ("s", "ms", "us", "ns"),
-    "gyro": ("rad/s", "deg/s"),
-    "accel": ("m/s^2", "g", "mg"),
-    "angle": ("rad", "deg"),
-    "global": ("deg", "rad", "ddmm.mmmm", "e7"),
-    "velocity": ("m/s", "cm/s", "mm/s", "km/h", "mph", "knots"),
-    "length": _LENGTHS,
-    "variance": ("m^2",),
-    "number": ("1",),
+    kind: units.split()
+    for kinds, units in (
+        ("time", "s ms us ns"),
+        ("gyro", "rad/s deg/s"),
+        ("accel", "m/s^2 g mg"),
+        ("roll pitch yaw theta heading course", "rad deg"),
+        ("latitude longitude", "deg rad ddmm.mmmm e7"),
+        ("speed velocity_east velocity_north", "m/s cm/s mm/s km/h mph knots"),
+        ("position down altitude position_error sigma_east sigma_north", "m km cm mm ft"),
+        ("variance_east variance_north", "m^2"),
+        ("quaternion hdop date", "1"),
+    )
+    for kind in kinds.split()
 }
-_SHORT = {  # What a shortened unit means behind a name of this kind.
-    ("gyro", "rad"): "rad/s",
-    ("gyro", "deg"): "deg/s",
-    ("velocity", "ms"): "m/s",
-    ("accel", "ms"): "m/s^2",
-}
+_SHORT = {
+    "rad": "rad/s",
+    "deg": "deg/s",
+    "ms": "m/s",
+}  # what a rate's or a speed's may be short for
 _AXES = {"x": "x", "y": "y", "z": "z", "w": "w", "0": "x", "1": "y", "2": "z"}
 _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
@@ -137,20 +139,6 @@ _SCALARS = {
     "variance_east": "var e,var east,variance e,variance east,east variance",
     "variance_north": "var n,var north,variance n,variance north,north variance",
 }
-_VALUE_KINDS = {
-    "time": "time",
-    "latitude": "global",
-    "longitude": "global",
-    **dict.fromkeys(("gyro",), "gyro"),
-    **dict.fromkeys(("accel",), "accel"),
-    **dict.fromkeys(("roll", "pitch", "yaw", "theta", "heading", "course"), "angle"),
-    **dict.fromkeys(("speed", "velocity_east", "velocity_north"), "velocity"),
-    **dict.fromkeys(
-        ("position", "down", "altitude", "position_error", "sigma_east", "sigma_north"), "length"
-    ),
-    **dict.fromkeys(("variance_east", "variance_north"), "variance"),
-    **dict.fromkeys(("quaternion", "hdop", "date"), "number"),
-}
 
 
 def _known_names():
@@ -177,21 +165,12 @@ _KNOWN = _known_names()
 class Meaning:
     """What a column's name says.
 
-    Attributes
-    ----------
-    kind : str
-        ``time``, ``date``, ``gyro``, ``accel``, ``quaternion``, ``position``, ``down``, ``theta``
-        or the name of a quantity of column maps.
-    axis : str
-        Of a vector or quaternion, else empty.
-    stem : str
-        The words without axis and unit: columns of one vector have the same.
-    unit : str
-        As column maps have it; empty if the name does not say one.
-    origin : tuple of str
-        Words that only say where it comes from: the fewer, the plainer the name.
-    numbered : bool
-        Whether the axis is said by a number.
+    ``kind``: ``time``, ``date``, ``gyro``, ``accel``, ``quaternion``, ``position``, ``down``,
+    ``theta`` or the name of a quantity of column maps; ``axis``: of a vector or quaternion, else
+    empty; ``stem``: the words without axis and unit: columns of one vector have the same. ``unit``:
+    as column maps have it; empty if the name does not say one. ``origin`` (tuple of str): words
+    that only say where it comes from: the fewer, the plainer the name; ``numbered``: whether the
+    axis is said by a number.
     """
 
     kind: str
@@ -225,11 +204,14 @@ def meaning_of(name):
         if not stated:
             return None
     words = _WORD.findall(_HUMP.sub(" ", text).lower())
+    # The words of a unit stand before the number of an axis.
+    number = words[-1:] if words and words[-1].isdigit() else []
+    plain = words[: len(words) - len(number)]
     for tail in range(3 if not stated else 0, -1, -1):
-        unit = _ENDINGS.get(_unnumbered(words)[-tail:] if tail else (), "")
+        unit = _ENDINGS.get(tuple(plain[-tail:]), "") if tail else stated
         if tail and not unit:
             continue
-        found = _look_up(_without(words, tail), unit or stated)
+        found = _look_up(plain[: len(plain) - tail] + number, unit)
         if found:
             return found
     return None
@@ -238,18 +220,6 @@ def meaning_of(name):
 def canonical_unit(text) -> str:
     """Return a unit as column maps have it, empty if it is not known; no unit is ``1``."""
     return _CANONICAL.get(re.sub(r"\s+", "", text).lower(), "")
-
-
-def _unnumbered(words):
-    return tuple(words[:-1]) if words and words[-1].isdigit() else tuple(words)
-
-
-def _without(words, tail):
-    """Return the words without those that are the unit, which stand before a number of an axis."""
-    if not tail:
-        return words
-    number = [words[-1]] if words[-1].isdigit() else []
-    return list(_unnumbered(words)[:-tail]) + number
 
 
 def _look_up(words, unit):
@@ -277,13 +247,14 @@ def _fitting_unit(kind, unit, text):
     """Return the unit, empty if none is said, None if such a quantity cannot have it."""
     if not unit:
         return _CANONICAL.get(text, "") if kind == "time" else ""
-    values = _VALUE_KINDS[kind]
-    unit = _SHORT.get((values, unit), unit)
-    return unit if unit in _KIND_UNITS[values] else None
+    possible = _KIND_UNITS[kind]
+    whole = "m/s^2" if (kind, unit) == ("accel", "ms") else _SHORT.get(unit)
+    unit = whole if whole in possible and unit not in possible else unit
+    return unit if unit in possible else None
 
 
+# Share of rows, of those that the fullest such column has, that a column must fill.
 _MIN_FILLED = 0.3
-"""Share of rows, of those that the fullest such column has, that a column must fill."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,8 +290,8 @@ class Candidate:
         return f"{name}{factor} [{unit}{' ' if words else ''}{words}]"
 
 
-LARGEST_NUMBER = 1e20
-"""In any unit: nanoseconds since 1970 have 19 digits. What is larger is no sample but a fault."""
+# In any unit: nanoseconds since 1970 have 19 digits. What is larger is no sample but a fault.
+_LARGEST_NUMBER = 1e20
 
 
 def candidates_of(names, values):
@@ -329,7 +300,7 @@ def candidates_of(names, values):
     for place, (name, column) in enumerate(zip(names, values), 1):
         column = pd.Series(column)
         numbers = pd.to_numeric(column, errors="coerce").astype(float)
-        numbers = numbers.where(np.abs(numbers) <= LARGEST_NUMBER).to_numpy()
+        numbers = numbers.where(np.abs(numbers) <= _LARGEST_NUMBER).to_numpy()
         texts = None
         if not pd.api.types.is_numeric_dtype(column):
             texts = column.where(column.notna(), "").astype(str).str.strip().to_numpy()
@@ -379,9 +350,7 @@ def matrix(columns) -> np.ndarray:
 def shared_unit(columns):
     """Return the unit that names of columns say: empty if none does, None if they contradict."""
     units = {column.meaning.unit for column in columns if column.meaning} - {""}
-    if len(units) > 1:
-        return None
-    return units.pop() if units else ""
+    return None if len(units) > 1 else "".join(units)
 
 
 def _is(candidate, kind):

@@ -1,13 +1,5 @@
 """Guessing the columns of a text file, from rows spread over it: a reference's and an IMU's.
 
-==============  ====================================================================
-``candidates``  the columns with what their names say, and the best of several
-``measures``    units and senses by numbers, and by what goes together in a motion
-``maps``        which columns are an IMU's, and which are a reference's
-``shapes``      which column is the time, and the few things to be told without names
-``guess``       all of it together
-==============  ====================================================================
-
 What cannot be told is left out: a column that a map lacks is asked for by name, one that is mapped
 wrongly gives a wrong result without a word.
 """
@@ -15,22 +7,24 @@ wrongly gives a wrong result without a word.
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework.core.columns import EULER, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.file_access import read_start, text_blocks
 from imu_simulation_framework.recordings.formats.any_format import sample_blocks
+from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
     candidates_of,
+    matrix,
     vectors,
 )
 from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
-from imu_simulation_framework.recordings.guessing.measures import FIX_STEPS, IMU_STEPS, angle_unit
-from imu_simulation_framework.recordings.guessing.shapes import find_time, guess_from_shapes
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_table, text_lines
 
@@ -39,17 +33,11 @@ from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_t
 class ColumnGuess:
     """What the columns of a table seem to be.
 
-    Attributes
-    ----------
-    reference, imu : dict of str to str
-        Column maps: quantity -> column with its unit. Empty if the table has none; that of an IMU
-        may lack the time, which only an Allan analysis can do without.
-    time : str
-        The column that is the time, with its unit, whether or not it is in a map; empty if none.
-    reasons : list of str
-        Why, a sentence each.
-    unused : list of str
-        The columns that are in neither map.
+    ``reference``, ``imu`` (dict of str to str): column maps: quantity -> column with its unit.
+    Empty if the table has none; that of an IMU may lack the time, which only an Allan analysis can
+    do without. ``time``: the column that is the time, with its unit, whether or not it is in a map;
+    empty if none. ``reasons``: why, a sentence each; ``unused``: the columns that are in neither
+    map.
     """
 
     reference: dict[str, str] = field(default_factory=dict)
@@ -62,27 +50,20 @@ class ColumnGuess:
 def guess_from_table(names, values, pieces=None) -> ColumnGuess:
     """Guess the column maps of a table.
 
-    Parameters
-    ----------
-    names : sequence of str
-        As the file's header has them; ``col1``, ``col2``, ... if there is none.
-    values : sequence of array_like, each of shape (n,)
-        Columns of numbers, nan where missing, or of texts.
-    pieces : array_like of int, shape (n,), optional
-        Which piece of the recording a row is of, if only some pieces of it are given.
+    ``names``: as the file's header has them; ``col1``, ``col2``, ... if there is none. ``values``
+    (sequence of array_like, each of shape (n,)): columns of numbers, nan where missing, or of
+    texts; ``pieces`` (n,) of int: which piece of the recording a row is of, if only some pieces of
+    it are given.
     """
     candidates = candidates_of(names, values)
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
-    guess = ColumnGuess()
-    if rows >= 3:
-        if any(candidate.meaning for candidate in candidates):
-            used = _by_names(guess, candidates, pieces)
-        else:
-            used = guess_from_shapes(guess, candidates, pieces)
-            guess.time = {**guess.imu, **guess.reference}.get("time", "")
-    else:
-        used = set()
+    guess, used = ColumnGuess(), set()
+    if rows >= 3 and any(candidate.meaning for candidate in candidates):
+        used = _by_names(guess, candidates, pieces)
+    elif rows >= 3:
+        used = _by_shapes(guess, candidates, pieces)
+        guess.time = {**guess.imu, **guess.reference}.get("time", "")
     guess.unused = [c.name for c in candidates if c not in used]
     if not guess.reference and not guess.imu:
         guess.reasons.append("nothing here looks like the columns of a reference or an IMU")
@@ -94,8 +75,8 @@ def _by_names(guess, candidates, pieces):
     positions = "poses" if vectors(candidates, "position", "xy") else ""
     positions = "fixes" if best_scalar(candidates, "latitude") else positions
     turning = vectors(candidates, "quaternion", "wxyz") or best_scalar(candidates, "roll")
-    usual = IMU_STEPS if inertial or (turning and not positions) else FIX_STEPS
-    time, remarks = find_time(candidates, pieces, usual)
+    usual = measures.IMU_STEPS if inertial or (turning and not positions) else measures.FIX_STEPS
+    time, remarks = _find_time(candidates, pieces, usual)
     guess.reasons += remarks
     seconds = time.seconds if time else np.full(len(pieces), np.nan)
     if time:
@@ -129,10 +110,7 @@ _ROWS = 1000
 def guess_columns(path) -> ColumnGuess:
     """Guess what the columns of a text file are: CSV or white space, perhaps packed by gzip.
 
-    Raises
-    ------
-    RecordingError
-        The file cannot be read, or is no table.
+    Raises RecordingError: the file cannot be read, or is no table.
     """
     names, values, pieces = _table(path)
     return guess_from_table(names, values, pieces)
@@ -152,33 +130,20 @@ def guess_angle(path, column) -> str:
     if column not in names:
         return column
     candidates = candidates_of(names, values)
-    time = find_time(candidates, pieces, IMU_STEPS)[0]
+    time = _find_time(candidates, pieces, measures.IMU_STEPS)[0]
     angles = candidates[names.index(column)]
     if time is None or angles.texts is not None or angles.filled == 0.0:
         return column
-    unit = angle_unit(angles.values, time.seconds, pieces)
+    unit = measures.angle_unit(angles.values, time.seconds, pieces)
     return angles.written(unit) if unit else column
 
 
 def guess_where_unknown(path, section):
     """Guess the columns of a text file, unless they are named as this package's own.
 
-    Parameters
-    ----------
-    path : path-like
-    section : str
-        ``reference`` or ``imu_recording``: what it is to be read as.
-
-    Returns
-    -------
-    columns : dict of str to str
-        Empty if no guess is needed or possible.
-    reasons : list of str
-
-    Raises
-    ------
-    RecordingError
-        The file cannot be read at all.
+    ``section``: ``reference`` or ``imu_recording``: what it is to be read as. Returns the column
+    map, empty if no guess is needed or possible, and the reasons. Raises RecordingError: the file
+    cannot be read at all.
     """
     kinds = (REFERENCE_TYPES, "reference") if section == "reference" else (IMU_TYPES, "IMU")
     try:
@@ -226,3 +191,269 @@ def _spread(path):
         first_lines.append(len(chosen) + 1)
         chosen += itertools.islice(lines, start - before, stop - before)
     return "\n".join(chosen), first_lines
+
+
+_STEADY = 0.1  # Spread of the length of a vector that holds gravity, of its length
+_PLACE = 1.0  # deg, how far a recording goes at most
+_FINE = 1e-4  # deg, steps of positions that are of use
+
+
+def _by_shapes(guess, candidates, pieces):
+    """Fill the ColumnGuess of a table without names; return the set of the candidates used."""
+    numbers = [c for c in candidates if c.texts is None and c.filled == 1.0]
+    imu, used = _inertial(numbers, guess.reasons)
+    reference, places = _place(numbers, guess.reasons)
+    time = _time(numbers, pieces, measures.IMU_STEPS if imu else measures.FIX_STEPS, guess.reasons)
+    if time:
+        guess.imu = {"time": time[1], **imu} if imu else {}
+        guess.reference = {"time": time[1], **reference} if reference else {}
+    else:
+        guess.imu = imu
+        guess.reasons.append("no column could be told to be the time")
+    used = (used if guess.imu else set()) | (places if guess.reference else set())
+    return used | {time[0]} if time and used else used
+
+
+def _time(numbers, pieces, usual, reasons):
+    for column in numbers[:3]:
+        steps = measures.steps_within(column.values, pieces)
+        if len(steps) == 0 or not (steps >= 0.0).all() or not (steps > 0.0).any():
+            continue
+        if (steps == 1.0).all():
+            reasons.append(f"{column.name}: grows by 1 from row to row, may be a time or a count")
+            continue
+        unit, reason = measures.time_unit(column.values, pieces, usual)
+        spread = np.ptp(column.values) / measures.TIME_MULTIPLES.get(unit, 1.0)
+        if unit and spread > 2.0:
+            reasons.append(f"time: {column.name} grows, {reason}: [{unit}]")
+            return column, column.written(unit)
+    return None
+
+
+def _inertial(numbers, reasons):
+    """Return three columns with gravity, and three beside them that could be a gyroscope's."""
+
+    def like_rates(columns):
+        # About zero on average, and never still.
+        values = matrix(columns)
+        spread = values.std(axis=0)
+        return (spread > 0.0).all() and (np.abs(np.median(values, axis=0)) < 2.0 * spread).all()
+
+    for first in range(len(numbers) - 2):
+        accel = numbers[first : first + 3]
+        forces = matrix(accel)
+        if _places(accel) != 2 or not all(np.ptp(c.values) > 0.0 for c in accel):
+            continue
+        unit, size = measures.accel_unit(forces)
+        length = np.linalg.norm(forces, axis=1)
+        if unit not in ("g", "m/s^2") or length.std() > _STEADY * size:
+            continue
+        beside = [numbers[first + 3 : first + 6], numbers[first - 3 : first] if first >= 3 else []]
+        rates = [g for g in beside if len(g) == 3 and _places(g) == 2 and like_rates(g)]
+        if len(rates) != 1:
+            # Gravity alone could be a quaternion's part or a direction.
+            continue
+        gyro = rates[0]
+        reasons.append(f"{_names(accel)}: {size:.3g} long, gravity in {unit}")
+        columns = {f"accel_{axis}": c.written(unit) for axis, c in zip("xyz", accel)}
+        used = set(accel)
+        unit = measures.gyro_unit(matrix(gyro))
+        if unit:
+            reasons.append(
+                f"{_names(gyro)}: beside the accelerometer, about zero on average, in {unit} by "
+                "size alone, which is only a guess"
+            )
+            columns.update({f"gyro_{axis}": c.written(unit) for axis, c in zip("xyz", gyro)})
+            used |= set(gyro)
+        else:
+            reasons.append(f"{_names(gyro)}: perhaps the gyroscope, in which unit cannot be told")
+        return columns, used
+    return {}, set()
+
+
+def _place(numbers, reasons):
+    for one, other in zip(numbers[:-1], numbers[1:]):
+        pair = [one, other]
+        if _places(pair) != 1 or not all(_like_place(column.values) for column in pair):
+            continue
+        east = [column for column in pair if np.abs(column.values).max() > 90.0]
+        if len(east) != 1:
+            reasons.append(
+                f"{_names(pair)}: perhaps latitude and longitude, which of them is which cannot "
+                "be told, left out"
+            )
+            continue
+        north = one if east[0] is other else other
+        reasons.append(
+            f"{north.name}, {east[0].name}: latitude and longitude, the one beyond 90 deg is the "
+            "longitude"
+        )
+        columns = {"latitude": north.written("deg"), "longitude": east[0].written("deg")}
+        return columns, {north, east[0]}
+    return {}, set()
+
+
+def _like_place(values):
+    """Return degrees that vary little and in fine steps, and are not near zero."""
+    steps = np.abs(np.diff(values))
+    steps = steps[steps > 0.0]
+    return (
+        len(steps) > 2
+        and np.abs(values).min() > 1.0
+        and np.abs(values).max() <= 180.0
+        and np.ptp(values) < _PLACE
+        and np.median(steps) < _FINE
+    )
+
+
+def _places(columns):
+    return columns[-1].place - columns[0].place
+
+
+def _names(columns):
+    return ", ".join(column.name for column in columns)
+
+
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
+_DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
+_CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
+_SINCE_1970 = 6e8  # s
+_SAME_CLOCK = 60.0  # s
+
+
+@dataclass(frozen=True, eq=False)
+class TimeColumn:
+    """A time as a column map has it, and in seconds (n,)."""
+
+    written: str
+    columns: tuple
+    seconds: np.ndarray
+    reason: str
+
+    @property
+    def since_1970(self) -> bool:
+        return bool(np.nanmedian(self.seconds) > _SINCE_1970)
+
+
+def _find_time(candidates, pieces, usual):
+    """Find the time among columns, with its ``usual`` steps [s].
+
+    Returns a TimeColumn or None, and why columns that are named as times are none.
+    """
+    named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
+    found, remarks = [], []
+    found += _of_dates(candidates, named)
+    found += _of_pairs(named, pieces)
+    paired = {column for time in found for column in time.columns}
+    for column in named:
+        if column in paired or column.texts is not None:
+            continue
+        stated = column.meaning.unit
+        unit, reason = measures.time_unit(column.values, pieces, usual)
+        if stated and "does not grow" not in reason:
+            unit, reason = stated, "by its name"
+        if not unit:
+            remarks.append(f"{column.name} is not taken as the time: it {reason}")
+            continue
+        seconds = column.values / measures.TIME_MULTIPLES[unit]
+        text = f"{column.name}, {reason}: [{unit}]"
+        found.append(TimeColumn(column.written(unit), (column,), seconds, text))
+    if not found:
+        return None, remarks
+    best = min(found, key=_rank)
+    for other in found if _is_stamp(best) else ():
+        meaning = other.columns[0].meaning
+        receipt = meaning is not None and meaning.stem in ("receipt", "time")
+        apart = np.nanmedian(np.abs(best.seconds - other.seconds))
+        if best is not other and receipt and other.since_1970 and apart > _SAME_CLOCK:
+            remarks.append(
+                f"{best.columns[0].name} is not taken as the time: it is {apart:.0f} s from "
+                f"{other.columns[0].name}, the clock of the computer that recorded"
+            )
+            return other, remarks
+    return best, remarks
+
+
+def _rank(time):
+    meaning = time.columns[0].meaning
+    words = meaning.stem.split() if meaning else []
+    return (
+        -round(min(column.filled for column in time.columns), 1),
+        "utc" in words,
+        not time.since_1970,
+        not _is_stamp(time),
+        len(meaning.origin) if meaning else 0,
+        time.columns[0].place,
+    )
+
+
+def _is_stamp(time):
+    meaning = time.columns[0].meaning
+    return bool(meaning) and "stamp" in meaning.stem
+
+
+def _of_dates(candidates, named):
+    """Return times as text: date and clock in one column or in two."""
+    found = []
+    # A table that was saved with its index has the time in a column without a name.
+    nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
+    for column in named + [c for c in nameless if c.texts is not None]:
+        if column.texts is None or not _all_match(_DATE_AND_CLOCK, column.texts):
+            continue
+        seconds = _seconds_of(column.texts)
+        reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
+        found.append(TimeColumn(column.written("iso8601"), (column,), seconds, reason))
+    dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
+    for date in dates:
+        for clock in named:
+            if date.texts is None or clock.texts is None:
+                continue
+            if _all_match(_DATE, date.texts) and _all_match(_CLOCK, clock.texts):
+                joined = np.array([f"{d}T{c}" for d, c in zip(date.texts, clock.texts)])
+                written = f"{date.name} + {clock.name} [iso8601]"
+                reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
+                columns = (clock, date)
+                found.append(TimeColumn(written, columns, _seconds_of(joined), reason))
+    return found
+
+
+def _all_match(pattern, texts):
+    given = [text for text in texts if text]
+    return bool(given) and all(pattern.match(text) for text in given)
+
+
+def _seconds_of(texts):
+    texts = pd.Series(texts).str.replace("/", "-", regex=False)
+    dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
+    nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
+    return np.where(dates.isna(), np.nan, nanoseconds / 1e9)
+
+
+def _of_pairs(named, pieces):
+    """Return whole seconds and nanoseconds in two columns."""
+    found = []
+    for whole in named:
+        for rest in named:
+            units = (whole.meaning.unit, rest.meaning.unit)
+            if units != ("s", "ns") or _relatives(whole) != _relatives(rest):
+                continue
+            if whole.texts is not None or rest.texts is not None:
+                continue
+            fits = (
+                np.nanmax(np.abs(whole.values % 1.0)) == 0.0
+                and np.nanmin(rest.values) >= 0.0
+                and np.nanmax(rest.values) < 1e9
+            )
+            seconds = whole.values + rest.values / 1e9
+            if not fits or not measures.time_unit(seconds, pieces, measures.FIX_STEPS)[0]:
+                continue
+            written = f"{whole.written('s')} + {rest.written('ns')}"
+            reason = f"seconds in {whole.name}, nanoseconds in {rest.name}"
+            found.append(TimeColumn(written, (whole, rest), seconds, reason))
+    return found
+
+
+def _relatives(column):
+    """Return the words that columns of one time share: not their units."""
+    words = column.meaning.stem.split()
+    return [] if len(words) == 1 and words[0] not in ("stamp", "timestamp", "time") else words

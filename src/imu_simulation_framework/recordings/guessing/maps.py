@@ -6,6 +6,7 @@ import numpy as np
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.units import factors
+from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
     fullest_first,
@@ -13,49 +14,22 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     shared_unit,
     vectors,
 )
-from imu_simulation_framework.recordings.guessing.measures import (
-    accel_unit,
-    angle_unit,
-    degrees_of,
-    global_unit,
-    gyro_unit,
-    local_metres,
-    sense_of,
-    speed_unit,
-    turn_scale,
-    yaws_agree,
-)
 
 _RADIANS = factors("rad", "deg")
+_NAUTICAL = "cw from north"
+# Correlation of turns of orientation and gyroscope from which on they are the same motion.
 _AGREE = 0.8
-"""Correlation of turns of orientation and gyroscope from which on they are the same motion."""
-
+# Share of the rows with an angular velocity or force that an orientation must have.
 _MIN_FILLED = 0.9
-"""Share of the rows with an angular velocity or force that an orientation must have."""
-
-_FACTOR = 1.6
-"""By how much their ratio may miss that of a unit."""
+_FACTOR = 1.6  # By how much their ratio may miss that of a unit
 
 
 def guess_imu(candidates, seconds, pieces, positions, reasons):
     """Guess the columns of an IMU, and add to the reasons.
 
-    Parameters
-    ----------
-    candidates : list of Candidate
-    seconds : ndarray, shape (n,)
-        Time of each row, nan if it is not known.
-    pieces : ndarray of int, shape (n,)
-    positions : str
-        ``fixes``, ``poses``, or empty if the table has none.
-    reasons : list of str
-
-    Returns
-    -------
-    columns : dict of str to str
-    used : set of Candidate
-    orientation : set of Candidate
-        The columns of an orientation that are not the reference's, mapped or not.
+    ``seconds`` (n,): time of each row, nan if it is not known; ``pieces`` (n,) of int;
+    ``positions``: ``fixes``, ``poses``, or empty if the table has none. Returns the column map, the
+    set of candidates in it, and that of those of an orientation that is not the reference's.
     """
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     gyro = gyros[0] if gyros else {}
@@ -70,7 +44,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     for attitude in own:
         if attitude not in full:
             reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
-    attitude = _chosen(full, gyro, seconds, pieces, reasons)
+    attitude = _chosen(full, seconds, pieces, reasons)
     columns, used = {}, set()
     witnesses = [attitude] if attitude else attitudes
     unit = _gyro_unit(gyro, witnesses, seconds, pieces, reasons) if gyro else None
@@ -80,9 +54,8 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
         columns.update(attitude.written())
         used.update(attitude.columns)
     if unit:
-        columns.update(
-            {f"gyro_{a}": gyro[a].written(unit[0], factor=unit[1]) for a in sorted(gyro)}
-        )
+        for axis in sorted(gyro):
+            columns[f"gyro_{axis}"] = gyro[axis].written(unit[0], factor=unit[1])
         used.update(gyro.values())
     columns.update({quantity: column.written(unit) for quantity, (column, unit) in accel.items()})
     used.update(column for column, _ in accel.values())
@@ -115,28 +88,14 @@ class _Attitude:
     """An orientation: a quaternion, or angles."""
 
     def __init__(self, columns, unit, words=""):
-        self.by_name = columns
-        self.unit = unit
-        self.words = words
-        meanings = [column.meaning for column in columns.values()]
+        self.by_name, self.unit, self.words = columns, unit, words
+        self.columns = list(columns.values())
+        self.names = ", ".join(column.name for column in self.columns)
+        self.filled = min(column.filled for column in self.columns)
+        self.quaternion = "qw" in columns
+        meanings = [column.meaning for column in self.columns]
         self.of_imu = any(meaning.of_imu for meaning in meanings)
         self.of_reference = any(meaning.of_reference for meaning in meanings)
-
-    @property
-    def columns(self):
-        return list(self.by_name.values())
-
-    @property
-    def names(self):
-        return ", ".join(column.name for column in self.columns)
-
-    @property
-    def filled(self):
-        return min(column.filled for column in self.columns)
-
-    @property
-    def quaternion(self):
-        return "qw" in self.by_name
 
     def values(self):
         """Return quaternions, or yaw or roll, pitch, yaw [rad]; of an unknown unit yaw as it is."""
@@ -160,7 +119,7 @@ class _Attitude:
         if gyro:
             factor = _RADIANS[gyro_unit_and_factor[0].split("/")[0]]
             rates = factor * matrix(list(gyro.values()))
-            scale, correlation = turn_scale(seconds, pieces, self.values(), rates)
+            scale, correlation = measures.turn_scale(seconds, pieces, self.values(), rates)
         if correlation > _AGREE:
             for unit, radians in _RADIANS.items():
                 if 1.0 / _FACTOR < scale * radians < _FACTOR:
@@ -208,10 +167,8 @@ def _angles(candidates, seconds, pieces, reasons):
     unit, source = shared_unit(columns.values()), "name"
     if not unit:
         others = [column.values for column in columns.values() if column is not last]
-        unit, source = angle_unit(last.values, seconds, pieces, others), "range"
-    words = ""
-    if name == "heading":
-        words = "cw from north"
+        unit, source = measures.angle_unit(last.values, seconds, pieces, others), "range"
+    words = _NAUTICAL if name == "heading" else ""
     if unit:
         reasons.append(
             f"{last.name}: in {unit} by its {source}{words and f', {words} by its name'}"
@@ -219,7 +176,7 @@ def _angles(candidates, seconds, pieces, reasons):
     return [_Attitude(columns, unit or None, words)]
 
 
-def _chosen(attitudes, gyro, seconds, pieces, reasons):
+def _chosen(attitudes, seconds, pieces, reasons):
     """Of two orientations the first, a quaternion, unless the angles contradict it."""
     if len(attitudes) < 2:
         return attitudes[0] if attitudes else None
@@ -228,7 +185,7 @@ def _chosen(attitudes, gyro, seconds, pieces, reasons):
         known = np.isfinite(first.values()).all(axis=1)
         yaw = np.full(len(known), np.nan)
         yaw[known] = yaw_from_quaternion(first.values()[known])
-        if yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
+        if measures.yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
             reasons.append(
                 f"{first.names}: their yaw does not turn as {second.columns[-1].name} does, and a "
                 "quaternion is more easily written wrongly: the angles are taken"
@@ -251,7 +208,7 @@ def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
     for attitude in attitudes:
         if attitude.unit is None:
             continue
-        scale, correlation = turn_scale(seconds, pieces, attitude.values(), rates)
+        scale, correlation = measures.turn_scale(seconds, pieces, attitude.values(), rates)
         if correlation > _AGREE:
             for unit, factor, expected in (
                 ("rad/s", "", 1.0),
@@ -269,7 +226,7 @@ def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
                 "known unit, left out"
             )
             return None
-    unit = gyro_unit(rates)
+    unit = measures.gyro_unit(rates)
     if not unit:
         reasons.append(f"{names}: whether rad/s or deg/s cannot be told, left out")
         return None
@@ -283,7 +240,7 @@ def _accel(groups, reasons):
         columns = [group[axis] for axis in "xyz"]
         names = ", ".join(column.name for column in columns)
         stated = shared_unit(columns)
-        unit, size = accel_unit(matrix(columns))
+        unit, size = measures.accel_unit(matrix(columns))
         if not unit:
             reasons.append(f"{names}: usually {size:.3g} long, so without gravity, left out")
         elif stated not in ("", unit):
@@ -298,10 +255,7 @@ def _accel(groups, reasons):
 
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
-SHORTEST_DRIVE = 2.0
-"""Positions within less than this [m] have no course."""
-
-_NAUTICAL = "cw from north"
+_SHORTEST_DRIVE = 2.0  # Positions within less than this [m] have no course
 
 
 def guess_reference(candidates, seconds, pieces, reasons):
@@ -347,16 +301,18 @@ class _Reference:
         unit = shared_unit((north, east))
         reason = "by name"
         if unit == "":
-            unit, reason = global_unit(north.values, east.values), "by range"
+            unit, reason = measures.global_unit(north.values, east.values), "by range"
         if not unit:
             self.reasons.append(f"{names}: in which unit cannot be told, left out")
             return False
         self.reasons.append(f"{names}: in {unit} {reason}")
         words, factor = _GLOBAL_UNITS.get(unit, (unit, ""))
         self.scaled = unit == "e7"
-        self._take("latitude", north, words, factor)
-        self._take("longitude", east, words, factor)
-        self.motion += local_metres(degrees_of(north.values, unit), degrees_of(east.values, unit))
+        self._take("latitude", north, words, factor=factor)
+        self._take("longitude", east, words, factor=factor)
+        self.motion += measures.local_metres(
+            measures.degrees_of(north.values, unit), measures.degrees_of(east.values, unit)
+        )
         return True
 
     def altitude(self):
@@ -375,7 +331,11 @@ class _Reference:
             column = best_scalar(self.candidates, kind)
             if column is None:
                 continue
-            if self._of_a_sensor(column):
+            # Telephones tell an accuracy of their IMU, too.
+            sensors = any(
+                c.meaning and c.meaning.kind in ("gyro", "accel") for c in self.candidates
+            )
+            if sensors and column.meaning.stem == "accuracy" and not column.meaning.unit:
                 self.reasons.append(f"{column.name}: may be the IMU's, left out")
                 continue
             if np.nanmin(column.values) < 0.0 or column.silent:
@@ -397,7 +357,7 @@ class _Reference:
             names = ", ".join(column.name for column in pair)
             unit = self._speed_unit(names, np.hypot(*matrix(pair).T), shared_unit(pair))
             course = np.arctan2(pair[1].values, pair[0].values)
-            sense = sense_of(course, *self.motion)
+            sense = measures.sense_of(course, *self.motion)
             if sense and sense[:2] != ("rad", "ccw from east"):
                 self.reasons.append(f"{names}: do not point where the positions go, left out")
             elif unit:
@@ -432,7 +392,7 @@ class _Reference:
             self._take(axis, group[axis], stated or "m")
         down = best_scalar(self.candidates, "down")
         if down and "z" not in group:
-            self._take("z", down, stated or "m", " * -1")
+            self._take("z", down, stated or "m", factor=" * -1")
         self.reasons.append(f"{names}: {'in ' + stated if stated else 'taken for metres'}")
         self.motion += (group["x"].values, group["y"].values)
         return True
@@ -465,7 +425,7 @@ class _Reference:
     def moves(self) -> bool:
         """Return whether the positions, which have no heading, are of something that drives."""
         extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
-        if extent < SHORTEST_DRIVE:
+        if extent < _SHORTEST_DRIVE:
             self.reasons.append(
                 f"there are positions, but no heading beside them, and they move {extent:.2g} m "
                 "only: no reference"
@@ -474,16 +434,11 @@ class _Reference:
         self.reasons.append("there is no heading beside the positions: their course is taken")
         return True
 
-    def _of_a_sensor(self, column):
-        """Return whether an accuracy may be one of those that telephones tell of their IMU."""
-        inertial = any(c.meaning and c.meaning.kind in ("gyro", "accel") for c in self.candidates)
-        return inertial and column.meaning.stem == "accuracy" and not column.meaning.unit
-
     def _speed_unit(self, names, speeds, stated):
         if stated:
             self.reasons.append(f"{names}: in {stated} by name")
             return stated
-        unit, ratio = speed_unit(speeds, *self.motion) if stated == "" else ("", 0.0)
+        unit, ratio = measures.speed_unit(speeds, *self.motion) if stated == "" else ("", 0.0)
         if unit:
             self.reasons.append(f"{names}: {ratio:.3g} for each m/s of the positions, so {unit}")
         else:
@@ -493,7 +448,7 @@ class _Reference:
     def _angle(self, column, named=True):
         """Return unit and words of an angle in the horizontal, None if they cannot be told."""
         stated = column.meaning.unit
-        sense = sense_of(column.values, *self.motion)
+        sense = measures.sense_of(column.values, *self.motion)
         if sense and not sense[0]:
             if column.meaning.kind == "course":
                 self.reasons.append(f"{column.name}: is not where the positions go, left out")
@@ -504,7 +459,7 @@ class _Reference:
             told = f"{np.degrees(miss):.1f} deg from where the positions go"
             self.reasons.append(f"{column.name}: as {unit} {words} it is {told}")
             return unit, words if named else ""
-        unit = stated or angle_unit(column.values, *self.motion[:2])
+        unit = stated or measures.angle_unit(column.values, *self.motion[:2])
         if not unit:
             self.reasons.append(
                 f"{column.name}: whether degrees or radians cannot be told, left out"
@@ -517,7 +472,5 @@ class _Reference:
         return unit, _NAUTICAL if named else ""
 
     def _take(self, quantity, column, unit, words="", factor=""):
-        if words.startswith(" *"):
-            words, factor = "", words
         self.columns[quantity] = column.written(unit, words, factor)
         self.used.add(column)

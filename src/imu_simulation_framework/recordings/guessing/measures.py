@@ -9,20 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.core.units import factors
 
 _TURN = 0.5  # s, over which turns are compared
 _MIN_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
 _CHORD = 1.0  # s, over which displacements are taken
 _MOVING = 1.5  # m/s
 _ELSEWHERE = 0.6  # rad, rms
-_SPEEDS = {
-    "m/s": 1.0,
-    "cm/s": 100.0,
-    "mm/s": 1000.0,
-    "km/h": 3.6,
-    "knots": 3600.0 / 1852.0,
-    "mph": 1.0 / 0.44704,
-}
+_SPEEDS = factors("m/s", "cm/s", "mm/s", "km/h", "knots", "mph")
 _SENSES = {
     "cw from north": lambda course: np.pi / 2.0 - course,
     "ccw from east": lambda course: course,
@@ -42,18 +36,9 @@ def turn_scale(seconds, pieces, angles, gyro):
 
     Angles between orientations are the same in any frame, order and sense. Where roll, pitch and
     yaw are given, shaking may hide turns: then yaw alone, or one axis alone, may fit better.
-
-    Parameters
-    ----------
-    seconds, pieces : ndarray, shape (n,)
-    angles : ndarray, shape (n, 4), (n, 3) or (n, 1)
-        Quaternions; or roll, pitch, yaw [rad]; or yaw [rad].
-    gyro : ndarray, shape (n, 1 to 3)
-
-    Returns
-    -------
-    scale, correlation : float
-        Both 0 if there are too few rows or hardly a turn.
+    ``seconds``, ``pieces`` (n,). ``angles`` (n, 4), (n, 3) or (n, 1): quaternions; or roll, pitch,
+    yaw [rad]; or yaw [rad]. ``gyro`` (n, 1 to 3). Returns ``scale``, ``correlation``: both 0 if
+    there are too few rows or hardly a turn.
     """
     rows = np.isfinite(seconds) & np.isfinite(angles).all(axis=1) & np.isfinite(gyro).all(axis=1)
     seconds, pieces, angles, gyro = seconds[rows], pieces[rows], angles[rows], gyro[rows]
@@ -142,7 +127,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
     ratio = float(np.sum(shown[fast]) / np.sum(pace[fast]))
     if ratio <= 0.0:
         return "", ratio
-    errors = {unit: abs(np.log(ratio / factor)) for unit, factor in _SPEEDS.items()}
+    errors = {unit: abs(np.log(ratio * size)) for unit, size in _SPEEDS.items()}
     best, second = sorted(errors, key=errors.get)[:2]
     fits = errors[best] < 0.25 and errors[second] > 2.0 * errors[best]
     return (best if fits else ""), ratio

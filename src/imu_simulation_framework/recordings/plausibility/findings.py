@@ -52,18 +52,11 @@ UNVERIFIED = "not verified"
 class Finding:
     """Something that is not as it should be.
 
-    Attributes
-    ----------
-    fault : str
-        One of the names in this module.
-    evidence : str
-        What shows it, with figures; a clause without a full stop.
-    remedy : str
-        What to do, where no setting does it; empty if nothing helps.
-    grave : bool
-        Whether a yaw error computed from such a recording is meaningless, or there can be none.
-    settings : tuple of (str, str, str)
-        Sections, keys and values of a config.ini that mend it.
+    ``fault``: one of the names in this module. ``evidence``: what shows it, with figures; a clause
+    without a full stop. ``remedy``: what to do, where no setting does it; empty if nothing helps.
+    ``grave``: whether a yaw error computed from such a recording is meaningless, or there can be
+    none; ``settings`` (tuple of (str, str, str)): sections, keys and values of a config.ini that
+    mend it.
     """
 
     fault: str
@@ -93,43 +86,25 @@ def describe_relation(relation) -> str:
     )
 
 
+# By how much the weighted mean of the marks must rise, so that an alternative is believed.
 _GAIN = 0.1
-"""By how much the weighted mean of the marks must rise, so that an alternative is believed."""
-
-_CLEAR = 0.5
-"""Or by how much one of them alone, if the others stay."""
-
-_RIVALS = 0.005
-"""Alternatives whose mean marks are so close explain a recording equally well."""
-
-_UNCHANGED = 0.02
-"""A mark that changes by less is the same."""
-
+_CLEAR = 0.5  # Or by how much one of them alone, if the others stay
+_RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
+_UNCHANGED = 0.02  # A mark that changes by less is the same
+# Of marks that rest on one number instead of a whole drive; all others weigh 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3}
-"""Of marks that rest on one number instead of a whole drive; all others weigh 1."""
-
-_MAX_FAULTS = 3
-"""Faults looked for on top of each other."""
+_MAX_FAULTS = 3  # Faults looked for on top of each other
 
 
 @dataclass(frozen=True)
 class Alternative:
     """Another way to read the recording.
 
-    Attributes
-    ----------
-    fault : str
-        What is wrong if this way is right.
-    remedy : str
-        What makes the package read it so, if no setting does.
-    observe : callable
-        Returns the Observations of the recording read so; may raise FrameworkError.
-    grave : bool
-        Whether a yaw error is worth nothing without it.
-    then : callable
-        Returns the alternatives that remain once this one is taken.
-    settings : tuple of (str, str, str)
-        Sections, keys and values that make the package read it so.
+    ``fault``: what is wrong if this way is right; ``remedy``: what makes the package read it so, if
+    no setting does. ``observe``: returns the Observations of the recording read so; may raise
+    FrameworkError. ``grave``: whether a yaw error is worth nothing without it; ``then``: returns
+    the alternatives that remain once this one is taken; ``settings`` (tuple of (str, str, str)):
+    sections, keys and values that make the package read it so.
     """
 
     fault: str
@@ -214,7 +189,7 @@ def _gain(before, after):
 def _evidence(before, after) -> str:
     """Return what was worst before, and what it is after."""
     marks, better = before.marks(), after.marks()
-    name = max(set(marks) | set(better), key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
+    name = max({*marks, *better}, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
     return f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.recordings.plausibility.relation import (
     PathDirection,
     Relation,
@@ -28,21 +28,13 @@ GOOD = 0.8
 class Observations:
     """What was measured of a reference and an IMU, or None, on one clock.
 
-    Attributes
-    ----------
-    path : PathDirection or None
-        None where the yaw is the course of the path itself.
-    reference_imu, reference_gyro, imu_gyro : Relation or None
-        None where one of the two is not there, or they do not overlap.
-    reference_vertical : Relation or None
-        The reference against the gyroscope about the direction of gravity.
-    specific_force : ndarray, shape (3,), or None
-        Mean of the accelerometer in the robot's axes [m/s^2]; None where gravity does not show.
-    tilt : float or None
-        Angle between the vertical of the orientation and that of the accelerometer [rad].
-    known : float
-        Share of the time with the IMU in which the reference knows its heading. What a held or
-        bridged heading turns is a guess, and in no relation's ``net``.
+    ``path`` is None where the yaw is the course of the path itself; the relations are None where
+    one of the two is not there, or they do not overlap. ``reference_vertical``: the reference
+    against the gyroscope about the direction of gravity. ``specific_force`` (3,): mean of the
+    accelerometer in the robot's axes [m/s^2]; None where gravity does not show. ``tilt``: angle
+    between the vertical of the orientation and that of the accelerometer [rad]. ``known``: share of
+    the time with the IMU in which the reference knows its heading; what a held or bridged heading
+    turns is a guess, and in no relation's ``net``.
     """
 
     reference: pd.DataFrame
@@ -65,7 +57,9 @@ class Observations:
         for name in ("reference_imu", "reference_gyro", "imu_gyro"):
             relation = getattr(self, name)
             if relation is not None and relation.conclusive:
-                marks[name] = relation_mark(relation)
+                # Smaller by a scale that is not one; never better for a scale below 0.
+                size = relation.scale
+                marks[name] = relation.correlation * (min(size, 1.0 / size) if size > 0.0 else 1.0)
         if self.path is not None and (self.path.conclusive or self.path.concentrated):
             marks["path"] = self.path.concentration * np.cos(2.0 * self.path.offset)
             if self.path.mirrored:
@@ -79,12 +73,6 @@ class Observations:
         if self.tilt is not None:
             marks["tilt"] = np.cos(self.tilt)
         return {name: float(mark) for name, mark in marks.items()}
-
-
-def relation_mark(relation) -> float:
-    """Return the correlation, smaller by a scale that is not one; never better for that below 0."""
-    size = relation.scale
-    return relation.correlation * min(size, 1.0 / size) if size > 0.0 else relation.correlation
 
 
 def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observations:

@@ -46,9 +46,8 @@ def reference_heading(reference) -> Heading:
 
 def imu_heading(imu):
     """Return the yaw of an ImuRecord; None if it has none."""
-    if "yaw" not in imu:
-        return None
-    return Heading("the IMU's yaw", _times(imu), imu["yaw"].to_numpy())
+    has = "yaw" in imu
+    return Heading("the IMU's yaw", _times(imu), imu["yaw"].to_numpy()) if has else None
 
 
 def gyro_heading(imu, axis="gyro_z"):
@@ -92,58 +91,38 @@ def _times(table):
     return table.index.to_numpy(dtype=float)
 
 
-SHORTEST_WINDOW = 1.0
-"""Turns are compared over windows of at least this length [s]: what a robot does, not noise."""
-
-SAMPLES_PER_WINDOW = 4
-"""A window holds at least so many samples of the slower heading."""
+# Turns are compared over windows of at least this length [s]: what a robot does, not noise.
+_SHORTEST_WINDOW = 1.0
+_SAMPLES_PER_WINDOW = 4  # A window holds at least so many samples of the slower heading
 
 STEPS_PER_WINDOW = 8
 
-LONGEST_DELAY = 10.0
-"""Delays are looked for up to here [s], and up to a quarter of the drive."""
+_LONGEST_DELAY = 10.0  # Delays are looked for up to here [s], and up to a quarter of the drive
 
 MINIMUM_WINDOWS = 8
 
-TURNING = np.radians(0.3)
-"""A heading that turns less than this [rad/s, standard deviation over windows] says nothing."""
-
-CLEARLY_TURNING = np.radians(1.0)
-"""Where one turns this much the other should turn, too."""
-
-STEADILY_TURNING = np.radians(3.0)
-"""A mean rate of turn [rad/s] that no bias of a gyroscope should make."""
-
-STEADY = 0.25
-"""A turn whose rate changes by less than this part of its mean is steady: round and round."""
-
-SAME_SIZE = 3.0
-"""Steady turns within this factor are of one size, as a bias can be the rest."""
+# A heading that turns less than this [rad/s, standard deviation over windows] says nothing.
+_TURNING = np.radians(0.3)
+_CLEARLY_TURNING = np.radians(1.0)  # Where one turns this much the other should turn, too
+# A mean rate of turn [rad/s] that no bias of a gyroscope should make.
+_STEADILY_TURNING = np.radians(3.0)
+# A turn whose rate changes by less than this part of its mean is steady: round and round.
+_STEADY = 0.25
+_SAME_SIZE = 3.0  # Steady turns within this factor are of one size, as a bias can be the rest
 
 
 @dataclass(frozen=True)
 class Relation:
     """The turns of two headings, ``first`` and ``second``, over the same windows.
 
-    Attributes
-    ----------
-    correlation : float
-        Of the turns, at the delay that fits best, nan if one of them does not turn.
-    correlation_as_recorded : float
-        The same without a delay.
-    scale : float
-        Turn of the first per turn of the second, by regression, at the delay. Of two steady turns
-        the sign only, unless it is far from one: a bias cannot be told from a scale there.
-    delay : float
-        How late the second is against the first [s].
-    windows, window : int, float
-        Independent windows compared, and their length [s].
-    turned, net : tuple of float
-        Sum of the absolute turns of each, and its net turn over the time that they share [rad].
-    disagreement : float
-        Sum of the absolute differences of the turns [rad].
-    rates : tuple of float
-        Standard deviation of each one's rate of turn [rad/s].
+    ``correlation``: of the turns, at the delay that fits best, nan if one of them does not turn;
+    ``correlation_as_recorded``: without a delay. ``scale``: turn of the first per turn of the
+    second, by regression, at the delay; of two steady turns the sign only, unless it is far from
+    one: a bias cannot be told from a scale there. ``delay``: how late the second is against the
+    first [s]; ``windows``, ``window``: independent windows compared, and their length [s];
+    ``turned``, ``net``: sum of the absolute turns of each, and its net turn over the time that they
+    share [rad]; ``disagreement``: sum of the absolute differences of the turns [rad]; ``rates``:
+    standard deviation of each one's rate of turn [rad/s].
     """
 
     first: str
@@ -189,7 +168,7 @@ class Relation:
         return abs(self.correlation) > max(0.6, self.significant)
 
 
-def relate(first, second, shortest_window=SHORTEST_WINDOW):
+def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     """Compare two headings; None if they do not overlap in time for some windows.
 
     The turn over a window is the difference of the angle between its ends. Windows overlap; they
@@ -201,7 +180,7 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
     stop = min(first.time[-1], second.time[-1])
     if stop <= start:
         return None
-    window = max(shortest_window, SAMPLES_PER_WINDOW * max(first.period, second.period))
+    window = max(shortest_window, _SAMPLES_PER_WINDOW * max(first.period, second.period))
     step = window / STEPS_PER_WINDOW
     count = int((stop - start) / step) - STEPS_PER_WINDOW
     if count < MINIMUM_WINDOWS * STEPS_PER_WINDOW:
@@ -211,7 +190,7 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
     rates = tuple(float(np.std(turn) / window) for turn in turns)
     means = [float(np.mean(turn) / window) for turn in turns]
     steady = all(
-        abs(mean) > STEADILY_TURNING and rate < STEADY * abs(mean)
+        abs(mean) > _STEADILY_TURNING and rate < _STEADY * abs(mean)
         for mean, rate in zip(means, rates)
     )
     delay, correlation, as_recorded = 0.0, np.nan, np.nan
@@ -219,10 +198,10 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
         # Nothing changes that could be correlated, but the senses of rotation are known.
         one, other = turns
         as_recorded = correlation = float(one @ other / np.sqrt((one @ one) * (other @ other)))
-    elif max(rates) > CLEARLY_TURNING and min(rates) < 1e-3 * TURNING:
+    elif max(rates) > _CLEARLY_TURNING and min(rates) < 1e-3 * _TURNING:
         # One turns, the other stands still.
         as_recorded = correlation = 0.0
-    elif min(rates) > TURNING or max(rates) > CLEARLY_TURNING:
+    elif min(rates) > _TURNING or max(rates) > _CLEARLY_TURNING:
         as_recorded = float(np.corrcoef(*turns)[0, 1])
         delay, correlation = _delay(turns, step, as_recorded, (stop - start) / 4.0)
     if delay:
@@ -236,7 +215,7 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
     scale = covariance / spread if spread > 0.0 else np.nan
     if steady:
         scale = means[0] / means[1]
-        scale = np.sign(scale) if 1.0 / SAME_SIZE < abs(scale) < SAME_SIZE else scale
+        scale = np.sign(scale) if 1.0 / _SAME_SIZE < abs(scale) < _SAME_SIZE else scale
     return Relation(
         first=first.name,
         second=second.name,
@@ -260,7 +239,7 @@ def _turns(angles):
 def _delay(turns, step, as_recorded, longest):
     """Return the delay of the second [s] and the correlation there."""
     first, second = (turn - turn.mean() for turn in turns)
-    largest = int(min(LONGEST_DELAY, longest) / step)
+    largest = int(min(_LONGEST_DELAY, longest) / step)
     lags = np.arange(-largest, largest + 1)
     correlations = normalised_correlation(second, first, lags)
     best = int(np.argmax(np.abs(correlations)))
@@ -298,11 +277,8 @@ def clock_offset(first, second):
     return float(offset), float(correlations[best])
 
 
-STEP = 0.5
-"""The course is taken over displacements of this length [m]."""
-
-LONGEST_STEP = 3.0
-"""A displacement that takes longer [s] is no driving."""
+_STEP = 0.5  # The course is taken over displacements of this length [m]
+_LONGEST_STEP = 3.0  # A displacement that takes longer [s] is no driving
 
 MINIMUM_STEPS = 20
 
@@ -311,17 +287,11 @@ MINIMUM_STEPS = 20
 class PathDirection:
     """The directions of a path against the yaw of the robot on it, as circular statistics.
 
-    Attributes
-    ----------
-    steps : int
-        Displacements that were compared.
-    concentration, mirrored_concentration : float
-        Mean resultant length of twice the course minus the yaw, and of twice the course plus the
-        yaw (Mardia and Jupp, Directional Statistics, 2000, section 2.3): 1 if they are the same
-        all the time up to a constant, 0 if they have nothing in common. Twice, so that driving
-        backwards is no difference.
-    offset : float
-        Mean of the course minus the yaw [rad], in (-pi/2, pi/2]: 0 for a yaw that is right.
+    ``steps``: displacements that were compared. ``concentration``, ``mirrored_concentration``: mean
+    resultant length of twice the course minus the yaw, and of twice the course plus the yaw (Mardia
+    and Jupp, Directional Statistics, 2000, section 2.3): 1 if they are the same all the time up to
+    a constant, 0 if they have nothing in common. Twice, so that driving backwards is no difference.
+    ``offset``: mean of the course minus the yaw [rad], in (-pi/2, pi/2]: 0 for a yaw that is right.
     """
 
     steps: int
@@ -353,20 +323,16 @@ def path_direction(reference) -> PathDirection:
     positions = reference[["x", "y"]].to_numpy()
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])
     # The first sample beyond each whole step; a path may be absurdly long, and jump over most.
-    steps = np.floor(path / STEP)
+    steps = np.floor(path / _STEP)
     places = np.append(0, 1 + np.flatnonzero(np.diff(steps) > 0.0))
     steps = np.diff(positions[places], axis=0)
-    driven = (np.diff(times[places]) < LONGEST_STEP) & (np.hypot(*steps.T) > 0.5 * STEP)
-    if np.count_nonzero(driven) == 0:
+    driven = (np.diff(times[places]) < _LONGEST_STEP) & (np.hypot(*steps.T) > 0.5 * _STEP)
+    if not driven.any():
         return PathDirection(0, 0.0, 0.0, 0.0)
     middle = 0.5 * (times[places[1:]] + times[places[:-1]])[driven]
     course = np.arctan2(steps[driven, 1], steps[driven, 0])
     yaw = np.interp(middle, times, reference["yaw"].to_numpy())
     difference = np.mean(np.exp(2j * (course - yaw)))
     total = np.mean(np.exp(2j * (course + yaw)))
-    return PathDirection(
-        steps=len(course),
-        concentration=float(abs(difference)),
-        mirrored_concentration=float(abs(total)),
-        offset=float(0.5 * np.angle(difference)),
-    )
+    lengths = float(abs(difference)), float(abs(total))
+    return PathDirection(len(course), *lengths, offset=float(0.5 * np.angle(difference)))

@@ -17,11 +17,8 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     relate,
 )
 
-SPINNING = 1.3
-"""Wheels that tell of so many times the gyroscope's turns spin."""
-
-SCALE = 0.1
-"""Deviation of a scale from 1 that is worth a word."""
+_SPINNING = 1.3  # Wheels that tell of so many times the gyroscope's turns spin
+_SCALE = 0.1  # Deviation of a scale from 1 that is worth a word
 
 OF_ANOTHER_SIZE = 1.5
 """An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
@@ -42,14 +39,11 @@ is not."""
 
 GRAVE_TURN = np.radians(45.0)
 
-OFF_THE_PATH = 0.5
-"""A yaw and a course whose difference is less concentrated than this have nothing in common."""
-
-HARDLY_KNOWN = 0.5
-"""Share of the time for which the heading should be known at least."""
-
-LARGEST_DRIFT = np.radians(3.0)
-"""A steady turn slower than this [rad/s] may be the bias of a cheap gyroscope at rest."""
+# A yaw and a course whose difference is less concentrated than this have nothing in common.
+_OFF_THE_PATH = 0.5
+_HARDLY_KNOWN = 0.5  # Share of the time for which the heading should be known at least
+# A steady turn slower than this [rad/s] may be the bias of a cheap gyroscope at rest.
+_LARGEST_DRIFT = np.radians(3.0)
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
@@ -79,18 +73,16 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
 def _yaw_is_trusted(observations) -> bool:
     """Return whether the IMU's own yaw goes with the reference, whatever its gyroscope says."""
     relation = observations.reference_imu
-    return (
-        relation is not None and relation.conclusive and relation.related and not (relation.opposed)
-    )
+    known = relation is not None and relation.conclusive
+    return known and relation.related and not relation.opposed
 
 
 def _reference_itself(observations):
     """Find that the IMU's yaw is a copy of the reference's: there is no error to be found."""
     reference, imu = observations.reference, observations.imu
-    if imu is None or "yaw" not in imu or "gyro_z" in imu:
-        # With a gyroscope it is an IMU, though of a simulation that makes no errors.
-        return []
-    if not np.array_equal(reference.index, imu.index):
+    # With a gyroscope it is an IMU, though of a simulation that makes no errors.
+    bare = imu is not None and "yaw" in imu and "gyro_z" not in imu
+    if not bare or not np.array_equal(reference.index, imu.index):
         return []
     yaw = reference["yaw"].to_numpy()
     if np.ptp(yaw) == 0.0 or np.abs(np.sin(0.5 * (imu["yaw"].to_numpy() - yaw))).max() > 1e-9:
@@ -130,7 +122,7 @@ def _off_its_path(observations):
     if path.mirrored:
         evidence = "the reference's path turns left where its yaw turns right"
         return [Finding(faults.MIRRORED_YAW, evidence, "[reference] yaw_convention", True)]
-    if path.concentration < OFF_THE_PATH:
+    if path.concentration < _OFF_THE_PATH:
         evidence = (
             "the reference's yaw has nothing to do with the direction in which its positions move "
             f"(concentration {path.concentration:.2f})"
@@ -145,7 +137,7 @@ def _hardly_known(observations):
     if "yaw_known" not in reference:
         return []
     known = float(reference["yaw_known"].mean())
-    if known > HARDLY_KNOWN:
+    if known > _HARDLY_KNOWN:
         return []
     evidence = (
         f"the reference's heading is known for {100.0 * known:.0f} % of its time, in the rest it "
@@ -163,9 +155,9 @@ def _slip(observations, course_is_yaw):
             continue
         wheels, gyro = relation.turned
         if relation.correlation > 0.95:
-            if abs(relation.scale - 1.0) > SCALE:
+            if abs(relation.scale - 1.0) > _SCALE:
                 return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
-        elif relation.correlation > 0.2 and wheels > SPINNING * gyro:
+        elif relation.correlation > 0.2 and wheels > _SPINNING * gyro:
             return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
     return []
 
@@ -208,17 +200,17 @@ def _several(observations) -> str:
 def _frozen(observations):
     """Return columns whose values stay while another heading turns."""
     reference, imu = observations.reference, observations.imu
-    columns = [("the reference", reference, ["x", "y", "yaw"])]
-    if imu is not None:
-        if "yaw" in imu:
-            columns.append(("the IMU's orientation", imu, ["yaw"]))
-        if "gyro_z" in imu:
-            columns.append(("the gyroscope's z axis", imu, ["gyro_z"]))
-    headings = _all_headings(reference, imu)
+    columns = [("the reference", reference, ["x", "y", "yaw"], reference_heading(reference))]
+    for name, column, heading in (
+        ("the IMU's orientation", "yaw", imu_heading),
+        ("the gyroscope's z axis", "gyro_z", gyro_heading),
+    ):
+        if imu is not None and column in imu:
+            columns.append((name, imu, [column], heading(imu)))
     found = []
-    for name, table, names in columns:
+    for name, table, names, _ in columns:
         turned, longest, start = 0.0, 0.0, None
-        others = [heading for owner, heading in headings if owner != name]
+        others = [heading for owner, *_, heading in columns if owner != name]
         for begin, end in _still(table, names):
             # Of all the others, the one that turned least far tells: two must not be wrong.
             turns = [_range(heading, begin, end) for heading in others]
@@ -254,15 +246,7 @@ def _range(heading, start, stop) -> float:
         return 0.0
     elapsed = inside.time - inside.time[0]
     drift = (inside.angle[-1] - inside.angle[0]) / elapsed[-1]
-    return float(np.ptp(inside.angle - np.clip(drift, -LARGEST_DRIFT, LARGEST_DRIFT) * elapsed))
-
-
-def _all_headings(reference, imu):
-    headings = [("the reference", reference_heading(reference))]
-    if imu is not None:
-        headings.append(("the IMU's orientation", imu_heading(imu)))
-        headings.append(("the gyroscope's z axis", gyro_heading(imu)))
-    return [(owner, heading) for owner, heading in headings if heading is not None]
+    return float(np.ptp(inside.angle - np.clip(drift, -_LARGEST_DRIFT, _LARGEST_DRIFT) * elapsed))
 
 
 def _still(table, names):
@@ -327,22 +311,16 @@ def _unrelated(observations, course_is_yaw, gyro=True):
 
 
 NOTICED_DELAY = 0.15
-GRAVE_DELAY = 1.0
-"""Of a clock against the other [s]."""
-
-PART = 40.0
-"""Delays of clocks of another rate are looked for in parts of about this length [s]."""
-
-NOTICED_RATE = 1e-3
-"""Of a clock against the other [s/s]."""
+_GRAVE_DELAY = 1.0  # Of a clock against the other [s]
+_PART = 40.0  # Delays of clocks of another rate are looked for in parts of about this length [s]
+_NOTICED_RATE = 1e-3  # Of a clock against the other [s/s]
 
 
 def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
     """Find a clock that is shifted against the other, or of another rate; see symptoms()."""
-    best = None
-    for relation in (observations.reference_gyro, observations.reference_imu):
-        if relation is not None and relation.conclusive and relation.correlation > 0.4:
-            best = best or relation
+    relations = (observations.reference_gyro, observations.reference_imu)
+    known = [one for one in relations if one is not None and one.conclusive]
+    best = next((one for one in known if one.correlation > 0.4), None)
     if best is None:
         return []
     rate, ends = _clock_rate(observations, best)
@@ -353,7 +331,7 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
                 f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
                 f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
                 "correct the stamps, no setting does",
-                abs(ends[1] - ends[0]) > GRAVE_DELAY and not course_is_yaw,
+                abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw,
             )
         ]
     trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
@@ -364,19 +342,12 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
         f"against {best.first} (correlation {best.correlation:.2f}, "
         f"{best.correlation_as_recorded:.2f} as recorded)"
     )
-    # It is the receiver that tells late where it was.
-    setting = ("imu_recording", offsets[1] - best.delay)
+    section, value = "imu_recording", offsets[1] - best.delay
     if course_is_yaw and best.delay < 0.0:
-        setting = ("reference", offsets[0] + best.delay)
-    section, value = setting
-    return [
-        Finding(
-            faults.SHIFTED_CLOCK,
-            evidence,
-            grave=abs(best.delay) > GRAVE_DELAY,
-            settings=((section, "time_offset", f"{value:.2f}"),),
-        )
-    ]
+        # It is the receiver that tells late where it was.
+        section, value = "reference", offsets[0] + best.delay
+    settings, grave = ((section, "time_offset", f"{value:.2f}"),), abs(best.delay) > _GRAVE_DELAY
+    return [Finding(faults.SHIFTED_CLOCK, evidence, grave=grave, settings=settings)]
 
 
 def _clock_rate(observations, relation):
@@ -386,7 +357,7 @@ def _clock_rate(observations, relation):
     second = (gyro_heading if gyro else imu_heading)(observations.imu)
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
-    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / PART, 3, 12)))
+    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / _PART, 3, 12)))
     middles, delays = [], []
     for begin, end in zip(edges[:-1], edges[1:]):
         parts = [part_of(heading, begin, end) for heading in (first, second)]
@@ -401,6 +372,6 @@ def _clock_rate(observations, relation):
     rate, at_start = np.polyfit(middles, delays, 1)
     grown = rate * (middles[-1] - middles[0])
     scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
-    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < NOTICED_RATE:
+    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < _NOTICED_RATE:
         return 0.0, (0.0, 0.0)
     return rate, (at_start, at_start + rate * (stop - start))

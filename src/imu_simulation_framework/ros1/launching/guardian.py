@@ -17,8 +17,7 @@ from pathlib import Path
 MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
 """Environment variable that all processes of an experiment inherit from run_experiment.py."""
 
-SAVING_NODES = ("result_comparison", "experiment_recorder")
-"""Nodes that write what was recorded."""
+SAVING_NODES = ("result_comparison", "experiment_recorder")  # nodes that write what was recorded
 
 SAVING_TIMEOUT = 600.0
 """Wall-clock seconds that these have, once they are to end: a long drive is much to write."""
@@ -30,8 +29,7 @@ and to say good-bye on a busy machine, an experiment has ended 15 s after it."""
 
 REMINDING_PERIOD = 2.0
 
-ENDING_TIMEOUT = 10.0
-"""Wall-clock seconds that any other node has to end, before it is made to."""
+ENDING_TIMEOUT = 10.0  # wall-clock seconds that any other node has to end, before it is made to
 
 CORE = ("rosmaster", "rosout")
 """Programs and nodes that are ended last, since the others say good-bye to them."""
@@ -85,7 +83,6 @@ def _wait(processes, asked=()) -> None:
 
 
 def _send(pid: int, number: int) -> None:
-    """Send a signal to a process, and to its children if it leads them."""
     with suppress(OSError):
         if os.getpgid(pid) == pid:
             os.killpg(pid, number)
@@ -124,8 +121,7 @@ def is_stopped(pid: int) -> bool:
     return bool(status) and status[0] in "Tt"
 
 
-MARKED = "--marked"
-"""Argument that says that the one who started this has marked all its processes."""
+MARKED = "--marked"  # argument that says that the one who started this has marked all its processes
 
 LOOK_PERIOD = 0.1
 """Wall-clock seconds between two looks; a child that is younger may be missed without a mark."""
@@ -141,7 +137,9 @@ def main() -> int:
     parent = os.getppid()
     mark = os.environ.get(MARK, "") if MARKED in sys.argv else ""
     known: dict[int, str | None] = {}
-    while os.getppid() == parent and _is_parent(parent, mark):
+    # It may have been killed before this process looked for the first time.
+    is_parent = not mark or mark.partition("-")[0] == str(parent)
+    while is_parent and os.getppid() == parent:
         known.update((pid, started(pid)) for pid in _children(parent) if pid not in known)
         time.sleep(LOOK_PERIOD)
     # Nobody may end this now but by SIGKILL.
@@ -153,11 +151,6 @@ def main() -> int:
     return 0
 
 
-def _is_parent(parent: int, mark: str) -> bool:
-    """Whether it had not been killed before this process looked for the first time."""
-    return not mark or mark.partition("-")[0] == str(parent)
-
-
 def _children(parent: int) -> list[int]:
     try:
         files = list(Path(f"/proc/{parent}/task").glob("*/children"))
@@ -167,7 +160,6 @@ def _children(parent: int) -> list[int]:
 
 
 def _marked(mark: str) -> list[int]:
-    """All processes but this one that have inherited the mark."""
     if not mark:
         return []
     wanted = f"{MARK}={mark}".encode()

@@ -47,14 +47,12 @@ GAZEBO_PACKAGES = (
     "joint_state_controller",
     "velocity_controllers",
 )
-HECTOR_PACKAGE = "hector_gazebo_plugins"
-"""Simulates every IMU in Gazebo but the generic one."""
+HECTOR_PACKAGE = "hector_gazebo_plugins"  # simulates every IMU in Gazebo but the generic one
 
 GAZEBO_PLUGIN = "libimu_simulation_framework_ground_truth.so"
 """Of this package; CMake leaves it out where there is no Gazebo."""
 
-LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")
-"""Where Gazebo looks for it."""
+LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")  # where Gazebo looks for it
 
 WINDOWS = {
     # argument: value, ROS packages, Python modules with the Debian packages that have them
@@ -69,9 +67,6 @@ WINDOWS = {
 }
 """What opens a window, and what it needs."""
 
-OWN_ADDRESS_TIMEOUT = 2.0
-"""Seconds in which a machine can reach itself."""
-
 
 def check_environment() -> None:
     """Refuse what the environment says if no experiment can run with it.
@@ -79,18 +74,7 @@ def check_environment() -> None:
     Raises FrameworkError: ROS_MASTER_URI is no address, ROS_NAMESPACE is set, or this machine does
     not reach itself.
     """
-    _check_master_uri(os.environ.get(MASTER_URI, ""))
-    namespace = os.environ.get(NAMESPACE, "")
-    if namespace.strip("/"):
-        raise FrameworkError(
-            f"the environment's {NAMESPACE} is {namespace!r}, but an experiment has its names to "
-            f"itself: unset {NAMESPACE}"
-        )
-    if not rosgraph.network.use_ipv6():
-        _check_own_address(rosgraph.network.get_host_name())
-
-
-def _check_master_uri(uri) -> None:
+    uri = os.environ.get(MASTER_URI, "")
     try:
         parts = urllib.parse.urlsplit(uri)
         usable = parts.scheme == "http" and parts.hostname and parts.port
@@ -101,14 +85,20 @@ def _check_master_uri(uri) -> None:
             f"the environment's {MASTER_URI} is {shown(uri)}, expected http://HOST:PORT as in "
             "http://localhost:11311"
         )
-
-
-def _check_own_address(host) -> None:
-    """Nodes listen everywhere and tell each other this name; connect as one of them would."""
+    namespace = os.environ.get(NAMESPACE, "")
+    if namespace.strip("/"):
+        raise FrameworkError(
+            f"the environment's {NAMESPACE} is {namespace!r}, but an experiment has its names to "
+            f"itself: unset {NAMESPACE}"
+        )
+    if rosgraph.network.use_ipv6():
+        return
+    # Nodes listen everywhere and tell each other this name; connect as one of them would.
+    host = rosgraph.network.get_host_name()
     try:
         with socket.create_server(("", 0)) as server:
             place = (host, server.getsockname()[1])
-            socket.create_connection(place, OWN_ADDRESS_TIMEOUT).close()
+            socket.create_connection(place, 2.0).close()
     except OSError as error:
         raise FrameworkError(
             f"this machine does not reach itself at {host} ({error.strerror or error}), where its "
@@ -126,14 +116,25 @@ def check_installation(values) -> None:
     if values["simulator"] == "gazebo":
         hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)
         _check_packages("simulator:=gazebo", (*GAZEBO_PACKAGES, *hector))
-        _check_plugin("simulator:=gazebo")
+        folders = ":".join(os.environ.get(name, "") for name in LIBRARY_PATHS).split(":")
+        if not any(folder and (Path(folder) / GAZEBO_PLUGIN).is_file() for folder in folders):
+            raise FrameworkError(
+                f"simulator:=gazebo needs {GAZEBO_PLUGIN} of this package, which is built only "
+                "where Gazebo is: build the workspace again (catkin_make --force-cmake) and source "
+                "its setup.bash"
+            )
     for window, (value, packages, modules) in WINDOWS.items():
         name = window.partition("=")[0]
         if values[name] != value or (name == "gui" and values["simulator"] != "gazebo"):
             continue
         argument = f"{name}:={value}"
         _check_packages(argument, packages)
-        _check_modules(argument, modules)
+        for module, package in modules.items():
+            try:
+                importlib.import_module(module)
+            except ImportError as error:
+                needed = f"the Python module {module} (Debian's package {package})"
+                raise FrameworkError(f"{argument} needs {needed}: {error}") from None
         if not os.environ.get("DISPLAY"):
             raise FrameworkError(
                 f"{argument} opens a window, but there is no display: DISPLAY is not set"
@@ -146,25 +147,6 @@ def _check_packages(argument, packages) -> None:
     if missing:
         kind = "ROS package" if len(missing) == 1 else "ROS packages"
         raise FrameworkError(f"{argument} needs the {kind} {', '.join(missing)}: not installed")
-
-
-def _check_plugin(argument) -> None:
-    folders = ":".join(os.environ.get(name, "") for name in LIBRARY_PATHS).split(":")
-    if not any(folder and (Path(folder) / GAZEBO_PLUGIN).is_file() for folder in folders):
-        raise FrameworkError(
-            f"{argument} needs {GAZEBO_PLUGIN} of this package, which is built only where Gazebo "
-            "is: build the workspace again (catkin_make --force-cmake) and source its setup.bash"
-        )
-
-
-def _check_modules(argument, modules) -> None:
-    for module, package in modules.items():
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            raise FrameworkError(
-                f"{argument} needs the Python module {module} (Debian's package {package}): {error}"
-            ) from None
 
 
 BOOLEANS = ("true", "false")
@@ -186,12 +168,8 @@ _HERE = "$(find imu_simulation_framework)"
 def check_arguments(launch_file, given) -> dict:
     """Refuse what experiment.launch does not know.
 
-    Raises ConfigurationError: an argument is none, or its value not among the choices.
-
-    Returns
-    -------
-    dict of str
-        Every argument's value by its name, its default where none is given.
+    Raises ConfigurationError: an argument is none, or its value not among the choices. Returns dict
+    of str: every argument's value by its name, its default where none is given.
     """
     known = _documented(launch_file)
     for argument in given:
@@ -214,10 +192,7 @@ def experiment_parameters(launch_file, values) -> dict:
 
     ``values`` (mapping of str): every argument's value by its name.
 
-    Returns
-    -------
-    dict
-        As :func:`.node.node_configuration` takes them.
+    Returns dict: as :func:`.node.node_configuration` takes them.
     """
     root = ElementTree.parse(launch_file).getroot()
     settings: dict[str, dict] = {}
@@ -246,7 +221,6 @@ def argument_help(launch_file) -> str:
 
 
 def _documented(launch_file) -> dict:
-    """Meaning and default of each argument that can be given."""
     # roslaunch's own list of them is made with the arguments of this program in force.
     here = str(package_share())
     return {
@@ -294,10 +268,6 @@ def load_launch_file(launch_file, arguments):
     return config
 
 
-ROBOT_DESCRIPTION = "/robot_description"
-"""The parameter from which robot_state_publisher and rviz know the robot."""
-
-
 def main(arguments) -> int:
     """Run one experiment.
 
@@ -336,24 +306,17 @@ def main(arguments) -> int:
     if simulator == "gazebo":
         ensure_no_gazebo_runs()
     check_installation(values)
-    _check_parts(configuration)
+    # Of IMU, receiver, ground and robot it is made sure once, instead of in every node.
+    for make in (describe_imu, make_terrain, make_magnetic_environment, experiment_gnss):
+        make(configuration)
+    robot = load_robot_parameters(configuration.robot.parameters or None)
     try:
         config = load_launch_file(launch_file, [*given, f"simulator:={simulator}", "table:=false"])
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
     # tf and rviz show the robot that drives; a launch file knows the bundled one only.
-    robot = load_robot_parameters(configuration.robot.parameters or None)
-    config.params[ROBOT_DESCRIPTION].value = robot_description(robot)
+    config.params["/robot_description"].value = robot_description(robot)
     # What cannot be driven, or gives no answer, is said before anything is started.
     with Apart(*PREPARATION) as preparation:
         preparation.call("check", configuration)
     return report(run(config, configuration.simulation.command_timeout, options.verbose))
-
-
-def _check_parts(configuration) -> None:
-    """Make sure of IMU, receiver, ground and robot once, instead of in every node."""
-    describe_imu(configuration)
-    make_terrain(configuration)
-    make_magnetic_environment(configuration)
-    experiment_gnss(configuration)
-    load_robot_parameters(configuration.robot.parameters or None)

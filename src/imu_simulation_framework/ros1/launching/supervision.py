@@ -27,7 +27,7 @@ from tqdm import tqdm
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.drive.results.files import ResultFolder, tidy
 from imu_simulation_framework.drive.results.record import ENDING as SAMPLES
-from imu_simulation_framework.report.terminal_table import terminal_table
+from imu_simulation_framework.drive.summary import terminal_table
 from imu_simulation_framework.ros1.answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
 from imu_simulation_framework.ros1.entry_points import INTERRUPTED
 from imu_simulation_framework.ros1.launching.guardian import (
@@ -40,7 +40,7 @@ from imu_simulation_framework.ros1.launching.guardian import (
     is_stopped,
     started,
 )
-from imu_simulation_framework.ros1.node import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros1.node import EXPERIMENT_PARAMETERS, FAILURE, PROGRESS, RESULT
 
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
 """Colours, bold type and the title of a terminal's window."""
@@ -64,13 +64,10 @@ class Plain:
 
 
 @contextlib.contextmanager
-def printing(verbose: bool):
+def _printing(verbose: bool):
     """Let what roslaunch prints be seen by who has asked for it; warnings and errors always are.
 
-    Yields
-    ------
-    file
-        Where those lines go that are for everybody.
+    Yields a file, where those lines go that are for everybody.
     """
     everybody = sys.stdout
     with open(os.devnull, "w") as nowhere, contextlib.ExitStack() as redirected:
@@ -84,32 +81,6 @@ def _as_shown(stream):
     return stream if stream.isatty() else Plain(stream)
 
 
-def drive_bar(verbose: bool):
-    """Return a progress bar of simulated seconds; without a terminal it shows nothing."""
-    return tqdm(
-        desc="starting",
-        disable=verbose or None,
-        leave=False,
-        bar_format="{desc}, {elapsed}",
-    )
-
-
-def show_progress(bar, progress) -> None:
-    """Show how far the drive is.
-
-    ``bar``: as :func:`drive_bar` has made it; ``progress`` (sequence of float or None): simulated
-    time and all that is to be simulated [s]; None before the drive.
-    """
-    if progress is not None:
-        done, bar.total = progress
-        bar.desc = "driving" if done < bar.total - 0.05 else "writing results"
-        bar.bar_format = (
-            "{desc}: {percentage:3.0f}%|{bar}| {n:.0f} of {total:.0f} s [{elapsed}<{remaining}]"
-        )
-        bar.n = done
-    bar.refresh()
-
-
 LEADER = "path_follower"
 
 _NAMES = {"master": "the ROS master"}
@@ -120,18 +91,10 @@ _WELL_ENDED = (0, INTERRUPTED)
 class Outcome:
     """What is known when all nodes have ended.
 
-    Attributes
-    ----------
-    result : str or None
-        Folder and prefix of the results.
-    failure : str or None
-        The sentence of the node that failed first.
-    node : str or None
-        Who ended first, because of which all others were ended.
-    codes : dict
-        Exit code of each node, negative for a signal, None if it could not be had.
-    fault : str
-        Why the launcher itself has ended the experiment, else empty.
+    ``result``: folder and prefix of the results; ``failure``: the sentence of the node that failed
+    first; ``node``: who ended first, because of which all others were ended; ``codes``: exit code
+    of each node, negative for a signal, None if it could not be had; ``fault``: why the launcher
+    itself has ended the experiment, else empty.
     """
 
     result: str | None = None
@@ -143,21 +106,16 @@ class Outcome:
     @property
     def folder(self) -> ResultFolder | None:
         """Where the results are."""
-        try:
+        with contextlib.suppress(FrameworkError):
             return ResultFolder.from_prefix(self.result) if self.result else None
-        except FrameworkError:
-            return None
+        return None
 
     @property
     def summary(self) -> dict | None:
         """What the results say; None without any."""
-        folder = self.folder
-        if folder is None or not folder.path("summary.json").exists():
-            return None
-        try:
-            return json.loads(folder.read_text("summary.json"))
-        except (FrameworkError, ValueError):
-            return None
+        with contextlib.suppress(FrameworkError, ValueError):
+            return json.loads(self.folder.read_text("summary.json")) if self.folder else None
+        return None
 
     @property
     def completed(self) -> bool:
@@ -214,11 +172,6 @@ def _ended(code) -> str:
     return f"ended with code {code}"
 
 
-RESULT_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/result"
-FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
-PROGRESS_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/progress"
-SUPERVISED_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/supervised"
-
 GUARDIAN = "guardian"
 
 BYSTANDERS = (
@@ -238,8 +191,7 @@ VIEWS = ("yaw_view", "yaw_multiplot")
 
 LOOK_PERIOD = 0.1
 
-MONITOR_TIMEOUT = 5.0
-"""Wall-clock seconds for roslaunch to see that all processes have ended."""
+MONITOR_TIMEOUT = 5.0  # wall-clock seconds for roslaunch to see that all processes have ended
 
 
 class _Ends(ProcessListener):
@@ -285,6 +237,9 @@ class _Monitor(roslaunch.pmon.ProcessMonitor):
             super().unregister(process)
 
 
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f} of {total:.0f} s [{elapsed}<{remaining}]"
+
+
 def _node_name(process_name) -> str:
     """roslaunch appends ``-<number>`` to the node's name."""
     head, dash, number = process_name.rpartition("-")
@@ -304,7 +259,9 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
         # Warnings and errors are shown even so: they go to standard error.
         node.output = "log"
     _ensure_alone([rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes])
-    config.add_param(roslaunch.core.Param(SUPERVISED_PARAMETER, True), verbose=False)
+    config.add_param(
+        roslaunch.core.Param(f"/{EXPERIMENT_PARAMETERS}/supervised", True), verbose=False
+    )
     # roslaunch asks the master without a limit of its own.
     socket.setdefaulttimeout(MASTER_TIMEOUT)
     os.environ[MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
@@ -316,7 +273,11 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:
-        with printing(verbose) as everybody, drive_bar(verbose) as bar:
+        # Without a terminal it shows nothing.
+        hidden, form = verbose or None, "{desc}, {elapsed}"
+        with _printing(verbose) as everybody, tqdm(
+            desc="starting", disable=hidden, leave=False, bar_format=form
+        ) as bar:
             return _Run(config, patience, everybody, bar).outcome()
     finally:
         guardian.kill()
@@ -345,8 +306,6 @@ def _ensure_alone(names) -> None:
 
 
 class _Run:
-    """One run of roslaunch's machinery."""
-
     def __init__(self, config, patience, everybody, bar) -> None:
         self._patience = patience
         self._everybody = everybody
@@ -389,7 +348,9 @@ class _Run:
             # Whoever ends from here on was told to.
             first = self._ends.first
             ended_by_us = self._interrupted or outcome.fault
-            self._ask_for_parameters()
+            # What nodes have left for us; they may have failed a moment ago.
+            outcome.result = outcome.result or self._parameter(RESULT)
+            outcome.failure = self._parameter(FAILURE)
             if first == LEADER and self._ends.codes[LEADER] == 0:
                 self._keep_views()
             self._end()
@@ -401,14 +362,12 @@ class _Run:
         return outcome
 
     def _watch(self) -> None:
-        """Return when the experiment is to end."""
         self._take_in_processes()
         for process in list(self._monitor.procs):
             if _node_name(process.name) in SAVING_NODES:
                 process.sigint_timeout = SAVING_TIMEOUT
         while not (self._interrupted or self._monitor.is_shutdown):
-            if self._outcome.result is None:
-                self._outcome.result = self._parameter(RESULT_PARAMETER)
+            self._outcome.result = self._outcome.result or self._parameter(RESULT)
             if self._ends.first is not None:
                 return
             self._outcome.fault = self._who_is_stopped() or self._is_master_silent()
@@ -439,15 +398,9 @@ class _Run:
 
     def _parameter(self, name):
         try:
-            return ask_master("getParam", name, timeout=self._patience)
+            return ask_master("getParam", f"/{name}", timeout=self._patience)
         except NoAnswerError:
             return None
-
-    def _ask_for_parameters(self) -> None:
-        """Read what nodes have left for us; they may have failed a moment ago."""
-        if self._outcome.result is None:
-            self._outcome.result = self._parameter(RESULT_PARAMETER)
-        self._outcome.failure = self._parameter(FAILURE_PARAMETER)
 
     def _who_is_stopped(self) -> str:
         """Say which node was stopped (SIGSTOP) for too long; end a bystander that was."""
@@ -482,9 +435,16 @@ class _Run:
     def _show_progress(self) -> None:
         if self._bar.disable:
             return
+        bar = self._bar
         with contextlib.suppress(NoAnswerError):
-            progress = ask_master("getParam", PROGRESS_PARAMETER, timeout=self._patience)
-            show_progress(self._bar, progress)
+            # Simulated time and all that is to be simulated; nothing before the drive.
+            progress = ask_master("getParam", f"/{PROGRESS}", timeout=self._patience)
+            if progress is not None:
+                done, bar.total = progress
+                bar.desc = "driving" if done < bar.total - 0.05 else "writing results"
+                bar.bar_format = _BAR
+                bar.n = done
+            bar.refresh()
 
     def _say(self, sentence) -> None:
         self._bar.clear()

@@ -10,8 +10,6 @@ answered there.
 
 from __future__ import annotations
 
-import math
-import os
 import threading
 import time
 from typing import cast
@@ -22,6 +20,7 @@ from geometry_msgs.msg import PoseStamped, TransformStamped
 from nav_msgs.msg import Odometry, Path
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, NavSatFix, NavSatStatus
+from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core import topics
@@ -33,7 +32,6 @@ from imu_simulation_framework.core.robot_names import (
     IMU_FRAME,
     WORLD_FRAME,
 )
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.files import read_gimbal
@@ -44,19 +42,13 @@ from imu_simulation_framework.ros1.messages import (
     odometry_packer,
     publish_packed,
 )
-from imu_simulation_framework.ros1.node import (
-    Node,
-    advertise,
-    folder_of_call,
-    subscribe,
-)
+from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.simulation import ImuErrors
 
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
-_PATH_PERIOD = NANOSECONDS
-"""Of the points of the path [ns]."""
+_PATH_PERIOD = NANOSECONDS  # of the points of the path [ns]
 
 
 class FlightMessages:
@@ -79,9 +71,12 @@ class FlightMessages:
         self._origin = rospy.Publisher(
             topics.GROUND_TRUTH_ORIGIN, NavSatFix, latch=True, queue_size=1
         )
-        self._origin.publish(origin_message(origin))
-        self._of_body = _packer(AIRCRAFT_FRAME)
-        self._of_imu = _packer(IMU_FRAME)
+        latitude, longitude = np.degrees(origin[:2]).tolist()
+        place = NavSatFix(latitude=latitude, longitude=longitude, altitude=float(origin[2]))
+        place.header.frame_id = WORLD_FRAME
+        place.status.status = NavSatStatus.STATUS_FIX
+        self._origin.publish(place)
+        self._of_body, self._of_imu = odometry_packer(AIRCRAFT_FRAME), odometry_packer(IMU_FRAME)
         chain = (AIRCRAFT_FRAME, *GIMBAL_FRAMES, IMU_FRAME)
         pairs = [(WORLD_FRAME, AIRCRAFT_FRAME), *zip(chain, chain[1:])]
         self._stamp = rospy.Time()
@@ -107,11 +102,19 @@ class FlightMessages:
             publish_packed(self._imu_truth, self._of_imu.pack(tick.stamps, tick.imu_truth))
         self._clock.publish(Clock(self._stamp))
         if self._transforms.get_num_connections():
-            self._transforms.publish(self._filled(tick))
+            poses = np.vstack([tick.truth[-1, :7], tick.links, self._antenna])
+            for message, pose in zip(self._message.transforms, poses.tolist()):
+                place, turn = message.transform.translation, message.transform.rotation
+                place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
+            self._transforms.publish(self._message)
         if last >= self._next_point:
             self._next_point = last + _PATH_PERIOD
             self._flown.header.stamp = self._stamp
-            self._flown.poses.append(_pose(tick.truth[-1]))
+            point = PoseStamped(header=Header(frame_id=WORLD_FRAME))
+            place, turn = point.pose.position, point.pose.orientation
+            row = tick.truth[-1, :7].tolist()
+            place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = row
+            self._flown.poses.append(point)
             if self._path.get_num_connections():
                 self._path.publish(self._flown)
 
@@ -121,39 +124,8 @@ class FlightMessages:
         message.header.stamp = self._stamp
         return message
 
-    def _filled(self, tick):
-        poses = np.vstack([tick.truth[-1, :7], tick.links, self._antenna])
-        for message, pose in zip(self._message.transforms, poses.tolist()):
-            place, turn = message.transform.translation, message.transform.rotation
-            place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
-        return self._message
 
-
-def origin_message(origin) -> NavSatFix:
-    """Return where the world's origin is, given as latitude, longitude [rad] and height [m]."""
-    latitude, longitude = np.degrees(origin[:2]).tolist()
-    message = NavSatFix(latitude=latitude, longitude=longitude, altitude=float(origin[2]))
-    message.header.frame_id = WORLD_FRAME
-    message.status.status = NavSatStatus.STATUS_FIX
-    return message
-
-
-def _packer(frame):
-    message = Odometry(child_frame_id=frame)
-    message.header.frame_id = WORLD_FRAME
-    return odometry_packer(message)
-
-
-def _pose(row):
-    message = PoseStamped()
-    message.header.frame_id = WORLD_FRAME
-    place, turn = message.pose.position, message.pose.orientation
-    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = row[:7].tolist()
-    return message
-
-
-WAKE_PERIOD = 0.2
-"""Wall-clock seconds after which a wait looks whether all has ended."""
+WAKE_PERIOD = 0.2  # wall-clock seconds after which a wait looks whether all has ended
 
 
 class AirborneImuNode(Node):
@@ -165,8 +137,6 @@ class AirborneImuNode(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        # Relative paths start where roslaunch was called.
-        os.chdir(folder_of_call(rospy.get_param("~", {})))
         source = str(rospy.get_param("~source", ""))
         if not source:
             raise ConfigurationError(
@@ -175,25 +145,23 @@ class AirborneImuNode(Node):
             )
         self._source = source
         self._wanted = (
-            self._number("duration", 200.0, above=0.0),
-            self._number("flight_rate", 50.0, above=0.0),
-            self._number("start", 0.0),
+            self.number("duration", 200.0, positive=True),
+            self.number("flight_rate", 50.0, positive=True),
+            self.number("start", 0.0),
         )
         gnss = str(rospy.get_param("~gnss", ""))
         self._receiver = read_gnss_specification(gnss) if gnss else None
         self._gnss_on = str(rospy.get_param("~gnss_on", "body"))
         self._gimbal = read_gimbal(str(rospy.get_param("~gimbal", "off")))
         self._chosen = named_imu(str(rospy.get_param("~imu", "ideal")))
-        self._rate = self._number("rate", 100.0, above=0.0)
-        self._seed = self._whole("seed", 1)
-        self._tick = self._number("tick", 0.02, above=0.0)
-        self._factor = self._number("real_time_factor", 1.0)
-        self._listeners = self._whole("listeners", 0)
-        self._timeout = self._number("timeout", 60.0, above=0.0)
+        self._rate = self.number("rate", 100.0, positive=True)
+        self._seed = self.number("seed", 1, whole=True)
+        self._tick = self.number("tick", 0.02, positive=True)
+        self._factor = self.number("real_time_factor", 1.0)
+        self._listeners = self.number("listeners", 0, whole=True)
+        self._timeout = self.number("timeout", 60.0, positive=True)
         self._imu = advertise(topics.IMU, Imu)
-        self._gnss = None
-        if self._receiver is not None:
-            self._gnss = GnssPublisher(self._receiver, on_robot=False)
+        self._gnss = self._receiver and GnssPublisher(self._receiver, on_robot=False)
         self._answers = 0
         self._answered = threading.Condition()
         self._answer = str(rospy.get_param("~answer", ""))
@@ -203,7 +171,11 @@ class AirborneImuNode(Node):
     def run(self):
         """Publish tick by tick until the flight ends."""
         self._prepare()
-        self._wait_for_listeners()
+        self.wait_until(
+            lambda: self._imu.get_num_connections() >= self._listeners,
+            f"{self._listeners} subscribers of {self._imu.resolved_name}",
+            self._timeout,
+        )
         of_gnss = () if self._gnss is None else self._gnss.publishers
         self.wait_for_subscribers(self._imu, *of_gnss, *self._messages.publishers)
         first, last = int(self._flight.stamps[0]), int(self._flight.stamps[-1])
@@ -213,7 +185,12 @@ class AirborneImuNode(Node):
             if self.ended:
                 break
             answers = self._answers
-            self._publish(tick)
+            self._messages.publish(tick)
+            if self._gnss is not None and len(tick.fixes):
+                self._gnss.publish(tick.fixes)
+            # Last, so that who answers it has all the rest.
+            if len(tick.imu_stamps) and self._imu.get_num_connections():
+                self._imu_messages.publish_data(self._imu, tick.imu_stamps, tick.imu)
             if self._factor > 0.0:
                 ahead = 1e-9 * (int(tick.stamps[-1]) - first) / self._factor
                 self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
@@ -245,21 +222,6 @@ class AirborneImuNode(Node):
         self._messages = FlightMessages(self._flight.origin, antenna, on)
         self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
 
-    def _publish(self, tick):
-        self._messages.publish(tick)
-        if self._gnss is not None and len(tick.fixes):
-            self._gnss.publish(tick.fixes)
-        # Last, so that who answers it has all the rest.
-        if len(tick.imu_stamps) and self._imu.get_num_connections():
-            self._imu_messages.publish_data(self._imu, tick.imu_stamps, tick.imu)
-
-    def _wait_for_listeners(self):
-        self.wait_until(
-            lambda: self._imu.get_num_connections() >= self._listeners,
-            f"{self._listeners} subscribers of {self._imu.resolved_name}",
-            self._timeout,
-        )
-
     def _wait_for_answer(self, answers, at):
         deadline = time.monotonic() + self._timeout
         with self._answered:
@@ -275,22 +237,3 @@ class AirborneImuNode(Node):
         with self._answered:
             self._answers += 1
             self._answered.notify()
-
-    def _number(self, name, default, above=None):
-        value = rospy.get_param(f"~{name}", default)
-        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not usable or not math.isfinite(value) or value < 0.0 or value == above:
-            expected = "a number" if above is None else "a positive number"
-            raise ConfigurationError(
-                f"{self.name}: {name} is {shown(value)}, expected {expected}"
-                f"{', not below zero' if above is None else ''}"
-            )
-        return float(value)
-
-    def _whole(self, name, default):
-        value = rospy.get_param(f"~{name}", default)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ConfigurationError(
-                f"{self.name}: {name} is {shown(value)}, expected a whole number, not below zero"
-            )
-        return value

@@ -11,7 +11,7 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.robot_names import WORLD_FRAME
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
-from imu_simulation_framework.drive.tracking.reference import Reference
+from imu_simulation_framework.drive.tracking.controllers import Reference
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.ros1.messages import true_pose
 from imu_simulation_framework.ros1.node import advertise
@@ -48,10 +48,7 @@ class ErrorPublisher(Participant):
         with self._lock:
             self._session.follow(reference)
         # Only the ground truth: nobody commands before everybody is ready.
-        self.wait_until(
-            lambda: self._session.begun,
-            f"the first message on {topics.GROUND_TRUTH}",
-        )
+        self.wait_until(lambda: self._session.begun, f"the first message on {topics.GROUND_TRUTH}")
         self.wait_for_subscribers(self._publisher)
 
     def _on_command(self, _):
@@ -72,9 +69,7 @@ class ErrorPublisher(Participant):
         answer.time_from_start = tracked.time
         for name, value in zip(tracked.error._fields, tracked.error):
             setattr(answer, name, value)
-        for target, pose in (
-            (answer.reference, tracked.reference),
-            (answer.actual, tracked.actual),
-        ):
-            target.x, target.y, target.theta = pose
+        goal, actual = answer.reference, answer.actual
+        goal.x, goal.y, goal.theta = tracked.reference
+        actual.x, actual.y, actual.theta = tracked.actual
         self._publisher.publish(answer)

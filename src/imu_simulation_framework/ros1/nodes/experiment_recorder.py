@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import struct
 import threading
@@ -29,30 +30,16 @@ from imu_simulation_framework.ros1.simulators.interface import (
 )
 
 RECORDED_TOPICS = (
-    topics.CLOCK,
-    topics.TRANSFORMS,
-    topics.STATIC_TRANSFORMS,
-    topics.IMU,
-    topics.IMU_BIAS,
-    topics.IMU_MAG,
-    topics.IMU_CALIBRATION,
-    topics.GROUND_TRUTH,
-    topics.GNSS_FIX,
-    topics.GNSS_VELOCITY,
-    topics.GNSS_HEADING,
-    topics.JOINT_STATES,
-    topics.WHEEL_COMMAND,
-    topics.TRAJECTORY_ERROR,
-    topics.YAW_SIMULATED,
-    topics.YAW_REAL,
-    topics.YAW_GROUND_TRUTH,
-    topics.YAW_ERROR_SIMULATED,
-    topics.YAW_ERROR_REAL,
+    *(topics.CLOCK, topics.TRANSFORMS, topics.STATIC_TRANSFORMS),
+    *(topics.IMU, topics.IMU_BIAS, topics.IMU_MAG, topics.IMU_CALIBRATION, topics.GROUND_TRUTH),
+    *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.JOINT_STATES),
+    *(topics.WHEEL_COMMAND, topics.TRAJECTORY_ERROR),
+    *(topics.YAW_SIMULATED, topics.YAW_REAL, topics.YAW_GROUND_TRUTH),
+    *(topics.YAW_ERROR_SIMULATED, topics.YAW_ERROR_REAL),
 )
 
 
-CHUNK = 64 * 1024
-"""Bytes that are lost at most when the recorder is killed."""
+CHUNK = 64 * 1024  # bytes that are lost at most when the recorder is killed
 
 STATIC_TIMEOUT = 10.0
 """Wall-clock seconds for robot_state_publisher, without which an experiment goes on."""
@@ -79,19 +66,20 @@ class ExperimentRecorder(Participant):
         self._path = ""
         self._session = MessageSession(1.0 / self.configuration.control.rate)
         self._received = 0
-        silent = _topics_without_fixes(experiment_gnss(self.configuration))
-        if not self._simulator.publishes_imu_bias(self.configuration.imu.model):
-            silent.add(topics.IMU_BIAS)
-        if not publishes_magnetic_field(self.configuration, self._simulator):
-            silent.add(topics.IMU_MAG)
-        if not publishes_calibration(self.configuration, self._simulator):
-            silent.add(topics.IMU_CALIBRATION)
+        configuration, simulator = self.configuration, self._simulator
+        gnss = experiment_gnss(configuration)
+        has_heading = gnss is not None and gnss.heading.source != "none"
+        told = {
+            **dict.fromkeys((topics.GNSS_FIX, topics.GNSS_VELOCITY), gnss is not None),
+            topics.GNSS_HEADING: has_heading,
+            topics.IMU_BIAS: simulator.publishes_imu_bias(configuration.imu.model),
+            topics.IMU_MAG: publishes_magnetic_field(configuration, simulator),
+            topics.IMU_CALIBRATION: publishes_calibration(configuration, simulator),
+        }
         inputs = {
-            topic: subscribe(
-                topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message)
-            )
+            topic: subscribe(topic, rospy.AnyMsg, functools.partial(self._on_message, topic))
             for topic in RECORDED_TOPICS
-            if topic not in silent
+            if told.get(topic, True)
         }
         self._static = inputs.pop(topics.STATIC_TRANSFORMS)
         self.inputs = tuple(inputs.values())
@@ -99,17 +87,6 @@ class ExperimentRecorder(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        self._wait_for_static_transforms()
-        duration = self.reference_trajectory().time[-1]
-        self._path = str(self.folder.path(BAG))
-        with self._lock, self._whole_or_not_at_all():
-            self.ensure_not_ended()
-            # Open until the bag is complete.
-            self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
-            self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
-            self._session.ends_after(duration)
-
-    def _wait_for_static_transforms(self) -> None:
         try:
             self.wait_until(
                 lambda: self._static.get_num_connections() > 0,
@@ -118,6 +95,14 @@ class ExperimentRecorder(Participant):
             )
         except SimulatorError as error:
             rospy.logwarn("%s: in the bag, tf does not know the parts of the robot", error)
+        duration = self.reference_trajectory().time[-1]
+        self._path = str(self.folder.path(BAG))
+        with self._lock, self._whole_or_not_at_all():
+            self.ensure_not_ended()
+            # Open until the bag is complete.
+            self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
+            self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
+            self._session.ends_after(duration)
 
     def _on_message(self, topic, message):
         header = message._connection_header
@@ -212,13 +197,6 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             self.fail(str(error))
-
-
-def _topics_without_fixes(gnss) -> set[str]:
-    """Topics of a receiver on which nobody publishes; all of them, without one."""
-    if gnss is None:
-        return {topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING}
-    return {topics.GNSS_HEADING} if gnss.heading.source == "none" else set()
 
 
 def _stamp(message_type: str, serialised: bytes) -> int | None:

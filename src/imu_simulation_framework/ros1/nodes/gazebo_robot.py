@@ -36,20 +36,9 @@ from imu_simulation_framework.ros1.simulators.gazebo import MODEL, READY, plugin
 from imu_simulation_framework.ros1.simulators.interface import call, wait_for_service
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 
-SWITCHING_TIME = 0.5
-"""Wall-clock seconds in which the request to start the controllers has certainly been taken."""
-
-STARTING_SPEED = 1.0
-"""Real-time factor until the robot drives: the nodes need the processor to get ready."""
-
-TRANSFORM_PERIOD = rospy.Duration(0.05)
-"""Simulated time between two transforms."""
-
-CLOCK_CHECK_PERIOD = 1.0
-"""Wall-clock seconds between two looks at simulated time."""
-
-CLOCK_CHECK_TIMEOUT = 2.0
-"""Wall-clock seconds that Gazebo has to say what time it is there."""
+TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between two transforms
+CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two looks at simulated time
+CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds that Gazebo has to say what time it is there
 
 
 def controllers_of(wheel_joints) -> dict[str, dict]:
@@ -91,12 +80,18 @@ class GazeboRobot(Node):
             "unpause_physics",
         ):
             wait_for_service(f"/gazebo/{service}", timeout)
-        set_speed(STARTING_SPEED, self.configuration.simulation.gravity)
+        # Until the robot drives the nodes need the processor to get ready.
+        set_speed(1.0, self.configuration.simulation.gravity)
         # The generic IMU plug-in answers services in the physics thread, and controller_manager's
         # services wait for that thread's next step: while physics runs that is a dead-lock.
         call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
-        self._spawn_terrain()
-        self._spawn_iron()
+        terrain = make_terrain(self.configuration)
+        if terrain is not None:
+            self._spawn("/gazebo/spawn_sdf_model", "bumps", terrain_sdf(terrain), 0.0)
+        environment = make_magnetic_environment(self.configuration)
+        bodies = () if environment is None else (*environment.ellipsoids, *environment.bars)
+        if bodies:
+            self._spawn("/gazebo/spawn_sdf_model", "iron", iron_sdf(bodies), 0.0)
         self._spawn_robot()
         self._start_controllers(timeout)
         self._transforms = rospy.Publisher(topics.TRANSFORMS, TFMessage, queue_size=10)
@@ -107,17 +102,6 @@ class GazeboRobot(Node):
         self._checked_at = time.monotonic()
         rospy.set_param(READY, True)
         return super().run()
-
-    def _spawn_terrain(self) -> None:
-        terrain = make_terrain(self.configuration)
-        if terrain is not None:
-            self._spawn("/gazebo/spawn_sdf_model", "bumps", terrain_sdf(terrain), 0.0)
-
-    def _spawn_iron(self) -> None:
-        environment = make_magnetic_environment(self.configuration)
-        bodies = () if environment is None else (*environment.ellipsoids, *environment.bars)
-        if bodies:
-            self._spawn("/gazebo/spawn_sdf_model", "iron", iron_sdf(bodies), 0.0)
 
     def _spawn(self, service, model, description, height) -> None:
         pose = Pose()
@@ -171,9 +155,10 @@ class GazeboRobot(Node):
             start_asap=True,
             timeout=timeout,
         )
-        # It is answered after the next step: physics goes on when the request has been taken.
+        # It is answered after the next step: physics goes on when the request has certainly been
+        # taken.
         unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
-        going_on = threading.Timer(SWITCHING_TIME, unpause)
+        going_on = threading.Timer(0.5, unpause)
         going_on.start()
         answer = call(switch, request)
         going_on.join()
@@ -181,7 +166,6 @@ class GazeboRobot(Node):
             raise SimulatorError(f"gazebo_ros_control does not start {', '.join(controllers)}")
 
     def _on_command(self, message):
-        """Give each wheel the velocity of its side."""
         if len(message.data) == 2:
             per_side = len(self._robot.wheel_joints) // 2
             data = [velocity for velocity in message.data for _ in range(per_side)]

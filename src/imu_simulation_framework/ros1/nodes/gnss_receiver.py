@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.drive.from_configuration import experiment_gnss
-from imu_simulation_framework.drive.session.positioning import PositioningSession
-from imu_simulation_framework.ros1.messages import GnssPublisher, stamp_of, true_motion_rows
+from imu_simulation_framework.drive.session.sensors import PositioningSession
+from imu_simulation_framework.ros1.messages import GnssPublisher, ground_truth_rows, stamp_of
 from imu_simulation_framework.ros1.participant import Participant
 
 
@@ -43,10 +44,7 @@ class GnssReceiver(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        self.wait_until(
-            lambda: self._received,
-            f"the first message on {topics.GROUND_TRUTH}",
-        )
+        self.wait_until(lambda: self._received, f"the first message on {topics.GROUND_TRUTH}")
         self.wait_for_subscribers(*self._publisher.publishers)
 
     def _on_command(self, _):
@@ -58,7 +56,8 @@ class GnssReceiver(Participant):
     def _on_ground_truth(self, data):
         with self._lock:
             self._received = True
-            fixes = self._session.add(*true_motion_rows([data]))
+            stamps, rows = ground_truth_rows([data])
+            fixes = self._session.add(stamps, *np.split(rows, (3, 7, 10), axis=1))
             if fixes is not None:
                 self._publisher.publish(fixes)
             self.processed(stamp_of(data))

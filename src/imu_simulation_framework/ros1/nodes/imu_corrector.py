@@ -17,25 +17,17 @@ from sensor_msgs.msg import Imu, MagneticField, Temperature
 from imu_simulation_framework.characterisation.calibration.correction import (
     ImuCorrection,
     TriadCorrection,
-)
-from imu_simulation_framework.characterisation.calibration.correction_file import (
     read_imu_correction,
 )
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.ros1.node import (
-    Node,
-    advertise,
-    folder_of_call,
-    subscribe,
-)
+from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 
 RAW_IMU = "imu/data_raw"
 RAW_MAG = "imu/mag_raw"
 MAG = "imu/mag"
 TEMPERATURE = "imu/temperature"
-QUEUE = 100
-"""Messages that wait, before the oldest is dropped."""
+QUEUE = 100  # messages that wait, before the oldest is dropped
 
 _OTHER_UNIT = 1000.0
 _EARTHS_FIELD = 60e-6  # T
@@ -49,15 +41,13 @@ class ImuCorrector(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        # Relative paths start where roslaunch was called.
         path = str(rospy.get_param("~correction", ""))
-        folder = folder_of_call(rospy.get_param("~", {}))
         if not path:
             raise ConfigurationError(
                 f"{self.name}: the private parameter correction names no file, expected what "
                 "calibrate_imu.py has written"
             )
-        self._correction = read_imu_correction(os.path.join(folder, path))
+        self._correction = read_imu_correction(os.path.abspath(path))
         self._temperature: float | None = None
         self._imu = advertise(topics.IMU, Imu)
         self._inputs = [subscribe(RAW_IMU, Imu, self._on_imu, QUEUE)]

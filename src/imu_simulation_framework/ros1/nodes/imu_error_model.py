@@ -21,13 +21,11 @@ from imu_simulation_framework.drive.from_configuration import (
     with_earth_turning,
 )
 from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
+from imu_simulation_framework.drive.session.sensors import AlongTheWay
 from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant
-from imu_simulation_framework.ros1.simulators.interface import (
-    needs_error_model,
-)
+from imu_simulation_framework.ros1.simulators.interface import needs_error_model
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 
 
@@ -62,21 +60,14 @@ class ImuErrorModel(Participant):
         if self._has_field or self._imu.feels_speed:
             robot = load_robot_parameters(self.configuration.robot.parameters or None)
             self._wheel_joints = robot.wheel_joints
-            if not self._has_field:
-                environment = None
+            environment = environment if self._has_field else None
             self._torques_known = environment is None or not environment.motors
-            self._way = AlongTheWay(
-                environment,
-                robot.imu_position,
-                speed=self._imu.feels_speed,
-                torques=not self._torques_known,
-            )
+            speed, torques = self._imu.feels_speed, not self._torques_known
+            self._way = AlongTheWay(environment, robot.imu_position, speed, torques)
         if self._has_field:
             self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
-        self._calibration: CalibrationPublisher | None = None
-        if self._imu.bno055_mode:
-            mode = self._imu.bno055_mode
-            self._calibration = CalibrationPublisher(topics.IMU_CALIBRATION, mode)
+        mode, topic = self._imu.bno055_mode, topics.IMU_CALIBRATION
+        self._calibration = CalibrationPublisher(topic, mode) if mode else None
         self._latitude = self.configuration.simulation.latitude
         self._stamp: int | None = None
         self._truth: Any = None  # of that stamp
@@ -92,14 +83,10 @@ class ImuErrorModel(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        self.wait_until(
-            lambda: self._torques_known,
-            f"the first message on {topics.WHEEL_TORQUES}, of the plug-in for Gazebo",
-        )
-        self.wait_until(
-            lambda: self._stamp is not None,
-            f"the first message on {topics.IMU_IDEAL}",
-        )
+        torques = f"the first message on {topics.WHEEL_TORQUES}, of the plug-in for Gazebo"
+        self.wait_until(lambda: self._torques_known, torques)
+        measured = f"the first message on {topics.IMU_IDEAL}"
+        self.wait_until(lambda: self._stamp is not None, measured)
         self.wait_for_subscribers(self._imu_data, self._imu_bias)
 
     def _on_restart(self, _):
@@ -177,20 +164,19 @@ class ImuErrorModel(Participant):
         stamps = np.full(1 if given is None else len(given), stamp)
         if not len(stamps):
             return
-        bias = (
-            reading.orientation_bias,
-            reading.angular_velocity_bias,
-            reading.specific_force_bias,
+        parts = ("orientation", "angular_velocity", "specific_force")
+        signals, bias = (
+            np.concatenate([getattr(reading, f"{part}{kind}") for part in parts])
+            for kind in ("", "_bias")
         )
-        signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
-        self._messages.publish_bias(self._imu_bias, stamps, np.concatenate(bias))
+        self._messages.publish_bias(self._imu_bias, stamps, bias)
         if self._calibration is not None:
             rate, force = reading.angular_velocity[np.newaxis], reading.specific_force[np.newaxis]
             field = reading.magnetic_field[np.newaxis] if self._has_field else None
             self._calibration.add(stamps[:1], rate, force, field)
         if self._has_field:
             self._messages.publish_field(self._imu_mag, stamps, reading.magnetic_field)
-        self._messages.publish_data(self._imu_data, stamps, np.concatenate(signals))
+        self._messages.publish_data(self._imu_data, stamps, signals)
 
 
 def _truth(message) -> ImuTruth:

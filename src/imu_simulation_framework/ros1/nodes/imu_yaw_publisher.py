@@ -66,7 +66,6 @@ class ImuYawPublisher(Participant):
                 self.needs_nothing()
 
     def _on_error(self, message):
-        """Learn time zero, once."""
         with self._lock:
             self._session.begin(_stamp(message) - round(message.time_from_start * NANOSECONDS))
         self._errors.unregister()
@@ -95,7 +94,6 @@ class ImuYawPublisher(Participant):
 
 
 def _stamp(message) -> int:
-    """When a message's data are of, in ns."""
     return message.header.stamp.to_nsec()
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 
 import rospy
+from geometry_msgs.msg import Vector3
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState, MagneticField
@@ -43,14 +44,7 @@ from imu_simulation_framework.srv import (
 DRIVING = "the robot drives already, and the experiment would mean nothing any more"
 """Why a pose and parameters are refused after the first command."""
 
-HOLD_PERIOD = 0.1
-"""Wall-clock seconds between repetitions of the first tick, until the first command."""
-
-WAKE_PERIOD = 0.2
-"""Wall-clock seconds after which a wait looks whether the experiment has ended."""
-
-WAITING_PERIOD = 5.0
-"""Wall-clock seconds between two lines that say what is waited for."""
+WAKE_PERIOD = 0.2  # wall-clock seconds after which a wait looks whether the experiment has ended
 
 
 class MujocoSimulatorNode(Node):
@@ -90,24 +84,14 @@ class MujocoSimulatorNode(Node):
         self._offer_calibration()
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
 
-    @property
-    def _publishers(self):
-        return (
-            self._clock,
-            self._imu_data,
-            self._imu_bias,
-            self._imu_mag,
-            self._ground_truth,
-            self._joint_states,
-            self._transforms,
-            *(() if self._gnss is None else self._gnss.publishers),
-        )
-
     def run(self):
         """Simulate tick by tick until the experiment ends."""
         self._hold()
         if not self.ended:
-            self.wait_for_subscribers(*self._publishers)
+            of_imu = (self._imu_data, self._imu_bias, self._imu_mag)
+            of_robot = (self._clock, self._ground_truth, self._joint_states, self._transforms)
+            of_gnss = () if self._gnss is None else self._gnss.publishers
+            self.wait_for_subscribers(*of_imu, *of_robot, *of_gnss)
             # Once more for those who were not there before, or before the pose was set.
             with self._lock:
                 self._publish(self._robot.last)
@@ -115,7 +99,10 @@ class MujocoSimulatorNode(Node):
         started = time.monotonic()
         while not self.ended:
             answered = self._commands
-            self._tick()
+            # Published all at the end: a subscriber that wakes up then finds several messages at
+            # once, which costs it, and this node, less than one at a time.
+            with self._lock:
+                self._publish(self._robot.tick(*self._command))
             if factor > 0.0:
                 ahead = self._robot.time / factor
                 self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
@@ -123,12 +110,11 @@ class MujocoSimulatorNode(Node):
         return super().run()
 
     def _hold(self) -> None:
-        """Repeat the first tick until the first command."""
         reported = time.monotonic()
         while not self.ended:
             with self._lock:
                 self._publish(self._robot.last)
-            if self._command_within(HOLD_PERIOD, 0):
+            if self._command_within(0.1, 0):
                 return
             reported = self._report_waiting(reported)
 
@@ -147,26 +133,16 @@ class MujocoSimulatorNode(Node):
                 )
 
     def _command_within(self, period: float, answered: int) -> bool:
-        """Whether there are more than ``answered`` commands within a wall-clock period [s]."""
         with self._command_given:
             return self._command_given.wait_for(lambda: self._commands > answered, period)
 
     def _report_waiting(self, reported: float) -> float:
         """Say now and then what is waited for; return when that was said last."""
         now = time.monotonic()
-        if now - reported < WAITING_PERIOD:
+        if now - reported < 5.0:
             return reported
         rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
         return now
-
-    def _tick(self) -> None:
-        """Simulate one control period, then publish its samples.
-
-        All at the end: a subscriber that wakes up then finds several messages at once, which
-        costs it, and this node, less than one at a time.
-        """
-        with self._lock:
-            self._publish(self._robot.tick(*self._command))
 
     def _publish(self, samples) -> None:
         """Publish samples, and once what belongs to the last one.
@@ -187,12 +163,11 @@ class MujocoSimulatorNode(Node):
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._calibration is not None:
             read, rows = samples.imu_rows()
-            field = samples.magnetic_rows()
-            fields = None if field is None else field[1]
+            _, fields = samples.magnetic_rows() or (None, None)
             self._calibration.add(read, rows[:, 4:7], rows[:, 7:], fields)
         if self._imu_bias.get_num_connections():
             self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
-        if samples.shows_wheels:
+        if len(samples.wheels):
             self._joint_states.publish(messages.joint_states(state))
         if self._transforms.get_num_connections():
             self._transforms.publish(messages.transforms(state))
@@ -215,38 +190,21 @@ class MujocoSimulatorNode(Node):
         A drive in which they are called depends on the moment of the call.
         """
 
-        def answering(response, drift):
+        def offer(name, kind, response, part):
             def answer(request):
+                bias = getattr(request, "bias", Vector3())
                 with self._lock:
                     try:
-                        self._robot.imu.set_drift(**drift(request))
+                        self._robot.imu.set_drift(**{part: (bias.x, bias.y, bias.z)})
                     except FrameworkError as error:
                         raise rospy.ServiceException(str(error)) from error
                 return response()
 
-            return answer
+            rospy.Service(name, kind, answer)
 
-        for name, kind, response, drift in (
-            (
-                topics.IMU_CALIBRATE,
-                Empty,
-                EmptyResponse,
-                lambda _: {"angular_velocity": (0.0,) * 3},
-            ),
-            (
-                topics.IMU_SET_RATE_BIAS,
-                SetBias,
-                SetBiasResponse,
-                lambda request: {"angular_velocity": _numbers(request.bias)},
-            ),
-            (
-                topics.IMU_SET_ACCEL_BIAS,
-                SetBias,
-                SetBiasResponse,
-                lambda request: {"specific_force": _numbers(request.bias)},
-            ),
-        ):
-            rospy.Service(name, kind, answering(response, drift))
+        offer(topics.IMU_CALIBRATE, Empty, EmptyResponse, "angular_velocity")
+        offer(topics.IMU_SET_RATE_BIAS, SetBias, SetBiasResponse, "angular_velocity")
+        offer(topics.IMU_SET_ACCEL_BIAS, SetBias, SetBiasResponse, "specific_force")
 
     def _begin_calibration(self) -> None:
         """Say from now on how far this IMU is calibrated, if it does."""
@@ -259,7 +217,6 @@ class MujocoSimulatorNode(Node):
             self._calibration.restart(mode)
 
     def _on_end_drive(self, _):
-        """No command follows that would have to come in time."""
         self._drive_ended = True
         return EmptyResponse()
 
@@ -288,10 +245,6 @@ class MujocoSimulatorNode(Node):
         except (FrameworkError, *NOT_YAML) as error:
             return SetImuParametersResponse(success=False, message=str(error))
         return SetImuParametersResponse(success=True, message="")
-
-
-def _numbers(vector) -> tuple[float, float, float]:
-    return (vector.x, vector.y, vector.z)
 
 
 def _imu_messages(imu) -> ImuMessages:

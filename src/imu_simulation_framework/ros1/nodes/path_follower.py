@@ -32,12 +32,12 @@ from imu_simulation_framework.ros1.answers import (
 )
 from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.ros1.node import (
-    EXPERIMENT_PARAMETERS,
     POLL_PERIOD,
+    PROGRESS,
+    RESULT,
     Node,
     advertise,
     experiment_parameter,
-    log_remarks,
 )
 from imu_simulation_framework.ros1.simulators.interface import (
     call_service,
@@ -47,29 +47,12 @@ from imu_simulation_framework.ros1.simulators.interface import (
 )
 from imu_simulation_framework.srv import StartStopTime
 
-PROGRESS_PERIOD = 2.0
-"""Wall-clock seconds between two progress lines."""
+PROGRESS_PERIOD = 2.0  # wall-clock seconds between two progress lines
 
-PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
-"""Parameter with the simulated time and the drive's duration [s], for the launcher."""
+PROGRESS_TIMEOUT = 1.0  # wall-clock seconds for the master to take it
 
-PROGRESS_TIMEOUT = 1.0
-"""Wall-clock seconds for the master to take it."""
-
-RESULT = f"{EXPERIMENT_PARAMETERS}/result"
-"""Parameter with folder and prefix of the results, for whoever started the experiment."""
-
-RESTART = "imu_error_model/restart"
-"""Service that has the specified IMU switched on where the robot stands at first."""
-
-STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
-"""Participants with a stop service, in the order in which it is called."""
-
-ROSLAUNCH_TIMEOUT = 30.0
-"""Wall-clock seconds until roslaunch, told to end, tells this node to."""
-
-KEEP_ALIVE_PERIOD = 2.0
-"""Wall-clock seconds between zero commands while the results are written."""
+ROSLAUNCH_TIMEOUT = 30.0  # wall-clock seconds until roslaunch, told to end, tells this node to
+KEEP_ALIVE_PERIOD = 2.0  # wall-clock seconds between zero commands while the results are written
 
 
 class PathFollower(Node):
@@ -125,7 +108,6 @@ class PathFollower(Node):
                 time.sleep(POLL_PERIOD)
 
     def _prepare(self):
-        """Read the recording and write what everybody else reads."""
         if self.configuration.robot.parameters and not self._supervised:
             rospy.logwarn(
                 "%s: tf and rviz show the bundled robot, not the one of %s, which roslaunch does "
@@ -135,8 +117,10 @@ class PathFollower(Node):
             )
         with Apart(*PREPARATION) as preparation:
             drive = preparation.call("read", self.configuration)
-            for remarks in drive.read:
-                log_remarks(remarks)
+            for what_was_read, *found in drive.read:
+                rospy.loginfo("%s", what_was_read)
+                for sentence in found:
+                    rospy.logwarn("%s", sentence)
             for sentence in (*imu_remarks(self.configuration), *drive.warnings):
                 rospy.logwarn("%s", sentence)
             folder = create_result_folder(
@@ -150,7 +134,8 @@ class PathFollower(Node):
             preparation.call("write", folder)
         follower = make_follower(self.configuration, drive.reference)
         self._session = DriveSession(follower)
-        self._trajectory.publish(_message(follower.reference))
+        header = Header(frame_id=WORLD_FRAME)
+        self._trajectory.publish(ReferenceTrajectory(header, *follower.reference.poses()))
         rospy.loginfo(
             "driving %s: %.1f s, %.1f m, with %s; results in %s",
             drive.name,
@@ -186,7 +171,8 @@ class PathFollower(Node):
             self._participants,
         )
         if needs_error_model(settings, self._simulator):
-            restart = rospy.ServiceProxy(RESTART, Trigger)
+            # The specified IMU is switched on where the robot stands at first.
+            restart = rospy.ServiceProxy("imu_error_model/restart", Trigger)
             call_service(restart, silence=self._simulator.silence)
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
@@ -274,7 +260,7 @@ class PathFollower(Node):
             self._publish(0.0, 0.0)
 
     def _call_stop_services(self) -> None:
-        for participant in STOPPED_PARTICIPANTS:
+        for participant in ("experiment_recorder", "result_comparison"):
             if participant not in self._participants:
                 continue
             try:
@@ -288,7 +274,3 @@ class PathFollower(Node):
                 # to end, as whoever started it does now.
                 rospy.logwarn("%s: the drive is over, but the ROS master has ended", self.name)
                 return
-
-
-def _message(reference) -> ReferenceTrajectory:
-    return ReferenceTrajectory(Header(frame_id=WORLD_FRAME), *reference.poses())

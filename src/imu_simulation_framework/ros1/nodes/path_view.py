@@ -15,14 +15,12 @@ from imu_simulation_framework.core.robot_names import WORLD_FRAME
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.node import Node
 
-POINT_DISTANCE = 0.05
-"""Metres from one point of a path to the next."""
+POINT_DISTANCE = 0.05  # metres from one point of a path to the next
 
 ARROW_SCALE = 1e5
 """Newtons, as which rviz draws it, per tesla: Earth's field is an arrow of some five."""
 
-PUBLISHING_PERIOD = 0.5
-"""Wall-clock seconds between two messages with the driven path."""
+PUBLISHING_PERIOD = 0.5  # wall-clock seconds between two messages with the driven path
 
 
 class PathView(Node):
@@ -66,7 +64,6 @@ class PathView(Node):
 
 
 def _append(points, point) -> None:
-    """Add a point that is far enough from the last one."""
     if not points or math.dist(points[-1], point) > POINT_DISTANCE:
         points.append(point)
 

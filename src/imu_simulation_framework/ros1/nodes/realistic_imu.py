@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
 import threading
 import time
 from collections import deque
@@ -26,11 +25,11 @@ from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import String
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
 from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
 from imu_simulation_framework.realistic_imu.truth import (
@@ -40,19 +39,8 @@ from imu_simulation_framework.realistic_imu.truth import (
     OdometryTruth,
 )
 from imu_simulation_framework.recordings.formats.written_bags import read_imu_message
-from imu_simulation_framework.ros1.messages import (
-    CalibrationPublisher,
-    Packer,
-    imu_packer,
-    magnetic_packer,
-    publish_packed,
-)
-from imu_simulation_framework.ros1.node import (
-    Node,
-    advertise,
-    folder_of_call,
-    subscribe,
-)
+from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
+from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.named_imu import named_imu
@@ -92,11 +80,6 @@ def topic_argument(name, required=False) -> str:
     return given
 
 
-def words(name) -> list[str]:
-    """Return the words of an argument."""
-    return str(rospy.get_param(f"~{name}", "")).replace(",", " ").split()
-
-
 def ensure_apart(*outputs: str) -> None:
     """Make sure that nothing is published on a topic that is listened to.
 
@@ -131,37 +114,13 @@ def with_output(errors):
     return dataclasses.replace(errors, output=output)
 
 
-def number(name, default) -> float:
-    """Return an argument that is a number. Raises ConfigurationError: it is none."""
-    value = rospy.get_param(f"~{name}", default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-        raise ConfigurationError(f"realistic_imu: {name} is {value!r}, expected a number")
-    return value
-
-
-TRANSFORM_TIMEOUT = 10.0
-"""Wall-clock seconds for tf to say where the IMU is."""
-
-TELLING_PERIOD = 10.0
-"""Wall-clock seconds between two looks at what was wrong with stamps."""
-
-MAX_BEHIND = 1.0
-"""Simulated seconds that the messages may be behind the clock."""
-
-CLOCK_TIMEOUT = 1.0
-"""Wall-clock seconds to wait for the clock."""
-
-UNUSED = 500
-"""Messages without a reading, of which somebody should know."""
-
-TIMED_MESSAGES = 200
-"""Of which the time is taken that a message costs, once the IMU has begun."""
-
-MAX_SHARE = 0.8
-"""Of the time between two messages that one may take."""
-
-EARLY_FIELDS = 1000
-"""Of an ideal magnetic field, before anything was heard of the IMU."""
+TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
+TELLING_PERIOD = 10.0  # wall-clock seconds between two looks at what was wrong with stamps
+CLOCK_TIMEOUT = 1.0  # wall-clock seconds to wait for the clock
+UNUSED = 500  # messages without a reading, of which somebody should know
+TIMED_MESSAGES = 200  # of which the time is taken that a message costs, once the IMU has begun
+MAX_SHARE = 0.8  # of the time between two messages that one may take
+EARLY_FIELDS = 1000  # of an ideal magnetic field, before anything was heard of the IMU
 
 INPUTS = {"imu": Imu, "gazebo_ros_imu": Imu, "odometry": Odometry}
 
@@ -177,19 +136,11 @@ class RealisticImuNode(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        # Relative paths start where roslaunch was called.
-        os.chdir(folder_of_call(rospy.get_param("~", {})))
         chosen = named_imu(str(rospy.get_param("~specification")))
         for remark in chosen.remarks:
             rospy.logwarn("%s", remark)
         errors = with_output(chosen.errors)
-        rate = number("rate", 0.0)
-        seed = number("seed", 1)
-        if seed != int(seed) or seed < 0 or rate < 0.0:
-            raise ConfigurationError(
-                f"{self.name}: seed is {seed:g} and rate {rate:g}, expected a whole number and a "
-                "rate in Hz, neither below zero"
-            )
+        rate, seed = self.number("rate", 0.0), self.number("seed", 1, whole=True)
         self._kind = str(rospy.get_param("~input_type", "imu"))
         if self._kind not in INPUTS:
             *others, last = INPUTS
@@ -202,7 +153,7 @@ class RealisticImuNode(Node):
         self._surroundings = surroundings(errors, told=is_odometry or bool(pose))
         self._session = RealisticImu(
             errors,
-            int(seed),
+            seed,
             rate=rate or None,
             field=self._surroundings.has_field,
             speed=self._surroundings.has_speed,
@@ -211,8 +162,7 @@ class RealisticImuNode(Node):
         )
         self._frame = str(rospy.get_param("~frame_id", ""))
         self._source: ImuInput | OdometryTruth | None = None
-        self._packer: Packer | None = None
-        self._magnetic_packer: Packer | None = None
+        self._messages: ImuMessages | None = None
         self._use_twist = bool(rospy.get_param("~use_twist", True))
         self._is_oriented = True
         self._is_placed = False
@@ -241,7 +191,8 @@ class RealisticImuNode(Node):
             self.subscribe(topic_argument("magnetic_input"), MagneticField, self._on_field)
         self._efforts = WheelEfforts()
         if self._surroundings.needs_torques:
-            self._efforts = WheelEfforts(*(words(f"{side}_joints") for side in SIDES))
+            names = (str(rospy.get_param(f"~{side}_joints", "")) for side in SIDES)
+            self._efforts = WheelEfforts(*(text.replace(",", " ").split() for text in names))
             # Several may publish states, each of joints of their own.
             subscribe(topic_argument("joint_states"), JointState, self._on_joints)
         callback = self._on_odometry if is_odometry else self._on_imu
@@ -256,7 +207,7 @@ class RealisticImuNode(Node):
     def spin_once(self):
         """Tell what is wrong with the stamps, when there is something new."""
         now = time.monotonic()
-        if self._packer is None and self._heard >= UNUSED:
+        if self._messages is None and self._heard >= UNUSED:
             rospy.logwarn_once(
                 f"{self._input}: {self._heard} messages have come, of which none could be used; "
                 f"nothing is published on {self._output.resolved_name} until there is one"
@@ -274,7 +225,6 @@ class RealisticImuNode(Node):
         self._warn_if_behind()
 
     def close(self):
-        """Tell what was not told yet."""
         self._tell_report()
 
     def _tell_report(self) -> None:
@@ -294,7 +244,7 @@ class RealisticImuNode(Node):
         except rospy.ROSException:
             return  # paused
         behind = (clock.to_nsec() - self._stamp) / NANOSECONDS
-        if behind > MAX_BEHIND:
+        if behind > 1.0:
             rospy.logwarn(
                 "%s is %.1f s behind the simulation: let %s have fewer messages a second, or let "
                 "the simulation run slower",
@@ -306,7 +256,7 @@ class RealisticImuNode(Node):
     def _on_imu(self, data):
         begun = time.perf_counter()
         self._take_imu(data)
-        if self._packer is not None and len(self._timed) < TIMED_MESSAGES:
+        if self._messages is not None and len(self._timed) < TIMED_MESSAGES:
             self._timed.append(time.perf_counter() - begun)
             if len(self._timed) == TIMED_MESSAGES:
                 self._warn_if_too_slow()
@@ -336,7 +286,7 @@ class RealisticImuNode(Node):
             if self._is_oriented and self._source.has_orientation is False:
                 self._is_oriented = False
                 self._session.without_orientation()
-                self._packer = None
+                self._messages = None
             for known in truths:
                 self._take(self._surroundings.add(*known))
             self._tell_fields()
@@ -375,9 +325,8 @@ class RealisticImuNode(Node):
                 return  # nothing was heard of the IMU
             if not self._is_placed:
                 self._is_placed = True
-                self._surroundings.mount(
-                    self._mounting(message.child_frame_id, topic_argument("pose")).lever_arm
-                )
+                mounting = self._mounting(message.child_frame_id, topic_argument("pose"))
+                self._surroundings.mount(mounting.lever_arm)
             self._tell_pose(message)
 
     def _on_field(self, message):
@@ -391,9 +340,8 @@ class RealisticImuNode(Node):
         while self._early_fields:
             message = self._early_fields.popleft()
             if self._field_mounting is None:
-                self._field_mounting = self._mounting(
-                    message.header.frame_id, topic_argument("magnetic_input")
-                )
+                topic = topic_argument("magnetic_input")
+                self._field_mounting = self._mounting(message.header.frame_id, topic)
             b = message.magnetic_field
             field = np.array((b.x, b.y, b.z))
             if not self._field_mounting.is_none:
@@ -425,14 +373,13 @@ class RealisticImuNode(Node):
         self._take(self._surroundings.add_pose(stamp, place, (q.x, q.y, q.z, q.w), speed))
 
     def _take(self, truths) -> None:
-        """Let the IMU measure, and publish what it says."""
         readings = [known for pair in truths for known in self._session.add(*pair)]
         if readings:
             self._publish(readings)
 
     def _publish(self, readings) -> None:
-        if self._packer is None:
-            self._packer = self._begin()
+        if self._messages is None:
+            self._messages = self._begin()
         oriented = self._session.gives_orientation
         rows = [
             (
@@ -443,16 +390,16 @@ class RealisticImuNode(Node):
             for _, reading in readings
         ]
         stamps = np.array([stamp for stamp, _ in readings])
-        publish_packed(self._output, self._packer.pack(stamps, np.array(rows)))
+        self._messages.publish_data(self._output, stamps, np.array(rows))
         fields = None
-        if self._magnetic_packer is not None:
+        if self._surroundings.has_field:
             fields = np.array([reading.magnetic_field for _, reading in readings])
-            publish_packed(self._magnetic_output, self._magnetic_packer.pack(stamps, fields))
+            self._messages.publish_field(self._magnetic_output, stamps, fields)
         if self._calibration is not None:
             signals = np.array(rows)
             self._calibration.add(stamps, signals[:, 4:7], signals[:, 7:], fields)
 
-    def _begin(self) -> Packer:
+    def _begin(self) -> ImuMessages:
         """Say what is done, and return what writes messages."""
         described = {"input": self._input, "frame_id": self._frame, **self._session.describe()}
         if self._surroundings.has_field:
@@ -460,10 +407,6 @@ class RealisticImuNode(Node):
                 described["magnetic_input"] = topic_argument("magnetic_input")
             else:
                 described["magnetic_environment"] = str(rospy.get_param("~magnetic_environment"))
-            field = MagneticField()
-            field.header.frame_id = self._frame
-            field.magnetic_field_covariance = list(self._session.magnetic_covariance())
-            self._magnetic_packer = magnetic_packer(field)
         self._errors.publish(String(data=json.dumps(described, sort_keys=True)))
         rospy.loginfo(
             "%s: %s of %s at %g Hz, in frame %s",
@@ -473,14 +416,10 @@ class RealisticImuNode(Node):
             1.0 / described["period"],
             self._frame,
         )
-        message = Imu()
-        message.header.frame_id = self._frame
-        (
-            message.orientation_covariance,
-            message.angular_velocity_covariance,
-            message.linear_acceleration_covariance,
-        ) = map(list, self._session.covariances())
-        return imu_packer(message)
+        of_field = (
+            self._session.magnetic_covariance() if self._surroundings.has_field else 9 * (0.0,)
+        )
+        return ImuMessages(self._session.covariances(), of_field, self._frame)
 
     def _mounting(self, frame, topic) -> Mounting:
         """Return where the IMU is on what is published on a topic, as tf says it."""

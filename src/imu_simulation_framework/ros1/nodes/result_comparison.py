@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from typing import Any
@@ -20,10 +21,9 @@ from imu_simulation_framework.drive.from_configuration import (
     imu_model_and_parameters,
 )
 from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.drive.session.recording import RecordingSession
-from imu_simulation_framework.drive.session.results import write_results
+from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
+from imu_simulation_framework.drive.summary import terminal_table
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.report.terminal_table import terminal_table
 from imu_simulation_framework.ros1.messages import (
     ground_truth_rows,
     heading_row,
@@ -42,11 +42,7 @@ from imu_simulation_framework.ros1.simulators.interface import (
     publishes_magnetic_field,
 )
 
-LEADER_ENDING_TIMEOUT = 30.0
-"""Wall-clock seconds: how much longer silence is borne than by path_follower, which says why."""
-
-MESSAGES_AT_ONCE = 10
-"""So many are kept as they came; fewer than a killed process may lose anyway."""
+MESSAGES_AT_ONCE = 10  # so many are kept as they came; fewer than a killed process may lose anyway
 
 
 class ResultComparison(Participant):
@@ -65,11 +61,8 @@ class ResultComparison(Participant):
         self._gnss = experiment_gnss(self.configuration)
         self._session = RecordingSession(1.0 / self.configuration.control.rate, self._gnss)
         robot = load_robot_parameters(self.configuration.robot.parameters or None)
-        self._wheel_joints = robot.wheel_joints
-        self._imu_messages: list[bytes] = []
-        self._truth_messages: list[bytes] = []
-        self._wheel_messages: list[bytes] = []
-        self._magnetic_messages: list[bytes] = []
+        of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
+        self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
         self._supervised = experiment_parameter("supervised", False)
@@ -81,16 +74,18 @@ class ResultComparison(Participant):
         self._refusal = ""
         self.inputs = (
             self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
-            self.subscribe(topics.IMU, Imu, self._on_imu, raw=True),
-            self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
-            self.subscribe(topics.JOINT_STATES, JointState, self._on_wheels, raw=True),
+            self._keep(topics.IMU, Imu, imu_rows, self._session.add_imu),
+            self._keep(
+                topics.GROUND_TRUTH, Odometry, ground_truth_rows, self._session.add_ground_truth
+            ),
+            self._keep(topics.JOINT_STATES, JointState, of_wheels, self._session.add_wheels),
             self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
         )
         if publishes_magnetic_field(self.configuration, self._simulator):
-            field = self.subscribe(topics.IMU_MAG, MagneticField, self._on_magnetic_field, raw=True)
-            self.inputs = (*self.inputs, field)
+            add = self._session.add_magnetic_field
+            self.inputs += (self._keep(topics.IMU_MAG, MagneticField, magnetic_rows, add),)
         if self._gnss is not None:
-            self.inputs = (*self.inputs, *self._subscribe_to_receiver())
+            self.inputs += tuple(self._subscribe_to_receiver())
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
@@ -140,43 +135,31 @@ class ResultComparison(Participant):
         with self._lock:
             self._session.add_command(*message.data)
 
-    def _on_imu(self, data):
-        self._keep(self._imu_messages, data)
+    def _keep(self, topic, message_type, read, add):
+        """Listen to a topic; some messages are read at once, which costs little more than one."""
+        messages: list[bytes] = []
+        self._kept.append((messages, read, add))
 
-    def _on_ground_truth(self, data):
-        self._message_at = time.monotonic()
-        self._keep(self._truth_messages, data)
-        self.processed(stamp_of(data))
+        def keep(data):
+            if topic == topics.GROUND_TRUTH:
+                self._message_at = time.monotonic()
+            with self._lock:
+                self._received += 1
+                messages.append(data)
+                if len(messages) >= MESSAGES_AT_ONCE:
+                    self._read_messages()
+            if topic == topics.GROUND_TRUTH:
+                self.processed(stamp_of(data))
 
-    def _on_magnetic_field(self, data):
-        self._keep(self._magnetic_messages, data)
-
-    def _on_wheels(self, data):
-        self._keep(self._wheel_messages, data)
-
-    def _keep(self, messages, data) -> None:
-        """Keep a message as it came; some are read at once, which costs little more than one."""
-        with self._lock:
-            self._received += 1
-            messages.append(data)
-            if len(messages) >= MESSAGES_AT_ONCE:
-                self._read_messages()
+        return self.subscribe(topic, message_type, keep, raw=True)
 
     def _read_messages(self) -> None:
         """Record what has come; the lock is held."""
-        for messages, read, add in (
-            (self._magnetic_messages, magnetic_rows, self._session.add_magnetic_field),
-            (self._imu_messages, imu_rows, self._session.add_imu),
-            (self._truth_messages, ground_truth_rows, self._session.add_ground_truth),
-            (self._wheel_messages, self._wheel_rows, self._session.add_wheels),
-        ):
+        for messages, read, add in self._kept:
             if messages:
                 samples = read(messages)
                 messages.clear()
                 add(*samples)
-
-    def _wheel_rows(self, messages):
-        return wheel_rows(messages, self._wheel_joints)
 
     def _on_error(self, data):
         with self._lock:
@@ -221,7 +204,8 @@ class ResultComparison(Participant):
     def spin_once(self):
         if self._stopping.is_set():
             self._write_once()
-        timeout = self.configuration.simulation.command_timeout + LEADER_ENDING_TIMEOUT
+        # Silence is borne longer than by path_follower, which says why.
+        timeout = self.configuration.simulation.command_timeout + 30.0
         if self._commanded_at is None or self._session.over:
             return
         silent = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)
@@ -283,7 +267,6 @@ class ResultComparison(Participant):
                 )
 
     def _write(self) -> None:
-        """Write what was recorded: tables, summary, figures."""
         configuration = self.configuration
         ended = time.monotonic()
         summary = write_results(

@@ -17,8 +17,7 @@ from imu_simulation_framework.msg import ImuYaw
 from imu_simulation_framework.report import colours
 from imu_simulation_framework.ros1.node import Node
 
-DRAWING_PERIOD = 0.1
-"""Wall-clock seconds from one picture to the next."""
+DRAWING_PERIOD = 0.1  # wall-clock seconds from one picture to the next
 
 _TRUTH = {"color": colours.LIVE_TRUTH, "linewidth": 4}
 _REAL = {"color": colours.REAL}
@@ -103,10 +102,7 @@ class YawView(Node):
         for line, samples in self._curves:
             known = list(samples)
             self._drawn += len(known)
-            line.set_data(
-                [stamp for stamp, _ in known],
-                [math.degrees(yaw) for _, yaw in known],
-            )
+            line.set_data([stamp for stamp, _ in known], [math.degrees(yaw) for _, yaw in known])
         for axes in self._axes:
             axes.relim()
             axes.autoscale_view()

@@ -38,8 +38,7 @@ from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.simulators.interface import SimulatorInterface, call
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 
-MAX_LAG = 2.0
-"""Control periods that simulated time may be ahead of the last answered message."""
+MAX_LAG = 2.0  # control periods that simulated time may be ahead of the last answered message
 
 MAX_LAG_OF_PARTICIPANTS = 10.0
 """Control periods that it may be ahead of a node that takes part: half a second at 20 Hz, of which
@@ -56,8 +55,7 @@ REPEAT_PERIOD = 1.0
 
 PACE_PERIOD = 0.01
 
-NO_LIMIT = rospy.Time(0xFFFFFFFF, 999999999)
-"""Later than any simulated time."""
+NO_LIMIT = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
 
 
 class GazeboPace:
@@ -67,10 +65,8 @@ class GazeboPace:
     is driven by commands for where it was seconds ago, and who records falls behind until messages
     are lost. The plug-in of the ground truth holds physics at the limit. It moves on with the
     commands that are answered, and with what the participants report on ``experiment/progress``.
-    Raises SimulatorError: nobody listens to the limits.
-
-    ``control_period``: simulated seconds from one command to the next; ``timeout``: wall-clock
-    seconds for Gazebo to listen.
+    Raises SimulatorError: nobody listens to the limits. ``control_period``: simulated seconds from
+    one command to the next; ``timeout``: wall-clock seconds for Gazebo to listen.
     """
 
     def __init__(self, control_period: float, timeout: float = 10.0) -> None:
@@ -99,7 +95,6 @@ class GazeboPace:
         """Have physics wait at the next control period until everybody has taken in all of before.
 
         Raises SimulatorError: somebody is not there in time, or Gazebo does not answer.
-
         ``sampling_period``: simulated seconds from one sample of the ground truth, and of the IMU,
         to the next; ``participants`` (sequence of str): names of the nodes that report their
         progress; ``timeout``: wall-clock seconds that they have.
@@ -127,8 +122,6 @@ class GazeboPace:
             self._say(limit)
 
     def _wait_for(self, participants, stamp, deadline) -> None:
-        """Wait until all have taken in what is newer than a stamp [s]."""
-
         def behind() -> list[str]:
             with self._lock:
                 return [name for name in participants if self._progress.get(name, 0.0) <= stamp]
@@ -241,8 +234,7 @@ def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
         raise SimulatorError(f"Gazebo did not take its update rate: {answer.status_message}")
 
 
-MODEL = "robot"
-"""Name of the robot's model in Gazebo."""
+MODEL = "robot"  # name of the robot's model in Gazebo
 
 READY = "gazebo_robot/ready"
 """Parameter that is true once the robot stands in the world and its controllers run."""
@@ -257,8 +249,7 @@ HECTOR_KEYS = {
 }
 """What each sensor of Hector's plug-in is told online."""
 
-REST_SPEED = 1e-3
-"""A robot slower than this [m/s, rad/s] stands."""
+REST_SPEED = 1e-3  # a robot slower than this [m/s, rad/s] stands
 
 SETTLED_SAMPLES = 50
 """IMU samples that have to pass, the robot standing, until a jump of its pose has left no trace."""
@@ -300,7 +291,8 @@ class GazeboInterface(SimulatorInterface):
             (self.imu_topic, Imu, "its IMU plug-in, of hector_gazebo_plugins or gazebo_plugins,"),
         ):
             try:
-                rospy.wait_for_message(topic, message_type, timeout=_left(deadline))
+                left = max(0.1, deadline - time.monotonic())
+                rospy.wait_for_message(topic, message_type, timeout=left)
             except rospy.ROSException:
                 raise SimulatorError(
                     f"Gazebo: nothing on {topic} after {timeout:g} s; {what} is missing"
@@ -426,10 +418,6 @@ class GazeboInterface(SimulatorInterface):
         pace, self._pace = self._pace, None
         if pace is not None:
             pace.end()
-
-
-def _left(deadline) -> float:
-    return max(0.1, deadline - time.monotonic())
 
 
 def _wait(condition, deadline, what) -> None:

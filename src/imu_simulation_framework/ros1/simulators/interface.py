@@ -35,8 +35,7 @@ from imu_simulation_framework.ros1.answers import (
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.srv import SetImuParameters, SetPose
 
-CALL_TIMEOUT = 30.0
-"""Wall-clock seconds that a simulator has for an answer."""
+CALL_TIMEOUT = 30.0  # wall-clock seconds that a simulator has for an answer
 
 
 class SimulatorInterface(ABC):
@@ -143,14 +142,8 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
     """Call a service ``<node>/...`` that answers with ``success`` and ``message``.
 
     It may take long: it is waited for as long as its node lives. Raises SimulatorError: it is not
-    there, breaks off, shows no life, or answers with a failure.
-
-    Parameters
-    ----------
-    *arguments
-        Of the service.
-    silence : float
-        Wall-clock seconds without a sign of life.
+    there, breaks off, shows no life, or answers with a failure. ``*arguments``: of the service;
+    ``silence``: wall-clock seconds without a sign of life.
     """
     name = service.resolved_name
     asked = Background(service, *arguments)
@@ -180,9 +173,6 @@ SET_POSE = "mujoco_simulator/set_pose"
 SET_IMU_PARAMETERS = "mujoco_simulator/set_imu_parameters"
 END_DRIVE = "mujoco_simulator/end_drive"
 
-END_DRIVE_TIMEOUT = 2.0
-"""Wall-clock seconds that the simulator has to learn that no command follows."""
-
 
 class MujocoSimulatorInterface(SimulatorInterface):
     """Speaks to ``mujoco_simulator.py`` through its services."""
@@ -201,13 +191,13 @@ class MujocoSimulatorInterface(SimulatorInterface):
         call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
 
     def set_imu_parameters(self, model, parameters, seed):
-        call_service(
-            rospy.ServiceProxy(SET_IMU_PARAMETERS, SetImuParameters),
-            model,
-            yaml.safe_dump(_plain(parameters)),
-            seed,
-            silence=self.silence,
-        )
+        # Numbers are written so that they read back equal.
+        plain = {
+            name: to_mapping(value) if isinstance(value, ImuSpecification) else value
+            for name, value in parameters.items()
+        }
+        proxy = rospy.ServiceProxy(SET_IMU_PARAMETERS, SetImuParameters)
+        call_service(proxy, model, yaml.safe_dump(plain), seed, silence=self.silence)
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
         self._drives = True
@@ -217,15 +207,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
         if self._drives:
             self._drives = False
             with contextlib.suppress(SimulatorError):
-                call(rospy.ServiceProxy(END_DRIVE, Empty), timeout=END_DRIVE_TIMEOUT)
-
-
-def _plain(parameters):
-    """Parameters as values that YAML knows; numbers are written so that they read back equal."""
-    return {
-        name: to_mapping(value) if isinstance(value, ImuSpecification) else value
-        for name, value in parameters.items()
-    }
+                call(rospy.ServiceProxy(END_DRIVE, Empty), timeout=2.0)
 
 
 SIMULATOR_INTERFACES = {
@@ -235,15 +217,13 @@ SIMULATOR_INTERFACES = {
 """Name in config.ini -> module and class; imported only when it is used, since Gazebo's messages
 are only where it is."""
 
-LIFELESS = 3.0
-"""Command time-outs without a sign of life, after which a node is given up: it may compute."""
-
 
 def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
     """Return the interface of the simulator that the configuration names."""
     module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
     simulator = getattr(importlib.import_module(f"{__package__}.{module}"), class_name)()
-    simulator.silence = LIFELESS * configuration.simulation.command_timeout
+    # Longer than for a command: a node may compute.
+    simulator.silence = 3.0 * configuration.simulation.command_timeout
     if needs_error_model(configuration, simulator):
         simulator.imu_topic = topics.IMU_IDEAL
     return simulator

@@ -6,7 +6,7 @@ no place in a specification; whoever writes gets the list of what the format can
 Each format has ``read(path, rate) -> Reading``; ``rate`` is the samples' [Hz] where the file does
 not state it, and :class:`.ConfigurationError` is raised with file and line where a value is
 missing, no number or out of range, or where nobody states the rate. Unless it is only read it also
-has ``write(specification, rate, options) -> Writing``, with the rate for which it is written.
+has ``write(draft) -> str``, which returns the file without its comment.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import printable
-from imu_simulation_framework.core.sentences import shown as shown_text
+from imu_simulation_framework.core.sentences import printable, shown
 from imu_simulation_framework.sensors.formats.xml import Tag
 from imu_simulation_framework.sensors.imu_specification import (
     CONDITIONS,
@@ -30,6 +29,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     is_topic,
 )
+from imu_simulation_framework.sensors.noise.densities import driven_std
 
 AXES = ("x", "y", "z")
 
@@ -51,23 +51,15 @@ class Writing(NamedTuple):
 class WriteOptions(NamedTuple):
     """What a format may need beside the specification.
 
-    Parameters
-    ----------
-    random_walk_time : float or None
-        Correlation time [s] at which a format without random walk, but with a Gauss-Markov bias,
-        shall say a random walk.
-    yaw_drift : (float, float) or None
-        Standard deviation [rad] and correlation time [s] of the yaw's own drift, which Hector's
-        plug-in has.
-    walk_of_instability : bool or None
-        Whether a bias instability is said as the random walk that would lift the Allan deviation of
-        the white noise to the same lowest point, where there is no random walk.
-    inflation : float or None
-        Factor by which all noise is written larger than it is (:func:`.inflated`), in any format.
-    subsampled : bool or None
-        Whether the samples that are written for are picked from the sensor's without a filter, so
-        that each keeps the standard deviation of the sensor's own; otherwise the sensor decimates
-        ideally, and white noise keeps its density. In any format.
+    ``random_walk_time``: correlation time [s] at which a format without random walk, but with a
+    Gauss-Markov bias, shall say a random walk. ``yaw_drift``: standard deviation [rad] and
+    correlation time [s] of the yaw's own drift, which Hector's plug-in has.
+    ``walk_of_instability``: whether a bias instability is said as the random walk that would lift
+    the Allan deviation of the white noise to the same lowest point, where there is no random walk.
+    ``inflation``: factor by which all noise is written larger than it is (:func:`.inflated`), in
+    any format. ``subsampled``: whether the samples that are written for are picked from the
+    sensor's without a filter, so that each keeps the standard deviation of the sensor's own;
+    otherwise the sensor decimates ideally, and white noise keeps its density. In any format.
     """
 
     random_walk_time: float | None = None
@@ -101,10 +93,9 @@ def read_rate(stated: float | None, given: float | None, where: str) -> float:
 def topic_of(tag: Tag | None, remarks: list[str]) -> str:
     """Return the topic that a tag says, empty for none; of what is none remarks get a sentence."""
     text = "" if tag is None else tag.text.strip()
-    if not text or is_topic(text):
+    if tag is None or not text or is_topic(text):
         return text
-    assert tag is not None
-    remarks.append(f"Line {tag.line}: <{tag.name}> says {shown_text(text)}, no topic; left out.")
+    remarks.append(f"Line {tag.line}: <{tag.name}> says {shown(text)}, no topic; left out.")
     return ""
 
 
@@ -128,17 +119,6 @@ def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
     if specification.magnetometer is not None and "magnetometer" not in said:
         sentences.append("the magnetometer cannot be said in this format.")
     return sentences
-
-
-def without_fusion(specification: ImuSpecification, simulator: str, said: set[str]) -> list[str]:
-    """Return a sentence if a specification has a fused orientation, for one that has the truth."""
-    said.add("output.orientation_reference")
-    if specification.output.orientation_reference == "truth":
-        return []
-    return [
-        f"output.orientation_reference = fusion cannot be said: {simulator} gives out the true "
-        "orientation, whose yaw does not drift."
-    ]
 
 
 def quoted(value) -> str:
@@ -169,6 +149,107 @@ def _has_effect(specification, part_name, name) -> bool:
     return True
 
 
+class Draft:
+    """What is being written of a specification, and sentences on what of it is not.
+
+    ``rate``: for which it is written [Hz]. ``said``: parameters that the format says, as of
+    :func:`unsaid`. ``notes``: further lines of the file's comment.
+    """
+
+    def __init__(self, specification: ImuSpecification, rate: float, options: WriteOptions):
+        self.specification, self.rate, self.options = specification, rate, options
+        self.said: set[str] = set()
+        self.remarks: list[str] = []
+        self.notes: list[str] = []
+
+    def one_value(self, name: str, values=None) -> float:
+        """Return one value of a parameter for three axes, with a remark where they differ.
+
+        That is their root mean square, which keeps the power of all three together. ``name``:
+        ``gyroscope.white_noise``. ``values``: in place of the specification's.
+        """
+        if values is None:
+            triad, _, parameter = name.partition(".")
+            values = getattr(getattr(self.specification, triad), parameter)
+        values = tuple(float(value) for value in values)
+        if len(set(values)) == 1:
+            return values[0]
+        mean = float(np.sqrt(np.mean(np.square(values))))
+        self.remarks.append(
+            f"{name} = {quoted(values)} differs between the axes, for which this format has one "
+            f"number: their root mean square {mean:.6g} is written."
+        )
+        return mean
+
+    def slow_bias(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return what a format with one Gauss-Markov process per axis says of slow errors.
+
+        That is the triad's Gauss-Markov process. If it has none, but a random walk, and a
+        correlation time is among the options, it is the process with that time and the random
+        walk's driving density, which is the random walk for times well below the correlation time.
+
+        Returns ``sigma``, ``time`` (3,): standard deviation, and correlation time [s].
+        """
+        triad, given = getattr(self.specification, name), self.options.random_walk_time
+        time: Any = np.full(3, 1000.0 if given is None else given)
+        if any(triad.gauss_markov_sigma) or not any(triad.random_walk):
+            self.said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
+            if any(triad.gauss_markov_sigma):
+                time = np.array(triad.gauss_markov_time)
+            return np.array(triad.gauss_markov_sigma), time
+        self.said.add(f"{name}.random_walk")
+        walk = f"{name}.random_walk = {quoted(triad.random_walk)}"
+        if given is None:
+            self.remarks.append(
+                f"{walk} cannot be said in this format; with a correlation time it is said as a "
+                "bias that begins like it."
+            )
+            return np.zeros(3), time
+        self.remarks.append(
+            f"{walk} is said as a bias with a correlation time of {given:g} s, which is the same "
+            "for times well below that only."
+        )
+        return driven_std(triad.random_walk, time), time
+
+    def one_slow_bias(self, name: str) -> tuple[float, float]:
+        """Return :meth:`slow_bias` as one standard deviation and one correlation time [s].
+
+        Where the axes differ the first is the root mean square, the second the mean over the axes
+        that have a bias, with a remark.
+        """
+        sigmas, times = self.slow_bias(name)
+        of_biases = times[sigmas > 0.0]
+        if not len(of_biases):
+            return 0.0, float(times[0])
+        sigma = self.one_value(f"{name}.gauss_markov_sigma", sigmas)
+        if len(set(of_biases)) == 1:
+            return sigma, float(of_biases[0])
+        mean = float(np.mean(of_biases))
+        self.remarks.append(
+            f"{name}.gauss_markov_time = {quoted(tuple(map(float, times)))} differs between the "
+            f"axes, for which this format has one number: their mean {mean:.6g} is written."
+        )
+        return sigma, mean
+
+    def leave_fusion(self, simulator: str):
+        """Remark on a fused orientation, for a simulator that gives out the true one."""
+        self.said.add("output.orientation_reference")
+        if self.specification.output.orientation_reference != "truth":
+            self.remarks.append(
+                f"output.orientation_reference = fusion cannot be said: {simulator} gives out the "
+                "true orientation, whose yaw does not drift."
+            )
+
+    def finished(self, format_name: str, body: str) -> Writing:
+        """Return the file: a comment with all that the format does not say, and the body."""
+        self.remarks += unsaid(self.specification, self.said)
+        lines = [f"{self.specification.name}: IMU parameters in the format {format_name}."]
+        if self.remarks:
+            lines.append("Not said here, or not as it was:")
+            lines.extend(f"- {sentence}" for sentence in self.remarks)
+        return Writing(commented([*lines, *self.notes], body), self.remarks)
+
+
 # What stands in the files of one format and hardly in those of another.
 _TELLING = {
     "kalibr": re.compile(rb"^\s*gyroscope_noise_density\s*:", re.MULTILINE),
@@ -189,20 +270,17 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return lower[found[0]] if found else None
 
 
-def unknown_tag(tag, known: Iterable[str], fault: str, meant: str | None = None) -> str:
-    """Return a remark on a tag that says nothing here, with the known one that is most like it.
+def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], meant: str = ""):
+    """Remark on tags that say nothing here, each with the known one that is most like it.
 
-    Parameters
-    ----------
-    tag : Tag
-    fault : str
-        With ``{}`` where the tag shall stand.
-    meant : str, optional
-        The known tag that it stands for, where likeness does not tell.
+    ``fault``: with ``{}`` where the tag shall stand. ``meant``: the known one, if likeness does not
+    tell.
     """
-    near = meant or nearest(tag.name, known)
-    hint = "." if near is None else f"; did you mean <{near}>?"
-    return f"Line {tag.line}: {fault.format(f'<{tag.name}>')}; left out{hint}"
+    for tag in tags:
+        if tag.name not in known:
+            near = meant or nearest(tag.name, known)
+            hint = "." if near is None else f"; did you mean <{near}>?"
+            remarks.append(f"Line {tag.line}: {fault.format(f'<{tag.name}>')}; left out{hint}")
 
 
 def looks_like(content: bytes, claimed: str) -> str | None:
@@ -216,33 +294,20 @@ def number(value) -> str:
     return repr(float(value))
 
 
-def yaml_comment(lines: Sequence[str]) -> str:
-    """Return lines as comments of a YAML file."""
-    return "".join(f"# {printable(line)}\n" for line in lines)
-
-
-def xml_comment(lines: Sequence[str]) -> str:
-    """Return lines as one comment of an XML file, in which two hyphens may not touch."""
-    if not lines:
-        return ""
+def commented(lines: Sequence[str], body: str) -> str:
+    """Return a file of YAML or XML with lines as its first comment."""
+    if not body.lstrip().startswith("<"):
+        return "".join(f"# {printable(line)}\n" for line in lines) + body
     inside = ""
     for line in map(printable, lines):
+        # Two hyphens may not touch there.
         while "--" in line:
             line = line.replace("--", "- -")
         inside += f"  {line.rstrip('-')}\n"
-    return f"<!--\n{inside}-->\n"
+    return f"<!--\n{inside}-->\n{body}" if lines else body
 
 
 def tag(name: str, content, indent: int = 1) -> str:
     """Return a line with a tag around a text, a number, or several with spaces between them."""
     text = content if isinstance(content, str) else " ".join(map(number, np.ravel(content)))
     return f"{'  ' * indent}<{name}>{escape(text)}</{name}>\n"
-
-
-def heading(specification, format_name: str, remarks: Sequence[str]) -> list[str]:
-    """Return the lines of the comment that a written file begins with."""
-    lines = [f"{specification.name}: IMU parameters in the format {format_name}."]
-    if remarks:
-        lines.append("Not said here, or not as it was:")
-        lines.extend(f"- {sentence}" for sentence in remarks)
-    return lines

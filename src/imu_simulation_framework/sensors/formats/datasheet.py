@@ -48,23 +48,14 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.formats.base import (
-    NO_OPTIONS,
+    Draft,
     Reading,
-    WriteOptions,
-    Writing,
-    heading,
     imu_reading,
     number,
     read_rate,
-    unsaid,
-    yaml_comment,
 )
 from imu_simulation_framework.sensors.formats.yaml import YamlMapping, read_mapping
-from imu_simulation_framework.sensors.imu_specification import (
-    IMU_TRIADS,
-    ImuSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
 from imu_simulation_framework.sensors.noise.densities import (
     density_of_one_sided,
     density_of_rms,
@@ -170,16 +161,14 @@ def _in_si(entry, key, triad, kind):
     return tuple(size * factor for size in sizes)
 
 
-def write(
-    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
-) -> Writing:
+def write(draft: Draft) -> str:
     """Return a datasheet form with one-sided densities in the units that datasheets use."""
-    name = specification.name.replace("'", "''")
-    lines = [f"name: '{name}'\n", f"rate: {number(rate)}  # Hz\n"]
-    said = {"output.rate", "white_noise", "bias_instability"}
-    said.update(parameter for parameter, _ in _PLAIN.values() if parameter != "temperature_bias")
+    name = draft.specification.name.replace("'", "''")
+    lines = [f"name: '{name}'\n", f"rate: {number(draft.rate)}  # Hz\n"]
+    draft.said = {"output.rate", "white_noise", "bias_instability"}
+    draft.said.update(p for p, _ in _PLAIN.values() if p != "temperature_bias")
     for name in IMU_TRIADS:
-        triad = getattr(specification, name)
+        triad = getattr(draft.specification, name)
         entries = []
         if any(triad.white_noise):
             density = one_sided_density(triad.white_noise)
@@ -195,13 +184,11 @@ def write(
             if value is None or not any(value) or min(value) < 0.0:
                 continue
             entries += _entry(key, "value", value, name, kind)
-            said.add(f"{name}.{parameter}")
+            draft.said.add(f"{name}.{parameter}")
         if entries:
             lines.append(f"{name}:\n")
             lines.extend(f"  {line}\n" for line in entries)
-    remarks = unsaid(specification, said)
-    comment = yaml_comment(heading(specification, "datasheet", remarks))
-    return Writing(comment + "".join(lines), remarks)
+    return "".join(lines)
 
 
 def _entry(key, value_key, values, triad, kind, *more):

@@ -1,4 +1,4 @@
-"""Files of estimators, as YAML: Kalibr, OpenVINS, EuRoC and Kimera-VIO, VINS, ORB-SLAM3.
+"""Files of estimators: Kalibr, OpenVINS, EuRoC and Kimera-VIO, VINS, ORB-SLAM3, imu_utils.
 
 Kalibr's imu.yaml has white noise and random walk of both sensors, one number for three axes:
 
@@ -48,6 +48,29 @@ key                                     ours
 
 The numbers of these two are tuned for an estimator, often ten times what the sensor has. They are
 read only.
+
+imu_utils writes ``NAME_imu_param.yaml``, the Allan analysis of a recording at rest: for ``Gyr``
+[rad/s] and ``Acc`` [m/s^2], below ``x-axis``, ``y-axis``, ``z-axis`` and, the mean of them,
+``avg-axis``:
+
+==================== ==================================================================
+key                  ours
+==================== ==================================================================
+``gyr_n``, ``acc_n`` ``white_noise * sqrt(rate)``: of a sample; until May 2018
+                     ``white_noise`` itself
+``gyr_w``, ``acc_w`` lowest point of the Allan deviation: ``0.664 bias_instability``
+``name``             ``name``
+==================== ==================================================================
+
+Its readme calls the second a random walk by its unit, and many a configuration of Kalibr or VINS
+takes it for one; what is computed is the minimum of the fitted Allan deviation over the averaging
+times (``getBiasInstability`` in ``src/gyr_lib/fitallan_gyr.cpp`` and ``src/acc_lib``). There is no
+random walk K in the file. The first is the fitted Allan deviation at 1 s times the root of the
+recording's rate (``getWhiteNoise``), which the file does not state. The factor came with commit
+7262b35 of May 2018: older files, and what the readme shows, are without it. As the minimum of a
+curve cannot be above its value at 1 s, a file with ``n / sqrt(rate)`` well below w can only be an
+older one. Source: github.com/gaowenliang/imu_utils. It is read only; the tool writes what it
+measured.
 """
 
 from __future__ import annotations
@@ -56,30 +79,25 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown as shown_text
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.sensors.formats.base import (
-    NO_OPTIONS,
+    AXES,
+    Draft,
     Reading,
-    WriteOptions,
-    Writing,
-    heading,
     imu_reading,
     number,
     quoted,
     read_rate,
-    unsaid,
-    yaml_comment,
 )
-from imu_simulation_framework.sensors.formats.gaussian_noise import one_value
 from imu_simulation_framework.sensors.formats.yaml import read_mapping
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    TriadSpecification,
-    is_topic,
-)
-from imu_simulation_framework.sensors.noise.densities import driving_density
+from imu_simulation_framework.sensors.imu_specification import TriadSpecification, is_topic
+from imu_simulation_framework.sensors.noise.densities import density_of_samples, driving_density
+from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
+from imu_simulation_framework.sensors.triads import TRIADS
 
 _KALIBR = {
     triad: (f"{triad}_noise_density", f"{triad}_random_walk")
@@ -90,13 +108,11 @@ _ORB_SLAM3 = {
     "gyroscope": ("IMU.NoiseGyro", "IMU.GyroWalk"),
     "accelerometer": ("IMU.NoiseAcc", "IMU.AccWalk"),
 }
-_FREQUENCY = "IMU.Frequency"
 _TUNED = (
     "These numbers are tuned for an estimator and often far above what the sensor has; for the "
     "sensor's own take a recording at rest (allan_analysis.py) or the datasheet."
 )
 _PLACE = ("rostopic", "model")
-_FILE_OF_OPENVINS = "relative_config_imu"
 _RATES = ("update_rate", "rate_hz")
 _INFLATION = (
     "These are the sensor's own numbers, at rest. Kalibr's wiki (IMU Noise Model) recommends "
@@ -112,8 +128,8 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     """
     values = read_mapping(path)
     remarks = []
-    if _FILE_OF_OPENVINS in values:
-        named = Path(path).parent / values.text(_FILE_OF_OPENVINS)
+    if "relative_config_imu" in values:
+        named = Path(path).parent / values.text("relative_config_imu")
         remarks.append(f"The IMU's parameters are those of {named}, which this file names.")
         values = read_mapping(named)
     inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
@@ -130,7 +146,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     values.require(needed, (*_PLACE, *_RATES))
     topic = values.text("rostopic").strip() if "rostopic" in values else ""
     if topic and not is_topic(topic):
-        remarks.append(f"rostopic says {shown_text(topic)}, no topic; left out.")
+        remarks.append(f"rostopic says {shown(topic)}, no topic; left out.")
         topic = ""
     sample_rate = read_rate(
         values.positive(stated[0]) if stated else None, rate, f"{path}: {_RATES[0]} is missing"
@@ -142,9 +158,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     return imu_reading(sample_rate, _triads(values, _KALIBR), remarks, topic=topic)
 
 
-def write_kalibr(
-    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
-) -> Writing:
+def write_kalibr(draft: Draft) -> str:
     """Return Kalibr's imu.yaml for a specification.
 
     Kalibr's random walk has no end. Where the specification has none, but a Gauss-Markov bias,
@@ -152,39 +166,34 @@ def write_kalibr(
     correlation time. Raises :class:`.ConfigurationError` where a number is zero that Kalibr needs
     to be above.
     """
-    remarks: list[str] = []
     lines = []
-    said = {"white_noise", "output.rate", "output.topic"}
+    draft.said = {"white_noise", "output.rate", "output.topic"}
     for name, keys in _KALIBR.items():
-        triad = getattr(specification, name)
-        noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
+        triad = getattr(draft.specification, name)
+        noise = draft.one_value(f"{name}.white_noise")
         if any(triad.random_walk):
-            walk = one_value(triad.random_walk, f"{name}.random_walk", remarks)
-            said.add(f"{name}.random_walk")
+            walk = draft.one_value(f"{name}.random_walk")
+            draft.said.add(f"{name}.random_walk")
         else:
             if any(triad.gauss_markov_sigma):
-                remarks.append(
+                draft.remarks.append(
                     f"{name}.gauss_markov_sigma = {quoted(triad.gauss_markov_sigma)} is said as a "
                     "random walk with its driving density, which is the same for times well below "
                     f"its correlation time of {quoted(triad.gauss_markov_time)} s only."
                 )
             density = driving_density(triad.gauss_markov_sigma, triad.gauss_markov_time)
-            walk = one_value(density, f"{name}.random_walk", remarks)
-            said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
+            walk = draft.one_value(f"{name}.random_walk", density)
+            draft.said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
         for key, ours, value in zip(keys, ("white_noise", "random_walk"), (noise, walk)):
             if value <= 0.0:
                 raise ConfigurationError(
                     f"Kalibr needs a positive {key}, but the specification's {name}.{ours} is 0."
                 )
             lines.append(f"{key}: {number(value)}\n")
-    lines.append(f"rostopic: {specification.output.topic or topics.in_root(topics.IMU)}\n")
-    lines.append(f"update_rate: {number(rate)}\n")
-    remarks += unsaid(specification, said)
-    lines_above = heading(specification, "kalibr", remarks)
-    if options.inflation is None:
-        lines_above.append(_INFLATION)
-    comment = yaml_comment(lines_above)
-    return Writing(comment + "".join(lines), remarks)
+    lines.append(f"rostopic: {draft.specification.output.topic or topics.in_root(topics.IMU)}\n")
+    lines.append(f"update_rate: {number(draft.rate)}\n")
+    draft.notes = [_INFLATION] if draft.options.inflation is None else []
+    return "".join(lines)
 
 
 def read_vins(path, rate: float | None = None) -> Reading:
@@ -202,8 +211,8 @@ def read_vins(path, rate: float | None = None) -> Reading:
 def read_orb_slam3(path, rate: float | None = None) -> Reading:
     """Read the noise in a configuration of ORB-SLAM3, which states its rate."""
     values = read_mapping(path)
-    values.require((*sum(_ORB_SLAM3.values(), ()), _FREQUENCY))
-    return imu_reading(values.positive(_FREQUENCY), _triads(values, _ORB_SLAM3), [_TUNED])
+    values.require((*sum(_ORB_SLAM3.values(), ()), "IMU.Frequency"))
+    return imu_reading(values.positive("IMU.Frequency"), _triads(values, _ORB_SLAM3), [_TUNED])
 
 
 def _triads(values, keys, divisor=1.0) -> dict[str, Any]:
@@ -214,3 +223,63 @@ def _triads(values, keys, divisor=1.0) -> dict[str, Any]:
         )
         for triad, (noise, walk) in keys.items()
     }
+
+
+_SENSORS = {"gyroscope": "Gyr", "accelerometer": "Acc"}
+_MEAN = "avg-axis"
+# The minimum is looked for at averaging times beside 1 s, and may by chance be slightly above.
+_SURELY_BELOW = 0.8
+
+
+def read_imu_utils(path, rate: float | None = None) -> Reading:
+    """Read the parameters that imu_utils found in a recording of this rate."""
+    values = read_mapping(path)
+    values.require(_SENSORS.values(), ("type", "name"))
+    sample_rate = read_rate(
+        None, rate, f"{path}: the noise is that of samples, whose rate imu_utils does not state"
+    )
+    remarks: list[str] = []
+    found = {
+        name: _read_sensor(values, TRIADS[name].unit, key, *_VINS[name], remarks)
+        for name, key in _SENSORS.items()
+    }
+    root = float(np.sqrt(sample_rate))
+    of_samples = all(np.all(n / root >= _SURELY_BELOW * w) for n, w in found.values())
+    remarks.append(
+        f"gyr_n and acc_n were divided by sqrt({sample_rate:g} Hz), the rate of the recording; "
+        "imu_utils from before May 2018 writes them without that factor."
+        if of_samples
+        else "gyr_n and acc_n were taken for densities, as imu_utils wrote them until May 2018: as "
+        f"those of samples at {sample_rate:g} Hz they would be below the lowest point of their "
+        "own Allan deviation, gyr_w or acc_w."
+    )
+    remarks.append(
+        "gyr_w and acc_w are the lowest points of the Allan deviations, so bias instabilities and "
+        "no random walks; imu_utils states no random walk."
+    )
+    triads = {
+        name: TriadSpecification(
+            white_noise=density_of_samples(n, sample_rate) if of_samples else n,
+            bias_instability=w / FLICKER_PLATEAU,
+        )
+        for name, (n, w) in found.items()
+    }
+    name = values.text("name") if "name" in values else "imu"
+    return imu_reading(sample_rate, triads, remarks, name)
+
+
+def _read_sensor(values, unit, key, noise, minimum, remarks):
+    """Return the two numbers of a sensor's axes, (3,) each."""
+    sensor = values.mapping(key)
+    if "unit" in sensor and sensor.text("unit").strip() != unit:
+        raise sensor.error("unit", f"is {shown(sensor.text('unit'))}, but must be {unit!r}")
+    axes = [f"{axis}-axis" for axis in AXES]
+    if not any(axis in sensor for axis in axes):
+        sensor.require([_MEAN])
+        remarks.append(f"{key}: the mean over the axes stands for each of them.")
+        axes = [_MEAN] * 3
+    sensor.require(axes, ("unit", _MEAN))
+    rows = [sensor.mapping(axis) for axis in axes]
+    for row in rows:
+        row.require((noise, minimum))
+    return tuple(np.array([row.positive(name) for row in rows]) for name in (noise, minimum))

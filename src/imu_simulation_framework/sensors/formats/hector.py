@@ -36,51 +36,34 @@ from dataclasses import replace
 import numpy as np
 
 from imu_simulation_framework.sensors.formats.base import (
-    NO_OPTIONS,
+    Draft,
     Reading,
-    WriteOptions,
-    Writing,
-    heading,
     imu_reading,
+    note_unknown,
     quoted,
     read_rate,
     tag,
     topic_of,
-    unknown_tag,
-    unsaid,
-    xml_comment,
 )
-from imu_simulation_framework.sensors.formats.gaussian_noise import slow_bias
 from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
 from imu_simulation_framework.sensors.imu_models.plugins import (
     drift_parameters,
     drift_stationary_std,
 )
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 from imu_simulation_framework.sensors.noise.densities import density_of_samples, sampled_std
 
 LIBRARY = "libhector_gazebo_ros_imu.so"
 _SENSORS = {"rate": "gyroscope", "accel": "accelerometer"}
 _ERRORS = ("GaussianNoise", "Drift", "DriftFrequency", "Offset", "ScaleError")
-_PLACE = (
-    "robotNamespace",
-    "bodyName",
-    "frameId",
-    "topicName",
-    "biasTopicName",
-    "serviceName",
-    "updateRate",
-    "updatePeriod",
-    "updateOffset",
-    "gaussianNoise",
-    "alwaysOn",
-)
+_KNOWN = {f"{prefix}{error}" for prefix in _SENSORS for error in _ERRORS}
+_YAW = {f"yaw{error}" for error in _ERRORS}
 _MOUNTING = ("xyzOffset", "rpyOffset")
+_PLACE = (
+    *("robotNamespace", "bodyName", "frameId", "topicName", "biasTopicName", "serviceName"),
+    *("updateRate", "updatePeriod", "updateOffset", "gaussianNoise", "alwaysOn"),
+)
 _DEFAULT_FREQUENCY = 1.0 / 3600.0
-_OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 
 
 def read(path, rate: float | None = None) -> Reading:
@@ -93,12 +76,10 @@ def read(path, rate: float | None = None) -> Reading:
     )
     remarks: list[str] = []
     triads = {name: _read_triad(plugin, prefix, sample_rate) for prefix, name in _SENSORS.items()}
-    common = plugin.child("gaussianNoise")
-    if common is not None and common.size() != 0.0:
-        density = float(density_of_samples(common.size(), sample_rate))
-        triads = {
-            name: replace(triad, white_noise=(density,) * 3) for name, triad in triads.items()
-        }
+    common = plugin.inside("gaussianNoise", Tag.size)
+    if common != 0.0:
+        density = float(density_of_samples(common, sample_rate))
+        triads = {name: replace(triad, white_noise=density) for name, triad in triads.items()}
     _note_the_rest(plugin, sample_rate, remarks)
     topic = topic_of(plugin.child("topicName"), remarks)
     return imu_reading(sample_rate, triads, remarks, topic=topic)
@@ -106,16 +87,19 @@ def read(path, rate: float | None = None) -> Reading:
 
 def _stated_rate(plugin):
     # The plug-in lets the period, if there is one, replace the rate; zero is each physics step.
-    rate, period = (plugin.child(name) for name in ("updateRate", "updatePeriod"))
-    if period is not None and period.size() > 0.0:
-        return 1.0 / period.size()
-    return None if rate is None or period is not None else rate.size() or None
+    period = plugin.inside("updatePeriod", Tag.size, None)
+    if period is not None:
+        return 1.0 / period if period > 0.0 else None
+    return plugin.inside("updateRate", Tag.size) or None
 
 
 def _read_triad(plugin, prefix, rate):
-    noise = _numbers(plugin, f"{prefix}GaussianNoise", Tag.sizes, 0.0)
-    drift = _numbers(plugin, f"{prefix}Drift", Tag.sizes, 0.0)
-    frequency = _numbers(plugin, f"{prefix}DriftFrequency", Tag.sizes, _DEFAULT_FREQUENCY)
+    def axes(error, read=Tag.sizes, default=0.0):
+        # The plug-in reads a vector; of a single number it would not fill all three axes.
+        return plugin.inside(f"{prefix}{error}", lambda tag: read(tag, 3), (default,) * 3)
+
+    noise, drift = axes("GaussianNoise"), axes("Drift")
+    frequency = axes("DriftFrequency", default=_DEFAULT_FREQUENCY)
     if any(value > 0.0 and not f > 0.0 for value, f in zip(drift, frequency)):
         raise plugin.require(f"{prefix}DriftFrequency").error(
             "must be above 0 where there is a drift"
@@ -123,47 +107,38 @@ def _read_triad(plugin, prefix, rate):
     # Without a drift its frequency says nothing, and may be zero.
     unused = TriadSpecification().gauss_markov_time[0]
     frequency = [f if value > 0.0 else 1.0 / unused for value, f in zip(drift, frequency)]
-    scale = np.diag(_numbers(plugin, f"{prefix}ScaleError", Tag.numbers, 1.0)) - np.eye(3)
+    scale = np.diag(axes("ScaleError", Tag.numbers, 1.0)) - np.eye(3)
     return TriadSpecification(
         white_noise=density_of_samples(noise, rate),
         gauss_markov_sigma=drift_stationary_std(drift, frequency, 1.0 / rate),
         gauss_markov_time=1.0 / np.array(frequency),
-        turn_on_bias=_numbers(plugin, f"{prefix}Offset", Tag.numbers, 0.0),
+        turn_on_bias=axes("Offset", Tag.numbers),
         scale_factor_and_misalignment=scale,
     )
 
 
-def _numbers(plugin, name, read, default):
-    # The plug-in reads a vector; of a single number it would not fill all three axes.
-    found = plugin.child(name)
-    return (default,) * 3 if found is None else read(found, 3)
-
-
 def _note_the_rest(plugin, rate, remarks):
-    known = {f"{prefix}{error}" for prefix in _SENSORS for error in _ERRORS}
-    yaw = {f"yaw{error}" for error in _ERRORS}
     for child in plugin.children:
-        if child.name in yaw:
+        if child.name in _YAW:
             child.number()
         elif child.name in _MOUNTING:
             if any(child.numbers(3)):
                 remarks.append(
                     f"Line {child.line}: <{child.name}> is how the sensor is mounted; left out."
                 )
-        elif child.name not in known and child.name not in _PLACE:
-            names = (*known, *yaw, *_PLACE, *_MOUNTING)
+        elif child.name not in _KNOWN and child.name not in _PLACE:
+            names = {*_KNOWN, *_YAW, *_PLACE, *_MOUNTING}
             # Robots that others ship have a heading where the plug-in reads a yaw.
             of_yaw = child.name.replace("heading", "yaw", 1)
-            meant = of_yaw if of_yaw in yaw else None
-            remarks.append(unknown_tag(child, names, "the plug-in does not know {}", meant))
-    offset, noise = (plugin.child(f"yaw{error}") for error in ("Offset", "GaussianNoise"))
-    for found in (offset, noise):
+            meant = of_yaw if of_yaw in _YAW else ""
+            note_unknown([child], names, "the plug-in does not know {}", remarks, meant)
+    for error in ("Offset", "GaussianNoise"):
+        found = plugin.child(f"yaw{error}")
         if found is not None and found.number() != 0.0:
             remarks.append(f"Line {found.line}: <{found.name}> is no sensor's error; left out.")
     drift = plugin.child("yawDrift")
     if drift is not None and drift.size() != 0.0:
-        given = plugin.child("yawDriftFrequency")
-        frequency = _DEFAULT_FREQUENCY if given is None else given.positive()
+        frequency = plugin.inside("yawDriftFrequency", Tag.positive, _DEFAULT_FREQUENCY)
         std = float(drift_stationary_std(drift.number(), frequency, 1.0 / rate))
         remarks.append(
             f"Line {drift.line}: <yawDrift>, no sensor's error, was left out; at {rate:g} Hz it is "
@@ -172,56 +147,46 @@ def _note_the_rest(plugin, rate, remarks):
         )
 
 
-def write(
-    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
-) -> Writing:
+def write(draft: Draft) -> str:
     """Return a ``<plugin>`` with the parameters for this sample rate."""
-    said = {"output.rate", "output.topic", "output.orientation_reference"}
-    said.update(("white_noise", "turn_on_bias", "scale_factor_and_misalignment"))
-    topic = specification.output.topic
-    remarks: list[str] = []
-    tags = (tag("topicName", topic) if topic else "") + tag("updateRate", rate)
+    rate, output = draft.rate, draft.specification.output
+    draft.said = {"output.rate", "output.topic", "output.orientation_reference", "white_noise"}
+    draft.said.update(("turn_on_bias", "scale_factor_and_misalignment"))
+    tags = (tag("topicName", output.topic) if output.topic else "") + tag("updateRate", rate)
     for prefix, name in _SENSORS.items():
-        triad = getattr(specification, name)
-        bias = slow_bias(triad, name, options.random_walk_time, said, remarks)
-        drift, frequency = np.transpose([_drift(*axis, 1.0 / rate) for axis in zip(*bias)])
+        triad = getattr(draft.specification, name)
+        bias = zip(*draft.slow_bias(name))
+        drift, frequency = np.transpose([_drift(*axis, 1.0 / rate) for axis in bias])
         errors = np.array(triad.scale_factor_and_misalignment)
-        if np.any(errors[_OFF_DIAGONAL]):
-            remarks.append(
+        if np.any(errors[~np.eye(3, dtype=bool)]):
+            draft.remarks.append(
                 f"{name}.scale_factor_and_misalignment = "
                 f"{quoted(triad.scale_factor_and_misalignment)}: only its diagonal can be said in "
                 "this format."
             )
-        tags += (
-            tag(f"{prefix}GaussianNoise", sampled_std(triad.white_noise, rate))
-            + tag(f"{prefix}Drift", drift)
-            + tag(f"{prefix}DriftFrequency", frequency)
-            + tag(f"{prefix}Offset", triad.turn_on_bias)
-            + tag(f"{prefix}ScaleError", 1.0 + np.diag(errors))
-        )
+        noise, scale = sampled_std(triad.white_noise, rate), 1.0 + np.diag(errors)
+        values = (noise, drift, frequency, triad.turn_on_bias, scale)
+        tags += "".join(tag(f"{prefix}{error}", value) for error, value in zip(_ERRORS, values))
     yaw = "does not drift unless its drift is stated"
-    if options.yaw_drift is None:
+    if draft.options.yaw_drift is None:
         tags += tag("yawDrift", 0.0)
     else:
-        sigma, time = options.yaw_drift
+        sigma, time = draft.options.yaw_drift
         yaw = f"drifts by {sigma:g} rad with a correlation time of {time:g} s"
         of_yaw, frequency = drift_parameters(sigma, time, 1.0 / rate)
         tags += tag("yawDrift", of_yaw) + tag("yawDriftFrequency", frequency)
-    reference = specification.output.orientation_reference
-    remarks.append(
-        f"output.orientation_reference = {reference} cannot be said: the plug-in turns the true "
-        f"orientation by the accelerometer's bias, and by a yaw of its own that {yaw}."
+    draft.remarks.append(
+        f"output.orientation_reference = {output.orientation_reference} cannot be said: the "
+        "plug-in turns the true orientation by the accelerometer's bias, and by a yaw of its own "
+        f"that {yaw}."
     )
-    remarks.extend(unsaid(specification, said))
-    missing = "bodyName and frameId" if topic else "bodyName, frameId and topicName"
-    comment = [
-        *heading(specification, "hector", remarks),
+    missing = "bodyName and frameId" if output.topic else "bodyName, frameId and topicName"
+    draft.notes = [
         f"The drifts are for {rate:g} Hz and no other rate. When the plug-in is loaded with them,",
         "drift begins far too large; load it with XDrift 0 and set the drift afterwards through",
         f"dynamic_reconfigure. Add {missing} of the robot.",
     ]
-    text = f'<plugin name="imu_hector" filename="{LIBRARY}">\n{tags}</plugin>\n'
-    return Writing(xml_comment(comment) + text, remarks)
+    return f'<plugin name="imu_hector" filename="{LIBRARY}">\n{tags}</plugin>\n'
 
 
 def _drift(sigma, time, period):

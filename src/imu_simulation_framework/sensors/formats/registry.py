@@ -11,7 +11,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -24,29 +24,25 @@ from imu_simulation_framework.sensors.files import (
     load_imu_specification,
     read_imu_specification,
 )
-from imu_simulation_framework.sensors.formats import (
-    datasheet,
-    estimators,
-    hector,
-    imu_utils,
-    rotors,
-    sdf,
-)
+from imu_simulation_framework.sensors.formats import datasheet, estimators, hector, rotors, sdf
 from imu_simulation_framework.sensors.formats.base import (
     NO_OPTIONS,
+    Draft,
     Reading,
     WriteOptions,
     Writing,
+    commented,
     looks_like,
-    xml_comment,
-    yaml_comment,
-)
-from imu_simulation_framework.sensors.formats.gaussian_noise import (
-    with_noise_of_picked_samples,
-    with_walk_of_instability,
+    quoted,
 )
 from imu_simulation_framework.sensors.formats.xml import read_bytes
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
+from imu_simulation_framework.sensors.noise.densities import (
+    density_of_samples,
+    random_walk_of_minimum,
+    sampled_std,
+)
+from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Format:
 
     description: str
     read: Callable[..., Reading]
-    write: Callable[..., Writing] | None = None
+    write: Callable[[Draft], str] | None = None
     options: tuple[str, ...] = ()
 
 
@@ -63,9 +59,9 @@ def _read_own(path, rate=None) -> Reading:
     return Reading(load_imu_specification(path), [])
 
 
-def _write_own(specification, rate, options=NO_OPTIONS) -> Writing:
-    output = replace(specification.output, rate=float(rate))
-    return Writing(imu_specification_text(replace(specification, output=output)), [])
+def _write_own(draft) -> str:
+    output = replace(draft.specification.output, rate=float(draft.rate))
+    return imu_specification_text(replace(draft.specification, output=output))
 
 
 _FOR_ALL = ("inflation", "subsampled")
@@ -78,7 +74,9 @@ FORMATS = {
         estimators.write_kalibr,
         ("walk_of_instability",),
     ),
-    "imu_utils": Format("what imu_utils finds in a recording (read only)", imu_utils.read),
+    "imu_utils": Format(
+        "what imu_utils finds in a recording (read only)", estimators.read_imu_utils
+    ),
     "vins": Format("configuration of VINS-Mono or VINS-Fusion (read only)", estimators.read_vins),
     "orb_slam3": Format("configuration of ORB-SLAM3 (read only)", estimators.read_orb_slam3),
     "sdf": Format(
@@ -104,17 +102,11 @@ def read_imu_parameters(
 ) -> Reading:
     """Read IMU parameters in one of the formats.
 
-    Parameters
-    ----------
-    format_name : str
-        A key of ``FORMATS``.
-    rate : float, optional
-        The samples' rate where the file does not state it [Hz].
+    Raises :class:`.ConfigurationError`: the format is unknown, or the file is not what the format
+    asks for.
 
-    Raises
-    ------
-    ConfigurationError
-        The format is unknown, or the file is not what the format asks for.
+    ``format_name``: a key of ``FORMATS``. ``rate``: the samples' rate where the file does not state
+    it [Hz].
     """
     source = _format(format_name)
     try:
@@ -147,6 +139,9 @@ def write_imu_parameters(
 ) -> Writing:
     """Return the text of a file in one of the formats.
 
+    Raises :class:`.ConfigurationError`: the format is unknown or only read, has no use for an
+    option, or needs something that the specification does not have.
+
     Parameters
     ----------
     format_name : str
@@ -155,12 +150,6 @@ def write_imu_parameters(
         Rate of the samples for which it is written [Hz]; by default the specification's.
     comment : sequence of str
         Lines that the file begins with, as its comment.
-
-    Raises
-    ------
-    ConfigurationError
-        The format is unknown or only read, has no use for an option, or needs something that the
-        specification does not have.
     """
     target = _format(format_name)
     if target.write is None:
@@ -173,7 +162,7 @@ def write_imu_parameters(
     remarks: list[str] = []
     rate = values.output.rate if rate is None else rate
     if options.subsampled:
-        values = with_noise_of_picked_samples(values, rate)
+        values = _with_noise_of_picked_samples(values, rate)
         remarks.append(
             f"white_noise is that of samples picked at {rate:g} Hz without a filter: each has the "
             "standard deviation that the sensor's own have."
@@ -185,13 +174,59 @@ def write_imu_parameters(
             "Model) recommends for estimators with a low-cost sensor."
         )
     if options.walk_of_instability:
-        values, more = with_walk_of_instability(values)
-        remarks += more
+        values = _with_walk_of_instability(values, remarks)
+    draft = Draft(values, rate, options)
     with np.errstate(over="ignore", invalid="ignore"):
-        writing = target.write(values, rate, options)
-    write_comment = xml_comment if writing.text.lstrip().startswith("<") else yaml_comment
+        body = target.write(draft)
+    # Our own format has nothing that it does not say.
+    text, more = (body, []) if target.write is _write_own else draft.finished(format_name, body)
     lines = [*comment, *(f"- {remark}" for remark in remarks)]
-    return Writing(write_comment(lines) + writing.text, remarks + writing.remarks)
+    return Writing(commented(lines, text), remarks + more)
+
+
+def _with_noise_of_picked_samples(specification, rate) -> ImuSpecification:
+    """Return a specification whose samples at a slower rate [Hz] are as noisy as its own are.
+
+    Of a sensor that filters before it decimates, a sample at the slower rate has less white noise:
+    ``N * sqrt(rate)``. Where samples are merely left out, each keeps its standard deviation, and so
+    the density is larger by the root of how many there were for each (Kalibr's wiki, IMU Noise
+    Model).
+    """
+    own = specification.output.rate
+    if not rate < own:
+        raise ConfigurationError(
+            f"samples at {rate:g} Hz cannot be picked from those of a sensor that has {own:g} Hz; "
+            "expected a rate below that."
+        )
+    triads: dict[str, Any] = {}
+    for name in IMU_TRIADS:
+        triad = getattr(specification, name)
+        white = density_of_samples(sampled_std(triad.white_noise, own), rate)
+        triads[name] = replace(triad, white_noise=white)
+    return replace(specification, **triads)
+
+
+def _with_walk_of_instability(specification, remarks) -> ImuSpecification:
+    """Return a specification with random walks in place of its bias instabilities.
+
+    The walk is that of :func:`.random_walk_of_minimum` for the plateau 0.664 B. A triad that has a
+    random walk already, or an axis of a bias instability without white noise, stays what it is.
+    """
+    triads: dict[str, Any] = {}
+    for name in IMU_TRIADS:
+        triad = getattr(specification, name)
+        instable = any(triad.bias_instability) and not any(triad.random_walk)
+        if not instable or min(triad.white_noise) == 0.0:
+            continue
+        minimum = FLICKER_PLATEAU * np.array(triad.bias_instability)
+        walk = tuple(map(float, random_walk_of_minimum(minimum, triad.white_noise)))
+        triads[name] = replace(triad, random_walk=walk, bias_instability=0.0)
+        remarks.append(
+            f"{name}.bias_instability = {quoted(triad.bias_instability)} is said as a random walk "
+            f"of {quoted(walk)}, whose Allan deviation with the white noise has the same lowest "
+            "point; beyond it the sensor drifts less than that."
+        )
+    return replace(specification, **triads)
 
 
 def _content(path) -> bytes:

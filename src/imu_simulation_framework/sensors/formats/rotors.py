@@ -36,36 +36,20 @@ import math
 from typing import NamedTuple
 
 from imu_simulation_framework.sensors.formats.base import (
-    NO_OPTIONS,
+    Draft,
     Reading,
-    WriteOptions,
-    Writing,
-    heading,
     imu_reading,
+    note_unknown,
     read_rate,
     tag,
     topic_of,
-    unknown_tag,
-    unsaid,
-    without_fusion,
-    xml_comment,
-)
-from imu_simulation_framework.sensors.formats.gaussian_noise import (
-    one_slow_bias,
-    one_value,
 )
 from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
-from imu_simulation_framework.sensors.imu_specification import (
-    IMU_TRIADS,
-    ImuSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
 from imu_simulation_framework.sensors.noise.densities import driven_std, driving_density
 from imu_simulation_framework.sensors.triads import TRIADS
 
-_ROTORS = "librotors_gazebo_imu_plugin.so"
-_PX4 = "libgazebo_imu_plugin.so"
-LIBRARIES = (_ROTORS, _PX4)
+_ROTORS, _PX4 = "librotors_gazebo_imu_plugin.so", "libgazebo_imu_plugin.so"
 _OTHER_GYROSCOPE_WALK = "gyroscopeBiasRandomWalk"
 _ERRORS = {
     "NoiseDensity": "white_noise",
@@ -107,7 +91,7 @@ _DEFAULTS = {
 
 def read(path, rate: float | None = None) -> Reading:
     """Read the parameters of the one RotorS IMU in a URDF or SDF file; the rate is the physics'."""
-    plugin = find_plugin(read_tags(path), *LIBRARIES)
+    plugin = find_plugin(read_tags(path), _ROTORS, _PX4)
     sample_rate = read_rate(
         None,
         rate,
@@ -120,11 +104,7 @@ def read(path, rate: float | None = None) -> Reading:
         remarks.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
     known = {f"{name}{error}" for name in IMU_TRIADS for error in _ERRORS}
     known.update((*_PLACE, _OTHER_GYROSCOPE_WALK))
-    remarks.extend(
-        unknown_tag(child, known, "the plug-in does not know {}")
-        for child in plugin.children
-        if child.name not in known
-    )
+    note_unknown(plugin.children, known, "the plug-in does not know {}", remarks)
     topic = topic_of(plugin.child("imuTopic"), remarks)
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
@@ -165,35 +145,23 @@ def _random_walk(plugin) -> Tag | None:
     return usual or other
 
 
-def write(
-    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
-) -> Writing:
+def write(draft: Draft) -> str:
     """Return a ``<plugin>`` with the parameters, which hold for every rate."""
-    said = {"output.rate", "output.topic", "white_noise", "turn_on_bias_sigma"}
-    topic = specification.output.topic
-    remarks: list[str] = []
+    draft.said = {"output.rate", "output.topic", "white_noise", "turn_on_bias_sigma"}
+    topic = draft.specification.output.topic
     tags = tag("imuTopic", topic) if topic else ""
     for name in IMU_TRIADS:
-        triad = getattr(specification, name)
-        sigma, time = one_slow_bias(triad, name, options.random_walk_time, said, remarks)
+        sigma, time = draft.one_slow_bias(name)
         walk = driving_density(sigma, time)
-        noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
-        turn_on = one_value(triad.turn_on_bias_sigma, f"{name}.turn_on_bias_sigma", remarks)
-        tags += tag(f"{name}NoiseDensity", noise) + tag(f"{name}RandomWalk", walk)
+        tags += tag(f"{name}NoiseDensity", draft.one_value(f"{name}.white_noise"))
+        tags += tag(f"{name}RandomWalk", walk)
         if name == "gyroscope":
             tags += tag(_OTHER_GYROSCOPE_WALK, walk)
+        turn_on = draft.one_value(f"{name}.turn_on_bias_sigma")
         tags += tag(f"{name}BiasCorrelationTime", time) + tag(f"{name}TurnOnBiasSigma", turn_on)
-    remarks.extend(without_fusion(specification, "RotorS", said))
-    remarks.extend(unsaid(specification, said))
-    comment = [
-        *heading(specification, "rotors", remarks),
+    draft.leave_fusion("RotorS")
+    draft.notes = [
         "The samples have the rate of the physics. Add robotNamespace, linkName"
         + ("." if topic else " and imuTopic."),
     ]
-    text = (
-        xml_comment(comment)
-        + f'<plugin name="rotors_gazebo_imu_plugin" filename="{_ROTORS}">\n'
-        + tags
-        + "</plugin>\n"
-    )
-    return Writing(text, remarks)
+    return f'<plugin name="rotors_gazebo_imu_plugin" filename="{_ROTORS}">\n{tags}</plugin>\n'

@@ -1,11 +1,37 @@
 """The noise of a ``<sensor type="imu">`` in SDF, for new and classic Gazebo, and in Unity's XML.
 
-Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a
-``<noise>``, whose tags are described in
-:mod:`imu_simulation_framework.sensors.formats.gaussian_noise`; an axis without one has no noise.
-``<update_rate>`` of the sensor is the rate of the samples [Hz], ``<topic>`` Gazebo's own topic. The
-dynamic bias came with SDF 1.6. The orientation that Gazebo gives out is the true one. Source:
-``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and later of libsdformat.
+Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a ``<noise>``;
+one without it has none. ``<update_rate>`` of the sensor is the rate of the samples [Hz],
+``<topic>`` Gazebo's own topic. The dynamic bias came with SDF 1.6. The orientation that Gazebo
+gives out is the true one. Source: ``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and later of
+libsdformat.
+
+================================= ==================== =========================================
+tag of ``<noise>``                unit                 ours
+================================= ==================== =========================================
+``mean``                          rad/s; m/s^2         ``turn_on_bias``
+``stddev``                        rad/s; m/s^2         ``white_noise * sqrt(rate)``
+``bias_mean``, ``bias_stddev``    rad/s; m/s^2         ``turn_on_bias_sigma``, see below
+``dynamic_bias_stddev``           rad/s^2/sqrt(Hz);    driving density
+                                  m/s^3/sqrt(Hz)       ``gauss_markov_sigma * sqrt(2 / time)``
+``dynamic_bias_correlation_time`` s                    ``gauss_markov_time``
+``precision``                     rad/s; m/s^2         ``resolution``
+================================= ==================== =========================================
+
+What Gazebo does with them (``GaussianNoiseModel.cc`` in gz-sensors and in classic Gazebo 11)
+decides what they mean:
+
+- Each sample gets ``N(mean, stddev)``: the standard deviation is that of a sample, so that the
+  density depends on the sensor's ``update_rate``.
+- At the start a bias is drawn from ``N(bias_mean, bias_stddev)`` and its sign is reversed with a
+  probability of one half. A bias of known sign is therefore ``mean``, and ``bias_mean`` adds to
+  the standard deviation of the unknown one: ``sqrt(bias_mean^2 + bias_stddev^2)``.
+- ``bias = phi bias + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w`` with ``phi = exp(-dt / tau)``
+  from sample to sample, q being ``dynamic_bias_stddev``: its stationary standard deviation is
+  ``q sqrt(tau / 2)``. It begins at the bias drawn at the start, which decays with it.
+- A precision of 1e-6 or less has no effect. The sample is rounded for the types ``gaussian`` and
+  ``gaussian_quantized`` alike; SDF means the second.
+- Older releases of classic Gazebo do not know the dynamic bias and leave it out.
 
 Unity's XML is like SDF, with one noise for the whole sensor:
 
@@ -23,8 +49,8 @@ tag                                   ours
 Unity's documentation ("Configure an IMU") names the tags ``noise/mean`` and ``noise/stddev``, and
 the properties bias mean, bias standard deviation, precision, dynamic bias standard deviation and
 dynamic bias correlation without their tags; those are taken to be SDF's, with the meaning they
-have in Gazebo: :mod:`.formats.gaussian_noise`. Only the bias mean is
-what its name says, since nothing is said of a sign drawn by lot: a known bias, as the mean is.
+have in Gazebo. Only the bias mean is what its name says, since nothing is said of a sign drawn by
+lot: a known bias, as the mean is.
 
 A sensor that is faster than the physics says each state as often as its rate wants, with the same
 time stamp, unless what is redundant is discarded; a slower one never says anything twice. It may
@@ -37,49 +63,134 @@ What is written is the gyroscope's, which decides how the heading drifts.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.sensors.formats.base import (
     AXES,
-    NO_OPTIONS,
+    Draft,
     Reading,
-    WriteOptions,
-    Writing,
-    heading,
     imu_reading,
+    note_unknown,
     quoted,
     read_rate,
     tag,
     topic_of,
-    unknown_tag,
-    unsaid,
-    without_fusion,
-    xml_comment,
 )
-from imu_simulation_framework.sensors.formats.gaussian_noise import (
-    AxisNoise,
-    differences,
-    noise_text,
-    one_slow_bias,
-    one_value,
-    read_noise,
-    slow_bias,
+from imu_simulation_framework.sensors.formats.xml import Tag, find_imu_sensor, read_tags
+from imu_simulation_framework.sensors.imu_specification import TriadSpecification
+from imu_simulation_framework.sensors.noise.densities import (
+    density_of_samples,
+    driven_std,
+    driving_density,
+    sampled_std,
 )
-from imu_simulation_framework.sensors.formats.xml import find_imu_sensor, read_tags
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
+_NOISE_TYPES = ("none", "gaussian", "gaussian_quantized")
+_SMALLEST_PRECISION = 1e-6
+_TIME = "dynamic_bias_correlation_time"
+_OF_NOISE = (
+    *("mean", "stddev", "bias_mean", "bias_stddev"),
+    *("dynamic_bias_stddev", _TIME, "precision"),
+)
 _SIGNALS = {"angular_velocity": "gyroscope", "linear_acceleration": "accelerometer"}
-_OTHER_TAGS = ("orientation_reference_frame", "enable_orientation", "topic")
+_OF_IMU = (*_SIGNALS, "orientation_reference_frame", "enable_orientation", "topic")
 _OF_UNITY = ("topic", "update_rate", "offset_start_time", "output", "noise", "pose", "always_on")
 _START_OFFSET = 0.1  # s
+
+
+class _AxisNoise(NamedTuple):
+    """One axis of a triad; the names are those of a specification."""
+
+    white_noise: float = 0.0
+    turn_on_bias: float = 0.0
+    turn_on_bias_sigma: float = 0.0
+    gauss_markov_sigma: float = 0.0
+    gauss_markov_time: float = 1000.0
+    resolution: float = 0.0
+
+
+def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=True) -> _AxisNoise:
+    """Read a ``<noise>``, None if there is none, of a sensor of this rate [Hz].
+
+    ``default_type``: what a missing ``type`` means. ``bias_sign_is_drawn``: whether the sign of
+    ``bias_mean`` is drawn at the start, as Gazebo does; otherwise it is a bias as ``mean`` is.
+    """
+    if noise is None:
+        return _AxisNoise()
+    kind = noise.attributes.get("type", default_type)
+    if kind not in _NOISE_TYPES:
+        raise noise.error(f"has the type {shown(kind)}, but there are {', '.join(_NOISE_TYPES)}")
+    note_unknown(noise.children, _OF_NOISE, "{} is no part of <noise>", remarks)
+    if kind == "none":
+        return _AxisNoise()
+    bias_mean = noise.inside("bias_mean", Tag.number)
+    unknown_bias = bias_mean if bias_sign_is_drawn else 0.0
+    if unknown_bias != 0.0:
+        remarks.append(
+            f"Line {noise.line}: bias_mean, whose sign Gazebo chooses at random, became part of "
+            "turn_on_bias_sigma."
+        )
+    density, time = noise.inside("dynamic_bias_stddev", Tag.size), _AxisNoise().gauss_markov_time
+    if density == 0.0:
+        # Nothing to correlate; the time may be its default of zero.
+        noise.inside(_TIME, Tag.size)
+    else:
+        time = noise.require(_TIME).positive()
+    precision = noise.inside("precision", Tag.size)
+    if 0.0 < precision <= _SMALLEST_PRECISION:
+        remarks.append(f"Line {noise.line}: a precision of {precision:g} has no effect in Gazebo.")
+    return _AxisNoise(
+        white_noise=float(density_of_samples(noise.inside("stddev", Tag.size), rate)),
+        turn_on_bias=noise.inside("mean", Tag.number) + bias_mean - unknown_bias,
+        turn_on_bias_sigma=math.hypot(unknown_bias, noise.inside("bias_stddev", Tag.size)),
+        gauss_markov_sigma=float(driven_std(density, time)),
+        gauss_markov_time=time,
+        resolution=precision,
+    )
+
+
+def _noise_text(axis, rate, indent) -> str:
+    kind = "gaussian_quantized" if axis.resolution > 0.0 else "gaussian"
+    values = {
+        "mean": axis.turn_on_bias,
+        "stddev": sampled_std(axis.white_noise, rate),
+        "bias_mean": 0.0,
+        "bias_stddev": axis.turn_on_bias_sigma,
+    }
+    if axis.gauss_markov_sigma > 0.0:
+        density = driving_density(axis.gauss_markov_sigma, axis.gauss_markov_time)
+        values.update({"dynamic_bias_stddev": density, _TIME: axis.gauss_markov_time})
+    if axis.resolution > 0.0:
+        values["precision"] = axis.resolution
+    lines = "".join(tag(name, value, indent + 1) for name, value in values.items())
+    return f'{"  " * indent}<noise type="{kind}">\n{lines}{"  " * indent}</noise>\n'
+
+
+def _note_differences(draft, name, simulator="Gazebo"):
+    """Remark on what a simulator makes otherwise of what is written for a triad."""
+    triad = getattr(draft.specification, name)
+    if any(triad.turn_on_bias_sigma) and any(triad.gauss_markov_sigma):
+        draft.remarks.append(
+            f"{name}.turn_on_bias_sigma: {simulator} lets the bias drawn at the start decay with "
+            "the correlation time of the dynamic bias."
+        )
+    if any(0.0 < step <= _SMALLEST_PRECISION for step in triad.resolution):
+        draft.remarks.append(
+            f"{name}.resolution: a precision of {_SMALLEST_PRECISION:g} or less has no effect in "
+            f"{simulator}."
+        )
 
 
 def read(path, rate: float | None = None) -> Reading:
     """Read the noise of the one IMU in an SDF file, or in a URDF with Gazebo's tags."""
     sensor = find_imu_sensor(read_tags(path))
-    update_rate = sensor.child("update_rate")
-    stated = update_rate.size() if update_rate is not None else 0.0
     sample_rate = read_rate(
-        stated or None, rate, f"{path}, line {sensor.line}: the IMU states no update_rate above 0"
+        sensor.inside("update_rate", Tag.size) or None,
+        rate,
+        f"{path}, line {sensor.line}: the IMU states no update_rate above 0",
     )
     imu = sensor.require("imu")
     if imu.child("noise") is not None:
@@ -92,70 +203,52 @@ def read(path, rate: float | None = None) -> Reading:
         triad: _read_triad(imu.child(signal), sample_rate, remarks)
         for signal, triad in _SIGNALS.items()
     }
-    known = (*_SIGNALS, *_OTHER_TAGS)
-    for child in imu.children:
-        if child.name not in known:
-            remarks.append(unknown_tag(child, known, "{} is no part of SDF's <imu>"))
+    note_unknown(imu.children, _OF_IMU, "{} is no part of SDF's <imu>", remarks)
     topic = topic_of(sensor.child("topic") or imu.child("topic"), remarks)  # the second until 1.4
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
 def _read_triad(signal, rate, remarks):
-    axes = []
-    for name in AXES:
-        axis = signal.child(name) if signal is not None else None
-        noise = axis.child("noise") if axis is not None else None
-        axes.append(AxisNoise() if noise is None else read_noise(noise, rate, remarks))
-    if signal is not None:
-        for child in signal.children:
-            if child.name not in AXES:
-                raise child.error(f"stands in <{signal.name}>, which has only <x>, <y> and <z>")
-    return TriadSpecification(
-        **{field: tuple(getattr(axis, field) for axis in axes) for field in AxisNoise._fields}
-    )
+    if signal is None:
+        return TriadSpecification()
+    found = (signal.child(name) for name in AXES)
+    axes = [_read_noise(axis and axis.child("noise"), rate, remarks) for axis in found]
+    for child in signal.children:
+        if child.name not in AXES:
+            raise child.error(f"stands in <{signal.name}>, which has only <x>, <y> and <z>")
+    return TriadSpecification(**dict(zip(_AxisNoise._fields, zip(*axes))))
 
 
-def write(
-    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
-) -> Writing:
+def write(draft: Draft) -> str:
     """Return a ``<sensor>`` to put into a link, or into a URDF's ``<gazebo reference="...">``."""
-    topic = specification.output.topic
-    said = {"output.rate", "output.topic", *AxisNoise._fields[:3], "resolution"}
-    remarks: list[str] = []
+    topic = draft.specification.output.topic
+    draft.said = {"output.rate", "output.topic", *_AxisNoise._fields[:3], "resolution"}
     signals = ""
     for signal, name in _SIGNALS.items():
-        triad = getattr(specification, name)
-        sigma, time = slow_bias(triad, name, options.random_walk_time, said, remarks)
-        remarks.extend(differences(triad, name))
-        axes = zip(
-            AXES,
-            *(triad.white_noise, triad.turn_on_bias, triad.turn_on_bias_sigma),
-            *(sigma, time, triad.resolution),
-        )
+        triad = getattr(draft.specification, name)
+        bias = draft.slow_bias(name)
+        _note_differences(draft, name)
+        values = (triad.white_noise, triad.turn_on_bias, triad.turn_on_bias_sigma, *bias)
         noises = "".join(
-            f"      <{axis}>\n{noise_text(AxisNoise(*noise), rate, 4)}      </{axis}>\n"
-            for axis, *noise in axes
+            f"      <{axis}>\n{_noise_text(_AxisNoise(*noise), draft.rate, 4)}      </{axis}>\n"
+            for axis, *noise in zip(AXES, *values, triad.resolution)
         )
         signals += f"    <{signal}>\n{noises}    </{signal}>\n"
-    remarks.extend(without_fusion(specification, "Gazebo", said))
-    remarks.extend(unsaid(specification, said))
-    text = (
-        xml_comment(heading(specification, "sdf", remarks))
-        + '<sensor name="imu" type="imu">\n'
+    draft.leave_fusion("Gazebo")
+    return (
+        '<sensor name="imu" type="imu">\n'
         + tag("always_on", "true")
-        + tag("update_rate", rate)
+        + tag("update_rate", draft.rate)
         + (tag("topic", topic) if topic else "")
         + f"  <imu>\n{signals}  </imu>\n</sensor>\n"
     )
-    return Writing(text, remarks)
 
 
 def read_unity(path, rate: float | None = None) -> Reading:
     """Read the one IMU sensor in a file of Unity's XML."""
     sensor = find_imu_sensor(read_tags(path))
-    stated = sensor.child("update_rate")
     sample_rate = read_rate(
-        None if stated is None else stated.positive(),
+        sensor.inside("update_rate", Tag.positive, None),
         rate,
         f"{path}, line {sensor.line}: the IMU states no update_rate",
     )
@@ -163,11 +256,8 @@ def read_unity(path, rate: float | None = None) -> Reading:
     if sensor.child("imu") is not None:
         raise sensor.require("imu").error("is SDF's, not Unity's; read it as the format sdf")
     noise = sensor.child("noise")
-    axis = AxisNoise()
+    axis = _read_noise(noise, sample_rate, remarks, "gaussian", bias_sign_is_drawn=False)
     if noise is not None:
-        axis = read_noise(
-            noise, sample_rate, remarks, default_type="gaussian", bias_sign_is_drawn=False
-        )
         remarks.append(
             f"Line {noise.line}: the same numbers are the gyroscope's in rad/s and the "
             "accelerometer's in m/s^2."
@@ -183,85 +273,68 @@ def read_unity(path, rate: float | None = None) -> Reading:
             "random_start_offset."
         )
     output = sensor.child("output")
-    discard = None if output is None else output.child("discard_redundant_data")
+    discard = output is not None and output.inside("discard_redundant_data", Tag.flag, False)
     topic = topic_of(sensor.child("topic"), remarks)
-    for child in sensor.children:
-        if child.name not in _OF_UNITY:
-            remarks.append(unknown_tag(child, _OF_UNITY, "{} is no tag of Unity's"))
+    note_unknown(sensor.children, _OF_UNITY, "{} is no tag of Unity's", remarks)
     return imu_reading(
         sample_rate,
         {"gyroscope": triad, "accelerometer": triad},
         remarks,
         drop_repeated=True,
-        repeat_samples=discard is None or not discard.flag(),
+        repeat_samples=not discard,
         orientation_reference="truth",
         topic=topic,
         random_start_offset=late,
     )
 
 
-def write_unity(
-    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
-) -> Writing:
+def write_unity(draft: Draft) -> str:
     """Return a ``<sensor>`` of Unity's XML with the gyroscope's noise."""
-    triad, output = specification.gyroscope, specification.output
-    said = {"output.rate", "output.topic", "output.drop_repeated", "output.repeat_samples"}
-    said.update(f"gyroscope.{name}" for name in ("white_noise", "turn_on_bias_sigma", "resolution"))
-    remarks: list[str] = []
-    sigma, time = one_slow_bias(triad, "gyroscope", options.random_walk_time, said, remarks)
+    triad, output = draft.specification.gyroscope, draft.specification.output
+    draft.said = {"output.rate", "output.topic", "output.drop_repeated", "output.repeat_samples"}
+    bias = draft.one_slow_bias("gyroscope")
+    names = ("white_noise", "turn_on_bias_sigma", "resolution")
+    noise, turn_on, resolution = (draft.one_value(f"gyroscope.{name}") for name in names)
+    draft.said.update(f"gyroscope.{name}" for name in names)
     mean = 0.0
     if len(set(triad.turn_on_bias)) == 1:
         mean = triad.turn_on_bias[0]
-        said.add("gyroscope.turn_on_bias")
-    axis = AxisNoise(
-        white_noise=one_value(triad.white_noise, "gyroscope.white_noise", remarks),
-        turn_on_bias=mean,
-        turn_on_bias_sigma=one_value(
-            triad.turn_on_bias_sigma, "gyroscope.turn_on_bias_sigma", remarks
-        ),
-        gauss_markov_sigma=sigma,
-        gauss_markov_time=time,
-        resolution=one_value(triad.resolution, "gyroscope.resolution", remarks),
-    )
-    remarks.extend(differences(triad, "gyroscope", "a simulator like Gazebo"))
-    said.update(_same_for_the_accelerometer(specification, axis, remarks))
-    remarks.extend(without_fusion(specification, "Unity", said))
+        draft.said.add("gyroscope.turn_on_bias")
+    axis = _AxisNoise(noise, mean, turn_on, *bias, resolution)
+    _note_differences(draft, "gyroscope", "a simulator like Gazebo")
+    _note_the_accelerometer(draft, axis)
+    draft.leave_fusion("Unity")
     if not output.drop_repeated:
-        remarks.append(
+        draft.remarks.append(
             "output.drop_repeated = False cannot be said: where Unity is faster than the sensor, "
             "it leaves out what the sensor would only repeat."
         )
-    remarks.extend(unsaid(specification, said))
-    text = (
-        xml_comment(heading(specification, "unity", remarks))
-        + '<sensor name="imu_sensor" type="imu">\n'
-        + tag("update_rate", rate)
+    return (
+        '<sensor name="imu_sensor" type="imu">\n'
+        + tag("update_rate", draft.rate)
         + tag("topic", output.topic or topics.in_root(topics.IMU))
         + (tag("offset_start_time", "true") if output.random_start_offset > 0.0 else "")
         + "  <output>\n"
         + tag("discard_redundant_data", "false" if output.repeat_samples else "true", 2)
         + "  </output>\n"
-        + noise_text(axis, rate, 1)
+        + _noise_text(axis, draft.rate, 1)
         + "</sensor>\n"
     )
-    return Writing(text, remarks)
 
 
-def _same_for_the_accelerometer(specification, axis, remarks):
-    """Parameters of the accelerometer that are what is written; a sentence if others are not."""
-    triad = specification.accelerometer
-    same = {
+def _note_the_accelerometer(draft, axis):
+    """Remark on parameters of the accelerometer that are not what is written."""
+    triad = draft.specification.accelerometer
+    others = {
         field
         for field in axis._fields
-        if set(getattr(triad, field)) == {getattr(axis, field)}
-        or (field == "gauss_markov_time" and not any(triad.gauss_markov_sigma))
+        if set(getattr(triad, field)) != {getattr(axis, field)}
+        and (field != "gauss_markov_time" or any(triad.gauss_markov_sigma))
     }
-    if set(axis._fields) - same:
-        values = ", ".join(
-            f"{field} {quoted(getattr(axis, field))}" for field in sorted(set(axis._fields) - same)
-        )
-        remarks.append(
+    draft.said.update(f"accelerometer.{field}" for field in {*axis._fields} - others)
+    if others:
+        values = ", ".join(f"{field} {quoted(getattr(axis, field))}" for field in sorted(others))
+        draft.remarks.append(
             "accelerometer: this format has one noise for both sensors, so that the accelerometer "
             f"gets the gyroscope's numbers as m/s^2: {values}."
         )
-    return {f"accelerometer.{field}" for field in same}

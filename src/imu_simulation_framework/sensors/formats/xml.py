@@ -18,15 +18,19 @@ import operator
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import open_regular
+from imu_simulation_framework.core.files import (
+    XML_LIMIT,
+    UnusableXmlError,
+    open_regular,
+    require_bounded_xml,
+)
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.core.xml_files import XML_LIMIT, UnusableXmlError, require_bounded_xml
 
 _EXPRESSION = re.compile(r"\$\{([^{}]{1,200})\}")
 _PROPERTIES = ("xacro:property", "property")
@@ -157,6 +161,11 @@ class Tag:
             raise self.error(f"has no <{name}>, which is needed")
         return tag
 
+    def inside(self, name: str, read: Callable[[Tag], Any], default: Any = 0.0) -> Any:
+        """Return what the tag of that name inside this one says, by one of the methods below."""
+        tag = self.child(name)
+        return default if tag is None else read(tag)
+
     def numbers(self, count: int) -> tuple[float, ...]:
         """Return the finite numbers that the tag's text consists of; other texts are refused."""
         parts = self.text.split()
@@ -166,8 +175,7 @@ class Tag:
         except ValueError:
             values = ()
         if len(values) != count or not all(map(math.isfinite, values)):
-            hint = _macro_hint(self.text)
-            raise self.error(f"says {shown(self.text.strip())}, but must say {expected}{hint}")
+            raise self._refusal(f"say {expected}{_macro_hint(self.text)}")
         return values
 
     def number(self) -> float:
@@ -178,7 +186,7 @@ class Tag:
         """Return the finite numbers that the tag's text consists of, none of them negative."""
         values = self.numbers(count)
         if min(values) < 0.0:
-            raise self.error(f"says {shown(self.text.strip())}, but must not be negative")
+            raise self._refusal("not be negative")
         return values
 
     def size(self) -> float:
@@ -189,16 +197,18 @@ class Tag:
         """Return the finite number above zero that the tag's text is."""
         value = self.number()
         if value <= 0.0:
-            raise self.error(f"says {shown(self.text.strip())}, but must be above 0")
+            raise self._refusal("be above 0")
         return value
 
     def flag(self) -> bool:
         """Return the truth value that the tag's text is."""
         values = {"true": True, "1": True, "false": False, "0": False}
-        text = self.text.strip().lower()
-        if text not in values:
-            raise self.error(f"says {shown(self.text.strip())}, but must say true or false")
-        return values[text]
+        if self.text.strip().lower() not in values:
+            raise self._refusal("say true or false")
+        return values[self.text.strip().lower()]
+
+    def _refusal(self, wanted):
+        return self.error(f"says {shown(self.text.strip())}, but must {wanted}")
 
 
 def read_tags(path) -> Tag:
@@ -299,9 +309,8 @@ def find_imu_sensor(root: Tag) -> Tag:
 
     Raises :class:`.ConfigurationError` if there is none, or several.
     """
-    found = [
-        tag for tag in root.walk() if tag.name == "sensor" and tag.attributes.get("type") == "imu"
-    ]
+    sensors = (tag for tag in root.walk() if tag.name == "sensor")
+    found = [tag for tag in sensors if tag.attributes.get("type") == "imu"]
     return _only(found, root, '<sensor type="imu">')
 
 
@@ -310,11 +319,8 @@ def find_plugin(root: Tag, *libraries: str) -> Tag:
 
     Raises :class:`.ConfigurationError` if there is none, or several.
     """
-    found = [
-        tag
-        for tag in root.walk()
-        if tag.name == "plugin" and tag.attributes.get("filename", "").split("/")[-1] in libraries
-    ]
+    plugins = ((tag, tag.attributes.get("filename", "").split("/")[-1]) for tag in root.walk())
+    found = [tag for tag, library in plugins if tag.name == "plugin" and library in libraries]
     return _only(found, root, f'<plugin filename="{libraries[0]}">')
 
 

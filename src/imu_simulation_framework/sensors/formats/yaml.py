@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Iterable, NamedTuple
+from typing import Any, Iterable
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
@@ -17,11 +17,6 @@ from imu_simulation_framework.sensors.formats.base import nearest
 from imu_simulation_framework.sensors.formats.xml import read_bytes
 
 _OPENCV_HEADER = re.compile(rb"^%(?=YAML\s*:)", re.MULTILINE)
-
-
-class _Entry(NamedTuple):
-    line: int
-    node: object
 
 
 class YamlMapping:
@@ -34,7 +29,8 @@ class YamlMapping:
     def __init__(self, file: Path, node, name: str = ""):
         self.file = file
         self.name = name
-        self._entries: dict = {}
+        # Key -> its line, and the node of its value.
+        self._entries: dict[str, tuple[int, Any]] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
             text = getattr(key, "value", None)
@@ -43,9 +39,9 @@ class YamlMapping:
             if text in self._entries:
                 raise ConfigurationError(
                     f"{file}, line {line}: {self.path(text)} stands here a second time, after line "
-                    f"{self._entries[text].line}."
+                    f"{self._entries[text][0]}."
                 )
-            self._entries[text] = _Entry(line, value)
+            self._entries[text] = line, value
 
     def __contains__(self, key):
         return key in self._entries
@@ -60,11 +56,8 @@ class YamlMapping:
 
     def error(self, key: str, message: str) -> ConfigurationError:
         """Return an error that names the file, the key's line and the key."""
-        if key in self._entries:
-            place = f"{self.file}, line {self._entries[key].line}"
-        else:
-            place = str(self.file)
-        return ConfigurationError(f"{place}: {self.path(key)} {message}.")
+        line = f", line {self._entries[key][0]}" if key in self._entries else ""
+        return ConfigurationError(f"{self.file}{line}: {self.path(key)} {message}.")
 
     def refuse_others(self, known):
         """Refuse keys that are not among the known ones."""
@@ -85,7 +78,7 @@ class YamlMapping:
                 near = nearest(key, set(self._entries) - {*keys, *known})
                 if near is None:
                     raise self.error(key, "is missing")
-                line = self._entries[near].line
+                line, _ = self._entries[near]
                 raise self.error(key, f"is missing; perhaps {near} in line {line} is meant for it")
 
     def mapping(self, key: str) -> YamlMapping:
@@ -156,7 +149,7 @@ class YamlMapping:
     def _node(self, key):
         if key not in self._entries:
             raise self.error(key, "is missing")
-        return self._entries[key].node
+        return self._entries[key][1]
 
     def _number(self, key, node):
         # As text, since YAML takes 1e-5 for a word.

@@ -8,6 +8,9 @@ magnetic north: with a declination of zero, the yaw counts from magnetic east, a
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
@@ -30,17 +33,10 @@ class VqfFilter(OrientationFilter):
 
     Raises :class:`.ConfigurationError`: the library is not installed.
 
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    time_constant : float
-        ``tauAcc`` [s].
-    rate_bias : bool
-        Whether it estimates the gyroscope's bias, in motion and at rest.
-    heading : MagneticHeading, optional
-        Of which only the settings count, ``tauMag`` and whether disturbances are rejected: the rest
-        is the library's own. Without, the yaw has no reference.
+    ``period``: time from one sample to the next [s]. ``time_constant``: ``tauAcc`` [s].
+    ``rate_bias``: whether it estimates the gyroscope's bias, in motion and at rest. ``heading``: of
+    which only the settings count, ``tauMag`` and whether disturbances are rejected: the rest is the
+    library's own. Without, the yaw has no reference.
     """
 
     def __init__(
@@ -59,24 +55,16 @@ class VqfFilter(OrientationFilter):
                 "choose filter mahony or install it."
             ) from error
 
-        magnetic = {}
+        biases: dict[str, Any] = {
+            "motionBiasEstEnabled": rate_bias,
+            "restBiasEstEnabled": rate_bias,
+        }
         if heading is not None:
-            magnetic = {
-                "tauMag": heading.time_constant,
-                "magDistRejectionEnabled": heading.rejection,
-            }
+            biases["magDistRejectionEnabled"] = heading.rejection
+            biases["tauMag"] = heading.time_constant
         self._magnetic = heading
-
-        def make():
-            return VQF(
-                period,
-                tauAcc=time_constant,
-                motionBiasEstEnabled=rate_bias,
-                restBiasEstEnabled=rate_bias,
-                **magnetic,
-            )
-
-        self._make = make
+        self._name = "quat6D" if heading is None else "quat9D"
+        self._make = partial(VQF, period, tauAcc=time_constant, **biases)
 
     def start(self, orientation, specific_force, magnetic_field=None):
         from scipy.spatial.transform import Rotation
@@ -93,25 +81,19 @@ class VqfFilter(OrientationFilter):
         return started
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
-        return (
-            self._turn * self._advance(angular_velocity, specific_force, magnetic_field)
-        ).as_quat()
+        fused = self._advance(angular_velocity, specific_force, magnetic_field)
+        return (self._turn * fused).as_quat()
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
         if len(angular_velocity) == 0:
             return np.empty((0, 4))
-        fused = self._filter.updateBatch(
-            *self._signals(angular_velocity, specific_force, magnetic_field)
-        )
+        signals = self._signals(angular_velocity, specific_force, magnetic_field)
+        fused = self._filter.updateBatch(*signals)
         return (self._turn * _from_vqf(fused[self._name])).as_quat()
 
     def _advance(self, angular_velocity, specific_force, magnetic_field):
         self._filter.update(*self._signals(angular_velocity, specific_force, magnetic_field))
         return _from_vqf(getattr(self._filter, f"getQ{self._name[1:]}")())
-
-    @property
-    def _name(self):
-        return "quat6D" if self._magnetic is None else "quat9D"
 
     def _signals(self, angular_velocity, specific_force, magnetic_field):
         signals = [angular_velocity, specific_force]
@@ -134,12 +116,8 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
     """
     heading = None
     if output.magnetic_heading:
-        heading = MagneticHeading(
-            period,
-            output.magnetic_time_constant,
-            output.magnetic_disturbance_rejection,
-            output.magnetic_declination,
-        )
+        wanted = (output.magnetic_time_constant, output.magnetic_disturbance_rejection)
+        heading = MagneticHeading(period, *wanted, output.magnetic_declination)
     if output.filter == "compass":
         return CompassFilter(period, output.filter_time_constant, heading)
     kind = {"mahony": ComplementaryFilter, "vqf": VqfFilter}[output.filter]
@@ -149,20 +127,12 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
 def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
     """Return the orientations (samples, 4) of a whole series, at least one sample.
 
-    Parameters
-    ----------
-    filter : OrientationFilter
-    orientation : array_like (4,)
-        The true one at the first sample, of which the yaw counts; with a magnetic heading, nothing.
-    angular_velocity, specific_force : ndarray (samples, 3)
-        [rad/s], [m/s^2]; of the first sample only the specific force counts.
-    magnetic_field : ndarray (samples, 3), optional
-        [T]; needed for a magnetic heading.
+    ``filter`` (OrientationFilter). ``orientation`` (array_like (4,)): the true one at the first
+    sample, of which the yaw counts; with a magnetic heading, nothing. ``angular_velocity``,
+    ``specific_force`` (samples, 3): [rad/s], [m/s^2]; of the first sample only the specific force
+    counts. ``magnetic_field`` (samples, 3): [T]; needed for a magnetic heading.
     """
-    started, following = (), ()
-    if magnetic_field is not None:
-        started, following = (magnetic_field[0],), (magnetic_field[1:],)
-    first = filter.start(orientation, specific_force[0], *started)
-    return np.vstack(
-        [first, filter.update_all(angular_velocity[1:], specific_force[1:], *following)]
-    )
+    fields = () if magnetic_field is None else (magnetic_field,)
+    first = filter.start(orientation, specific_force[0], *(field[0] for field in fields))
+    later = (signal[1:] for signal in (angular_velocity, specific_force, *fields))
+    return np.vstack([first, filter.update_all(*later)])

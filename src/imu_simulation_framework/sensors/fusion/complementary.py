@@ -39,6 +39,23 @@ A magnetometer makes the heading of :mod:`.sensors.fusion.magnetic_heading`: a t
 vertical beside q, which leaves the tilt alone, unlike a second direction in e would. By how much it
 is off is the e of the vertical, from which b learns with the same gain at the heading's own time
 constant.
+
+Over a whole series of samples Mahony's filter does without a loop over them. With the gyroscope
+alone the orientation would be a running product P of turns. The filter's is :math:`q_k = d_k P_k`
+with :math:`d_k = d_{k-1} C_k`, where the correction :math:`C_k` of the sample turns about
+:math:`A_k \times u_{k-1}`: A is the measured vertical in the axes of P, and
+:math:`u_k = d_k^{-1} z` the estimated one. u is turned towards A within the plane of both,
+
+.. math::
+
+    u_k = \alpha_k u_{k-1} + \beta_k A_k, \quad
+    \alpha = 1 - 2 \frac{g p + t^2}{1 + t^2}, \quad \beta = \frac{2 g}{1 + t^2}, \quad
+    p_k = A_k \cdot u_{k-1}, \quad t^2 = g^2 (|A|^2 - p^2), \quad g = \frac{dt}{2 T}.
+
+If all p were known, this would be a linear recurrence, which sums solve. They are the scalar
+products of directions close to each other, which hardly depend on a small change of one of them, so
+that putting in the last solution's, and making each u a direction again, converges within a few
+rounds to the loop's result but for rounding.
 """
 
 from __future__ import annotations
@@ -48,11 +65,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import quaternion_product
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.angles import quaternion_product, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
-from imu_simulation_framework.sensors.fusion.series import block_length, fuse_block, rotated
 
 
 class OrientationFilter(ABC):
@@ -67,10 +83,7 @@ class OrientationFilter(ABC):
         Raises :class:`.ConfigurationError`: a field is needed for the heading and not given; so
         from :meth:`update` and :meth:`update_all`.
 
-        Returns
-        -------
-        ndarray (4,)
-            Orientation.
+        Returns (4,): orientation.
         """
 
     @abstractmethod
@@ -117,21 +130,12 @@ def checked_field(magnetic_field):
     return magnetic_field
 
 
-_LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
-
-
 class CompassFilter(OrientationFilter):
     """Accelerometer and magnetometer, without a gyroscope.
 
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    time_constant : float
-        T [s].
-    heading : MagneticHeading, optional
-        Of which the declination counts. Without, the yaw starts as it is told, and changes as the
-        field turns.
+    ``period``: time from one sample to the next [s]. ``time_constant``: T [s]. ``heading``: of
+    which the declination counts. Without, the yaw starts as it is told, and changes as the field
+    turns.
     """
 
     def __init__(self, period: float, time_constant: float, heading: MagneticHeading | None = None):
@@ -141,10 +145,8 @@ class CompassFilter(OrientationFilter):
     def start(self, orientation, specific_force, magnetic_field=None):
         from scipy.spatial.transform import Rotation
 
-        from imu_simulation_framework.core.angles import yaw_from_quaternion
-
         self._smooth = np.concatenate([specific_force, checked_field(magnetic_field)])
-        self._last = _LEVEL
+        self._last = np.array([0.0, 0.0, 0.0, 1.0])
         north = Rotation.from_quat(_north(self._smooth[np.newaxis], self._last))
         if self._heading is not None:
             turn = -self._heading.declination
@@ -210,17 +212,10 @@ _FEWEST = 500
 class ComplementaryFilter(OrientationFilter):
     """Mahony's filter.
 
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    time_constant : float
-        T [s].
-    rate_bias : bool
-        Whether it estimates the gyroscope's bias, about the horizontal axes, at rest and in gentle
-        motion; with a magnetic heading about all. Else the bias is taken for zero.
-    heading : MagneticHeading, optional
-        Of the same period; without, the yaw has no reference.
+    ``period``: time from one sample to the next [s]. ``time_constant``: T [s]. ``rate_bias``:
+    whether it estimates the gyroscope's bias, about the horizontal axes, at rest and in gentle
+    motion; with a magnetic heading about all. Else the bias is taken for zero. ``heading``: of the
+    same period; without, the yaw has no reference.
     """
 
     def __init__(
@@ -347,3 +342,94 @@ class ComplementaryFilter(OrientationFilter):
         self._motion += share * (turning * turning + accelerating * accelerating - self._motion)
         calm = 0.25 * self._proportional / (1.0 + self._motion)
         return self._period * calm * calm
+
+
+def block_length(period: float, time_constant: float) -> int:
+    """Return how many samples can be taken at once; below 2 the loop is needed."""
+    # So many time constants: sums weigh a block's samples by up to e to that.
+    return int(250.0 * time_constant / period) if time_constant > 10.0 * period else 0
+
+
+def fuse_block(quaternion, angular_velocity, specific_force, period, time_constant):
+    """Return the orientations of the samples after an orientation, or None.
+
+    ``quaternion`` (4 float): the orientation before them, x, y, z, w. ``angular_velocity``,
+    ``specific_force`` (samples, 3): [rad/s], [m/s^2]; up to :func:`block_length` samples.
+    ``period``, ``time_constant`` (float): [s].
+
+    Returns (samples, 4): None where it did not converge, as in motion without a direction
+    of gravity.
+    """
+    turned = _turned(quaternion, np.ascontiguousarray(angular_velocity.T), period)
+    force = np.ascontiguousarray(specific_force.T)
+    measured = rotated(turned, force / (np.sqrt((force * force).sum(axis=0)) + _TINY))
+    gain = 0.5 * period / time_constant
+    with np.errstate(all="ignore"):
+        estimated = _verticals(measured, gain)
+    if estimated is None:
+        return None
+    (ax, ay, az), (ux, uy, uz) = measured, estimated
+    corrections = np.ones((4, measured.shape[1]))
+    corrections[0] = gain * (ay * uz - az * uy)
+    corrections[1] = gain * (az * ux - ax * uz)
+    corrections[2] = gain * (ax * uy - ay * ux)
+    corrections /= np.sqrt((corrections * corrections).sum(axis=0))
+    return np.stack(quaternion_product(*running_product(corrections), *turned), axis=-1)
+
+
+def running_product(quaternions):
+    """Return the products of all quaternions up to each, (4, samples), of length one."""
+    count = quaternions.shape[1]
+    # Fewer rows than columns: a row costs a loop in Python with arrays, a column one without.
+    rows = max(1, math.isqrt(count // 10))
+    columns = -(-count // rows)
+    padded = np.zeros((4, rows * columns))
+    padded[3] = 1.0
+    padded[:, :count] = quaternions
+    # Each column is a stretch of time: all stretches go on together, then follow one another.
+    table = np.ascontiguousarray(padded.reshape(4, columns, rows).transpose(0, 2, 1))
+    for row in range(1, rows):
+        table[:, row] = quaternion_product(*table[:, row - 1], *table[:, row])
+    before = [(0.0, 0.0, 0.0, 1.0)]
+    for end in table[:, -1].T[:-1].tolist():
+        before.append(quaternion_product(*before[-1], *end))
+    table = np.array(quaternion_product(*np.array(before).T[:, np.newaxis], *table))
+    table /= np.sqrt((table * table).sum(axis=0))
+    return table.transpose(0, 2, 1).reshape(4, -1)[:, :count]
+
+
+def _turned(quaternion, rate, period):
+    """Return the orientations (4, samples) with the gyroscope alone."""
+    size = np.sqrt((rate * rate).sum(axis=0)) + _TINY
+    half = 0.5 * period * size
+    turns = np.vstack([np.sin(half) / size * rate, np.cos(half)])
+    turns[:, 0] = quaternion_product(*quaternion, *turns[:, 0])
+    return running_product(turns)
+
+
+def rotated(quaternions, vectors):
+    """Return vectors (3, samples) rotated by quaternions (4, samples)."""
+    (x, y, z, w), (a, b, c) = quaternions, vectors
+    ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    return np.array(
+        [a + w * ta + y * tc - z * tb, b + w * tb + z * ta - x * tc, c + w * tc + x * tb - y * ta]
+    )
+
+
+def _verticals(measured, gain):
+    """Estimate the vertical (3, samples) before each sample's correction; None if not found."""
+    squared = (measured * measured).sum(axis=0)
+    estimated = np.empty((3, measured.shape[1] + 1))
+    estimated[:, 0] = 0.0, 0.0, 1.0
+    products = np.ones(measured.shape[1])
+    for _ in range(60):
+        t_squared = gain * gain * (squared - products * products)
+        inverse = 1.0 / (1.0 + t_squared)
+        weights = np.cumprod(1.0 - 2.0 * (gain * products + t_squared) * inverse)
+        sums = np.cumsum(2.0 * gain * inverse / weights * measured, axis=1)
+        sums[2] += 1.0
+        estimated[:, 1:] = sums / np.sqrt((sums * sums).sum(axis=0))
+        last, products = products, (measured * estimated[:, :-1]).sum(axis=0)
+        if np.abs(products - last).max() < 2e-14:
+            return estimated[:, :-1]
+    return None

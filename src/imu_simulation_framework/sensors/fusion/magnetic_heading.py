@@ -47,16 +47,9 @@ TURNING = math.radians(20.0)
 class MagneticHeading:
     """The turn about the vertical that a magnetometer asks for.
 
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    time_constant : float
-        T [s].
-    rejection : bool
-        Whether disturbed readings are left out.
-    declination : float
-        D, from the world's y axis clockwise to magnetic north [rad].
+    ``period``: time from one sample to the next [s]. ``time_constant``: T [s]. ``rejection``:
+    whether disturbed readings are left out. ``declination``: D, from the world's y axis clockwise
+    to magnetic north [rad].
     """
 
     def __init__(
@@ -80,18 +73,12 @@ class MagneticHeading:
         self.offset = 0.0
         """psi [rad]."""
         self._count = 0
-        self._reading = (0.0, 0.0)
-        self._reference = (0.0, 0.0)
-        self._candidate = (0.0, 0.0)
+        self._reading = self._reference = self._candidate = (0.0, 0.0)
         self._candidate_time = 0.0
         self._calm_time = CALM_TIME
         self._rejected_time = 0.0
-        self._disturbed = False
-
-    @property
-    def disturbed(self) -> bool:
+        self.disturbed = False
         """Whether the last reading was rejected, or counted by half."""
-        return self._disturbed
 
     def correct(self, x: float, y: float, z: float, speed: float) -> float:
         """Take the next reading.
@@ -99,11 +86,8 @@ class MagneticHeading:
         ``x``, ``y``, ``z``: m [T]; without a level part there is no reading. ``speed``: how fast
         the sensor turns [rad/s].
 
-        Returns
-        -------
-        float
-            By how much the heading was off [rad], of which a share is corrected; 0 where the
-            reading does not count.
+        Returned: by how much the heading was off [rad], of which a share is corrected; 0
+        where the reading does not count.
         """
         level = x * x + y * y
         if not level > 0.0:
@@ -176,23 +160,23 @@ class MagneticHeading:
         if _alike(self._reference, norm, dip):
             self._calm_time += period
             if self._calm_time >= CALM_TIME:
-                self._disturbed = False
+                self.disturbed = False
                 self._reference = _nearer(self._reference, norm, dip, slow)
         else:
             self._calm_time = 0.0
-            self._disturbed = True
+            self.disturbed = True
         if _alike(self._candidate, norm, dip):
             if speed >= TURNING:
                 self._candidate_time += period
             self._candidate = _nearer(self._candidate, norm, dip, slow)
-            if self._disturbed and self._candidate_time >= NEW_FIELD_TIME:
+            if self.disturbed and self._candidate_time >= NEW_FIELD_TIME:
                 self._reference = self._candidate
-                self._disturbed = False
+                self.disturbed = False
                 self._calm_time = CALM_TIME
         else:
             self._candidate = norm, dip
             self._candidate_time = 0.0
-        if not self._disturbed:
+        if not self.disturbed:
             self._rejected_time = max(self._rejected_time - 2.0 * period, 0.0)
             return 1.0
         if self._rejected_time <= LONGEST_REJECTION:

@@ -12,8 +12,7 @@ from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth import geodetic_of
-from imu_simulation_framework.motion.earth_frames import enu_to_ecef
-from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
 from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
@@ -21,14 +20,8 @@ from imu_simulation_framework.sensors.noise.streams import run_seed
 
 _PLACE = ["x", "y", "z"]
 _VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
-_VARIANCES = [
-    "variance_east",
-    "variance_north",
-    "variance_up",
-    "velocity_variance",
-    "velocity_variance",
-    "velocity_variance_up",
-]
+_VARIANCES = ["variance_east", "variance_north", "variance_up"]
+_VARIANCES += ["velocity_variance", "velocity_variance", "velocity_variance_up"]
 
 
 class EarthFixes(NamedTuple):
@@ -72,6 +65,9 @@ def simulate_earth_fixes(
 
     The fixes have the times at which they were measured: latency is not simulated here.
 
+    Raises :class:`.MotionError`: the motion is not evenly sampled; :class:`.ConfigurationError`:
+    the motion's rate is no multiple of the receiver's.
+
     Parameters
     ----------
     motion : EarthMotion
@@ -80,13 +76,6 @@ def simulate_earth_fixes(
         Its origin is not used.
     seed : int or numpy.random.SeedSequence
         Of all runs. A run has the same numbers whatever others there are.
-
-    Raises
-    ------
-    MotionError
-        The motion is not evenly sampled.
-    ConfigurationError
-        The motion's rate is no multiple of the receiver's.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]
@@ -112,12 +101,8 @@ def record_earth_fixes(
     ``motion``: of the body in whose axes the antenna's lever arm is given, evenly sampled.
     ``gnss``: its origin is not used: x, y, z are those of the world of the motion, ECEF.
 
-    Raises
-    ------
-    MotionError
-        The motion is not evenly sampled.
-    ConfigurationError
-        The motion's rate is no multiple of the receiver's.
+    Raises :class:`.MotionError`: the motion is not evenly sampled; :class:`.ConfigurationError`:
+    the motion's rate is no multiple of the receiver's.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]

@@ -32,20 +32,15 @@ from imu_simulation_framework.sensors.noise.streams import NormalStreams, child_
 class Outages:
     """Listed and random outages.
 
-    Parameters
-    ----------
-    outages : GnssOutages
-        Random ones are a renewal process that begins with reception: exponentially distributed
-        times of mean ``1 / rate`` with reception, and of ``mean_duration`` without.
+    ``outages``: random ones are a renewal process that begins with reception: exponentially
+    distributed times of mean ``1 / rate`` with reception, and of ``mean_duration`` without.
     """
 
     def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
         self._listed = np.array(outages.times).reshape(-1, 2)
         # Ends of times with reception and without, by turns.
-        self._means = (
-            1.0 / outages.rate if outages.rate > 0.0 else math.inf,
-            outages.mean_duration,
-        )
+        received = 1.0 / outages.rate if outages.rate > 0.0 else math.inf
+        self._means = received, outages.mean_duration
         self._generator = generator
         self._ends: list[float] = []
 
@@ -137,14 +132,8 @@ def antenna_motion(
 ) -> AntennaMotion:
     """Return how an antenna moves that is fixed to a body.
 
-    Parameters
-    ----------
-    position, orientation, velocity, angular_velocity : ndarray
-        As of a :class:`.Motion`, of n samples.
-    yaw : ndarray, shape (n,)
-        [rad]
-    lever_arm : 3 float
-        In the body's axes [m].
+    ``position``, ``orientation``, ``velocity``, ``angular_velocity``: as of a :class:`.Motion`, of
+    n samples. ``yaw`` (n,): [rad]. ``lever_arm``: in the body's axes [m].
     """
     arm = np.asarray(lever_arm, dtype=float)
     if not arm.any():
@@ -176,24 +165,13 @@ class GnssReceiver:
         numbers = [QUALITIES[quality.quality] for quality in gnss.qualities]
         # All go on all the time: a receiver that falls back has the atmosphere's error of before.
         self._drifts = {
-            number: _process(
-                quality.drift,
-                quality.correlation_time,
-                gnss.rate,
-                child_seed(child_seed(seed, _DRIFT), number),
-            )
+            number: _process(quality.drift, quality, gnss.rate, seed, _DRIFT, number)
             for number, quality in zip(numbers, gnss.qualities)
         }
-        across = gnss.heading.across_drift if of_antennas else 0.0
-        self._heading_drift = _process(
-            (across, 0.0, 0.0),
-            gnss.heading.correlation_time,
-            gnss.rate,
-            child_seed(seed, _HEADING_DRIFT),
-        )
-        unknown = np.full(6, np.nan)
+        across = (gnss.heading.across_drift if of_antennas else 0.0, 0.0, 0.0)
+        self._heading_drift = _process(across, gnss.heading, gnss.rate, seed, _HEADING_DRIFT)
         self._noise = np.zeros((max(QUALITIES.values()) + 1, 6))
-        self._variances = np.tile(unknown, (len(self._noise), 1))
+        self._variances = np.full(self._noise.shape, np.nan)
         self._noise[numbers] = noise
         self._variances[numbers] = [quality.variances for quality in gnss.qualities]
         self._outages = Outages(gnss.outages, _generator(seed, _OUTAGES))
@@ -208,11 +186,8 @@ class GnssReceiver:
         ``time`` (n,): after those of before, a receiver's period apart [s]. ``antenna``: of n
         samples.
 
-        Returns
-        -------
-        pandas.DataFrame
-            GnssRecord, without latitude, longitude and altitude; of at most n rows, since there is
-            none in an outage. What there is no fix of is not a number.
+        Returned: GnssRecord, without latitude, longitude and altitude; of at most n rows,
+        since there is none in an outage. What there is no fix of is not a number.
         """
         if self._start is None and len(time):
             self._start = float(time[0])
@@ -228,23 +203,10 @@ class GnssReceiver:
         errors[quality == QUALITIES["none"]] = np.nan
         position, velocity = antenna.position + errors[:, :3], antenna.velocity + errors[:, 3:]
         heading, heading_variance = self._heading(antenna.yaw, velocity, variances, numbers)
-        table = pd.DataFrame(
-            np.column_stack(
-                [
-                    position,
-                    variances[:, :3],
-                    velocity,
-                    variances[:, 3],
-                    variances[:, 5],
-                    heading,
-                    heading_variance,
-                    quality,
-                    self._arrival(time),
-                ]
-            ),
-            columns=list(GNSS_LOCAL),
-            index=pd.Index(time, name="time"),
-        )
+        columns = [position, variances[:, :3], velocity, variances[:, [3, 5]]]
+        columns += [heading, heading_variance, quality, self._arrival(time)]
+        index = pd.Index(time, name="time")
+        table = pd.DataFrame(np.column_stack(columns), index, list(GNSS_LOCAL))
         return table[~self._outages.cover(since)]
 
     def _heading(self, yaw, velocity, variances, numbers):
@@ -282,11 +244,13 @@ def _generator(seed, index):
     return np.random.default_rng(child_seed(seed, index))
 
 
-def _process(sigma, correlation_time, rate, seed):
+def _process(sigma, errors, rate, seed, *children):
     """Return the process of a correlated error, or None where there is no such error."""
+    for child in children:
+        seed = child_seed(seed, child)
     if not any(sigma):
         return None
-    return GaussMarkov(sigma, correlation_time, 1.0 / rate, np.random.default_rng(seed))
+    return GaussMarkov(sigma, errors.correlation_time, 1.0 / rate, np.random.default_rng(seed))
 
 
 @by_name(gnss=read_gnss_specification)
@@ -297,6 +261,9 @@ def simulate_gnss(
     run: int = 0,
 ) -> pd.DataFrame:
     """Return what a GNSS receiver says of a motion.
+
+    Raises :class:`.MotionError`: the motion is not evenly sampled; :class:`.ConfigurationError`:
+    the receiver is faster than the motion is sampled.
 
     Parameters
     ----------
@@ -318,13 +285,6 @@ def simulate_gnss(
         velocity_variance_up [m^2/s^2], heading [rad, counter-clockwise from east, within half a
         turn of the true one, which is unwrapped], heading_variance [rad^2], quality
         (:data:`.QUALITIES`) and arrival [s]. Not a number is what the receiver does not tell.
-
-    Raises
-    ------
-    MotionError
-        The motion is not evenly sampled.
-    ConfigurationError
-        The receiver is faster than the motion is sampled.
     """
     ratio = 1.0 / (motion.period * gnss.rate)
     if ratio < 1.0 - 1e-6:

@@ -1,10 +1,12 @@
-"""What a GNSS receiver does wrong, when, and where its antenna is."""
+"""What a GNSS receiver does wrong, when, where its antenna is, and what its messages hold."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from imu_simulation_framework.core.checked_values import (
     Axes,
@@ -12,19 +14,26 @@ from imu_simulation_framework.core.checked_values import (
     checked_number,
     checked_numbers,
     checked_text,
+    require_increasing,
+)
+from imu_simulation_framework.core.columns import (
+    GNSS_TOLD_POSITION,
+    GNSS_TOLD_VELOCITY,
+    LOCAL_VELOCITY,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import Settings, checked_list, declared
+from imu_simulation_framework.core.stamps import NANOSECONDS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
 """Qualities of a fix and their numbers in NMEA 0183's sentence GGA. ``none`` is a receiver that
 says that it has no fix; ``rtk`` has the carrier's ambiguities fixed, ``float`` has not."""
 
-HIGHEST_EVENT_RATE = 100.0
-"""Of outages or changes of quality [1/s]."""
-SHORTEST_OUTAGE = 1e-3
-"""Mean duration of random outages [s]."""
+HIGHEST_EVENT_RATE = 100.0  # 1/s, of outages or changes of quality
 
 
 def _checked_schedule(name, value):
@@ -34,19 +43,9 @@ def _checked_schedule(name, value):
             raise ConfigurationError(
                 f"{name} has {shown(row)}, but each entry must be a time and a quality."
             )
-    schedule = tuple(
-        (
-            checked_number(f"{name}'s time", time, minimum=0.0),
-            checked_choice(f"{name}'s quality", quality, tuple(QUALITIES)),
-        )
-        for time, quality in rows
-    )
-    for (earlier, _), (later, _) in zip(schedule, schedule[1:]):
-        if not earlier < later:
-            raise ConfigurationError(
-                f"{name} has {later:g} s after {earlier:g} s, but its times must increase."
-            )
-    return schedule
+    times = [checked_number(f"{name}'s time", time, minimum=0.0) for time, _ in rows]
+    qualities = [checked_choice(f"{name}'s quality", each, tuple(QUALITIES)) for _, each in rows]
+    return require_increasing(name, tuple(zip(times, qualities)))
 
 
 def _checked_outages(name, value):
@@ -147,7 +146,7 @@ class GnssOutages(Settings):
 
     times: tuple[tuple[float, float], ...] = declared((), _checked_outages)
     rate: float = declared(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
-    mean_duration: float = declared(10.0, minimum=SHORTEST_OUTAGE)
+    mean_duration: float = declared(10.0, minimum=1e-3)
 
     @property
     def share(self) -> float:
@@ -259,3 +258,60 @@ class GnssSpecification(Settings):
             raise ConfigurationError(
                 f"there is a change to or from {name}, but qualities has only {', '.join(names)}."
             )
+
+
+STATUS = {
+    QUALITIES["none"]: -1,
+    QUALITIES["single"]: 0,
+    QUALITIES["differential"]: 1,
+    QUALITIES["float"]: 2,
+    QUALITIES["rtk"]: 2,
+}
+"""Quality -> what sensor_msgs/NavSatStatus has for it, which does not tell float from fixed."""
+
+
+class Told(NamedTuple):
+    """Messages of one kind: ``stamps`` (n,) of int [ns], ``rows`` (n, columns)."""
+
+    stamps: np.ndarray
+    rows: np.ndarray
+
+
+class ToldFixes(NamedTuple):
+    """What was published of some fixes.
+
+    ``positions`` has ``GNSS_TOLD_POSITION`` of ``core.columns.py``, ``velocities`` its
+    ``GNSS_TOLD_VELOCITY``, and ``headings`` z and w of the quaternion about the vertical; each of
+    the fixes that have it.
+    """
+
+    positions: Told
+    velocities: Told
+    headings: Told
+
+
+def reported_fixes(fixes: pd.DataFrame) -> ToldFixes:
+    """Return what is published of fixes.
+
+    ``fixes``: GnssRecord.
+    """
+    stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
+    status = fixes["quality"].map(STATUS).to_numpy(float)
+    positions = fixes.assign(status=status)[list(GNSS_TOLD_POSITION)]
+    # A covariance is known as a whole or not at all.
+    known = np.isfinite(fixes[list(GNSS_TOLD_POSITION[4:])].to_numpy()).all(axis=1)
+    positions.loc[~known, list(GNSS_TOLD_POSITION[4:])] = np.nan
+    moving = np.isfinite(fixes[LOCAL_VELOCITY[0]].to_numpy())
+    velocities = fixes[list(GNSS_TOLD_VELOCITY)].to_numpy()
+    turned = np.isfinite(fixes["heading"].to_numpy())
+    headings = [heading_quaternion(heading) for heading in fixes["heading"][turned]]
+    return ToldFixes(
+        Told(stamps, positions.to_numpy()),
+        Told(stamps[moving], velocities[moving]),
+        Told(stamps[turned], np.array(headings).reshape(-1, 2)),
+    )
+
+
+def heading_quaternion(heading: float) -> tuple[float, float]:
+    """Return z and w of the turn about the vertical by a heading [rad]."""
+    return math.sin(0.5 * heading), math.cos(0.5 * heading)

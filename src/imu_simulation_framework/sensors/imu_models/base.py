@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
+from functools import partial
 from itertools import repeat
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 import numpy as np
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.checked_values import checked_number
-from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import Covariance, diagonal
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
@@ -52,6 +54,15 @@ class ImuTruth(NamedTuple):
     specific_force: np.ndarray
     magnetic_field: np.ndarray | None = None
     speed: np.ndarray | None = None
+
+    @classmethod
+    def at_rest(cls, samples: int, orientation=(0.0, 0.0, 0.0, 1.0)) -> ImuTruth:
+        """Return that of an IMU which stands still, without the Earth's rotation."""
+        from scipy.spatial.transform import Rotation
+
+        force = Rotation.from_quat(orientation).inv().apply((0.0, 0.0, WORLD_GRAVITY))
+        tiled = (np.tile(one, (samples, 1)) for one in (orientation, np.zeros(3), force))
+        return cls(*tiled)
 
     def each(self, function: Callable[[np.ndarray], np.ndarray]) -> ImuTruth:
         """Return what a function makes of each signal that there is."""
@@ -168,7 +179,8 @@ def without_bias(reading: ImuReading, name: str):
     shape = reading.orientation.shape[:-1]
     if name == "yaw_bias" and not shape:
         return 0.0
-    return np.broadcast_to(_NO_BIAS[name], (*shape, *PARTS[name]))
+    none = [0.0, 0.0, 0.0, 1.0] if name == "orientation_bias" else 0.0
+    return np.broadcast_to(none, (*shape, *PARTS[name]))
 
 
 def untouched(truth: ImuTruth) -> ImuReading:
@@ -178,11 +190,8 @@ def untouched(truth: ImuTruth) -> ImuReading:
     return ImuReading(without_bias, **{name: signals[name] for name in names})
 
 
-def gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:
-    """Return the wanted parts of readings of one run each, (samples, ...), in arrays of all runs.
-
-    Only one of the readings is in memory at a time.
-    """
+def _gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:
+    """Return the wanted parts of readings of one run each; of these one is in memory at a time."""
     arrays: dict[str, np.ndarray] = {}
     for run, reading in enumerate(readings):
         for name in parts:
@@ -201,36 +210,23 @@ def joined(readings: list[ImuReading]) -> ImuReading:
     return ImuReading(lambda _, name: np.array([getattr(reading, name) for reading in readings]))
 
 
-_NO_BIAS: Mapping[str, np.ndarray] = {
-    "angular_velocity_bias": np.zeros(3),
-    "specific_force_bias": np.zeros(3),
-    "yaw_bias": np.zeros(()),
-    "orientation_bias": np.array([0.0, 0.0, 0.0, 1.0]),
-}
-
-
 class ImuModel(ABC):
     """An IMU with errors.
 
     Raises :class:`.ConfigurationError`: the period is not a positive number.
 
-    Parameters
-    ----------
-    parameters : dataclass
-        The model's own kind.
-    period : float
-        Time from one sample to the next [s].
-    seed : int or numpy.random.SeedSequence
-        Of all runs; each has random numbers of its own (:mod:`.noise.streams`). A stepped model
-        is in run 0, after each :meth:`reset` in the next one, and equals that run of a batch.
+    ``parameters`` (dataclass): the model's own kind. ``period``: time from one sample to the next
+    [s]. ``seed`` (int or numpy.random.SeedSequence): of all runs; each has random numbers of its
+    own (:mod:`.noise.streams`). A stepped model is in run 0, after each :meth:`reset` in the next
+    one, and equals that run of a batch.
     """
 
     def __init__(self, parameters, period: float, seed=0):
         checked_number("The IMU's period", period, above=0.0)
-        self.parameters = parameters
-        self.period = period
-        self._seed = seed
-        self._run = 0
+        self.parameters, self.period = parameters, period
+        self._seed, self._run = seed, 0
+        self._set_up()
+        self._begin(run_seed(seed, 0))
 
     gravity: float = WORLD_GRAVITY
     """Of the world [m/s^2], for what takes an error of the accelerometer for a tilt."""
@@ -276,9 +272,17 @@ class ImuModel(ABC):
             "The IMU's model has no drift that could be set; that of Hector's plug-in has."
         )
 
-    @abstractmethod
-    def _begin(self, seed: np.random.SeedSequence):
+    def _set_up(self):  # noqa: B027
+        """Make what is the same in each run."""
+
+    def _begin(self, seed: np.random.SeedSequence):  # noqa: B027
         """Begin a run that is stepped, with the run's seed."""
+
+    def _another(self, seed: np.random.SeedSequence):
+        """Return the same model at the beginning of a run."""
+        other = copy(self)
+        other._begin(seed)
+        return other
 
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
@@ -289,12 +293,8 @@ class ImuModel(ABC):
 
         ``truth``: of at least one sample, (samples, ...).
 
-        Returns
-        -------
-        reading : ImuReading
-            Arrays (samples, ...).
-        new : ndarray of bool, (samples,)
-            Which of them are new ones of the sensor.
+        Returns ``reading``: arrays (samples, ...); ``new``: which of them are new ones of
+        the sensor.
         """
         readings, new = [], []
         for sample in truth.samples():
@@ -317,29 +317,18 @@ class ImuModel(ABC):
 
         Raises ValueError: there is no such part.
 
-        Parameters
-        ----------
-        truth : ImuTruth
-            (samples, ...)
-        runs : int
-            How many.
-        first_run : int
-            Number of the first of them.
-        parts : iterable of str
-            Which of :data:`.base.PARTS` the reading shall have, and of
-            :data:`.base.MAGNETIC_PARTS` if there is a magnetometer.
+        ``truth``: (samples, ...). ``runs``: how many. ``first_run``: number of the first of them.
+        ``parts``: which of :data:`.base.PARTS` the reading shall have, and of
+        :data:`.base.MAGNETIC_PARTS` if there is a magnetometer.
 
-        Returns
-        -------
-        ImuReading
-            Arrays (runs, samples, ...).
+        Returned: arrays (runs, samples, ...).
         """
         parts = checked_parts(parts)
-        truth = truth.each(_as_floats)
+        truth = truth.each(partial(np.asarray, dtype=float))
         numbers = range(first_run, first_run + runs)
         prepared = self._prepared(truth)
         readings = (self._realise(prepared, run_seed(self._seed, run)) for run in numbers)
-        return gathered(readings, parts, runs)
+        return _gathered(readings, parts, runs)
 
     def _prepared(self, truth: ImuTruth) -> Any:
         """Return what all runs of a batch share."""
@@ -361,15 +350,9 @@ class ImuModel(ABC):
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
         """Return what the plug-in publishes as covariances, row by row.
 
-        Returns
-        -------
-        orientation, angular_velocity, linear_acceleration : tuple of 9 float
-            [rad^2], [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
+        Returns ``orientation``, ``angular_velocity``, ``linear_acceleration``: [rad^2],
+        [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
         """
-
-
-def _as_floats(values):
-    return np.asarray(values, dtype=float)
 
 
 LARGEST_PARAMETER = 1e6

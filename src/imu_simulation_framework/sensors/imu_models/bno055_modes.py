@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, NamedTuple, Sequence
 import numpy as np
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
-from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 if TYPE_CHECKING:
@@ -111,17 +111,14 @@ def bno055_in_mode(
         raise ConfigurationError(
             f"The mode {mode} needs a magnetometer, which {specification.name} does not have."
         )
+    output, both = specification.output, kind.gyroscope and kind.magnetometer
     output = replace(
-        specification.output,
+        output,
         rate=kind.rate,
         orientation_reference="fusion",
         magnetic_heading=kind.magnetometer and mode != "M4G",
-        magnetic_disturbance_rejection=(
-            specification.output.magnetic_disturbance_rejection
-            and kind.gyroscope
-            and kind.magnetometer
-        ),
-        start_offset=START_UP + SWITCHING if start_up else specification.output.start_offset,
+        magnetic_disturbance_rejection=output.magnetic_disturbance_rejection and both,
+        start_offset=START_UP + SWITCHING if start_up else output.start_offset,
         bno055_mode=mode,
     )
     if not kind.gyroscope:
@@ -165,11 +162,8 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
     signals = [samples[list(columns)].to_numpy() for columns in (GYRO, ACCEL)]
     signals += [samples[list(MAG)].to_numpy()] * kind.magnetometer
     rows = [calibration.add(*sample) for sample in zip(samples.index, *signals)]
-    return pd.DataFrame(
-        np.array(rows, dtype=int).reshape(-1, 4),
-        columns=CalibrationStatus._fields,
-        index=samples.index,
-    )
+    values = np.array(rows, dtype=int).reshape(-1, 4)
+    return pd.DataFrame(values, samples.index, CalibrationStatus._fields)
 
 
 class CalibrationStatus(NamedTuple):

@@ -32,7 +32,8 @@ from imu_simulation_framework.sensors.imu_models.base import (
     without_bias,
 )
 from imu_simulation_framework.sensors.imu_specification import diagonal
-from imu_simulation_framework.sensors.noise.streams import NormalStreams, run_seed
+from imu_simulation_framework.sensors.noise.processes import recursion
+from imu_simulation_framework.sensors.noise.streams import NormalStreams
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,6 @@ class IdealImu(ImuModel):
 
     label = "ideal"
     has_magnetometer = True
-
-    def _begin(self, seed):
-        """Nothing is random here."""
 
     def step(self, truth: ImuTruth) -> ImuReading:
         return untouched(truth)
@@ -70,7 +68,6 @@ class IdealImu(ImuModel):
 
 
 _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
-_NUMBERS_PER_SAMPLE = 10
 
 
 @dataclass(frozen=True)
@@ -98,15 +95,8 @@ class GenericImu(ImuModel):
     def label(self) -> str:
         return f"generic_sigma{self.parameters.gaussian_noise:g}"
 
-    def __init__(self, parameters: GenericParameters, period: float, seed=0):
-        super().__init__(parameters, period, seed)
-        self._begin(run_seed(seed, 0))
-
     def _begin(self, seed):
-        self._numbers = self._streams(seed)
-
-    def _streams(self, seed):
-        return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
+        self._numbers = NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * 10)
 
     def step(self, truth: ImuTruth) -> ImuReading:
         return self._read(truth, self._numbers.next())
@@ -116,7 +106,7 @@ class GenericImu(ImuModel):
         return self._read(truth, self._numbers.take(samples)), self.new_samples(samples)
 
     def _realise(self, truth, seed):
-        return self._read(truth, self._streams(seed).take(len(truth.orientation)))
+        return self._another(seed).steps(truth)[0]
 
     def _read(self, truth, numbers):
         noise = self.parameters.gaussian_noise * numbers
@@ -139,11 +129,6 @@ class DriftParameters(NamedTuple):
     drift_frequency: float
 
 
-def drift_correlation(drift_frequency, period):
-    """Return the correlation of two successive values, ``exp(-f dt)``; f [1/s], dt [s]."""
-    return np.exp(-np.asarray(drift_frequency, dtype=float) * period)
-
-
 def drift_innovation_std(drift, drift_frequency, period):
     """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``."""
     frequency = np.asarray(drift_frequency, dtype=float)
@@ -162,29 +147,18 @@ def drift_stationary_std(drift, drift_frequency, period):
     return drift_innovation_std(drift, frequency, period) / np.sqrt(forgotten)
 
 
-def drift_parameters(stationary_std: float, correlation_time: float, period: float):
+def drift_parameters(
+    stationary_std: float, correlation_time: float, period: float
+) -> DriftParameters:
     """Return what the plug-in must be told for a wanted drift.
 
     Raises :class:`.ConfigurationError`: a value is not positive.
 
-    Parameters
-    ----------
-    stationary_std : float
-        Wanted standard deviation [the signal's unit].
-    correlation_time : float
-        Wanted correlation time [s].
-    period : float
-        Sample period at which the plug-in will run [s].
-
-    Returns
-    -------
-    DriftParameters
+    ``stationary_std``: wanted standard deviation [the signal's unit]. ``correlation_time``: wanted
+    correlation time [s]. ``period``: sample period at which the plug-in will run [s].
     """
-    for name, value in (
-        ("standard deviation", stationary_std),
-        ("correlation time", correlation_time),
-        ("sample period", period),
-    ):
+    names = ("standard deviation", "correlation time", "sample period")
+    for name, value in zip(names, (stationary_std, correlation_time, period)):
         if not (np.isfinite(value) and value > 0.0):
             raise ConfigurationError(f"The drift's {name} is {value}, but it must be positive.")
     frequency = 1.0 / correlation_time
@@ -250,14 +224,13 @@ class HectorImu(ImuModel):
     afterwards, drift starts at zero.
     """
 
-    def __init__(self, parameters: HectorParameters, period: float, seed=0):
-        super().__init__(parameters, period, seed)
-        p = parameters
+    def _set_up(self):
+        p, period = self.parameters, self.period
         drift = _per_quantity(p.accel_drift, p.rate_drift, p.yaw_drift)
         frequency = _per_quantity(
             p.accel_drift_frequency, p.rate_drift_frequency, p.yaw_drift_frequency
         )
-        self._correlation = drift_correlation(frequency, period)
+        self._correlation = np.exp(-frequency * period)
         self._innovation_std = drift_innovation_std(drift, frequency, period)
         self._offset = _per_quantity(p.accel_offset, p.rate_offset, p.yaw_offset)
         # Turning by a tilt costs more than the rest of a step, and mostly there is none.
@@ -267,7 +240,6 @@ class HectorImu(ImuModel):
             *[p.accel_gaussian_noise > 0.0] * 3,
             *[p.rate_gaussian_noise > 0.0] * 3,
         ]
-        self._begin(run_seed(seed, 0))
 
     @property
     def label(self) -> str:
@@ -286,12 +258,10 @@ class HectorImu(ImuModel):
     def set_drift(self, angular_velocity=None, specific_force=None):
         # SensorModel::reset(value) of the plug-in: the offset stays, and the drift wanders on.
         drift = self._drift.copy()
-        for name, part, values in (
-            ("angular_velocity", _HECTOR_RATE, angular_velocity),
-            ("specific_force", _HECTOR_FORCE, specific_force),
-        ):
-            if values is not None:
-                drift[part] = checked_axes(name, tuple(values))
+        if angular_velocity is not None:
+            drift[_HECTOR_RATE] = checked_axes("angular_velocity", tuple(angular_velocity))
+        if specific_force is not None:
+            drift[_HECTOR_FORCE] = checked_axes("specific_force", tuple(specific_force))
         self._drift = drift
         self._tilts = self._tilts or specific_force is not None
 
@@ -310,25 +280,17 @@ class HectorImu(ImuModel):
         return self._read(truth, bias + self._offset, numbers), self.new_samples(samples)
 
     def _realise(self, truth, seed):
-        # Imported here, since every node knows the models, and it takes 40 MB.
-        from scipy.signal import lfilter
-
         numbers = NormalStreams(seed, self._random).take(len(truth.orientation))
-        bias = np.empty((len(numbers), _DRIFTS.stop))
-        bias[...] = self._offset
+        bias = np.tile(self._offset, (len(numbers), 1))
         for index in np.flatnonzero(self._innovation_std):
             innovation = self._innovation_std[index] * numbers[:, index]
-            bias[:, index] += lfilter([1.0], [1.0, -self._correlation[index]], innovation)
+            bias[:, index] += recursion(self._correlation[index], innovation, 0.0)
         return self._read(truth, bias, numbers)
 
     def _read(self, truth, bias, numbers):
         # For one sample or for a row of them.
-        p = self.parameters
-        force_bias, rate_bias, yaw_bias = (
-            bias[..., _HECTOR_FORCE],
-            bias[..., _HECTOR_RATE],
-            bias[..., _YAW],
-        )
+        p, yaw_bias = self.parameters, bias[..., _YAW]
+        force_bias, rate_bias = bias[..., _HECTOR_FORCE], bias[..., _HECTOR_RATE]
         orientation, orientation_bias = self._turn(truth.orientation, force_bias, yaw_bias)
         return ImuReading(
             orientation=orientation,
@@ -347,15 +309,13 @@ class HectorImu(ImuModel):
 
         true = Rotation.from_quat(orientation)
         bias = np.zeros(np.shape(orientation))
-        bias[..., 2] = np.sin(0.5 * yaw_bias)
-        bias[..., 3] = np.cos(0.5 * yaw_bias)
+        bias[..., 2], bias[..., 3] = np.sin(0.5 * yaw_bias), np.cos(0.5 * yaw_bias)
         error = Rotation.from_quat(bias)
         if self._tilts:
             # A filter takes a horizontal error a of the accelerometer for a tilt of a / g.
             in_world = true.apply(force_bias) / self.gravity
             tilt = np.zeros_like(bias)
-            tilt[..., 0] = 0.5 * in_world[..., 1]
-            tilt[..., 1] = -0.5 * in_world[..., 0]
+            tilt[..., 0], tilt[..., 1] = 0.5 * in_world[..., 1], -0.5 * in_world[..., 0]
             tilt[..., 3] = 1.0
             error = error * Rotation.from_quat(tilt)
             bias = error.as_quat()

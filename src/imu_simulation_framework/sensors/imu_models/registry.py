@@ -59,17 +59,10 @@ def make_imu_model(name: str, parameters: Mapping[str, Any], period: float, seed
     Raises :class:`.ConfigurationError`: the name or a parameter is unknown, or a value is out of
     range.
 
-    Parameters
-    ----------
-    name : str
-        A key of ``PRESETS``: a model, or a named set of its parameters.
-    parameters : mapping
-        Parameters that shall differ from those of the preset; the names are those of the fields
-        of the model's parameters.
-    period : float
-        Time from one sample to the next [s].
-    seed : int or numpy.random.SeedSequence
-        Of all runs.
+    ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``:
+    parameters that shall differ from those of the preset; the names are those of the fields of the
+    model's parameters. ``period``: time from one sample to the next [s]. ``seed`` (int or
+    numpy.random.SeedSequence): of all runs.
     """
     if name not in PRESETS:
         raise ConfigurationError(

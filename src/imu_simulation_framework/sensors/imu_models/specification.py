@@ -26,7 +26,7 @@ import math
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import Any, Mapping, NamedTuple, cast
+from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class TriadSeries(NamedTuple):
     orientation: np.ndarray
     time: np.ndarray
     of_truth: list[np.ndarray]
-    rectified: list[np.ndarray | None]
+    rectified: list[np.ndarray | float]
     amplitude: np.ndarray | None
 
 
@@ -154,11 +154,6 @@ def reading_of(truth, orientation, rate, force, rate_bias, force_bias, magnetic=
     )
 
 
-def last_of(reading):
-    """Return the last sample of a reading, with all its parts."""
-    return ImuReading(lambda _, name: getattr(reading, name)[-1])
-
-
 def _yaw(x, y, z, w, functions):
     arctan2 = functions.atan2 if functions is math else functions.arctan2
     return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)
@@ -190,20 +185,6 @@ class SampleInstants(NamedTuple):
             drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
             offset += drawn * output.random_start_offset
         return cls(round(offset / period), stride)
-
-    def has(self, number: int) -> bool:
-        """Return whether a sample of the simulation is one of the sensor's."""
-        return number >= self.first and (number - self.first) % self.stride == 0
-
-    def among(self, samples: int) -> np.ndarray:
-        """Return which of the simulation's first samples are the sensor's, (samples,) of bool."""
-        among = np.zeros(samples, dtype=bool)
-        among[self.first :: self.stride] = True
-        return among
-
-    def last_before(self, samples: int) -> np.ndarray:
-        """Return which of the sensor's, from 0, is held at each sample from its first one on."""
-        return np.arange(max(0, samples - self.first)) // self.stride
 
     def means(self, signal: np.ndarray, due: np.ndarray) -> np.ndarray:
         """Return means (m, 3) of a signal (n, 3) since the sample before each that is due, (m,)."""
@@ -239,14 +220,12 @@ class SpecificationImu(ImuModel):
     ``yaw_bias`` and ``orientation_bias`` are all of the orientation's error.
     """
 
-    def __init__(self, parameters: SpecificationParameters, period: float, seed=0):
-        super().__init__(parameters, period, seed)
-        # The parameters have made one of a mapping.
-        specification = cast(ImuSpecification, parameters.specification)
+    def _set_up(self):
+        specification: ImuSpecification = self.parameters.specification
         self._specification = specification
         output = specification.output
-        self._instants = SampleInstants.of_output(output, period, seed)
-        self._sensor_period = self._instants.stride * period
+        self._instants = SampleInstants.of_output(output, self.period, self._seed)
+        self._sensor_period = self._instants.stride * self.period
         self._triads = [
             TriadModel(name, specification, self._sensor_period)
             for name in TRIADS
@@ -259,7 +238,6 @@ class SpecificationImu(ImuModel):
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._fuses_field = output.fuses_magnetometer
-        self._begin(run_seed(seed, 0))
 
     @property
     def label(self) -> str:
@@ -287,14 +265,15 @@ class SpecificationImu(ImuModel):
     def step(self, truth: ImuTruth) -> ImuReading:
         truth = self._measured(truth)
         first, stride = self._instants
-        self.has_new_sample = self._instants.has(self._count)
+        since = self._count - first
+        self.has_new_sample = since >= 0 and since % stride == 0
         self._recent.append((truth.angular_velocity, truth.specific_force))
         if self.has_new_sample:
             self._held = self._sample(truth)
             self._recent = []
         elif self._held is None:
             self._held = untouched(truth)
-        if self._count < first:
+        if since < 0:
             self._held = untouched(truth)
             self._recent = self._recent[-stride + 1 :] if stride > 1 else []
         self._count += 1
@@ -322,7 +301,7 @@ class SpecificationImu(ImuModel):
             _ = reading.magnetic_field  # and so does the noise
         self._count += samples
         self.has_new_sample = True
-        self._held = last_of(reading)
+        self._held = ImuReading(lambda _, name: getattr(reading, name)[-1])
         return reading
 
     def _between_samples(self):
@@ -350,14 +329,13 @@ class SpecificationImu(ImuModel):
             return reading
         # The sensor's readings at all samples: the truth before the first, each held after.
         early = untouched(truth.each(itemgetter(slice(self._instants.first))))
-        index = self._instants.last_before(samples)
+        index = np.arange(max(0, samples - self._instants.first)) // self._instants.stride
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
         )
 
     def _series_of(self, truth, time):
-        rectified = [None] * len(self._triads)
-        amplitude = None
+        rectified, amplitude = [0.0] * len(self._triads), None
         if self.feels_speed:
             rectified = [triad.rectified(truth.speed) for triad in self._triads]
             amplitude = self._specification.vibration.amplitude(truth.speed)[:, np.newaxis]
@@ -381,7 +359,7 @@ class SpecificationImu(ImuModel):
 
         def read(number):
             noise, bias = realised.noises[number].advance(len(time))
-            if series.rectified[number] is not None:
+            if series.amplitude is not None:
                 bias = bias + series.rectified[number]
             return self._triads[number].read(
                 series.of_truth[number], noise, bias, time, realised.limits[number], vibration
@@ -425,26 +403,23 @@ class SpecificationImu(ImuModel):
             if self.feels_speed:
                 bias = bias + triad.rectified(truth.speed)
             read.append(triad.read(values, noise, bias, time, limit, vibration))
-        (measured_rate, rate_bias), (measured_force, force_bias) = read[:2]
+        (rate, rate_bias), (force, force_bias) = read[:2]
+        magnetic = {"magnetic_field": read[2][0]} if len(read) == 3 else {}
         orientation = np.asarray(truth.orientation, dtype=float)
         if self._fuses:
-            field = read[2][:1] if self._fuses_field and len(read) == 3 else ()
+            field = tuple(magnetic.values()) if self._fuses_field else ()
             if self._count == self._instants.first:
-                orientation = self._filter.start(orientation, measured_force, *field)
+                orientation = self._filter.start(orientation, force, *field)
             else:
-                orientation = self._filter.update(measured_rate, measured_force, *field)
+                orientation = self._filter.update(rate, force, *field)
         return reading_of(
-            truth.orientation,
-            orientation,
-            measured_rate,
-            measured_force,
-            rate_bias,
-            force_bias,
-            **({"magnetic_field": read[2][0]} if len(read) == 3 else {}),
+            truth.orientation, orientation, rate, force, rate_bias, force_bias, **magnetic
         )
 
     def new_samples(self, samples: int) -> np.ndarray:
-        return self._instants.among(samples)
+        new = np.zeros(samples, dtype=bool)
+        new[self._instants.first :: self._instants.stride] = True
+        return new
 
     def covariances(self):
         """Return the covariances of the specification, row by row; the yaw's after 600 s."""

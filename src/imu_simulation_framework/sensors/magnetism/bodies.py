@@ -63,8 +63,8 @@ from imu_simulation_framework.core.checked_values import (
     checked_axes,
     checked_numbers,
 )
-from imu_simulation_framework.core.constants import VACUUM_PERMEABILITY
 from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -72,33 +72,20 @@ MILD_STEEL = 200.0
 """Relative permeability of structural steel in fields as weak as Earth's, where it is about 100 to
 300; it grows to thousands in strong ones (Bozorth: Ferromagnetism, 1951)."""
 
-LARGEST_SIZE = 1000.0
-"""Of a body, and smallest part of it that a side may be [m]."""
-
 
 @dataclass(frozen=True)
 class FerrousBody(Settings):
     """A body of iron, fixed in the world.
 
-    Parameters
-    ----------
-    position : 3 float
-        Of its middle in the world [m].
-    size : 3 float
-        Along its own axes, from end to end [m]; one number stands for three equal ones.
-    orientation : 3 float
-        Roll, pitch and yaw of its axes in the world [rad].
-    permeability : float
-        Relative [1].
-    magnetisation : 3 float
-        What it keeps without any field, in its own axes [A/m]. Rolled, welded or lifted by a
-        magnet, steel keeps some hundred to some thousand.
-    name : str
-        For whoever reads the description, and of its shape in the simulators.
+    ``position``: of its middle in the world [m]. ``size``: along its own axes, from end to end [m];
+    one number stands for three equal ones. ``orientation``: roll, pitch and yaw of its axes in the
+    world [rad]. ``permeability``: relative [1]. ``magnetisation``: what it keeps without any field,
+    in its own axes [A/m]. Rolled, welded or lifted by a magnet, steel keeps some hundred to some
+    thousand. ``name``: for whoever reads the description, and of its shape in the simulators.
     """
 
     position: Axes = declared(check=checked_numbers, count=3)
-    size: Axes = declared(check=checked_axes, minimum=1.0 / LARGEST_SIZE, maximum=LARGEST_SIZE)
+    size: Axes = declared(check=checked_axes, minimum=1e-3, maximum=1e3)
     orientation: Axes = declared(_ZERO, checked_numbers, count=3)
     permeability: float = declared(MILD_STEEL, minimum=1.0)
     magnetisation: Axes = declared(_ZERO, checked_numbers, count=3)
@@ -128,11 +115,7 @@ MAX_PLANES = 11
 """Of a bar, to find its field: its ends, and cuts on which the poles between them are. Four times
 as many change the field at some thicknesses' distance by 2 %."""
 
-_QUADRATURE = 3
-"""Points along each side of a cell."""
-
-_TINY = 1e-290
-"""In place of nothing, for the logarithm on the line through an edge, where it cancels."""
+_TINY = 1e-290  # in place of nothing, for the logarithm on the line through an edge
 
 
 class Bar(FerrousBody):
@@ -163,7 +146,7 @@ class Bar(FerrousBody):
         planes = self.planes(cells + 1)
         cells = len(planes) - 1
         side, size = self.long_side, np.array(self.size)
-        places, weights = np.polynomial.legendre.leggauss(_QUADRATURE)
+        places, weights = np.polynomial.legendre.leggauss(3)
         grid = 0.5 * np.stack(np.meshgrid(places, places, places, indexing="ij"), -1).reshape(-1, 3)
         weight = np.einsum("i,j,k->ijk", weights, weights, weights).reshape(-1) / 8.0
         lengths, middles = np.tile(size, (cells, 1)), np.zeros((cells, 3))
@@ -190,14 +173,7 @@ class Bar(FerrousBody):
         Fewer than the cells have: what ends between two of them is shared so that it has the same
         sum and the same middle.
 
-        Parameters
-        ----------
-        field : ndarray, shape (3,)
-            As for :meth:`magnetised_in`.
-        most : int
-            Planes.
-        cells : int
-            Of a long bar.
+        ``field`` (3,): as for :meth:`magnetised_in`. ``most``: planes. ``cells``: of a long bar.
         """
         magnetisations = self.magnetised_in(field, cells)
         fine, coarse = self.planes(cells + 1), self.planes(most)
@@ -210,14 +186,8 @@ class Bar(FerrousBody):
 class BarFields:
     """What several bars add to a uniform field, outside of them.
 
-    Parameters
-    ----------
-    bars : sequence of Bar
-        At least one.
-    field : ndarray, shape (3,)
-        In the world's axes [T].
-    most, cells : int
-        Planes of each, and cells to find what ends on them.
+    ``bars``: at least one. ``field`` (3,): in the world's axes [T]. ``most``, ``cells``: planes of
+    each, and cells to find what ends on them.
     """
 
     def __init__(
@@ -235,14 +205,8 @@ class BarFields:
             field_of_kernels = np.einsum(
                 "kmi,pm->kpi", _FIELD_OF_PARTS.reshape(6, 3, 3) @ bar.rotation.T, ending
             )
-            self._bars.append(
-                (
-                    np.array(bar.position)[:, np.newaxis],
-                    bar.rotation,
-                    corners,
-                    field_of_kernels.reshape(-1, 3, 1),
-                )
-            )
+            place, columns = np.array(bar.position)[:, np.newaxis], field_of_kernels
+            self._bars.append((place, bar.rotation, corners, columns.reshape(-1, 3, 1)))
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
         """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
@@ -261,10 +225,9 @@ def _corners(size, side, planes):
     """Corners (3, 4, planes) [m] of all cells; the first and the last of the four count as plus."""
     second, third = (side + 1) % 3, (side + 2) % 3
     corners = np.empty((3, 2, 2, len(planes)))
+    ends = np.array([[-0.5], [0.5]])
     corners[side] = planes
-    ends = np.array([-0.5, 0.5])
-    corners[second] = size[second] * ends[:, np.newaxis, np.newaxis]
-    corners[third] = size[third] * ends[:, np.newaxis]
+    corners[second], corners[third] = size[second] * ends[:, np.newaxis], size[third] * ends
     return corners.reshape(3, 4, -1)
 
 
@@ -409,10 +372,6 @@ def _confocal(x, a):
     return np.linalg.eigvalsh(matrix)[..., -1]
 
 
-NEAREST = 1e-3
-"""A dipole's field grows without end; nearer than that it is as there [m]."""
-
-
 @dataclass(frozen=True)
 class Dipole(Settings):
     """A magnet that is small beside its distance, fixed in the world.
@@ -439,12 +398,10 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
     ``offset`` (..., 3): from the dipole to who measures [m]. ``moment`` (..., 3): [A m^2], in the
     same axes.
 
-    Returns
-    -------
-    ndarray, shape (..., 3)
-        In those axes, too [T].
+    Returns (..., 3): in those axes, too [T].
     """
-    square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), NEAREST**2)
+    # A dipole's field grows without end; nearer than a millimetre it is as there.
+    square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), 1e-3**2)
     along = np.sum(offset * moment, axis=-1, keepdims=True)
     scale = VACUUM_PERMEABILITY / (4.0 * np.pi)
     return scale * (3.0 * offset * (along / square) - moment) / (square * np.sqrt(square))

@@ -9,6 +9,7 @@ models, five years apart, the coefficients go along straight lines.
 from __future__ import annotations
 
 import datetime
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Callable
@@ -33,11 +34,8 @@ from imu_simulation_framework.sensors.magnetism.bodies import (
     MotorField,
 )
 
-LOWEST, HIGHEST = -1000.0, 850_000.0
-"""Heights at which there is neither rock nor a current of the ionosphere to matter [m]."""
-
-_NEAREST_TO_A_POLE = 90.0 - 1e-6
-"""[deg], a tenth of a metre; at a pole itself ppigrf divides by zero."""
+# Heights at which there is neither rock nor a current of the ionosphere to matter [m].
+_LOWEST, _HIGHEST = -1000.0, 850_000.0
 
 
 def earth_field(
@@ -47,6 +45,9 @@ def earth_field(
 
     It is that of the core: the crust, buildings, and storms from the sun add some 100 nT each. Over
     a kilometre it changes by some nanoteslas only, so that one value does for a whole drive.
+
+    Raises :class:`.ConfigurationError`: a value is none that the model knows; the sentence begins
+    with its name.
 
     Parameters
     ----------
@@ -61,46 +62,30 @@ def earth_field(
     -------
     ndarray, shape (3,)
         East, north, up [T].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is none that the model knows; the sentence begins with its name.
     """
-    latitude, longitude, height = checked_place(latitude, longitude, height)
-    return _earth_field(latitude, longitude, height, checked_date(date)).copy()
+    latitude, longitude, height = _checked_place(latitude, longitude, height)
+    return _earth_field(latitude, longitude, height, _checked_date(date)).copy()
 
 
-def checked_place(latitude, longitude, height) -> tuple[float, float, float]:
-    """Return a place: latitude and longitude [deg], height [m].
-
-    Raises :class:`.ConfigurationError`: there is none of that kind.
-    """
+def _checked_place(latitude, longitude, height) -> tuple[float, float, float]:
     for name, value, largest in (("latitude", latitude, 90.0), ("longitude", longitude, 360.0)):
         if abs(checked_number(name, value)) > largest:
             raise ConfigurationError(
                 f"{name} is {shown(value)}, but it must be from {-largest:g} to {largest:g} deg."
             )
-    if not LOWEST <= checked_number("height", height) <= HIGHEST:
+    if not _LOWEST <= checked_number("height", height) <= _HIGHEST:
         raise ConfigurationError(
             f"height is {shown(height)}, but the model of Earth's magnetic field holds from "
-            f"{LOWEST:g} to {HIGHEST:g} m."
+            f"{_LOWEST:g} to {_HIGHEST:g} m."
         )
     return float(latitude), float(longitude), float(height)
 
 
-def checked_date(date) -> datetime.datetime:
-    """Return a date as the model takes it, without a time zone.
-
-    Raises :class:`.ConfigurationError`: it is no date, or none of the years that the model covers.
-    """
+def _checked_date(date) -> datetime.datetime:
+    """Return a date as the model takes it, without a time zone."""
     if isinstance(date, str):
-        try:
+        with suppress(ValueError):
             date = datetime.datetime.fromisoformat(date)
-        except ValueError:
-            raise ConfigurationError(
-                f"date is {shown(date)}, but it must be a date as in 2026-11-22."
-            ) from None
     if not isinstance(date, datetime.date):
         raise ConfigurationError(f"date is {shown(date)}, but it must be a date as in 2026-11-22.")
     if not isinstance(date, datetime.datetime):
@@ -129,16 +114,14 @@ def model_dates() -> tuple[datetime.datetime, datetime.datetime]:
 def _earth_field(latitude, longitude, height, date):
     import ppigrf
 
-    latitude = min(max(latitude, -_NEAREST_TO_A_POLE), _NEAREST_TO_A_POLE)
+    # At a pole itself ppigrf divides by zero; a tenth of a metre beside it not.
+    latitude = min(max(latitude, 1e-6 - 90.0), 90.0 - 1e-6)
     components = ppigrf.igrf(longitude, latitude, height / 1000.0, date)
     return 1e-9 * np.array([float(np.squeeze(component)) for component in components])
 
 
-MAX_BODIES = 1000
-"""Of one kind."""
-
-_AT_ONCE = 256
-"""Places whose field is computed together: few enough to stay in the processor's cache."""
+MAX_BODIES = 1000  # of one kind
+_AT_ONCE = 256  # places whose field is computed together, which stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -166,12 +149,12 @@ class Place(Settings):
     date: Any = "2026-01-01"
 
     def __post_init__(self) -> None:
-        place = checked_place(self.latitude, self.longitude, self.height)
+        place = _checked_place(self.latitude, self.longitude, self.height)
         for name, value in zip(("latitude", "longitude", "height"), place):
             object.__setattr__(self, name, value)
         if isinstance(self.date, datetime.date):
             object.__setattr__(self, "date", self.date.isoformat())
-        checked_date(self.date)
+        _checked_date(self.date)
 
     def field(self) -> np.ndarray:
         """Return Earth's field, east, north, up, (3,) [T]."""
@@ -223,26 +206,17 @@ class MagneticEnvironment(Settings):
     @cached_property
     def _bodies(self) -> list[Callable[[np.ndarray], np.ndarray]]:
         bodies: list[Callable[[np.ndarray], np.ndarray]] = []
-        if self.dipoles:
-            bodies.append(DipoleFields(self.dipoles))
-        if self.ellipsoids:
-            bodies.append(EllipsoidFields(self.ellipsoids, self.undisturbed))
-        if self.bars:
-            bodies.append(BarFields(self.bars, self.undisturbed))
+        bodies += [DipoleFields(self.dipoles)] if self.dipoles else []
+        bodies += [EllipsoidFields(self.ellipsoids, self.undisturbed)] if self.ellipsoids else []
+        bodies += [BarFields(self.bars, self.undisturbed)] if self.bars else []
         return bodies
 
     def field(self, position: np.ndarray) -> np.ndarray:
         """Return the field that is fixed in the world: Earth's and all bodies'.
 
-        Parameters
-        ----------
-        position : ndarray, shape (n, 3)
-            In the world [m].
+        ``position`` (n, 3): in the world [m].
 
-        Returns
-        -------
-        ndarray, shape (n, 3)
-            In the world's axes [T].
+        Returns (n, 3): in the world's axes [T].
         """
         position = np.asarray(position, dtype=float)
         total = np.empty(position.shape)
@@ -261,28 +235,17 @@ class MagneticEnvironment(Settings):
     ) -> np.ndarray:
         """Return the field that a magnetometer without errors measures.
 
-        Parameters
-        ----------
-        position : ndarray, shape (n, 3)
-            Of the magnetometer in the world [m].
-        orientation : ndarray, shape (n, 4)
-            Of the magnetometer in the world; quaternions x, y, z, w of length one.
-        wheel_torque : ndarray, shape (n, 2), optional
-            Left and right [N m]; without, the motors are without current.
+        ``position`` (n, 3): of the magnetometer in the world [m]. ``orientation`` (n, 4): of the
+        magnetometer in the world; quaternions x, y, z, w of length one. ``wheel_torque`` (n, 2):
+        left and right [N m]; without, the motors are without current.
 
-        Returns
-        -------
-        ndarray, shape (n, 3)
-            In the magnetometer's axes [T].
+        Returns (n, 3): in the magnetometer's axes [T].
         """
-        turn = np.asarray(orientation, dtype=float) * _CONJUGATE
+        turn = np.asarray(orientation, dtype=float) * [-1.0, -1.0, -1.0, 1.0]
         own = turned(turn, self.field(position))
         if wheel_torque is not None and self.motors:
             own = own + self.motors.field(np.asarray(wheel_torque, dtype=float))
         return own
-
-
-_CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def turned(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -73,10 +73,7 @@ def random_walk_of_minimum(minimum, white_noise):
     ``minimum`` (float or array_like): the lowest Allan deviation, in-run bias stability [unit].
     ``white_noise`` (float or array_like): N, two-sided, positive [unit/sqrt(Hz)].
 
-    Returns
-    -------
-    ndarray
-        K [unit/s/sqrt(Hz)].
+    Returns (ndarray): K [unit/s/sqrt(Hz)].
     """
     return (
         0.5
@@ -93,23 +90,13 @@ def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, ran
     :math:`N^2 / \tau + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C), which is
     lowest where :math:`K = \sqrt 3 N / \tau`; what is left of it there is the flicker's.
 
-    Parameters
-    ----------
-    minimum : float or array_like
-        The lowest Allan deviation, in-run bias stability [unit].
-    averaging_time : float
-        At which it is the lowest [s].
-    white_noise : float or array_like
-        N, two-sided [unit/sqrt(Hz)].
-    random_walk : float or array_like, optional
-        K, where it is known [unit/s/sqrt(Hz)].
+    ``minimum`` (float or array_like): the lowest Allan deviation, in-run bias stability [unit].
+    ``averaging_time``: at which it is the lowest [s]. ``white_noise`` (float or array_like): N,
+    two-sided [unit/sqrt(Hz)]. ``random_walk`` (float or array_like): K, where it is known
+    [unit/s/sqrt(Hz)].
 
-    Returns
-    -------
-    flicker : ndarray
-        B; nan where white noise and random walk exceed the minimum [unit].
-    random_walk : ndarray
-        K [unit/s/sqrt(Hz)].
+    Returns ``flicker``: B; nan where white noise and random walk exceed the minimum
+    [unit]; ``random_walk``: K [unit/s/sqrt(Hz)].
     """
     noise = np.asarray(white_noise, dtype=float)
     walk = np.sqrt(3.0) * noise / averaging_time if random_walk is None else np.array(random_walk)

@@ -22,10 +22,8 @@ import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_axes, checked_band, checked_number
 
-BLOCK = 4096
-"""Samples that are computed at once; few enough to stay in the processor's cache."""
-FEW = 16
-"""Samples of which a filter costs more than as many steps."""
+BLOCK = 4096  # samples that are computed at once; they stay in the processor's cache
+FEW = 16  # samples of which a filter costs more than as many steps
 
 
 class NoiseProcess(ABC):
@@ -66,9 +64,7 @@ class NoiseProcess(ABC):
 
     def step(self) -> np.ndarray:
         """Return the next sample (3,)."""
-        if not self._started:
-            self._start()
-            self._started = True
+        self._start_once()
         return self._step()
 
     def advance(self, samples: int) -> np.ndarray:
@@ -80,9 +76,7 @@ class NoiseProcess(ABC):
 
     def fill(self, block: np.ndarray):
         """Overwrite a block (n, 3) with the next samples; for n of up to some thousands."""
-        if not self._started:
-            self._start()
-            self._started = True
+        self._start_once()
         if self._filtered and len(block) <= FEW:
             self._fill_few(block)
         else:
@@ -103,9 +97,13 @@ class NoiseProcess(ABC):
         process = self.restarted(self._generator)
         for run in values:
             process.reset()
-            for first in range(0, samples, BLOCK):
-                process.fill(run[first : first + BLOCK])
+            run[:] = process.advance(samples)
         return values
+
+    def _start_once(self):
+        if not self._started:
+            self._start()
+            self._started = True
 
     def _start(self):  # noqa: B027
         """Draw the initial state, where there is one."""
@@ -124,10 +122,7 @@ FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
 
 # Gauss-Markov processes per decade of the flicker noise's band, and how far beyond the band's ends
 # they go: with these the Allan variance is within 1 % of flat inside the band.
-_PER_DECADE = 1.5
-_BEYOND = 2.5
-# Averaging times of fewer samples cannot be made flat by sampled processes.
-_SHORTEST = 4
+_PER_DECADE, _BEYOND = 1.5, 2.5
 
 
 def gauss_markov_allan_variance(correlation_time, averaging_time, period):
@@ -143,14 +138,8 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
     the variance of a mean less the covariance of two neighbouring ones; for dt to 0 it is
     that of exponentially correlated (Markov) noise in IEEE Std 952-1997, annex C.
 
-    Parameters
-    ----------
-    correlation_time : array_like
-        tau_c [s].
-    averaging_time : array_like
-        m dt [s]; need not be a whole number of periods.
-    period : float
-        dt [s].
+    ``correlation_time`` (array_like): tau_c [s]. ``averaging_time`` (array_like): m dt [s]; need
+    not be a whole number of periods. ``period`` (float): dt [s].
     """
     time = np.asarray(correlation_time, dtype=float)
     count = np.asarray(averaging_time, dtype=float) / period
@@ -170,15 +159,14 @@ def flicker_processes(band, period):
 
     ``band`` (tuple of 2 float): shortest and longest averaging time [s]. ``period`` [s].
 
-    Returns
-    -------
-    correlation_times, sigmas : ndarray (n,)
-        [s], [unit of B]; they cannot be changed, as they are kept for the next who asks.
+    Returns ``correlation_times``, ``sigmas`` (n,): [s], [unit of B]; they cannot be
+    changed, as they are kept for the next who asks.
     """
     # Imported here, since every node knows the models, and it takes its time.
     from scipy.optimize import nnls
 
-    shortest = max(band[0], _SHORTEST * period)
+    # Averaging times of fewer than four samples cannot be made flat by sampled processes.
+    shortest = max(band[0], 4 * period)
     longest = max(band[1], 2.0 * shortest)
     # A Gauss-Markov process shows most at 1.89 correlation times (IEEE Std 952, annex C).
     first = max(shortest / (1.89 * _BEYOND), 0.5 * period)
@@ -205,14 +193,13 @@ class WhiteNoise(NoiseProcess):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
         self._scale = density / math.sqrt(self._period)
-        self._factors = _Factors(self._scale)
+        self._factors = np.tile(self._scale, _TOGETHER)
 
     def _step(self):
         return self._scale * self._generator.standard_normal(3)
 
     def _fill(self, block):
-        _draw(self._generator, block)
-        self._factors.scale(block)
+        _draw(self._generator, block, self._factors)
 
 
 class RandomWalk(NoiseProcess):
@@ -225,7 +212,7 @@ class RandomWalk(NoiseProcess):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
         self._scale = density * math.sqrt(self._period)
-        self._factors = _Factors(self._scale)
+        self._factors = np.tile(self._scale, _TOGETHER)
 
     def _start(self):
         self._value = np.zeros(3)
@@ -235,8 +222,7 @@ class RandomWalk(NoiseProcess):
         return self._value.copy()
 
     def _fill(self, block):
-        _draw(self._generator, block)
-        self._factors.scale(block)
+        _draw(self._generator, block, self._factors)
         if len(block):
             block[0] += self._value
             np.add.accumulate(block, axis=0, out=block)
@@ -261,7 +247,7 @@ class GaussMarkov(NoiseProcess):
         time = np.array(checked_axes("correlation_time", correlation_time, above=0.0))
         self._phi = np.exp(-self._period / time)
         self._innovation = self._scale * np.sqrt(-np.expm1(-2.0 * self._period / time))
-        self._factors = _Factors(self._innovation)
+        self._factors = np.tile(self._innovation, _TOGETHER)
 
     def _start(self):
         self._value = self._scale * self._generator.standard_normal(3)
@@ -272,14 +258,13 @@ class GaussMarkov(NoiseProcess):
         return self._value.copy()
 
     def _fill(self, block):
-        _draw(self._generator, block)
-        self._factors.scale(block)
+        _draw(self._generator, block, self._factors)
         if np.ptp(self._phi) == 0.0:
-            block[...] = _recursion(self._phi[0], block, self._value)
+            block[...] = recursion(self._phi[0], block, self._value)
         else:
             for axis, phi in enumerate(self._phi):
                 column = block[:, axis : axis + 1]
-                column[...] = _recursion(phi, column, self._value[axis : axis + 1])
+                column[...] = recursion(phi, column, self._value[axis : axis + 1])
         if len(block):
             self._value = block[-1].copy()
 
@@ -308,11 +293,6 @@ class BiasInstability(NoiseProcess):
             -np.expm1(-2.0 * self._period / times)[:, np.newaxis]
         )
 
-    @property
-    def components(self) -> int:
-        """How many Gauss-Markov processes there are."""
-        return len(self._phi)
-
     def _start(self):
         self._values = self._scale * self._generator.standard_normal(self._scale.shape)
 
@@ -337,7 +317,7 @@ class BiasInstability(NoiseProcess):
             innovations *= self._innovation
             last = np.empty(self._values.shape)
             for index, (phi,) in enumerate(self._phi):
-                values = _recursion(phi, innovations[:, index], self._values[index])
+                values = recursion(phi, innovations[:, index], self._values[index])
                 last[index] = values[-1]
                 # In the same order as in a single step.
                 if index == 0:
@@ -402,43 +382,26 @@ class Quantisation(NoiseProcess):
             self._last = numbers[-1].copy()
 
 
-class _Factors:
-    """Three factors, for the axes of many samples."""
-
-    def __init__(self, factors):
-        self._factors = factors
-        self._repeated = np.tile(factors, _TOGETHER)
-
-    def scale(self, block):
-        """Multiply the rows of a block (n, 3) with them."""
-        # Of three numbers at a time, a loop's overhead is most of the time.
-        whole = 0
-        if block.flags.c_contiguous:
-            whole = len(block) - len(block) % _TOGETHER
-            several = block[:whole].reshape(-1, len(self._repeated))
-            several *= self._repeated
-        block[whole:] *= self._factors
+_TOGETHER = 64  # samples
 
 
-_TOGETHER = 64
-"""Samples."""
+def _draw(generator, block, factors):
+    """Overwrite a block (n, 3) with normal numbers times three factors, repeated ``_TOGETHER``."""
+    if not block.flags.c_contiguous:
+        block[...] = generator.standard_normal(block.shape) * factors[:3]
+        return
+    generator.standard_normal(out=block)
+    # Of three numbers at a time, a loop's overhead is most of the time.
+    whole = len(block) - len(block) % _TOGETHER
+    several = block[:whole].reshape(-1, len(factors))
+    several *= factors
+    block[whole:] *= factors[:3]
 
 
-def _draw(generator, block):
-    """Overwrite a block with normal numbers."""
-    if block.flags.c_contiguous:
-        generator.standard_normal(out=block)
-    else:
-        block[...] = generator.standard_normal(block.shape)
-
-
-def _recursion(phi, innovation, last):
-    """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis after the value last."""
+def recursion(phi, innovation, last):
+    """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis, after the value last."""
     # Imported here, since every node knows the models, and it takes 40 MB.
     from scipy.signal import lfilter
 
     feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
-    return lfilter(_ONE, feedback, innovation, axis=0, zi=state)[0]
-
-
-_ONE = np.ones(1)
+    return lfilter(np.ones(1), feedback, innovation, axis=0, zi=state)[0]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-BLOCK = 1024
-"""Numbers drawn at a time when they are wanted one by one."""
+BLOCK = 1024  # numbers drawn at a time when they are wanted one by one
 
 
 def run_seed(seed, run: int) -> np.random.SeedSequence:

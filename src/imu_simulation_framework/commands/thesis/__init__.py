@@ -1,1 +1,0 @@
-"""Chapter 4 of the thesis behind the package, made again."""

@@ -1,0 +1,205 @@
+"""What an IMU and a GNSS receiver meet where the robot was said to be: field, speed, fixes."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.sensors.gnss.receiver import GnssReceiver, antenna_motion, with_places
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
+from imu_simulation_framework.sensors.noise.streams import run_seed
+
+_POSE, _TORQUE, _FIELD = "where the robot is", "what the motors pull with", "the magnetic field"
+
+
+class AlongTheWay:
+    """Field and speed at an IMU whose samples and what is told of the robot come apart.
+
+    ``environment``: without one the samples have no field, unless it is told; ``imu_position`` (3
+    float): of the IMU in the robot [m]; ``speed``: whether the samples are to have the robot's
+    speed; ``torques``: whether the wheels' torques are told, for the motors' own fields;
+    ``fields``: whether the field itself is told, in the IMU's axes; ``poses``: whether the robot's
+    poses are told; without them it stands at the origin.
+    """
+
+    def __init__(
+        self,
+        environment: MagneticEnvironment | None,
+        imu_position=(0.0, 0.0, 0.0),
+        speed: bool = False,
+        torques: bool = False,
+        fields: bool = False,
+        poses: bool = True,
+    ) -> None:
+        self._environment = environment
+        self._has_speed = speed
+        told = {_POSE: poses, _TORQUE: torques, _FIELD: fields}
+        # Ten seconds and more wait for samples; who is farther behind has lost them.
+        self._told: dict[str, deque[tuple[int, np.ndarray]]] = {
+            what: deque(maxlen=10_000) for what, is_told in told.items() if is_told
+        }
+        self.mount(imu_position)
+
+    def mount(self, imu_position) -> None:
+        """Say where the IMU is on the robot [m]; the poses before are forgotten."""
+        self._arm = np.array(imu_position, dtype=float)
+        self._told.get(_POSE, deque()).clear()
+
+    def add(self, stamp: int, position, orientation, speed: float = 0.0) -> None:
+        """Add the robot's state at a stamp [ns]: place [m], quaternion x, y, z, w, speed [m/s]."""
+        place = np.array(position) + turned(np.array([orientation]), self._arm)[0]
+        _append(self._told[_POSE], stamp, np.append(place, speed))
+
+    def add_torques(self, stamp: int, left: float, right: float) -> None:
+        """Add what the motors of both sides pulled with until a stamp [ns] [N m]."""
+        _append(self._told[_TORQUE], stamp, np.array((left, right)))
+
+    def add_field(self, stamp: int, field) -> None:
+        """Add the magnetic field at a stamp [ns], in the IMU's axes [T]."""
+        _append(self._told[_FIELD], stamp, np.array(field, dtype=float))
+
+    def knows(self, stamp: int) -> bool:
+        """Whether all is known that the IMU met at a stamp [ns]."""
+        return not self.lacking(stamp)
+
+    def lacking(self, stamp: int) -> list[str]:
+        """Return what is not known of a stamp [ns], in words."""
+        return [what for what, told in self._told.items() if not told or stamp > told[-1][0]]
+
+    def lead(self, stamp: int) -> int:
+        """How far all that is told is ahead of a stamp [ns], zero if there is nothing."""
+        newest = [told[-1][0] if told else stamp for told in self._told.values()]
+        return max(0, min(newest, default=stamp) - stamp)
+
+    def met(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[ImuTruth]:
+        """Return an IMU's truths at stamps [ns] with what it met there, the field [T] in its axes.
+
+        Between two poses the place is on the straight line, before the first it is that one, and so
+        is a field that is told; torques are those of the time that ended last. Several at once cost
+        little more than one. The stamps follow each other, and those of the calls before.
+        """
+        first, last = stamps[0], stamps[-1]
+        times = np.array([stamp - first for stamp in stamps], dtype=float)
+
+        def between(what):
+            known, values = _arrays(self._told[what], first, last)
+            return np.column_stack([np.interp(times, known, column) for column in values.T])
+
+        states = between(_POSE) if _POSE in self._told else np.zeros((len(stamps), 4))
+        fields: Iterable[np.ndarray | None] = len(stamps) * [None]
+        if _FIELD in self._told:
+            fields = between(_FIELD)
+        elif self._environment is not None:
+            torque = None
+            if _TORQUE in self._told:
+                ended, torques = _arrays(self._told[_TORQUE], first, last)
+                torque = torques[np.maximum(np.searchsorted(ended, times, "right") - 1, 0)]
+            orientation = np.array([truth.orientation for truth in truths])
+            fields = self._environment.felt(states[:, :3], orientation, torque)
+        speeds = states[:, 3] if self._has_speed else len(stamps) * [None]
+        return [
+            ImuTruth(*truth[:3], field, speed)
+            for truth, field, speed in zip(truths, fields, speeds)
+        ]
+
+
+def _append(known, stamp, values) -> None:
+    if known and stamp <= known[-1][0]:
+        # Put elsewhere while time stood still, or time begun again.
+        known.clear()
+    known.append((stamp, values))
+
+
+def _arrays(known, first, last) -> tuple[np.ndarray, np.ndarray]:
+    """Return times since a stamp [ns] and values, from there to the first behind another stamp.
+
+    What is older is forgotten.
+    """
+    while len(known) > 1 and known[1][0] <= first:
+        known.popleft()
+    times, values = [], []
+    for stamp, value in known:
+        times.append(float(stamp - first))
+        values.append(value)
+        if stamp >= last:
+            break
+    return np.array(times), np.array(values)
+
+
+ROUNDING = 1e-6  # share of the receiver's period by which stamps may be rounded
+
+
+class PositioningSession:
+    """The receiver from where the robot stands at first until the end of the drive.
+
+    It measures at the first state that it is told, then at the first one of each of its periods.
+
+    ``seed``: of the experiment.
+    """
+
+    def __init__(self, gnss: GnssSpecification, seed: int) -> None:
+        self.gnss = gnss
+        self._seed = seed
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew: the robot was put elsewhere, or time begins."""
+        self._receiver = GnssReceiver(self.gnss, run_seed(self._seed, 0))
+        self._first: int | None = None
+        self._period = -1
+        self._waiting: list[pd.DataFrame] = []
+
+    def add(
+        self,
+        stamps: np.ndarray,
+        position: np.ndarray,
+        orientation: np.ndarray,
+        linear_velocity: np.ndarray,
+        angular_velocity: np.ndarray,
+    ) -> pd.DataFrame | None:
+        """Take the robot's next states; return the fixes that have arrived by the last of them.
+
+        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``position``, ``orientation``,
+        ``linear_velocity``, ``angular_velocity`` (ndarray): of the robot, (n, 3) or (n, 4): the
+        first two in the world, the velocities in the robot's axes [m, m/s, rad/s]. Returns
+        GnssRecord; None for no fix.
+        """
+        chosen = self._measured(stamps)
+        if chosen.any():
+            turn = orientation[chosen]
+            antenna = antenna_motion(
+                position[chosen],
+                turn,
+                Rotation.from_quat(turn).apply(linear_velocity[chosen]),
+                angular_velocity[chosen],
+                np.atleast_1d(yaw_from_quaternion(turn)),
+                self.gnss.lever_arm,
+            )
+            table = self._receiver.measure(stamps[chosen] / NANOSECONDS, antenna)
+            if len(table):
+                self._waiting.append(with_places(table, self.gnss.origin))
+        if not self._waiting:
+            return None
+        table = pd.concat(self._waiting) if len(self._waiting) > 1 else self._waiting[0]
+        here = (table["arrival"] <= stamps[-1] / NANOSECONDS + 1e-9).to_numpy()
+        late = table[~here]
+        self._waiting = [late] if len(late) else []
+        return table[here] if here.any() else None
+
+    def _measured(self, stamps) -> np.ndarray:
+        """Which of the states it measures: the first of each of its periods, (n,) of bool."""
+        if self._first is None:
+            self._first = int(stamps[0])
+        since = (stamps - self._first) / NANOSECONDS
+        periods = np.floor(since * self.gnss.rate + ROUNDING).astype(np.int64)
+        new = np.diff(periods, prepend=self._period) > 0
+        self._period = int(periods[-1])
+        return new

@@ -1,0 +1,95 @@
+"""Raw recordings of KITTI: the OXTS RT3003 of the car, GNSS and inertial sensors fused.
+
+A folder ``oxts`` holds ``timestamps.txt``, a local time a line, and a file of 30 numbers for each
+of them in ``data``, named by the line's number from 0 on (readme.txt of the raw data development
+kit). The orientation is the one of the fused solution, and so are the rates corrected by it: as an
+IMU it is much better than its sensors, and no reference is independent of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.recordings.cleaning import Samples
+from imu_simulation_framework.recordings.file_access import kitti_folder, read_start
+
+# What is read of the 30 numbers: their positions in a line. Positions are in degrees, angles in
+# radians, forward-left-up and from the east, as here.
+_VALUES = {
+    **dict(zip(("latitude", "longitude", "altitude", "roll", "pitch", "yaw"), range(6))),
+    "velocity_north": 6,
+    "velocity_east": 7,
+    **dict(zip(("accel_x", "accel_y", "accel_z"), range(11, 14))),
+    **dict(zip(("gyro_x", "gyro_y", "gyro_z"), range(17, 20))),
+}
+_POSITION_ACCURACY = 23  # m, of north and east
+_NUMBERS = 30
+_TIME = re.compile(r"(?:19|20)\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?")
+_MAX_TIMES = 64 * 2**20  # bytes, some six hours at 100 Hz
+_MAX_SAMPLE = 2**14
+
+
+def read_kitti(path) -> Samples:
+    """Read the samples of a folder ``oxts``, or of a drive's folder with it.
+
+    Its times say no zone and are taken for UTC. Raises RecordingError: a file is missing, or is not
+    what it should be.
+    """
+    folder = kitti_folder(path)
+    if folder is None:
+        raise RecordingError(f"{path}: holds no oxts/timestamps.txt, as KITTI's folders do")
+    files = sorted((folder / "data").glob("[0-9]*.txt"))
+    if not files:
+        raise RecordingError(f"{folder / 'data'}: holds no file of samples as 0000000000.txt")
+    times = _times(folder / "timestamps.txt")
+    for file in files:
+        if not file.stem.isdecimal() or len(file.stem) > 18 or int(file.stem) >= len(times):
+            raise RecordingError(
+                f"{file}: timestamps.txt has {len(times)} lines, so that this file has no time"
+            )
+    numbers = [int(file.stem) for file in files]
+    values = np.array([_values(file) for file in files])
+    columns = {name: values[:, index] for name, index in _VALUES.items()}
+    columns["stamp"] = times[numbers]
+    with np.errstate(over="ignore"):  # what has no square says as little as no accuracy
+        columns["variance_east"] = columns["variance_north"] = values[:, _POSITION_ACCURACY] ** 2
+    stated = frozenset(columns)
+    return Samples(str(path), "kitti", columns, np.array(numbers), "file", stated_units=stated)
+
+
+def _times(path):
+    """Return the times [s] of the lines of a file."""
+    times = []
+    for line, text in enumerate(_text(path, _MAX_TIMES).rstrip().splitlines(), start=1):
+        try:
+            if not _TIME.fullmatch(text.strip()):
+                raise ValueError
+            times.append(np.datetime64(text.strip(), "ns").astype(np.int64))
+        except ValueError:
+            raise RecordingError(
+                f"{path}: line {line} is {shown(text)}, expected a time as "
+                "2011-09-26 13:02:25.964389445"
+            ) from None
+    return np.array(times) / 1e9
+
+
+def _text(path, limit):
+    content = read_start(path, limit)
+    if len(content) >= limit:
+        raise RecordingError(f"{path}: has {limit} bytes or more, no drive of KITTI has")
+    return content.decode("utf-8-sig", errors="replace")
+
+
+def _values(file):
+    words = _text(file, _MAX_SAMPLE).split()
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        values = []
+    if len(values) != _NUMBERS:
+        raise RecordingError(f"{file}: expected {_NUMBERS} numbers, separated by blanks")
+    return values

@@ -1,0 +1,250 @@
+"""Sensors as they are: behind a filter, with lines, in coarse steps, with drift that ends."""
+
+import numpy as np
+import pytest
+from scipy.signal import butter, lfilter
+
+from imu_simulation_framework.characterisation.allan import extended
+from imu_simulation_framework.characterisation.allan.analysis import identify
+from imu_simulation_framework.characterisation.allan.extended import fit_real_sensor, remove_lines
+from imu_simulation_framework.characterisation.allan.model import (
+    GAUSS_MARKOV,
+    allan_covariance,
+    allan_variance_of_terms,
+    averaging_factors,
+    overlapping_allan_variance,
+)
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.sensors.noise.processes import GaussMarkov
+
+RATE, LENGTH = 50.0, 180_000
+WHITE, WALK = 1e-3, 3e-5
+NAMES = ("gyro_x", "gyro_y")
+
+
+def noise(seed, order=0):
+    """White noise behind a low-pass of a third of the rate, and a random walk; shape (n, 2)."""
+    generator = np.random.default_rng(seed)
+    values = WHITE * np.sqrt(RATE) * generator.standard_normal((LENGTH, len(NAMES)))
+    if order:
+        values = lfilter(*butter(order, RATE / 3.0, fs=RATE), values, axis=0)
+    steps = WALK / np.sqrt(RATE) * generator.standard_normal(values.shape)
+    return values + np.cumsum(steps, axis=0)
+
+
+def results(values):
+    made = prepare_at_rest(np.arange(LENGTH) / RATE, values, NAMES, "made")
+    return identify([made]).axes.values()
+
+
+def holds(estimate, truth):
+    """Whether an interval of four standard errors, twice as wide as that of 95 %, has the truth."""
+    middle = 0.5 * (estimate.low + estimate.high)
+    return abs(truth - middle) <= estimate.high - estimate.low
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_behind_a_low_pass_white_noise_is_found_and_quantisation_is_unknown(order):
+    for result in results(noise(1, order)):
+        assert result.fit.start > 0.0
+        assert result.fit.squares[0] < 0.0
+        assert np.isinf(result.fit.terms["quantisation"].high)
+        assert "quantisation" not in result.needed
+        estimate = result.fit.terms["white_noise"]
+        assert holds(estimate, WHITE)
+        assert estimate.high / estimate.low < 1.1
+        walk = result.fit.terms["random_walk"]
+        assert walk.low <= WALK <= walk.high
+        # An hour may not tell the slow terms apart, but there are some.
+        assert result.squares[2:].any()
+        assert not result.departures
+
+
+def test_lines_are_left_out_and_the_standard_terms_stay_where_they_suffice():
+    values = noise(2) + 2e-3 * np.sin(2.0 * np.pi * 16.01 * np.arange(LENGTH) / RATE)[:, None]
+    for result in results(values):
+        ((line,),) = result.lines
+        assert line.frequency == pytest.approx(16.01, abs=0.01)
+        assert line.amplitude == pytest.approx(2e-3, rel=0.05)
+        assert result.fit.start == 0.0
+        assert holds(result.fit.terms["white_noise"], WHITE)
+        assert result.recorded[0][0] > result.curves[0].deviation[0]
+
+
+def test_rounding_adds_to_white_noise_what_it_must():
+    step = WHITE * np.sqrt(RATE)
+    for result in results(np.round(noise(3, 1) / step) * step):
+        # The error of rounding is not filtered: step^2 / 12 in each sample.
+        truth = np.sqrt(WHITE**2 + step**2 / 12.0 / RATE)
+        assert holds(result.fit.terms["white_noise"], truth)
+
+
+def terms_of(factors, length, rate=2.0):
+    """Variances and covariances of the terms by the correlation time of a Gauss-Markov process."""
+
+    def model(time):
+        return (
+            allan_variance_of_terms(factors / rate, 1.0 / rate, (1.0, 1e4), time),
+            allan_covariance(factors, [length], 1.0 / rate, (1.0, 1e4), time).of,
+        )
+
+    return model
+
+
+def identified(signal, rate=2.0):
+    """The fit to one axis, without the standard terms being tried first."""
+    factors = averaging_factors(len(signal))
+    variances = overlapping_allan_variance([signal], rate, factors)
+    model = terms_of(factors, len(signal), rate)
+    return fit_real_sensor(factors / rate, variances, model, len(signal) / rate)
+
+
+def test_of_correlation_times_alike_the_one_counts_whose_curve_is_closest():
+    factors = averaging_factors(40_000)[::3]
+    model = terms_of(factors, 40_000)
+    exact = model(150.0)[0] @ [0.0, WHITE**2, 0.0, 0.0, 0.0, 25.0 * WHITE**2]
+    fit = fit_real_sensor(factors / 2.0, exact, model, 20_000.0)
+    assert fit.gauss_markov_time.value == pytest.approx(150.0, rel=0.05)
+
+
+def test_drift_that_comes_to_an_end_is_a_gauss_markov_process():
+    generator = np.random.default_rng(4)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    signal += GaussMarkov(5e-4, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
+    fit = identified(signal)
+    assert fit.gauss_markov_time.low <= 150.0 <= fit.gauss_markov_time.high
+    assert holds(fit.terms[GAUSS_MARKOV], 5e-4)
+    assert fit.terms[GAUSS_MARKOV].identified
+    assert holds(fit.terms["white_noise"], WHITE)
+
+
+def test_the_specification_has_the_gauss_markov_process():
+    generator = np.random.default_rng(6)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    signal += GaussMarkov(2e-3, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
+    made = prepare_at_rest(np.arange(40_000) / 2.0, signal[:, None], ("gyro_y",), "made")
+    identification = identify([made])
+    fit = identification.axes["gyro_y"].fit
+    triad = identification.to_specification("made").gyroscope
+    assert triad.gauss_markov_sigma == (0.0, fit.terms[GAUSS_MARKOV].value, 0.0)
+    assert triad.gauss_markov_time == (1000.0, fit.gauss_markov_time.value, 1000.0)
+    assert holds(fit.terms[GAUSS_MARKOV], 2e-3)
+
+
+def test_drift_without_an_end_is_none():
+    generator = np.random.default_rng(5)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    signal += np.cumsum(WALK / np.sqrt(2.0) * generator.standard_normal(40_000))
+    fit = identified(signal)
+    assert fit.gauss_markov_time is None
+    assert holds(fit.terms["random_walk"], WALK)
+
+
+def test_a_bias_that_forgets_within_a_minute_is_no_random_walk_after_an_hour():
+    # A tenth of these nine axes may seem to have one by chance; without a look at the process it
+    # was five of them.
+    called = []
+    for seed in range(3):
+        generator = np.random.default_rng(seed)
+        rate, length, time = 10.0, 36_000, 60.0
+        values = WHITE * np.sqrt(rate) * generator.standard_normal((length, 3))
+        phi = np.exp(-1.0 / rate / time)
+        steps = 5e-4 * np.sqrt(1.0 - phi**2) * generator.standard_normal((length, 3))
+        steps[0] = 5e-4 * generator.standard_normal(3)
+        values += lfilter([1.0], [1.0, -phi], steps, axis=0)
+        names = ("gyro_x", "gyro_y", "gyro_z")
+        made = prepare_at_rest(np.arange(length) / rate, values, names, "made")
+        called += [
+            result.fit.terms["random_walk"].low > 0.0 for result in identify([made]).axes.values()
+        ]
+    assert sum(called) <= 1
+
+
+@pytest.mark.parametrize("share, known", [(2.0, True), (0.2, False)])
+def test_quantisation_is_known_where_the_shortest_times_show_as_much_of_it_at_least(share, known):
+    factors = np.unique(np.geomspace(1.0, LENGTH // 10, 30).astype(int))
+    tau, model = factors / RATE, terms_of(factors, LENGTH, RATE)
+    # Above white noise up to 0.3 s; of the shortest, another share.
+    variances = model(None)[0] @ np.array([0.1 * WHITE**2, WHITE**2, 0.0, 0.0, 0.0])
+    variances[:3] *= share
+    fit = fit_real_sensor(tau, variances, model, LENGTH / RATE)
+    assert tau[2] < fit.start < 0.3
+    assert fit.terms["white_noise"].value == pytest.approx(WHITE, rel=1e-3)
+    quantisation = fit.terms["quantisation"]
+    assert np.isfinite(quantisation.high) == quantisation.identified == known
+    if known:
+        assert quantisation.value == pytest.approx(np.sqrt(0.1) * WHITE, rel=1e-3)
+
+
+RATE = 50.0
+LINED = 100_000
+FACTORS = np.array([1, 2, 5, 12, 30, 50, 100, 300, 1000, 5000])
+
+
+def white(seed=1):
+    return np.random.default_rng(seed).standard_normal(LINED)
+
+
+def sine(frequency, amplitude):
+    return amplitude * np.sin(2.0 * np.pi * frequency * np.arange(LINED) / RATE + 1.0)
+
+
+@pytest.mark.parametrize(
+    "frequency, amplitude", [(0.47, 0.3), (0.47, 3.0), (12.34567, 10.0), (24.99, 1.0)]
+)
+def test_a_line_is_told_and_the_noise_stays_as_it_was(frequency, amplitude):
+    clean = white()
+    parts, lines = remove_lines([clean + sine(frequency, amplitude)], RATE)
+    assert len(lines) == 1
+    assert lines[0].frequency == pytest.approx(frequency, abs=0.01)
+    # Known to sqrt(2 / n) of the white, 0.0045; the window spreads some of a weak one.
+    assert lines[0].amplitude == pytest.approx(amplitude, rel=0.05)
+    before = overlapping_allan_variance([clean], RATE, FACTORS)
+    after = overlapping_allan_variance(parts, RATE, FACTORS)
+    # Scaled back are some seven bins of 4 mHz: so much of the white may have changed.
+    assert np.abs(after / before - 1.0).max() < 0.02 + 7 * 0.004 / frequency
+
+
+def test_lines_are_taken_out_up_to_the_ends_of_each_part():
+    signal = white() + sine(3.3, 5.0)
+    parts, lines = remove_lines([signal[:60_000], signal[60_700:]], RATE)
+    assert [len(part) for part in parts] == [60_000, 39_300]
+    assert lines[0].frequency == pytest.approx(3.3, abs=0.01)
+    for part in parts:
+        for end in (part[:500], part[-500:]):
+            # Left would be a variance of 12.5; white has 1, known from 500 samples to 0.063.
+            assert np.var(end) < 1.0 + 5.0 * 0.063
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_that_drifts_has_no_lines(seed):
+    generator = np.random.default_rng(seed)
+    signal = white(seed) + 0.01 * np.cumsum(generator.standard_normal(LINED))
+    parts, lines = remove_lines([signal], RATE)
+    assert lines == ()
+    np.testing.assert_array_equal(parts[0], signal)
+
+
+def test_a_resonance_is_no_line():
+    numerator, denominator = butter(1, [6.0, 10.0], btype="bandpass", fs=RATE)
+    hump = lfilter(numerator, denominator, 3.0 * white(2))
+    assert remove_lines([white() + hump], RATE)[1] == ()
+
+
+def test_a_recording_too_short_to_tell_stays_as_it_is():
+    signal = (white() + sine(10.0, 3.0))[:5000]
+    parts, lines = remove_lines([signal], RATE)
+    assert lines == ()
+    np.testing.assert_array_equal(parts[0], signal)
+
+
+def test_lines_are_the_same_with_some_segments_at_a_time(monkeypatch):
+    generator = np.random.default_rng(8)
+    times = np.arange(100_001) / 100.0
+    signal = generator.standard_normal(len(times)) + 0.3 * np.sin(2.0 * np.pi * 7.3 * times)
+    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 1000)
+    (whole,), lines = extended.remove_lines([signal], 100.0)
+    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 2)
+    (pieces,), again = extended.remove_lines([signal], 100.0)
+    assert len(lines) == len(again) == 1
+    np.testing.assert_allclose(pieces, whole, atol=1e-12)

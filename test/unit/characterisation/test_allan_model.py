@@ -1,0 +1,294 @@
+import allantools
+import numpy as np
+import pytest
+from allantools.ci import edf_greenhall
+from scipy.linalg import toeplitz
+from scipy.stats import chi2
+
+from imu_simulation_framework.characterisation.allan import model
+from imu_simulation_framework.characterisation.allan.axis import (
+    CLOSEST,
+    FITTED,
+    IDENTIFIED,
+    chosen_coefficients,
+    measured_band,
+)
+from imu_simulation_framework.characterisation.allan.fit import AllanFit, TermEstimate, fit_terms
+from imu_simulation_framework.characterisation.allan.model import (
+    TERMS,
+    allan_covariance,
+    allan_curve,
+    allan_variance_of_terms,
+    averaging_factors,
+    equivalent_degrees_of_freedom,
+    overlapping_allan_variance,
+)
+from imu_simulation_framework.sensors.noise.processes import GaussMarkov
+
+BAND = (0.1, 1e4)
+LENGTH, PERIOD = 100_000, 0.01
+
+
+def unit(term):
+    squares = np.zeros(len(TERMS))
+    squares[TERMS.index(term)] = 1.0
+    return squares
+
+
+@pytest.mark.parametrize(
+    "term, power, smallest",
+    [("quantisation", 2, 1), ("white_noise", 0, 20), ("random_walk", -2, 5)],
+)
+def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, smallest):
+    # Greenhall and Riley state their approximation to be within a few per cent.
+    factors = np.unique(np.geomspace(smallest, LENGTH // 5, 20).astype(int))
+    shapes = allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)[:, TERMS.index(term)]
+    covariance = allan_covariance(factors, [LENGTH], PERIOD, BAND).of(unit(term))
+    freedom = 2.0 * shapes**2 / np.diag(covariance)
+    published = [
+        edf_greenhall(power, 2, int(factor), LENGTH + 1, overlapping=True) for factor in factors
+    ]
+    np.testing.assert_allclose(freedom, published, rtol=0.06)
+
+
+def test_two_equal_parts_halve_the_covariance():
+    factors = np.array([1, 10, 100, 1000])
+    squares = np.array([0.1, 1.0, 0.5, 0.1, 0.2])
+    one = allan_covariance(factors, [20_000], PERIOD, BAND).of(squares)
+    two = allan_covariance(factors, [20_000, 20_000], PERIOD, BAND).of(squares)
+    np.testing.assert_allclose(two, one / 2.0, rtol=1e-12)
+
+
+def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_means():
+    time, length, factors = 40.0, 500, np.array([1, 6, 50, 120, 200])
+    # Of means over a second of white noise and a Gauss-Markov process.
+    lags, ratio = toeplitz(np.arange(length)), 1.0 / time
+    drift = np.expm1(-ratio) ** 2 / ratio**2 * np.exp(-(np.maximum(lags, 1) - 1) * ratio)
+    np.fill_diagonal(drift, 2.0 * (ratio + np.expm1(-ratio)) / ratio**2)
+    readings = 0.5 * np.eye(length) + 4.0 * drift
+    differences = []
+    for factor in factors:
+        first = np.arange(length - 2 * factor + 1)[:, None]
+        place = (np.arange(length) - first) // factor
+        differences.append(((place == 1) * 1.0 - (place == 0)) / (np.sqrt(2.0) * factor))
+    expected = [
+        [2.0 * np.mean((one @ readings @ other.T) ** 2) for other in differences]
+        for one in differences
+    ]
+    squares = np.array([0.0, 0.5, 0.0, 0.0, 0.0, 4.0])
+    found = allan_covariance(factors, [length], 1.0, BAND, time).of(squares)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+def test_bias_instability_has_its_plateau_inside_the_band():
+    tau = np.geomspace(0.3, 3000.0, 30)
+    flicker = allan_variance_of_terms(tau, PERIOD, BAND)[:, TERMS.index("bias_instability")]
+    np.testing.assert_allclose(np.sqrt(flicker), np.sqrt(2.0 * np.log(2.0) / np.pi), rtol=0.005)
+
+
+def test_the_misfit_is_the_mean_square_of_what_a_fit_leaves_in_standard_deviations():
+    generator = np.random.default_rng(8)
+    tau = np.geomspace(0.1, 1000.0, 30)
+    shapes = allan_variance_of_terms(tau, PERIOD, BAND)
+    true = shapes @ np.array([0.0, 1.0, 0.1, 0.01, 0.0])
+    deviations = 0.02 * true
+    described = []
+    # What scatters as it is told, and what goes up and down by ten times that.
+    for left in (0.02 * generator.standard_normal(30), 0.2 * (-1.0) ** np.arange(30)):
+        fit = fit_terms(true * (1.0 + left), shapes, lambda squares: np.diag(deviations**2))
+        residuals = (true * (1.0 + left) - shapes @ fit.squares) / deviations
+        freedom = 30 - np.count_nonzero(fit.squares)
+        assert fit.misfit == pytest.approx(residuals @ residuals / freedom, rel=2e-3)
+        described.append(fit.describes)
+    assert described == [True, False]
+
+
+@pytest.mark.parametrize(
+    "factors, squares, time",
+    [
+        ([1, 2, 4, 9, 40, 300], [0.3, 1.0, 0.0, 2e-5, 0.0], None),
+        ([3, 40, 100, 300], [0.0, 1.0, 0.0, 0.0, 0.0, 4.0], 50.0),
+    ],
+)
+def test_simulated_noise_has_the_variances_and_their_covariances(factors, squares, time):
+    generator = np.random.default_rng(4)
+    length, rounds = 2000, 3000
+    signals = generator.standard_normal((rounds, length))
+    signals += np.cumsum(np.sqrt(squares[3]) * generator.standard_normal((rounds, length)), axis=1)
+    signals += np.diff(np.sqrt(squares[0]) * generator.standard_normal((rounds, length + 1)))
+    if time:
+        signals += GaussMarkov(2.0, time, 1.0, generator).batch(length, rounds)[:, :, 0]
+    factors = np.array(factors)
+    estimates = np.array([overlapping_allan_variance([s], 1.0, factors) for s in signals])
+    expected = allan_covariance(factors, [length], 1.0, BAND, time).of(np.array(squares))
+    deviations = np.sqrt(np.diag(expected))
+    # A correlation's standard error is at most 1/sqrt(n), a variance's sqrt(kurtosis/n) of it.
+    off = (np.cov(estimates.T) - expected) / np.outer(deviations, deviations)
+    assert np.abs(off).max() < 4.0 * np.sqrt(4.0 / rounds)
+    means = allan_variance_of_terms(factors, 1.0, BAND, time) @ squares
+    # The sampled random walk has K^2 tau / 3 but for the shortest times, where it is nothing.
+    allowed = 4.0 * deviations / np.sqrt(rounds) + (1e-5 if squares[3] else 0.0)
+    assert np.all(np.abs(estimates.mean(axis=0) - means) < allowed)
+
+
+def nist_data():
+    """The 1000 points of NIST SP 1065, section 12.4: a linear congruential generator's."""
+    number, points = 1234567890, []
+    for _ in range(1000):
+        points.append(number / 2147483647)
+        number = 16807 * number % 2147483647
+    return np.array(points)
+
+
+def test_published_overlapping_allan_deviations_are_met_to_the_digits_printed():
+    # NIST SP 1065, table 31, "Overlapping Allan Dev" at averaging factors 1, 10, 100; and the mean
+    # of the data themselves.
+    data = nist_data()
+    assert data.mean() == pytest.approx(4.897745e-01, abs=5e-8)
+    found = np.sqrt(overlapping_allan_variance([data], 1.0, [1, 10, 100]))
+    assert found == pytest.approx([2.922319e-01, 9.159953e-02, 3.241343e-02], abs=5e-8)
+
+
+def test_averaging_factors_are_log_spaced_from_one_sample_to_a_fifth():
+    factors = averaging_factors(1_000_000, per_decade=10)
+    assert factors[0] == 1
+    assert 0.98 * 200_000 < factors[-1] <= 200_000
+    ratios = factors[20:] / factors[19:-1]
+    assert np.all(np.abs(np.log10(ratios) - 0.1) < 0.02)
+
+
+def test_a_long_stride_changes_an_estimate_by_far_less_than_its_scatter():
+    generator = np.random.default_rng(1)
+    signal = generator.standard_normal(400_000)
+    factors = averaging_factors(len(signal))
+    ours = overlapping_allan_variance([signal], 100.0, factors)
+    plain = allantools.oadev(signal, 100.0, "freq", factors / 100.0)[1] ** 2
+    freedom = equivalent_degrees_of_freedom([len(signal)], factors, {"white_noise": 1.0 / factors})
+    standard_errors = plain * np.sqrt(2.0 / freedom)
+    short = factors < 256
+    np.testing.assert_allclose(ours[short], plain[short], rtol=1e-9)
+    assert np.all(np.abs(ours - plain) < 0.05 * standard_errors)
+
+
+def test_parts_count_by_their_numbers_of_terms():
+    generator = np.random.default_rng(2)
+    long, short = generator.standard_normal(5000), 3.0 * generator.standard_normal(700)
+    together = overlapping_allan_variance([long, short], 10.0, [1, 50, 600])
+    one = overlapping_allan_variance([long], 10.0, [1, 50, 600])
+    other = overlapping_allan_variance([short], 10.0, [1, 50])
+    assert together[0] == pytest.approx((4999 * one[0] + 699 * other[0]) / 5698, rel=1e-12)
+    assert together[1] == pytest.approx((4901 * one[1] + 601 * other[1]) / 5502, rel=1e-12)
+    assert together[2] == one[2]
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    generator = np.random.default_rng(3)
+    factors, rounds = np.array([1, 10, 100, 400]), 300
+    freedom = equivalent_degrees_of_freedom([2000], factors, {"white_noise": 1.0 / factors})
+    held = np.zeros(len(factors))
+    for _ in range(rounds):
+        variance = overlapping_allan_variance([generator.standard_normal(2000)], 1.0, factors)
+        curve = allan_curve(factors, variance, freedom, 0.95)
+        truth = 1.0 / np.sqrt(factors)
+        held += (curve.low <= truth) & (truth <= curve.high)
+    standard_error = np.sqrt(0.95 * 0.05 / rounds)
+    assert np.all(np.abs(held / rounds - 0.95) < 3.5 * standard_error)
+
+
+def test_an_allan_variance_is_the_same_piece_by_piece(monkeypatch):
+    values = np.random.default_rng(3).standard_normal(5000)
+    factors = averaging_factors(len(values))
+    whole = overlapping_allan_variance([values], 10.0, factors)
+    monkeypatch.setattr(model, "_AT_ONCE", 700)
+    pieces = overlapping_allan_variance([values], 10.0, factors)
+    np.testing.assert_allclose(pieces, whole, rtol=1e-12)
+
+
+TAU = np.geomspace(0.01, 1000.0, 31)
+LONGEST = 5000.0
+FREEDOM = 0.7 * LONGEST / TAU
+TRUTH = np.array([0.0, 1.0, 0.04, 1e-4, 0.0])
+
+
+def shapes_at(tau):
+    return allan_variance_of_terms(tau, 0.01, (0.1, 1e4))
+
+
+def curve(squares):
+    return allan_curve(TAU, shapes_at(TAU) @ squares, FREEDOM, 0.95)
+
+
+def fit_of(squares, identified):
+    terms = {
+        name: TermEstimate(np.sqrt(square), 0.0, 2.0, name in identified)
+        for name, square in zip(TERMS, squares)
+    }
+    return AllanFit(terms, squares, 1.0, True)
+
+
+def test_the_band_of_one_comparison_is_the_interval_of_its_degrees_of_freedom():
+    band = measured_band(curve(TRUTH), LONGEST, 1)
+    few = band.tau > 100.0
+    freedom = FREEDOM[np.isin(TAU, band.tau)][few]
+    ratio = freedom / chi2.ppf([[0.025], [0.975]], freedom)
+    # The model's error of 2 % beside.
+    np.testing.assert_allclose(band.high[few], band.deviation[few] * np.sqrt(ratio[0]), rtol=5e-3)
+    np.testing.assert_allclose(band.low[few], band.deviation[few] * np.sqrt(ratio[1]), rtol=5e-3)
+
+
+def test_the_band_reaches_from_one_second_to_a_tenth_and_holds_the_curve():
+    band = measured_band(curve(TRUTH), LONGEST, 30)
+    assert band.tau[0] >= 1.0
+    assert band.tau[-1] <= LONGEST / 10.0
+    assert np.all(band.excess(band.deviation) < 0.0)
+    assert np.all(band.excess(4.0 * band.deviation) > 0.0)
+    assert np.all(band.excess(band.deviation / 4.0) > 0.0)
+
+
+def test_the_band_of_many_comparisons_holds_them_all_in_95_of_100_cases():
+    # Independent estimates are the worst case; those of one recording go together.
+    generator = np.random.default_rng(3)
+    rounds, outside = 400, 0
+    truth = curve(TRUTH)
+    seen = (TAU >= 1.0) & (TAU <= LONGEST / 10.0)
+    for _ in range(rounds):
+        variance = truth.deviation**2 * generator.chisquare(FREEDOM) / FREEDOM
+        band = measured_band(allan_curve(TAU, variance, FREEDOM, 0.95), LONGEST, int(seen.sum()))
+        outside += np.any(band.excess(truth.deviation[seen]) > 0.0)
+    # What is negligible widens the band where it is narrow, so that less than 5 % are outside.
+    assert 0 < outside / rounds < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / rounds)
+
+
+def test_an_error_of_the_model_widens_the_band():
+    narrow, wide = (measured_band(curve(TRUTH), LONGEST, 30, error) for error in (0.0, 0.2))
+    assert np.all(wide.high > narrow.high)
+    assert np.all(wide.low < narrow.low)
+
+
+def choose(fitted, identified):
+    band = measured_band(curve(TRUTH), LONGEST, 30)
+    return chosen_coefficients(fit_of(fitted, identified), [band], shapes_at)
+
+
+def test_identified_terms_that_stay_in_the_band_are_all_there_is():
+    small = TRUTH + [1e-9, 0.0, 0.0, 0.0, 1e-12]
+    squares, choice = choose(small, TERMS[1:4])
+    assert choice == IDENTIFIED
+    np.testing.assert_array_equal(squares, TRUTH)
+
+
+def test_a_floor_is_kept_though_none_of_the_slow_terms_is_identified():
+    ramp = TRUTH + [0.0, 0.0, 0.0, 0.0, 1e-12]
+    squares, choice = choose(ramp, ["white_noise"])
+    assert choice == FITTED
+    np.testing.assert_array_equal(squares, TRUTH)
+
+
+@pytest.mark.parametrize("wrong", [[0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 4.0, 0.0, 0.0]])
+def test_a_fit_far_from_the_curve_does_not_decide(wrong):
+    squares, choice = choose(np.array(wrong), ["white_noise"])
+    assert choice == CLOSEST
+    assert squares[2] + squares[3] > 0.0
+    tau = np.geomspace(1.0, 500.0, 20)
+    ratio = (shapes_at(tau) @ squares) / (shapes_at(tau) @ TRUTH)
+    np.testing.assert_allclose(ratio, 1.0, atol=0.05)

@@ -1,0 +1,100 @@
+"""The correction that a calibration gives, in memory and as a file."""
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.characterisation.calibration.correction import (
+    ImuCorrection,
+    TriadCorrection,
+    imu_correction_text,
+    read_imu_correction,
+    what_is_left,
+)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import read_imu_specification
+
+MATRIX = ((0.01, 0.002, -0.003), (0.0, -0.02, 0.004), (0.005, 0.0, 0.03))
+TRIAD = TriadCorrection(
+    (0.1, -0.2, 0.3),
+    (1e-3, 2e-3, 3e-3),
+    MATRIX,
+    ((1e-4,) * 3,) * 3,
+    ((1e-3, 0.0, -1e-3), (1e-5, 0.0, 0.0)),
+    ((1e-4, 2e-4, 0.0),),
+    20.0,
+    (0.0, 50.0),
+)
+
+
+def test_a_corrected_reading_is_the_truth_at_any_temperature():
+    generator = np.random.default_rng(1)
+    truth = generator.normal(0.0, 1.0, (50, 3))
+    temperature = generator.uniform(0.0, 50.0, 50)
+    away = (temperature - 20.0)[:, None]
+    readings = truth @ TRIAD.matrix.T + truth * away * [1e-4, 2e-4, 0.0] + TRIAD.bias
+    readings = readings + away * [1e-3, 0.0, -1e-3] + away**2 * [1e-5, 0.0, 0.0]
+    assert np.allclose(TRIAD.apply(readings, temperature), truth, atol=1e-12)
+    one = TRIAD.apply(readings[7], temperature[7])
+    assert one.shape == (3,) and np.allclose(one, truth[7], atol=1e-12)
+    # Beyond its range a temperature counts as the range's end; not told, it is the reference.
+    assert np.array_equal(TRIAD.apply(np.ones(3), 90.0), TRIAD.apply(np.ones(3), 50.0))
+    assert np.array_equal(TRIAD.apply(np.ones(3)), TRIAD.apply(np.ones(3), 20.0))
+
+
+def test_covariances_go_through_the_inverse_matrix():
+    generator = np.random.default_rng(1)
+    noise = generator.normal(0.0, [0.1, 0.2, 0.3], (200_000, 3))
+    plain = TriadCorrection(scale_factor_and_misalignment=((0.5, 0.2, 0.0), (0, 0, 0), (0, 0, 0)))
+    wanted = np.cov(plain.apply(noise).T)
+    found = plain.covariance(np.diag([0.01, 0.04, 0.09]))
+    assert np.allclose(found, wanted, atol=5.0 * 0.09 * np.sqrt(2.0 / 200_000))
+
+
+def test_a_file_reads_back_equal(tmp_path):
+    correction = ImuCorrection("my imu", TRIAD, TriadCorrection(), TRIAD)
+    path = tmp_path / "correction.yaml"
+    path.write_text(imu_correction_text(correction, "made\nby hand"))
+    assert read_imu_correction(path) == correction
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it must hold keys and values"),
+        ("gyroscope: [1]", "it must hold keys and values"),
+        ("name: x", "has none of gyroscope, accelerometer, magnetometer"),
+        ("gyro: {}", "unknown key 'gyro'"),
+        ("gyroscope: {offset: 1}", "gyroscope has the unknown key 'offset'"),
+        ("gyroscope: {bias: [1, 2]}", "gyroscope.bias has 2 numbers"),
+        ("gyroscope: {bias: .nan}", "gyroscope.bias is"),
+        (
+            "magnetometer: {scale_factor_and_misalignment: [[-1,0,0],[0,0,0],[0,0,0]]}",
+            "cannot be inverted",
+        ),
+        (
+            "gyroscope: {temperature_scale_factor: [[-0.02, 0, 0]], temperature_range: [0, 75]}",
+            "next to nothing of the truth at 75",
+        ),
+        ("gyroscope: {temperature_bias: 3}", "temperature_bias must be at most"),
+        ("gyroscope: {temperature_range: [5, 1]}", "temperature_range is 5 to 1"),
+        ("gyroscope: {bias_sigma: -1}", "bias_sigma"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_a_broken_file_is_refused_in_a_sentence(tmp_path, text, words):
+    path = tmp_path / "correction.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=words.replace("[", "\\[")) as caught:
+        read_imu_correction(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_imu_correction(tmp_path / "none.yaml")
+
+
+def test_what_is_left_has_the_noise_and_the_remaining_uncertainty():
+    noise = read_imu_specification("bno055")
+    left = what_is_left(ImuCorrection("x", TRIAD), noise, "left")
+    assert left.gyroscope.white_noise == noise.gyroscope.white_noise
+    assert left.gyroscope.turn_on_bias_sigma == TRIAD.bias_sigma
+    assert left.gyroscope.scale_factor_and_misalignment == ((1e-4,) * 3,) * 3
+    assert left.accelerometer == noise.accelerometer

@@ -1,0 +1,264 @@
+"""Recordings of a sensor at rest: read in parts, cut at gaps, cleaned, refused if it moves."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.characterisation.allan import files as allan_files
+from imu_simulation_framework.characterisation.allan.files import ColumnsOnDisk, read_at_rest
+from imu_simulation_framework.characterisation.samples_at_rest import (
+    RestSettings,
+    check_at_rest,
+    prepare_at_rest,
+)
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings import file_access
+from imu_simulation_framework.recordings.reading import read_imu
+
+RATE = 100.0
+NAMES = ("gyro_x", "gyro_z", "accel_x", "accel_z")
+
+
+def at_rest(seconds=600.0, seed=1):
+    """White noise of a poor sensor, shape (axes, n)."""
+    generator = np.random.default_rng(seed)
+    times = np.arange(round(seconds * RATE)) / RATE
+    sigmas = np.array([0.02, 0.02, 0.1, 0.1])[:, None]
+    values = sigmas * generator.standard_normal((len(NAMES), len(times)))
+    values[3] += 9.81
+    return times, values
+
+
+def check(times, values):
+    return check_at_rest(times, values, NAMES, RATE, "file.bag")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        # It lies still, warms up, reads coarsely with single spikes, or is in degrees.
+        lambda times, values: values,
+        lambda times, values: values + np.outer([1, 1, -10, -10], 0.05 * np.exp(-times / 60.0)),
+        lambda times, values: np.round(values / 0.05) * 0.05 + 100.0 * (times % 50.0 == 0.0),
+        lambda times, values: values * np.degrees([[1.0], [1.0], [np.pi / 180], [np.pi / 180]]),
+    ],
+)
+def test_a_sensor_that_lies_still_is_at_rest(change):
+    times, values = at_rest()
+    assert check(times, change(times, values)) == []
+
+
+@pytest.mark.parametrize(
+    "axis, amplitude, period",
+    # A robot that turns to and fro, and one that pitches.
+    [(1, 0.3, 15.0), (2, 1.5, 10.0)],
+)
+def test_a_moving_sensor_is_refused(axis, amplitude, period):
+    times, values = at_rest()
+    swing = amplitude * np.sin(2.0 * np.pi * times / period)
+    values[axis] += np.where(times > 300.0, swing, 0.0)
+    with pytest.raises(RecordingError, match=rf"^file\.bag: .* first at 30.*{NAMES[axis]}"):
+        check(times, values)
+
+
+def test_two_seconds_are_enough_to_see_a_motion_and_one_is_not():
+    times, values = (some[..., :200] for some in at_rest())
+    values[1, 100:] += 0.5
+    assert check(times[:199], values[:, :199]) == []
+    with pytest.raises(RecordingError, match="in 1 of 1 seconds"):
+        check(times, values)
+
+
+def test_a_push_is_told():
+    times, values = at_rest()
+    values[1, (times > 100.0) & (times < 102.0)] += 0.5
+    (remark,) = check(times, values)
+    assert "2 of 599 seconds" in remark and "100 s" in remark
+
+
+TWO = ("gyro_x", "accel_z")
+PERIOD = 0.01
+
+
+def sampled(length=20_000, seed=1):
+    generator = np.random.default_rng(seed)
+    return np.arange(length) * PERIOD, generator.standard_normal((length, 2))
+
+
+def test_late_samples_are_no_gap_but_a_missing_one_is():
+    times, values = sampled()
+    generator = np.random.default_rng(2)
+    times = times + generator.uniform(0.0, 0.003, len(times))
+    times[5000] += 0.0065
+    assert prepare_at_rest(times, values, TWO, "made").parts == ((0, 20_000),)
+    kept = np.arange(len(times)) != 8000
+    samples = prepare_at_rest(times[kept], values[kept], TWO, "made")
+    assert samples.parts == ((0, 8000), (8000, 19_999))
+    assert samples.gaps.count == 1
+    assert "nothing is averaged across" in samples.remarks[0]
+    assert samples.rate == pytest.approx(100.0, rel=1e-4)
+
+
+def test_parts_too_short_to_help_are_left_out_and_counted():
+    times, values = sampled()
+    kept = ~np.isin(np.arange(len(times)), [15_000, 15_500])
+    samples = prepare_at_rest(times[kept], values[kept], TWO, "made")
+    assert samples.parts == ((0, 15_000),)
+    assert samples.unused == 4998
+    assert "4998 samples" in samples.remarks[0]
+
+
+def test_outliers_are_replaced_and_told():
+    times, values = sampled()
+    values[[300, 700], 0] = 50.0
+    samples = prepare_at_rest(times, values, TWO, "made")
+    assert samples.outliers["gyro_x"].count >= 2
+    assert samples.outliers["gyro_x"].first_time == pytest.approx(3.0)
+    assert np.abs(samples.values[0]).max() < 6.0
+    kept = prepare_at_rest(times, values, TWO, "made", RestSettings(outlier_range=0.0))
+    assert kept.values[0, 300] == 50.0
+
+
+def test_noise_with_heavy_tails_is_kept_as_it_is():
+    times, values = sampled()
+    generator = np.random.default_rng(4)
+    values[:, 0] = generator.standard_normal(len(times)) * np.where(
+        generator.uniform(size=len(times)) < 0.2, 6.0, 1.0
+    )
+    samples = prepare_at_rest(times, values, TWO, "made")
+    assert not samples.outliers["gyro_x"]
+    np.testing.assert_array_equal(samples.values[0], values[:, 0])
+    assert "gyro_x are far from the rest: too many to be outliers" in samples.remarks[0]
+
+
+def test_a_wandering_bias_makes_no_outliers():
+    times, values = sampled()
+    values[:, 0] += 30.0 * np.sin(2.0 * np.pi * times / 200.0)
+    assert prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"].count <= 2
+
+
+def test_a_coarse_reading_that_seldom_changes_is_no_outlier():
+    times, values = sampled()
+    generator = np.random.default_rng(3)
+    values[:, 0] = 0.01 * generator.choice([-1.0, 0.0, 1.0], len(times), p=[0.05, 0.9, 0.05])
+    assert not prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"]
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda t, v: (t[:500], v[:500]), ["lasts 5.0 s", "at least 60 s"]),
+        (lambda t, v: (t, v * [1.0, 0.0]), ["accel_z is 0 in all 20000 samples"]),
+        (
+            lambda t, v: (np.concatenate([t[:9000], 90.0 + 2.0 * (t[9000:] - 90.0)]), v),
+            ["rate changes from 100.00 Hz to 50.00 Hz"],
+        ),
+        (
+            lambda t, v: (t[np.arange(len(t)) % 2000 != 0], v[np.arange(len(t)) % 2000 != 0]),
+            ["missing at 9 places", "at least 60 s"],
+        ),
+        (
+            lambda t, v: (np.cumsum(np.where(np.arange(len(t)) % 5 < 2, 0.03, 0.01)), v),
+            ["40 % of the steps"],
+        ),
+    ],
+)
+def test_what_cannot_serve_is_refused_in_a_sentence(change, words):
+    with pytest.raises(RecordingError) as caught:
+        prepare_at_rest(*change(*sampled()), TWO, "file.bag")
+    assert str(caught.value).startswith("file.bag: ")
+    for word in words:
+        assert word in str(caught.value)
+
+
+ALL_AXES = (*GYRO, *ACCEL)
+
+
+def written(path, count, spoil=lambda lines: lines):
+    """A CSV file of an IMU at rest at 100 Hz."""
+    values = np.random.default_rng(1).standard_normal((count, 6)) + [0, 0, 0, 0, 0, 9.81]
+    lines = [
+        f"{0.01 * place:.2f}," + ",".join(f"{value:.9f}" for value in row)
+        for place, row in enumerate(values.tolist())
+    ]
+    path.write_text("\n".join(["time," + ",".join(ALL_AXES), *spoil(lines)]) + "\n")
+    return path
+
+
+def spoilt(lines):
+    """A sample without a number, two in the wrong order, one twice, and a comment."""
+    lines[40] = lines[40].rpartition(",")[0] + ","
+    lines[70], lines[71] = lines[71], lines[70]
+    lines[90] = lines[89]
+    return [*lines[:20], "# a comment", *lines[20:]]
+
+
+@pytest.mark.parametrize("spoil", [spoilt, lambda lines: lines])
+@pytest.mark.parametrize("rows", [7, 100_000])
+def test_what_is_read_in_parts_is_what_is_read_as_a_whole(tmp_path, monkeypatch, rows, spoil):
+    path = written(tmp_path / "static.csv", 200, spoil)
+    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", rows)
+    parts, whole = read_at_rest(path), read_imu(path, require=())
+    np.testing.assert_array_equal(parts.times, whole.table.index)
+    assert parts.axes.names == ALL_AXES
+    for place, name in enumerate(ALL_AXES):
+        np.testing.assert_array_equal(parts.axes[place], whole.table[name])
+    assert parts.report.stamps == whole.report.stamps
+    assert parts.report.nan == whole.report.nan
+
+
+def test_units_and_dates_of_a_map_are_those_of_all_parts(tmp_path, monkeypatch):
+    path = tmp_path / "static.csv"
+    rows = [f"2020-01-01T00:00:{place:02d}Z,{180.0 * place}" for place in range(30)]
+    path.write_text("\n".join(["when,w", *rows]))
+    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", 4)
+    recorded = read_at_rest(path, columns={"time": "when", "gyro_z": "w [deg/s]"})
+    np.testing.assert_allclose(np.diff(recorded.times), 1.0)
+    np.testing.assert_allclose(recorded.axes[0], np.pi * np.arange(30))
+
+
+def test_a_cell_that_is_no_number_is_told_with_its_line_in_a_late_part(tmp_path, monkeypatch):
+    def spoil(lines):
+        lines[150] = lines[150].rpartition(",")[0] + ",much"
+        return lines
+
+    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", 50)
+    with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is no number"):
+        read_at_rest(written(tmp_path / "static.csv", 200, spoil))
+
+
+def test_less_memory_is_taken_than_the_text_has_bytes(tmp_path, monkeypatch):
+    path = written(tmp_path / "static.csv", 60_000)
+    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", 2000)
+    monkeypatch.setattr(file_access, "BLOCK", 2**16)
+    read_at_rest(written(tmp_path / "short.csv", 3000))
+    tracemalloc.start()
+    try:
+        recorded = read_at_rest(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(recorded.times) == 60_000
+    # Of 82 bytes of text a sample, it is some columns of 8 bytes and one part of the text.
+    assert peak < path.stat().st_size
+
+
+def test_columns_on_disk_are_a_sequence():
+    columns = ColumnsOnDisk(["a", "b"])
+    columns.append({"a": np.arange(3.0), "b": np.ones(3)})
+    columns.append({"a": np.arange(2.0), "b": np.zeros(2)})
+    assert columns[0].tolist() == [0.0, 1.0, 2.0, 0.0, 1.0]
+    columns[0] = columns[0][1:3]
+    assert [column.tolist() for column in columns] == [[1.0, 2.0], [1.0, 1.0, 1.0, 0.0, 0.0]]
+    assert columns.only(["b"])[0].tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    def full(self, columns):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ColumnsOnDisk, "append", full)
+    with pytest.raises(RecordingError, match="No space left on device; the variable TMPDIR"):
+        read_at_rest(written(tmp_path / "static.csv", 200))

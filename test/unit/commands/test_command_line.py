@@ -1,0 +1,141 @@
+"""Whatever ends a tool: one sentence, an exit code, no traceback."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+
+from imu_simulation_framework.commands.command_line import ArgumentParser, run_tool
+from imu_simulation_framework.core.errors import ConfigurationError
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ConfigurationError("x is 3."), "x is 3."),
+        (OSError(errno.EIO, "Input/output error", "a.csv"), "a.csv: cannot be read or written"),
+        (PermissionError(errno.EACCES, "no", "a.csv"), "Permission denied"),
+        (MemoryError(), "not enough memory"),
+        (RecursionError(), "nested too deeply"),
+    ],
+)
+def test_what_is_raised_becomes_a_sentence(error, sentence, capsys):
+    def main(_):
+        raise error
+
+    assert run_tool(main, []) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert sentence in line
+
+
+@pytest.mark.parametrize(
+    "error", [ConfigurationError("x.csv: not there"), FileNotFoundError(2, "no")]
+)
+def test_a_current_folder_that_was_removed_is_said(error, tmp_path, monkeypatch, capsys):
+    def main(_):
+        raise error
+
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert run_tool(main, []) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "the folder in which it was called does not exist any more" in line
+
+
+@pytest.mark.parametrize("word", [5000 * "b", "a\tb\x1b[31m"])
+def test_a_word_that_nobody_can_read_is_not_printed(word, capsys):
+    parser = ArgumentParser(prog="tool.py")
+    parser.add_argument("--height", type=float)
+    assert run_tool(parser.parse_args, ["--height", word]) == 2
+    *_, line = capsys.readouterr().err.splitlines()
+    assert line.startswith("tool.py: error: argument --height: invalid float value: ")
+    assert line.isprintable() and len(line) < 400
+
+
+def test_two_dashes_are_no_value(capsys):
+    parser = ArgumentParser(prog="tool.py")
+    parser.add_argument("--height", type=float)
+    assert run_tool(parser.parse_args, ["--height=--"]) == 2
+    assert "tool.py: error: argument --height: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])
+def test_the_code_of_the_tool_is_kept(returned, code):
+    assert run_tool(lambda _: returned, []) == code
+
+
+def test_a_defect_is_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        run_tool(lambda _: 1 // 0, [])
+
+
+TOOL = """
+import sys
+from imu_simulation_framework.commands.command_line import run_tool
+
+def main(arguments):
+    print({text})
+
+sys.exit(run_tool(main))
+"""
+
+
+def run(text="'x'", redirection="", **options):
+    """Run a tool that prints, by a shell that redirects its outputs."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$0" -c "$1" {redirection}', sys.executable, TOOL.format(text=text)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("text", ["'x'", "'x' * 10**6"])
+def test_a_full_standard_output_is_said(text):
+    done = run(text, "> /dev/full")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "the disk is full" in line
+
+
+def test_a_closed_standard_output_is_said():
+    done = run(redirection=">&-")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "standard output is closed" in line
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
+def test_a_standard_error_that_takes_nothing_changes_nothing(redirection):
+    done = run(redirection=redirection)
+    assert (done.returncode, done.stdout) == (0, "x\n")
+
+
+def test_a_closed_standard_error_does_not_hide_the_code():
+    assert run("open('/nowhere')", "2>&-").returncode == 2
+
+
+def test_a_reader_that_has_gone_is_no_fault():
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", TOOL.format(text="'x' * 10**6")],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_name_that_is_no_text_is_shown():
+    done = run(r"b'\xff.bag'.decode('utf-8', 'surrogateescape')")
+    assert (done.returncode, done.stdout) == (0, "\\udcff.bag\n")

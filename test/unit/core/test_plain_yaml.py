@@ -1,0 +1,163 @@
+"""No YAML that is read here is evaluated, whatever rosparam and xacro have done to PyYAML."""
+
+import time
+
+import pytest
+import rosparam
+import yaml
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.core.yaml_files import DEEPEST, NOT_YAML, load_plain
+from imu_simulation_framework.drive.robot import expand_xacro, load_robot_parameters
+from imu_simulation_framework.ros1.node import node_configuration
+from imu_simulation_framework.sensors.files import load_imu_specification
+from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
+from imu_simulation_framework.sensors.formats.yaml import read_mapping
+
+
+@pytest.fixture(scope="module", autouse=True)
+def taught():
+    """PyYAML as it is in a node, which has imported rosparam and expanded a xacro file."""
+    expand_xacro(urdf_path("robot.xacro"))
+    yaml.SafeLoader.add_constructor("!radians", rosparam.construct_angle_radians)
+
+
+@pytest.fixture
+def trap(tmp_path, monkeypatch):
+    """A YAML value that, evaluated as rosparam does, makes a file; and that file."""
+    monkeypatch.chdir(tmp_path)
+    return "!radians \"open('made', 'w').close()\"", tmp_path / "made"
+
+
+def test_the_trap_works_on_pyyaml_itself(trap):
+    text, made = trap
+    with pytest.raises((rosparam.RosParamException, *NOT_YAML)):
+        yaml.safe_load(text)
+    assert made.exists()
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        *(
+            (text, "")
+            for text in ("!degrees 90", "!radians 1", "!inches 1", "!!python/name:os.system")
+        ),
+        ("!!timestamp 2001-01-#", "is tagged .*, but is none"),
+        ("!!bool perhaps", "is tagged .*, but is none"),
+        ("!!int ''", "is tagged .*, but is none"),
+        ("&a [1, {y: *a}]", "'a' stands within itself"),
+        ("1\nb: 2\na: 3", r"(?s)the key 'a' occurs twice.*line 3"),
+    ],
+)
+def test_what_is_no_plain_yaml_is_refused(text, words):
+    with pytest.raises(yaml.YAMLError, match=words):
+        load_plain(f"a: {text}")
+
+
+def test_yamls_own_values_are_read():
+    read = load_plain("{a: 1, b: 2.5, c: [true, null, x], d: !!str 3, e: [12:30:45, 1:30.5]}")
+    assert read == {"a": 1, "b": 2.5, "c": [True, None, "x"], "d": "3", "e": ["12:30:45", "1:30.5"]}
+    # What rosparam takes for an angle stays text.
+    assert load_plain("[deg(90), rad(1)]") == ["deg(90)", "rad(1)"]
+    assert load_plain("{a: &a [1, 2], c: &c {<<: {d: *a}}, e: *c}")["e"] == {"d": [1, 2]}
+    for number in ("2e-2", "2E-2", "+.2e-1", "2.e-2", "0.02"):
+        assert load_plain(f"radius: {number}") == {"radius": 0.02}
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        load_robot_parameters,
+        load_imu_specification,
+        lambda path: node_configuration("x", {"settings_text": path.read_text()}, {}),
+    ],
+)
+def test_no_text_is_evaluated(trap, load, tmp_path):
+    text, made = trap
+    path = tmp_path / "parameters.yaml"
+    path.write_text(f"{{imu: {{rate: {text}}}}}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="valid YAML|expected {section: {key: value}}"):
+        load(path)
+    assert not made.exists()
+
+
+def by_indentation(levels):
+    return "".join(" " * level + "a:\n" for level in range(levels))
+
+
+NESTED = {
+    "lists": lambda levels: "[" * levels + "]" * levels,
+    "unclosed lists": lambda levels: "[" * levels,
+    "mappings": lambda levels: "{a: " * levels + "1" + "}" * levels,
+    "lines": lambda levels: "[\n" * levels + "]" * levels,
+    "dashes": lambda levels: "- " * levels + "1",
+    "indentation": by_indentation,
+    "both": lambda levels: by_indentation(levels // 2)
+    + " " * levels
+    + "[" * (levels - levels // 2),
+}
+
+
+@pytest.mark.parametrize("load", [load_robot_parameters, load_imu_specification, read_mapping])
+@pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 3000])
+def test_a_file_that_is_nested_too_deeply_is_refused_at_once(load, nested, levels, tmp_path):
+    path = tmp_path / "parameters.yaml"
+    path.write_text(nested(levels), encoding="utf-8")
+    started = time.process_time()
+    with pytest.raises(ConfigurationError, match="nested too deeply, more than 100 levels"):
+        load(path)
+    assert time.process_time() - started < 0.5
+
+
+def test_settings_that_are_nested_too_deeply_are_not_shown_whole():
+    with pytest.raises(ConfigurationError, match="nested too deeply") as caught:
+        node_configuration("x", {"settings_text": "[" * 3000}, {})
+    assert "(3000 characters): expected {section: {key: value}}" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", sorted(set(NESTED) - {"unclosed lists", "both"}))
+def test_a_file_that_is_nested_as_deeply_as_may_be_is_read(name):
+    value = load_plain(NESTED[name](DEEPEST))
+    for _ in range(DEEPEST - 1):
+        (value,) = value.values() if isinstance(value, dict) else value
+    assert value in (None, [], [1], {"a": 1}, {"a": None})
+
+
+def test_many_lists_beside_each_other_are_not_deep():
+    deepest = "- " * DEEPEST + "1\n" + " " * 2 * (DEEPEST - 1) + "- 2\n"
+    assert str(load_plain(deepest)).strip("[]") == "1, 2"
+    assert load_plain("- [[]]\n" * 1000) == [[[]]] * 1000
+
+
+def test_a_text_whose_aliases_stand_for_very_much_is_refused_at_once(tmp_path):
+    lists = "".join(f", &a{k + 1} [{','.join([f'*a{k}'] * 10)}]" for k in range(9))
+    bomb = f"[&a0 [{','.join('0123456789')}]{lists}]"
+    path = tmp_path / "calibration.yaml"
+    path.write_text(f"imu0:\n  T_i_b: {bomb}\n  update_rate: 200.0\n", encoding="utf-8")
+    with pytest.raises(yaml.YAMLError, match="more than 1000000 values"):
+        load_plain(bomb)
+    with pytest.raises(ConfigurationError, match="line 2: .* more than 1000000 values"):
+        read_imu_parameters(path, "kalibr")
+
+
+def test_a_value_that_stands_within_itself_is_refused():
+    with pytest.raises(yaml.YAMLError, match="'a' stands within itself"):
+        load_plain("x: &a [1, {y: *a}]")
+
+
+def test_aliases_are_read():
+    assert load_plain("{a: &a [1, 2], b: *a, c: &c {<<: {d: *a}}, e: *c}")["e"] == {"d": [1, 2]}
+
+
+@pytest.mark.parametrize("text", ["2e-2", "2E-2", "+.2e-1", "2.e-2", "0.02"])
+def test_a_number_needs_no_point(text):
+    assert load_plain(f"radius: {text}") == {"radius": 0.02}
+
+
+def test_a_key_that_occurs_twice_is_refused_with_its_line():
+    with pytest.raises(NOT_YAML, match=r"(?s)the key 'a' occurs twice.*line 3"):
+        load_plain("a: 1\nb: 2\na: 3\n")

@@ -1,0 +1,251 @@
+"""Whatever is read is a regular file, of a size that it can have; the rest is said at once."""
+
+import bz2
+import gzip
+import os
+
+import lz4.frame as lz4
+import numpy as np
+import pytest
+import recording_writers as writers
+import zstandard
+
+from imu_simulation_framework.core import files
+from imu_simulation_framework.core.csv_tables import read_csv
+from imu_simulation_framework.core.errors import FrameworkError, RecordingError
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.recordings import file_access
+from imu_simulation_framework.recordings.formats import bag
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.sensors.files import load_imu_specification
+from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
+
+READERS = {
+    "recording": read_reference,
+    "imu recording": read_imu,
+    "robot": load_robot_parameters,
+    "specification": load_imu_specification,
+    "configuration": load_configuration,
+    "table": read_csv,
+    "kalibr": lambda path: read_imu_parameters(path, "kalibr"),
+    "sdf": lambda path: read_imu_parameters(path, "sdf"),
+}
+
+
+def refusal(read, path):
+    with pytest.raises(FrameworkError) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("suffix", ["", ".csv", ".bag", ".csv.gz"])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path, read, suffix):
+    path = tmp_path / f"fifo{suffix}"
+    os.mkfifo(path)
+    assert "it is a FIFO (named pipe), not a regular file" in refusal(read, path)
+    for device in ("/dev/zero", "/dev/null"):
+        assert "it is a device, not a regular file" in refusal(read, device)
+    # A folder may be a recording.
+    if read not in (read_reference, read_imu):
+        assert "it is a folder, not a regular file" in refusal(read, tmp_path)
+
+
+@pytest.fixture
+def with_nothing_to_say(tmp_path, monkeypatch):
+    """A file like /proc/kmsg: regular, and nothing is to be read in it, though it has no end.
+
+    A FIFO that is empty and open for writing behaves so; reading the kernel's own file would take
+    from it what somebody else waits for.
+    """
+    path = tmp_path / "kernel.csv.gz"
+    path.touch()
+    os.mkfifo(tmp_path / "fifo")
+    writer = os.open(tmp_path / "fifo", os.O_RDWR)
+    usual = os.open
+    monkeypatch.setattr(files, "_require_regular", lambda state: None)
+    # Unlike a FIFO the kernel's file can be wound back.
+    monkeypatch.setattr(files._Unwaited, "seekable", lambda _: True)
+    monkeypatch.setattr(files._Unwaited, "seek", lambda *_: 0)
+    monkeypatch.setattr(
+        os,
+        "open",
+        lambda name, *rest, **more: usual(
+            tmp_path / "fifo" if name == path else name, *rest, **more
+        ),
+    )
+    yield path
+    os.close(writer)
+
+
+@pytest.mark.parametrize("name", sorted(set(READERS) - {"configuration"}))
+def test_a_file_with_nothing_to_say_is_an_empty_one(with_nothing_to_say, name):
+    refusal(READERS[name], with_nothing_to_say)
+
+
+def test_reading_a_file_with_nothing_to_say_ends(with_nothing_to_say):
+    with files.open_regular(with_nothing_to_say) as file:
+        assert [file.read(10), file.read1(10), file.read(), file.readline()] == [b""] * 4
+
+
+def test_a_fifo_in_the_folder_of_a_bag_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "a.db3")
+    assert "it is a FIFO" in refusal(read_imu, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["robot", "specification", "configuration", "kalibr", "sdf"])
+def test_a_sparse_file_of_settings_is_refused(tmp_path, name):
+    path = tmp_path / "sparse"
+    path.touch()
+    os.truncate(path, 2**40)
+    assert "larger than" in refusal(READERS[name], path)
+
+
+@pytest.mark.parametrize("format", ["auto", "csv", "tum", "rostopic_csv"])
+def test_a_sparse_recording_is_refused(tmp_path, format):
+    path = tmp_path / "sparse.csv"
+    path.write_text("time,x,y\n" + "1.0,2.0,3.0\n" * 10_000)
+    os.truncate(path, 2**40)
+    reason = refusal(lambda path: read_reference(path, format=format), path)
+    assert "line 10002 holds the character NUL" in reason
+
+
+def test_a_sparse_bag_is_refused(tmp_path):
+    path = tmp_path / "sparse.bag"
+    path.write_bytes(b"#ROSBAG V2.0\n")
+    os.truncate(path, 2**40)
+    assert "truncated or damaged" in refusal(read_reference, path)
+
+
+@pytest.mark.parametrize(
+    "limit, size, name, words",
+    [
+        ("TABLE_LIMIT", 10_000, "large.csv", "larger than 9.77 KiB"),
+        ("UNPACKED_LIMIT", 2**20, "large.csv.gz", "unpack to"),
+    ],
+)
+def test_a_text_that_is_too_large_is_refused(tmp_path, monkeypatch, limit, size, name, words):
+    monkeypatch.setattr(file_access, limit, size)
+    path = tmp_path / name
+    rows = np.random.default_rng(1).integers(0, 10**6, (2**17, 3))
+    text = "time,x,y\n" + "".join(f"{time},{x},{y}\n" for time, x, y in rows.tolist())
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    assert words in refusal(read_reference, path)
+
+
+@pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.bag", "bomb.tum", "bomb.db3.zst"])
+def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(file_access, "RATIO_FROM", 2**22)
+    path, content = tmp_path / name, b"time,x,y\n" + b"1,2,3\n" * 1_400_000
+    path.write_bytes(zstd(bytes(2**24)) if name.endswith(".zst") else gzip.compress(content))
+    format = "auto" if name.endswith(".zst") else "bag" if name.endswith(".bag") else "csv"
+    reason = refusal(lambda path: read_reference(path, format=format), path)
+    assert "unpack to 4" in reason or "unpack to 5" in reason
+    assert "MiB and more, which is not read" in reason
+
+
+def test_what_shrinks_a_hundredfold_is_read(tmp_path):
+    path = tmp_path / "rest.csv.gz"
+    lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
+    path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))
+    assert len("".join(file_access.text_blocks(path)).splitlines()) == 20_001
+
+
+def zstd(content):
+    return zstandard.ZstdCompressor().compress(content)
+
+
+def zstd_of_unknown_size(content):
+    return zstandard.ZstdCompressor(write_content_size=False).compress(content)
+
+
+@pytest.mark.parametrize(
+    "unpack, pack",
+    [
+        (bag.unpack_bz2, bz2.compress),
+        (bag.unpack_lz4, lz4.compress),
+        (bag.unpack_zstd, zstd),
+        (bag.unpack_zstd, zstd_of_unknown_size),
+    ],
+)
+def test_a_chunk_that_unpacks_to_very_much_is_refused(monkeypatch, unpack, pack):
+    monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**20)
+    assert unpack(pack(bytes(2**20))) == bytes(2**20)
+    with pytest.raises(ValueError, match="more than a bag's chunks hold"):
+        unpack(pack(bytes(2**20 + 1)))
+    if pack is not zstd_of_unknown_size:
+        with pytest.raises(ValueError, match="cut off"):
+            unpack(pack(bytes(2**10))[:-5])
+
+
+@pytest.mark.parametrize("compression", ["BZ2", "LZ4"])
+def test_a_bag_with_a_chunk_that_unpacks_to_very_much_is_refused(
+    tmp_path, monkeypatch, compression
+):
+    path = tmp_path / "bomb.bag"
+    messages = [
+        writers.imu((1 + k) * 10**8, (0, 0, 0, 1), (0, 0, 0), (0, 0, 9.8)) for k in range(500)
+    ]
+    writers.write_bag(path, {"/imu": messages}, compression=compression)
+    assert len(read_imu(path).table) == 500
+    monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**16)
+    assert "truncated or damaged" in refusal(read_imu, path)
+
+
+@pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
+def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
+    content = bytes(2**10)
+    assert bag.unpack_mcap(kind, pack(content), 2**10) == content
+    with pytest.raises(ValueError, match="that should have 1025"):
+        bag.unpack_mcap(kind, pack(content), 2**10 + 1)
+    monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**9)
+    with pytest.raises(ValueError, match="a chunk of 1024 bytes"):
+        bag.unpack_mcap(kind, pack(content), 2**10)
+    if kind:
+        with pytest.raises(ValueError, match="more than a bag's chunks hold"):
+            bag.unpack_mcap(kind, pack(content), 2**9)
+
+
+def test_a_link_to_a_recording_is_followed(tmp_path):
+    path = writers.write_csv(tmp_path / "drive.csv", {"time": [0.0, 1.0], "x": [1.0, 2.0]})
+    (tmp_path / "link.csv").symlink_to(path)
+    assert "".join(file_access.text_blocks(tmp_path / "link.csv")) == "".join(
+        file_access.text_blocks(path)
+    )
+
+
+def test_a_recording_with_nul_in_a_number_names_the_line(tmp_path):
+    path = tmp_path / "drive.csv"
+    path.write_bytes(b"time,x,y\n" + b"1,2,3\n" * 20_000 + b"2,1\0,3\n")
+    with pytest.raises(RecordingError, match="line 20002 holds the character NUL"):
+        read_reference(path)
+
+
+@pytest.mark.parametrize("zeros, parts", [(0, 1), (2**24, 1), (0, 300), (2**15, 3)])
+def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
+    path = tmp_path / "drive.csv.gz"
+    part = "time,x,y\n" + "".join(f"{k},2,3\n" for k in range(999))
+    path.write_bytes(gzip.compress(part.encode()) * parts + bytes(zeros))
+    assert "".join(file_access.text_blocks(path)) == part * parts
+    assert file_access.read_start(path, 20_000) == (part * parts)[:20_000].encode()
+
+
+@pytest.mark.parametrize(
+    "harm, words",
+    [
+        (lambda packed: packed[:-1], "its end is missing"),
+        (lambda packed: packed[:20], "its end is missing"),
+        (lambda packed: packed + b"junk", "incorrect header check"),
+        (lambda packed: packed + packed[:9], "its end is missing"),
+        (lambda packed: packed[:-8] + bytes(8), "incorrect data check"),
+    ],
+    ids=["end", "start", "junk", "second", "sum"],
+)
+def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
+    path = tmp_path / "drive.csv.gz"
+    path.write_bytes(harm(gzip.compress(b"time,x,y\n" + b"1,2,3\n" * 99)))
+    assert f"truncated or damaged: {words}" in refusal(read_reference, path).replace(
+        "Error -3 while decompressing data: ", ""
+    )

@@ -1,0 +1,47 @@
+"""Units by their names."""
+
+import math
+
+import pytest
+
+from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor, factors, over_time
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"),
+    [
+        ("", 1.0),
+        ("1", 1.0),
+        ("m/s^2", 1.0),
+        ("m/s2", 1.0),
+        ("m s^-2", 1.0),
+        ("km/h", 1.0 / 3.6),
+        ("cm^2", 1e-4),
+        ("mg", 9.80665e-3),
+        ("deg/h", math.pi / 180.0 / 3600.0),
+        # Half a degree in an hour of an angle random walk.
+        ("deg/sqrt(h)", math.pi / 180.0 / 60.0),
+        ("ug/sqrt(Hz)", 1e-6 * STANDARD_GRAVITY),
+        ("deg/h/sqrt(h)", math.pi / 180.0 / 3600.0 / 60.0),
+        ("nT/sqrt(Hz)", 1e-9),
+    ],
+)
+def test_the_size_of_a_unit(unit, size):
+    assert factor(unit) == pytest.approx(size, rel=1e-15)
+    assert factors(unit, "s") == {unit: factor(unit), "s": 1.0}
+
+
+@pytest.mark.parametrize("unit", ["furlong", "m//s", "m/", " m", "sqrt(m", "m^", "m*s", "m/s^2 up"])
+def test_what_is_no_unit_is_refused(unit):
+    with pytest.raises(ValueError, match="unit"):
+        factor(unit)
+
+
+def test_a_unit_times_a_power_of_the_second():
+    assert over_time("rad/s", 1) == "rad"
+    assert over_time("rad/s", -1) == "rad/s^2"
+    assert over_time("m/s^2", 1) == "m/s"
+    assert over_time("T", 1) == "T s"
+    assert over_time("T", -1) == "T/s"
+    assert over_time("s", -1) == "1"
+    assert over_time("1", -1) == "1/s"

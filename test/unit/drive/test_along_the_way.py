@@ -1,0 +1,185 @@
+"""What an IMU and a GNSS receiver meet where the robot was said to be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import experiment_gnss
+from imu_simulation_framework.drive.session.sensors import AlongTheWay, PositioningSession
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.magnetism.bodies import Dipole, MotorField
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+
+LEVEL = (0.0, 0.0, 0.0, 1.0)
+TRUTH = ImuTruth(np.array(LEVEL), np.zeros(3), np.array([0.0, 0.0, 9.8]))
+ARM = (0.1, 0.0, 0.2)
+HALL = MagneticEnvironment(
+    earth=(0.0, 2e-5, -4e-5),
+    dipoles=[Dipole((1.0, 1.0, 0.0), (0.0, 0.0, 5.0))],
+    motors=MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0)),
+)
+
+
+@pytest.fixture
+def along():
+    return AlongTheWay(HALL, ARM)
+
+
+def there(x, y):
+    return HALL.field(np.array([[x + 0.1, y, 0.2]]))[0]
+
+
+def field(along, stamp):
+    return along.met([stamp], [TRUTH])[0].magnetic_field
+
+
+def test_between_two_poses_the_place_is_between(along):
+    assert not along.knows(0)
+    along.add(10, (0.0, 0.0, 0.0), LEVEL)
+    along.add(20, (1.0, 0.5, 0.0), LEVEL)
+    assert along.knows(20) and not along.knows(21)
+    np.testing.assert_allclose(field(along, 15), there(0.5, 0.25), rtol=1e-12)
+    np.testing.assert_allclose(field(along, 5), there(0.0, 0.0), rtol=1e-12)
+
+
+def test_a_robot_that_is_put_elsewhere_is_there(along):
+    along.add(10, (0.0, 0.0, 0.0), LEVEL)
+    along.add(10, (3.0, 0.0, 0.0), LEVEL)
+    np.testing.assert_allclose(field(along, 10), there(3.0, 0.0), rtol=1e-12)
+
+
+def test_the_motors_fields_are_those_of_the_torques_at_the_time():
+    along = AlongTheWay(HALL, ARM, torques=True)
+    along.add(10, (0.0, 0.0, 0.0), LEVEL)
+    along.add(20, (0.0, 0.0, 0.0), LEVEL)
+    assert not along.knows(10)
+    along.add_torques(10, 3.0, 0.5)
+    assert along.knows(10) and not along.knows(20)
+    along.add_torques(20, -1.0, 0.0)
+    np.testing.assert_allclose(field(along, 10) - there(0.0, 0.0), (3e-6, 1e-6, 0.0), atol=1e-15)
+    np.testing.assert_allclose(field(along, 20) - there(0.0, 0.0), (-1e-6, 0.0, 0.0), atol=1e-15)
+
+
+def test_the_speed_is_that_on_the_way_and_there_only_if_it_is_wanted():
+    along = AlongTheWay(None, speed=True)
+    along.add(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
+    along.add(20, (0.0, 0.0, 0.0), LEVEL, 2.0)
+    truth = along.met([15], [TRUTH])[0]
+    assert truth.speed == pytest.approx(1.5)
+    assert truth.magnetic_field is None
+    along = AlongTheWay(HALL)
+    along.add(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
+    assert along.met([10], [TRUTH])[0].speed is None
+
+
+def test_many_at_once_meet_what_each_of_them_meets():
+    ones, all_at_once = (AlongTheWay(HALL, ARM, speed=True, torques=True) for _ in range(2))
+    for along in (ones, all_at_once):
+        for stamp in range(0, 100, 20):
+            along.add(stamp, (0.1 * stamp, 0.0, 0.0), LEVEL, 0.5 * stamp)
+            along.add_torques(stamp, 1.0 * stamp, -2.0 * stamp)
+    stamps = [0, 5, 20, 33, 34, 79, 80]
+    met = all_at_once.met(stamps, len(stamps) * [TRUTH])
+    for stamp, truth in zip(stamps, met):
+        (one,) = ones.met([stamp], [TRUTH])
+        np.testing.assert_allclose(truth.magnetic_field, one.magnetic_field, rtol=1e-12)
+        assert truth.speed == pytest.approx(one.speed) == 0.5 * stamp
+
+
+GNSS = isf.GnssSpecification(
+    rate=5.0,
+    latency=0.25,
+    lever_arm=(0.3, 0.0, 0.5),
+    qualities=(isf.FixQuality("rtk", 0.01, 0.02, 0.02, 0.03, 30.0, 0.05, 0.05),),
+    heading=isf.GnssHeading("antennas", across_noise=0.01),
+    outages=isf.GnssOutages(times=((3.0, 8.0),)),
+)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.read_drive("a", laps=1)
+
+
+def states(motion, chosen):
+    velocity = np.zeros_like(motion.velocity)
+    velocity[:, 0] = motion.table()["v"]
+    stamps = np.rint(motion.time * 1e9).astype(np.int64)
+    parts = (stamps, motion.position, motion.orientation, velocity, motion.angular_velocity)
+    return tuple(part[chosen] for part in parts)
+
+
+def drive(session, motion, step):
+    """``[(time, fixes), ...]`` of a drive in pieces of so many states."""
+    told = []
+    for first in range(0, len(motion), step):
+        piece = states(motion, slice(first, first + step))
+        fixes = session.add(*piece)
+        if fixes is not None:
+            told.append((piece[0][-1] / 1e9, fixes))
+    return told
+
+
+@pytest.mark.parametrize("step", [1, 5, 7])
+def test_fixes_are_those_of_the_motion_once_they_have_arrived(motion, step):
+    expected = isf.simulate_gnss(motion, GNSS, seed=6)
+    told = drive(PositioningSession(GNSS, 6), motion, step)
+    fixes = pd.concat([table for _, table in told])
+    pd.testing.assert_frame_equal(
+        fixes.drop(columns="heading"),
+        expected.iloc[: len(fixes)].drop(columns="heading"),
+        rtol=0.0,
+        atol=1e-9,
+    )
+    turn = fixes["heading"] - expected["heading"].iloc[: len(fixes)]
+    np.testing.assert_allclose(np.exp(1j * turn), 1.0, atol=1e-9)
+    assert len(expected) - len(fixes) in (1, 2)  # the last ones come too late
+    for time, table in told:
+        assert (table["arrival"] <= time + 1e-9).all()
+        assert (table["arrival"] > time - step / 100.0 - 1e-9).all()
+
+
+def test_it_begins_anew_where_the_robot_was_put(motion):
+    session = PositioningSession(GNSS, 6)
+    first = drive(session, motion, 5)
+    session.restart()
+    again = drive(session, motion, 5)
+    for (_, one), (_, other) in zip(first, again):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_a_period_that_is_none_of_the_states_begins_with_the_next_state(motion):
+    session = PositioningSession(isf.GnssSpecification(rate=8.0), 6)
+    told = pd.concat([table for _, table in drive(session, motion, 5)])
+    np.testing.assert_allclose(told.index[:5], [0.0, 0.13, 0.25, 0.38, 0.5])
+    assert len(told) == 8 * 60 + 1
+
+
+def configured(tmp_path, text):
+    path = tmp_path / "mine.ini"
+    path.write_text(text)
+    return load_configuration(path)
+
+
+def test_without_a_name_there_is_no_receiver(tmp_path):
+    assert experiment_gnss(configured(tmp_path, "")) is None
+    assert experiment_gnss(load_configuration()) is None
+
+
+def test_it_is_a_bundled_one_or_one_beside_the_settings(tmp_path):
+    gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = rtk_heading\n"))
+    assert gnss == isf.read_gnss_specification("rtk_heading")
+    (tmp_path / "receiver.yaml").write_text("rate: 4\n")
+    gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = receiver.yaml\n"))
+    assert gnss.rate == 4.0
+
+
+def test_one_that_cannot_be_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="nor a GNSS receiver of that name"):
+        experiment_gnss(configured(tmp_path, "[gnss]\nfile = gps\n"))
+    (tmp_path / "receiver.yaml").write_text("rate: 200\n")
+    with pytest.raises(ConfigurationError, match=r"rate of 200 Hz, which must not be above \[imu"):
+        experiment_gnss(configured(tmp_path, "[gnss]\nfile = receiver.yaml\n"))

@@ -1,0 +1,250 @@
+"""config.ini against its schema, overrides, refusals, and what runs by it."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.core.settings import keys_of
+from imu_simulation_framework.drive import configuration as configuration_sections
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import (
+    experiment_gnss,
+    imu_remarks,
+    make_magnetic_environment,
+    published_rate,
+)
+
+
+def _write(folder, text):
+    path = folder / "config.ini"
+    path.write_text(text)
+    return path
+
+
+def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
+    bundled = load_configuration(default_configuration_path(), working_directory=tmp_path)
+    empty = load_configuration(_write(tmp_path, ""), working_directory=tmp_path)
+    text = default_configuration_path().read_text()
+    for name, section in configuration_sections.SECTIONS.items():
+        assert getattr(bundled, name) == getattr(empty, name)
+        body = re.search(rf"^\[{name}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE).group(1)
+        keys = re.findall(r"^(\w+) =", body, re.MULTILINE)
+        assert keys == [key.name for key in keys_of(section)]
+
+
+def test_the_bundled_file_names_every_parameter_of_every_imu_model():
+    text = default_configuration_path().read_text()
+    for section, model in configuration_sections.IMU_PARAMETER_SECTIONS.items():
+        body = re.search(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE)
+        keys = set(re.findall(r"^(\w+) =", body.group(1), re.MULTILINE))
+        parameters = configuration_sections.IMU_MODELS[model].parameters
+        assert keys == {field.name for field in dataclasses.fields(parameters)}
+
+
+def test_an_override_replaces_the_file_and_an_empty_one_does_not(tmp_path):
+    path = _write(tmp_path, "[control]\nrate = 10\nyaw_integral = 3\n")
+    settings = load_configuration(path, {"control": {"rate": 25, "yaw_integral": ""}})
+    assert settings.control.rate == 25.0
+    assert settings.control.yaw_integral == 3.0
+
+
+def test_relative_paths_start_at_the_file_or_at_the_working_directory(tmp_path):
+    path = _write(tmp_path, "[recording]\npath = a.bag\n[reference]\npath = b.csv\n")
+    elsewhere = tmp_path / "elsewhere"
+    settings = load_configuration(path, {"recording": {"path": "c.bag"}}, elsewhere)
+    assert settings.recording.path == str(elsewhere / "c.bag")
+    assert settings.reference.path == str(tmp_path / "b.csv")
+    assert settings.experiment.output == str(elsewhere / "experiment_results")
+
+
+def test_paths_are_said_without_a_way_back(tmp_path):
+    (tmp_path / "mine").mkdir()
+    path = tmp_path / "mine" / "config.ini"
+    path.write_text("[recording]\npath = ../drives/./a.bag\n[experiment]\noutput = ../results\n")
+    settings = load_configuration(path)
+    assert settings.recording.path == str(tmp_path / "drives" / "a.bag")
+    assert settings.experiment.output == str(tmp_path / "results")
+    assert load_configuration(
+        path, {"recording": {"path": "x/../b.bag"}}, tmp_path
+    ).recording.path == (str(tmp_path / "b.bag"))
+
+
+def test_a_way_back_behind_a_link_leads_where_the_system_goes(tmp_path):
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    path = _write(tmp_path, "[recording]\npath = link/../a.bag\n")
+    assert load_configuration(path).recording.path == str(tmp_path / "far" / "a.bag")
+
+
+def test_the_written_copy_gives_the_same_settings(tmp_path):
+    path = _write(
+        tmp_path,
+        "[trajectory]\nstart = 2.5\nscale = 0.1\n[imu_hector]\nyaw_drift = 0.7\n"
+        "[imu_columns]\ntime = t [ms]\n",
+    )
+    settings = load_configuration(path, {"imu_recording": {"use": False}}, tmp_path)
+    copy = tmp_path / "copy.ini"
+    copy.write_text(settings.to_ini())
+    again = load_configuration(copy, working_directory=tmp_path / "elsewhere")
+    assert dataclasses.replace(again, path=settings.path) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[control]\nyaw_proportinal = 1\n", "yaw_proportinal: unknown key; did you mean yaw_prop"),
+        ("[contrl]\nrate = 1\n", r"unknown section \[contrl\]; did you mean control"),
+        ("[control]\nrate = fast\n", r"\[control\] rate: expected a number, got 'fast'"),
+        ("[control]\ncontroller = lqr\n", "expected one of open_loop, yaw_pid"),
+        ("[trajectory]\nscale = -1\n", r"\[trajectory\] scale: expected more than 0"),
+        ("[trajectory]\nstop_index = 1.5\n", "expected a whole number"),
+        ("[trajectory]\nto_origin = maybe\n", "expected true or false"),
+        ("[imu_hector]\nyaw_drift = big\n", r"\[imu_hector\] yaw_drift: expected a number"),
+        ("rate = 1\n", "no section headers"),
+        ("[control]\nrate = 1\nrate = 2\n", "already exists"),
+        ("[control]\nrate = 1e-300\n", r"\[control\] rate: expected at least 0.1"),
+        ("[imu]\nrate = 1e-300\n", r"\[imu\] rate: expected at least 0.1"),
+        ("[comparison]\nmedian_window = 86401\n", "median_window: expected at most 86400"),
+        ("[simulation]\nreal_time_factor = 1001\n", "real_time_factor: expected at most 1000"),
+        ("[terrain]\nsize = 1001\n", "size: expected at most 1000"),
+        ("[trajectory]\nsmoothing_window = 86401\n", "_window: expected at most 86400"),
+        ("[recording]\nlaps = 1001\n", "laps: expected at most 1000"),
+        ("[recording]\npath = a\0b\n", "expected one line of text"),
+        ("[recording]\npath = a\n  b\n", "expected one line"),
+        ('[reference_columns]\na\u202eb = "a\n', "expected one line of text"),
+    ],
+)
+def test_a_bad_setting_is_refused_by_file_section_and_key(tmp_path, text, sentence):
+    path = _write(tmp_path, text)
+    with pytest.raises(ConfigurationError, match=sentence) as refusal:
+        load_configuration(path)
+    assert str(path) in str(refusal.value)
+
+
+def test_a_bad_override_is_called_an_override(tmp_path):
+    path = _write(tmp_path, "")
+    for value, words in (("perfect", "expected one of"), ([1, 2], "expected one value")):
+        with pytest.raises(ConfigurationError, match=rf"override of \[imu\] model: {words}"):
+            load_configuration(path, {"imu": {"model": value}})
+    with pytest.raises(ConfigurationError, match="nowhere.ini: no such file"):
+        load_configuration(tmp_path / "nowhere.ini")
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "1e30", "1e11"])
+def test_no_number_without_an_end_is_accepted(tmp_path, value):
+    for name, section in configuration_sections.SECTIONS.items():
+        for key in dataclasses.fields(section):
+            if "float" in key.type:
+                path = tmp_path / "config.ini"
+                path.write_text(f"[{name}]\n{key.name} = {value}\n")
+                with pytest.raises(ConfigurationError, match=rf"\[{name}\] {key.name}: expected"):
+                    load_configuration(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "a\u202eb", "my ; drive.bag", "; drive.bag"],
+)
+def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
+    path = _write(tmp_path, "")
+    with pytest.raises(ConfigurationError, match=r"override of \[recording\] path: "):
+        load_configuration(path, {"recording": {"path": text}}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["it's.bag", 'say "yes"', "back\\slash", "two  blanks", "{x}", "$(y)", "${z}", "%(w)s", "a;b",
+     "# c", "[imu]", "a = b", "a: b", "100 %"],
+)  # fmt: skip
+def test_an_odd_name_survives_the_written_copy(tmp_path, name):
+    copy = tmp_path / "copy.ini"
+    settings = load_configuration(_write(tmp_path, ""), {"recording": {"path": name}}, tmp_path)
+    copy.write_text(settings.to_ini())
+    assert load_configuration(copy).recording.path == str(tmp_path / name)
+
+
+def test_a_description_of_a_name_too_long_for_a_file_is_no_file(tmp_path):
+    path = _write(tmp_path, f"[gnss]\nfile = {'9' * 600}\n")
+    with pytest.raises(ConfigurationError, match=r"\[gnss\] file: 9+: there is no such file"):
+        experiment_gnss(load_configuration(path))
+
+
+def test_formats_of_figures_are_a_list(tmp_path):
+    settings = load_configuration(_write(tmp_path, "[experiment]\nfigure_formats = svg,png\n"))
+    assert settings.experiment.figure_formats == ("svg", "png")
+    assert "figure_formats = svg, png\n" in settings.to_ini()
+    assert load_configuration(_write(tmp_path, "")).experiment.figure_formats == ("png",)
+    for text in ("gif", "png, png", "png,,pdf", ",", "png pdf"):
+        with pytest.raises(ConfigurationError, match="expected some of png, pdf, svg, each once"):
+            load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})
+
+
+def test_the_former_name_of_the_simulator_is_understood():
+    configuration = load_configuration(overrides={"simulation": {"simulator": "embedded"}})
+    assert configuration.simulation.simulator == "mujoco"
+    assert "embedded" not in configuration.to_ini()
+
+
+@pytest.mark.parametrize(("rate", "published"), [(50.0, 50.0), (100.0, 100.0), (400.0, 100.0)])
+def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, published):
+    path = tmp_path / "imu.yaml"
+    path.write_text(f"output: {{rate: {rate}, drop_repeated: true}}\n")
+    sections = {
+        "imu": {"model": "specification", "rate": 100},
+        "imu_specification": {"file": str(path)},
+    }
+    assert published_rate(load_configuration(overrides=sections)) == published
+
+
+def test_what_a_specification_leaves_out_is_remarked_on():
+    def remarks(file, latitude=None, model="specification"):
+        sections = {"imu": {"model": model}, "imu_specification": {"file": file}}
+        return imu_remarks(
+            load_configuration(overrides={**sections, "simulation": {"latitude": latitude}})
+        )
+
+    at_rest, earth = remarks("bno055")
+    assert at_rest.startswith("bno055 holds what a sensor shows at rest")
+    assert earth.startswith("the Earth's turning, 15 deg/h times the sine of the latitude, is left")
+    assert remarks("bno055", latitude=50.0) == [at_rest]
+    # A sensor with a bias far above the Earth's rate, and all its errors stated, needs neither.
+    assert remarks("bno055_datasheet") == []
+    assert remarks("bno055", model="hector") == []
+
+
+def environment(model="specification", file="bno055_magnetometer", **keys):
+    sections = {"imu": {"model": model}, "imu_specification": {"file": file}}
+    return make_magnetic_environment(
+        load_configuration(overrides={**sections, "magnetic_environment": keys})
+    )
+
+
+def test_a_magnetometer_is_on_clean_ground_unless_an_environment_is_named():
+    assert environment().bars == ()
+    assert environment(file="bno055") is None
+    assert environment("hector") is None
+
+
+def test_place_and_date_of_the_configuration_win_over_the_files():
+    place = {"latitude": -33.86, "longitude": 151.21, "height": 0.0, "date": "2025-01-01"}
+    sections = {"magnetic_environment": {"file": "steel_beam", **place}}
+    named = make_magnetic_environment(load_configuration(overrides=sections))
+    assert len(named.bars) == 1
+    # The British Geological Survey's, as in test_earth_field.py.
+    expected = np.array([5450.0, 24040.0, 51381.0]) * 1e-9
+    np.testing.assert_allclose(named.undisturbed, expected, rtol=0.0, atol=1e-9)
+
+
+def test_a_place_that_has_no_effect_is_refused(tmp_path):
+    path = tmp_path / "hall.yaml"
+    path.write_text("earth: [0.0, 2e-5, -4e-5]\n")
+    sections = {"file": str(path), "latitude": 10.0}
+    with pytest.raises(ConfigurationError, match="latitude has no effect"):
+        make_magnetic_environment(load_configuration(overrides={"magnetic_environment": sections}))
+    sections = {"file": "clean", "date": "2077-01-01"}
+    with pytest.raises(ConfigurationError, match=r"\[magnetic_environment\] date is 2077-01-01"):
+        make_magnetic_environment(load_configuration(overrides={"magnetic_environment": sections}))

@@ -1,0 +1,512 @@
+"""Following a reference: kinematics, errors, what wheels can do, and controllers in closed loop."""
+
+import math
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
+from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
+from imu_simulation_framework.drive.tracking import controllers as control
+from imu_simulation_framework.drive.tracking import wheel_limits
+from imu_simulation_framework.drive.tracking.controllers import (
+    ControllerGains,
+    Pid,
+    Pose2D,
+    Reference,
+    TrackingError,
+    make_controller,
+    tracking_error,
+)
+from imu_simulation_framework.heading.comparison import compare_wheels
+from imu_simulation_framework.motion import trajectory
+
+DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
+LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
+PERIOD = 0.05
+NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
+
+
+# Where the magnitude came from all parts and the sign from the error alone, a remaining integral
+# would act backwards.
+@pytest.mark.parametrize(
+    ("gains", "options", "errors", "outputs"),
+    [
+        ((2.0, 0.0, 0.0, PERIOD), {}, [0.5, -0.5], [1.0, -1.0]),
+        ((0.0, 3.0, 0.0, 0.1), {}, 5 * [2.0], [0.6, 1.2, 1.8, 2.4, 3.0]),
+        ((1.0, 1.0, 0.0, 1.0), {}, [5.0, -1.0], [10.0, -1.0 + 5.0 - 1.0]),
+        ((0.0, 0.0, 1.0, 0.1), {}, [1.0, 0.8], [0.0, -2.0]),
+        ((0.0, 0.0, 1.0, 0.1), {"angular": True}, [math.pi - 0.1, 0.1 - math.pi], [0.0, 2.0]),
+        (
+            (0.0, 1.0, 0.0, 1.0),
+            {"output_limit": 2.0},
+            [*10 * [0.9], -0.5],
+            [0.9, 1.8, *8 * [2.0], 1.3],
+        ),
+        (
+            *((0.0, 1.0, 10.0, 1.0), {"output_limit": 2.0}),
+            *([1.0, 1.0, -5.0, -1.0, -1.0], [1.0, 2.0, -2.0, 2.0, 0.0]),
+        ),
+    ],
+    ids=[
+        *("proportional", "sum of errors", "integral outweighs", "derivative damps", "half a turn"),
+        *("leaves the limit at once", "shrinks while the derivative is at the limit"),
+    ],
+)
+def test_the_parts_of_a_pid_act_as_their_equation_says(gains, options, errors, outputs):
+    pid = Pid(*gains, **options)
+    assert [pid.step(error) for error in errors] == pytest.approx(outputs)
+
+
+def test_filtered_derivative_of_a_ramp_approaches_it_with_its_time_constant():
+    time_constant = 0.5
+    pid = Pid(0.0, 0.0, 1.0, 0.01, derivative_time_constant=time_constant)
+    outputs = [pid.step(3.0 * 0.01 * k) for k in range(301)]
+    # The discrete filter's step response is within half a period of the exponential.
+    after_one = 3.0 * (1.0 - math.exp(-1.0))
+    assert outputs[50] == pytest.approx(after_one, abs=3.0 * 0.01 / time_constant)
+    assert outputs[300] == pytest.approx(3.0, rel=0.005)
+
+
+def test_output_stays_within_its_limit():
+    pid = Pid(10.0, 10.0, 10.0, PERIOD, output_limit=2.5)
+    generator = np.random.default_rng(1)
+    outputs = [pid.step(error) for error in generator.uniform(-3.0, 3.0, 200)]
+    assert max(outputs) == 2.5
+    assert min(outputs) == -2.5
+
+
+def test_integral_does_not_wind_up_while_the_output_is_limited():
+    pid = Pid(1.0, 1.0, 0.0, 0.1, output_limit=2.0)
+    for _ in range(1000):
+        assert pid.step(1.9) <= 2.0
+    # Wound up, the integral would be 190 and hold the output at its limit.
+    assert pid.step(-1.0) < 0.0
+
+
+def test_error_that_is_not_a_number_is_not_integrated():
+    pid = Pid(1.0, 1.0, 0.0, PERIOD)
+    with pytest.raises(ValueError, match="nan"):
+        pid.step(math.nan)
+    assert pid.step(0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((-1.0, 0.0, 0.0, 0.1), "proportional gain"),
+        ((0.0, math.nan, 0.0, 0.1), "integral gain"),
+        ((0.0, 0.0, math.inf, 0.1), "derivative gain"),
+        ((0.0, 0.0, 0.0, 0.0), "period"),
+        ((0.0, 0.0, 0.0, 0.1, -1.0), "time constant"),
+        ((0.0, 0.0, 0.0, 0.1, 0.0, 0.0), "output limit"),
+    ],
+)
+def test_impossible_settings_of_a_pid_are_refused(arguments, words):
+    with pytest.raises(ConfigurationError, match=words):
+        Pid(*arguments)
+
+
+def made(name, **gains):
+    return make_controller(name, ControllerGains(**gains), PERIOD, LIMITS)
+
+
+@pytest.mark.parametrize("name", control.CONTROLLERS)
+def test_without_error_the_precomputed_velocities_pass(name):
+    assert made(name).correct(4.0, -6.0, NO_ERROR) == (4.0, -6.0)
+    # Open loop there is none that would count.
+    if name == "open_loop":
+        assert made(name).correct(4.0, 6.0, TrackingError(1.0, 2.0, 1.0, -1.0)) == (4.0, 6.0)
+
+
+@pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])
+@pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
+def test_negative_yaw_error_turns_right(name, yaw_error):
+    controller = made(name)
+    left, right = controller.correct(5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
+    assert math.copysign(1.0, right - left) == math.copysign(1.0, yaw_error)
+
+
+def test_yaw_pid_subtracts_from_the_left_what_it_adds_to_the_right():
+    controller = made("yaw_pid", yaw_proportional=10.0, yaw_integral=0.0, yaw_derivative=0.0)
+    assert controller.correct(5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
+        (4.0, 7.0)
+    )
+
+
+@pytest.mark.parametrize("along", [-0.3, 0.3])
+def test_reference_ahead_speeds_up_both_wheels(along):
+    controller = made("yaw_distance_pid")
+    left, right = controller.correct(5.0, 5.0, TrackingError(0.0, abs(along), along, 0.0))
+    assert left == right
+    assert (left > 5.0) == (along > 0.0)
+
+
+@pytest.mark.parametrize(("speed", "left_turn"), [(5.0, True), (-5.0, False)])
+def test_reference_to_the_left_turns_left_forward_and_right_backward(speed, left_turn):
+    controller = made("yaw_distance_pid")
+    left, right = controller.correct(speed, speed, TrackingError(0.0, 0.2, 0.0, 0.2))
+    assert (right > left) == left_turn
+
+
+def test_at_standstill_a_reference_to_the_side_does_not_turn_the_robot():
+    controller = made("yaw_distance_pid")
+    for _ in range(100):
+        assert controller.correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
+
+
+def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
+    gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
+    waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, LIMITS) for _ in "12")
+    beside = TrackingError(0.0, 0.2, 0.0, 0.2)
+    for _ in range(100):
+        waiting.correct(0.0, 0.0, beside)
+    assert waiting.correct(5.0, 5.0, beside) == fresh.correct(5.0, 5.0, beside)
+
+
+def test_distance_is_split_along_the_axes_of_the_robot():
+    # The robot looks at the reference's position, which itself looks to the left.
+    controller = made("yaw_distance_pid")
+    left, right = controller.correct(0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
+    expected = ControllerGains.distance_proportional * 0.3
+    assert 0.5 * (left + right) == pytest.approx(expected, rel=0.01)
+
+
+def test_robot_that_looks_the_wrong_way_does_not_drive_away():
+    controller = made("yaw_distance_pid")
+    left, right = controller.correct(5.0, 5.0, TrackingError(math.pi, 0.0, 0.0, 0.0))
+    assert 0.5 * (left + right) == pytest.approx(-5.0)
+
+
+def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit():
+    controller = made("yaw_distance_pid", distance_proportional=1.0, distance_integral=1.0)
+    for _ in range(400):
+        controller.correct(15.0, 15.0, TrackingError(0.0, 0.5, 0.5, 0.0))
+    left, _ = controller.correct(10.0, 10.0, NO_ERROR)
+    assert left == pytest.approx(10.0, abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])
+def test_wheels_are_never_commanded_beyond_their_limit(name):
+    controller = made(name, correction_limit=100.0)
+    generator = np.random.default_rng(1)
+    for values in generator.uniform(-14.0, 14.0, (300, 5)):
+        left, right = controller.correct(
+            *values[:2], TrackingError(0.2 * values[2], 5.0, *values[3:])
+        )
+        assert max(abs(left), abs(right)) <= LIMITS.max_wheel_velocity + 1e-12
+
+
+def test_at_the_limit_turning_goes_before_driving():
+    controller = made("yaw_pid", yaw_integral=0.0)
+    left, right = controller.correct(14.0, 14.0, TrackingError(0.5, 0.0, 0.0, 0.0))
+    assert right == pytest.approx(15.0)
+    assert right - left == pytest.approx(2.0 * 0.5 * ControllerGains.yaw_proportional)
+
+
+def test_an_unknown_controller_is_refused():
+    with pytest.raises(ConfigurationError, match="no controller 'pid'"):
+        make_controller("pid", ControllerGains(), PERIOD, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("yaw_integral", -1.0, "^yaw_integral is -1.0, but it must not be negative"),
+        ("yaw_integral", math.nan, "^yaw_integral is nan, but it must be a finite number"),
+        ("yaw_integral", "fast", "^yaw_integral is 'fast', but it must be a finite number"),
+        ("correction_limit", 0, "^correction_limit is 0, but it must be positive"),
+        ("correction_limit", 1e-320, "^correction_limit is 1e-320, but it must be at least 1e-06"),
+    ],
+)
+def test_impossible_gains_are_refused(key, value, words):
+    with pytest.raises(ConfigurationError, match=words):
+        ControllerGains(**{key: value})
+
+
+class Robot(NamedTuple):
+    """A robot that rolls without slip behind first-order wheels, but not as assumed.
+
+    The time constant is larger than that of the simulated robots, the robot turns less than
+    it should (scrubbing), and its left wheel is larger.
+    """
+
+    time_constant: float = 0.08
+    turning: float = 0.9
+    left_radius: float = 1.02
+
+
+def _drive(table, controller, start=None, robot=None):
+    """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
+    robot = robot or Robot()
+    reference = Reference.of_table(table, wheel_limits.wheel_velocities(table, DRIVETRAIN))
+    x, y, yaw = start or reference.pose_at(reference.start)
+    left = right = 0.0
+    step = 0.01
+    follow = 1.0 - math.exp(-step / robot.time_constant)
+    errors = []
+    for tick in range(int(reference.duration / PERIOD)):
+        time = reference.start + tick * PERIOD
+        error = tracking_error(reference.pose_at(time), Pose2D(x, y, yaw))
+        errors.append(error)
+        command = controller.correct(*reference.wheel_velocities_at(time), error)
+        for _ in range(round(PERIOD / step)):
+            left += follow * (command[0] - left)
+            right += follow * (command[1] - right)
+            v, yaw_rate = DRIVETRAIN.forward(robot.left_radius * left, right)
+            turn = robot.turning * yaw_rate * step
+            x += v * step * math.cos(yaw + 0.5 * turn)
+            y += v * step * math.sin(yaw + 0.5 * turn)
+            yaw += turn
+    return np.array(errors)
+
+
+def _rms(values):
+    return math.sqrt(np.mean(np.square(values)))
+
+
+def _figure_eight(direction=1.0):
+    """A lemniscate of 8 m at up to 0.8 m/s, two rounds; forwards or backwards."""
+    times = np.arange(0.0, 80.0, PERIOD)
+    phase = 2.0 * math.pi / 40.0 * times
+    x, y = 4.0 * np.sin(phase), 2.0 * np.sin(2.0 * phase)
+    dx, dy = np.cos(phase), np.cos(2.0 * phase)
+    yaw = np.unwrap(np.arctan2(direction * dy, direction * dx))
+    poses = pd.DataFrame({"x": x, "y": y, "yaw": yaw}, index=pd.Index(times, name="time"))
+    return trajectory.add_velocities(poses)
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
+def test_on_a_figure_of_eight_yaw_pid_keeps_the_heading_and_yaw_distance_pid_the_place(direction):
+    table = _figure_eight(direction)
+    errors = _drive(table, made("yaw_pid"))
+    assert _rms(errors[100:, 0]) < math.radians(1.0)
+    errors = _drive(table, made("yaw_distance_pid"))
+    assert _rms(errors[100:, 1]) < 0.03
+    assert _rms(errors[100:, 0]) < math.radians(1.0)
+    assert _rms(errors[:, 1]) < 0.15
+    lost = _drive(table, made("open_loop"))
+    assert _rms(lost[:, 1]) > 1.0
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
+@pytest.mark.parametrize(
+    "offset",
+    [(0.0, 0.5, 0.0), (-0.8, -0.8, 0.6), (1.5, 1.0, -1.0), (0.0, -0.3, 2.8), (0.2, 0.2, math.pi)],
+)
+def test_yaw_distance_pid_converges_from_an_offset(direction, offset):
+    table = _figure_eight(direction)
+    start = [value + away for value, away in zip(table.iloc[0][["x", "y", "yaw"]], offset)]
+    errors = _drive(table, made("yaw_distance_pid"), start)
+    after = errors[int(20.0 / PERIOD) :]
+    assert np.max(after[:, 1]) < 0.1
+    assert np.max(np.abs(after[:, 0])) < math.radians(5.0)
+
+
+def test_standing_beside_the_reference_the_robot_comes_level_and_rests():
+    times = np.arange(0.0, 20.0, PERIOD)
+    poses = pd.DataFrame(
+        {"x": 0.0 * times, "y": 0.0, "yaw": 0.4}, index=pd.Index(times, name="time")
+    )
+    controller = made("yaw_distance_pid")
+    errors = _drive(trajectory.add_velocities(poses), controller, (0.3, -0.4, -0.2))
+    at_rest = errors[-40:]
+    assert np.max(np.abs(at_rest[:, [0, 2]])) < 0.01
+    assert np.max(np.ptp(at_rest, axis=0)) < 1e-3
+
+
+def test_turns_on_the_spot_and_stops_do_not_upset_yaw_distance_pid():
+    # 3 s each: drive, stop, turn by 120 deg, stop, drive on; from 0.1 m beside.
+    times = np.arange(0.0, 15.0, PERIOD)
+    v = np.where(times < 3.0, 1.0, 0.0) + np.where(times >= 12.0, 1.0, 0.0)
+    yaw_rate = np.where((times >= 6.0) & (times < 9.0), math.radians(40.0), 0.0)
+    yaw = np.concatenate(([0.0], np.cumsum(yaw_rate)[:-1])) * PERIOD
+    x = np.concatenate(([0.0], np.cumsum(v * np.cos(yaw))[:-1])) * PERIOD
+    y = np.concatenate(([0.0], np.cumsum(v * np.sin(yaw))[:-1])) * PERIOD
+    poses = pd.DataFrame({"x": x, "y": y, "yaw": yaw}, index=pd.Index(times, name="time"))
+    controller = made("yaw_distance_pid")
+    errors = _drive(trajectory.add_velocities(poses), controller, (0.0, 0.1, 0.0))
+    standing = errors[int(4.5 / PERIOD) : int(6.0 / PERIOD)]
+    turned = errors[int(11.0 / PERIOD) : int(12.0 / PERIOD)]
+    for part in (standing, turned):
+        assert np.max(np.abs(part[:, 0])) < math.radians(2.0)
+        assert np.max(part[:, 1]) < 0.1
+    assert np.max(np.abs(errors[:, 0])) < math.radians(15.0)
+
+
+def _table(times, **columns):
+    return pd.DataFrame(columns, index=pd.Index(times, name="time"))
+
+
+def test_reference_ahead_and_left_gives_positive_errors():
+    error = tracking_error(Pose2D(1.0, 5.0, math.pi / 2), Pose2D(3.0, 2.0, math.pi / 2 - 0.1))
+    assert error.yaw_error == pytest.approx(0.1)
+    assert error.along_track_error == pytest.approx(3.0)
+    assert error.cross_track_error == pytest.approx(2.0)
+    assert error.distance_error == pytest.approx(math.hypot(3.0, 2.0))
+
+
+def test_yaw_error_of_an_unwrapped_reference_is_wrapped():
+    error = tracking_error(Pose2D(0.0, 0.0, 20.0 * math.pi + 3.1), Pose2D(0.0, 0.0, -3.1))
+    assert error.yaw_error == pytest.approx(6.2 - 2.0 * math.pi)
+
+
+@pytest.mark.parametrize("times", [[10.0, 11.0, 12.0], [10.0, 10.1, 12.0]])
+def test_reference_interpolates_and_stands_still_outside(times):
+    table = _table(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
+    reference = Reference.of_table(table)
+    middle = 0.5 * (times[0] + times[1])
+    assert reference.pose_at(middle) == pytest.approx((1.0, 1.0, 1.5))
+    assert reference.pose_at(times[1]) == pytest.approx((2.0, 1.0, 3.0))
+    assert reference.pose_at(0.0) == (0.0, 1.0, 0.0)
+    assert reference.pose_at(99.0) == (2.0, 3.0, 7.0)
+    assert reference.duration == 2.0
+
+
+def test_wheel_velocities_are_zero_outside_the_reference():
+    table = _table([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0])
+    reference = Reference.of_table(table, _table([0.0, 1.0], left=[9.0, 10.0], right=[11.0, 10.0]))
+    assert reference.wheel_velocities_at(0.5) == pytest.approx((9.5, 10.5))
+    assert reference.wheel_velocities_at(1.0) == pytest.approx((10.0, 10.0))
+    assert reference.wheel_velocities_at(1.001) == (0.0, 0.0)
+    assert reference.wheel_velocities_at(-0.001) == (0.0, 0.0)
+
+
+def test_wheel_velocities_that_were_not_given_cannot_be_asked_for():
+    reference = Reference.of_table(_table([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0]))
+    with pytest.raises(ValueError, match="without wheel velocities"):
+        reference.wheel_velocities_at(0.0)
+
+
+def test_reference_of_one_sample_is_refused():
+    with pytest.raises(TrajectoryError, match="at least two samples"):
+        Reference.of_table(_table([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
+
+
+@pytest.mark.parametrize(
+    ("wheels", "motion"),
+    [((4.0, 6.0), (0.5, 0.4)), ((8.0, 12.0), (1.0, 0.8)), ((2.5, -2.5), (0.0, -1.0))],
+)
+def test_the_robot_turns_to_the_side_of_the_slower_wheel(wheels, motion):
+    assert DRIVETRAIN.forward(*wheels) == pytest.approx(motion)
+    assert DRIVETRAIN.inverse(*motion) == pytest.approx(wheels)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.1, math.nan, math.inf])
+def test_lengths_and_limits_must_be_positive(value):
+    with pytest.raises(ConfigurationError, match="half_track"):
+        DifferentialDrivetrain(0.1, value)
+    with pytest.raises(ConfigurationError, match="max_wheel_velocity"):
+        RobotLimits(value, 1.0)
+
+
+def _poses(times, x, y, yaw):
+    values = np.broadcast_arrays(times, x, y, yaw)[1:]
+    return pd.DataFrame(
+        dict(zip(("x", "y", "yaw"), map(np.array, values))), index=pd.Index(times, name="time")
+    )
+
+
+def _circle(times, v=0.8, yaw_rate=0.4):
+    yaw = 0.5 + yaw_rate * times
+    radius = v / yaw_rate
+    return _poses(times, 3.0 + radius * np.sin(yaw), -radius * np.cos(yaw), yaw)
+
+
+def test_wheel_velocities_are_those_of_the_inverse_kinematics():
+    table = trajectory.add_velocities(_circle(np.arange(100) / 20.0))
+    wheels = wheel_limits.wheel_velocities(table, DRIVETRAIN)
+    v, yaw_rate = DRIVETRAIN.forward(wheels["left"], wheels["right"])
+    assert np.allclose(v, table["v"])
+    assert np.allclose(yaw_rate, table["yaw_rate"])
+    assert wheels.index.equals(table.index)
+
+
+def check(poses, limits, **options):
+    wheel_limits.check_limits(trajectory.add_velocities(poses), DRIVETRAIN, limits, **options)
+
+
+def _step_in_speed():
+    times = np.arange(0.0, 40.0, 0.05)
+    return _poses(times, np.where(times < 20.0, 0.0, 1.2 * (times - 20.0)), 0.0, 0.0)
+
+
+def test_trajectory_within_the_limits_passes():
+    check(_circle(np.arange(200) / 20.0), RobotLimits(9.5, 1.0))
+
+
+def test_check_says_where_and_how_much_and_its_advice_works():
+    poses = _step_in_speed()
+    limits = RobotLimits(15.0, 20.0)
+    with pytest.raises(TrajectoryError) as caught:
+        check(poses, limits)
+    message = str(caught.value)
+    assert re.search(r"at (19\.9|20\.0)\d s the left wheel's acceleration is 120 rad/s\^2", message)
+    assert "6.00 times the limit of 20 rad/s^2" in message
+    factor = float(re.search(r"scale ([\d.]+)", message).group(1))
+    window = float(re.search(r"smoothing over ([\d.]+) s", message).group(1))
+    check(trajectory.scale(poses, factor), limits)
+    check(trajectory.smooth(poses, window), limits)
+    with pytest.raises(TrajectoryError):
+        check(trajectory.scale(poses, factor + 0.01), limits)
+
+
+def test_check_suggests_the_whole_window_and_scale_when_it_knows_the_present_ones():
+    poses = _step_in_speed()
+    limits = RobotLimits(15.0, 20.0)
+    present = trajectory.scale(trajectory.smooth(poses, 0.5), 0.9)
+    with pytest.raises(TrajectoryError) as caught:
+        check(present, limits, recorded=poses, present_scale=0.9, present_window=0.5)
+    window = float(re.search(r"smoothing over ([\d.]+) s", str(caught.value)).group(1))
+    factor = float(re.search(r"scale ([\d.]+)", str(caught.value)).group(1))
+    for remedy in (
+        trajectory.scale(trajectory.smooth(poses, window), 0.9),
+        trajectory.scale(trajectory.smooth(poses, 0.5), factor),
+    ):
+        check(remedy, limits)
+
+
+def test_check_never_suggests_a_shorter_window_than_the_present_one():
+    gentle = _circle(np.arange(800) / 20.0)
+    with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would fit"):
+        check(_step_in_speed(), RobotLimits(15.0, 20.0), recorded=gentle, present_window=3.0)
+
+
+def test_check_does_not_suggest_a_scale_for_a_turn_on_the_spot_that_is_too_fast():
+    times = np.arange(0.0, 60.0, 0.05)
+    with pytest.raises(TrajectoryError, match="neither a smaller scale nor smoothing"):
+        check(_poses(times, 0.0, 0.0, 8.0 * times), RobotLimits(15.0, 40.0))
+
+
+def test_velocities_that_are_not_numbers_are_refused():
+    table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
+    table.iloc[7, 3] = math.nan
+    with pytest.raises(TrajectoryError, match="not finite"):
+        wheel_limits.check_limits(table, DRIVETRAIN, RobotLimits(15.0, 40.0))
+
+
+def wheels(time, left, right):
+    return pd.DataFrame({"left": left, "right": right}, index=pd.Index(time, name="time"))
+
+
+def test_a_velocity_is_judged_by_the_command_that_has_led_to_it():
+    commanded = wheels([0.0, 1.0, 2.0], [5.0, 6.0, 7.0], [-5.0, -6.0, -7.0])
+    # The first one is from before any command; the second from the moment the next one comes.
+    actual = wheels([0.0, 1.0, 1.5, 3.0], [0.0, 4.5, 6.0, 7.5], [0.0, -5.0, -6.0, -7.0])
+    found = compare_wheels(commanded, actual)
+    np.testing.assert_array_equal(found.error.index, [1.0, 1.5, 3.0])
+    np.testing.assert_allclose(found.error["left"], [0.5, 0.0, -0.5])
+    np.testing.assert_allclose(found.error["right"], 0.0)
+    assert found.statistics["left"].maximum_absolute == pytest.approx(0.5)
+
+
+def test_what_nobody_has_recorded_is_not_compared():
+    commanded = wheels([0.0, 1.0], [5.0, 6.0], [5.0, 6.0])
+    found = compare_wheels(commanded, None)
+    assert found.error is None and found.statistics == {}
+    assert compare_wheels(None, commanded) is None
+    assert compare_wheels(commanded.iloc[:0], commanded) is None
+    assert compare_wheels(commanded, commanded.iloc[:1]).statistics == {}

@@ -1,0 +1,248 @@
+"""What is recorded of a drive: which messages a bag gets, and when all is there; without ROS."""
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.drive.session.recording import (
+    MessageSession,
+    RecordingSession,
+    ticks_between_wheels,
+)
+from imu_simulation_framework.drive.tracking.controllers import TrackingError
+
+ZERO = 100 * NANOSECONDS
+PERIOD = 0.05
+DURATION = 8.1
+
+
+def at(time):
+    return ZERO + round(time * NANOSECONDS)
+
+
+@pytest.fixture
+def begun():
+    session = MessageSession(PERIOD)
+    session.ends_after(DURATION)
+    return session
+
+
+@pytest.fixture
+def session(begun):
+    begun.take_error(at(PERIOD), PERIOD)
+    return begun
+
+
+def contents(messages):
+    return [message.content for message in messages]
+
+
+def test_a_message_counts_when_another_stamp_follows(begun):
+    assert begun.take(topics.IMU, at(0.0), "first") == []
+    # A simulator that waits repeats itself.
+    assert begun.take(topics.IMU, at(0.0), "again") == []
+    assert contents(begun.take(topics.IMU, at(0.01), "next")) == ["again"]
+    assert contents(begun.rest()) == ["next"]
+
+
+def test_a_message_without_a_stamp_is_of_the_clocks_time(session):
+    session.take(topics.CLOCK, at(1.0), "clock")
+    (message,) = session.take(topics.WHEEL_COMMAND, None, "command")
+    assert (message.stamp, message.content) == (at(1.0), "command")
+
+
+def test_nothing_counts_before_it_is_known_what_is_driven():
+    session = MessageSession(PERIOD)
+    session.take(topics.CLOCK, at(1.0), "clock")
+    assert session.take(topics.WHEEL_COMMAND, None, "command") == []
+    assert session.rest() == []
+
+
+def test_what_is_sent_after_the_drive_does_not_count(session):
+    session.take(topics.IMU, at(DURATION), "last")
+    # Samples of one control period more answer the last command.
+    assert contents(session.take(topics.IMU, at(DURATION + 0.04), "answer")) == ["last"]
+    assert contents(session.take(topics.IMU, at(DURATION + 0.1), "late")) == ["answer"]
+    assert session.take(topics.IMU, at(DURATION + 0.2), "later") == []
+    assert session.rest() == []
+
+
+def test_the_drive_is_over_with_its_last_error(session):
+    assert not session.over
+    session.take(topics.TRAJECTORY_ERROR, at(DURATION - PERIOD), "error")
+    assert not session.over
+    session.take(topics.TRAJECTORY_ERROR, at(DURATION), "error")
+    assert session.over
+
+
+def test_it_is_complete_when_every_topic_has_come_to_the_end(session):
+    session.take(topics.IMU, at(DURATION), "imu")
+    session.take(topics.GROUND_TRUTH, at(DURATION - 0.01), "truth")
+    assert not session.complete
+    session.take(topics.GROUND_TRUTH, at(DURATION), "truth")
+    assert session.complete
+
+
+def test_the_recorded_imu_may_have_ended_before(session):
+    session.take(topics.IMU, at(DURATION), "imu")
+    for topic in (topics.YAW_REAL, topics.YAW_ERROR_REAL):
+        session.take(topic, at(3.0), "recorded")
+    assert session.complete
+
+
+def test_of_the_few_joint_states_the_last_one_of_the_drive_is_enough(session):
+    session.take(topics.IMU, at(DURATION), "imu")
+    session.take(topics.JOINT_STATES, at(7.8), "joints")
+    assert not session.complete
+    session.take(topics.JOINT_STATES, at(8.0), "joints")
+    assert session.complete
+
+
+def test_it_is_complete_when_the_last_error_is_answered(session):
+    for number in range(1, round(DURATION / PERIOD) + 1):
+        session.take(topics.WHEEL_COMMAND, None, "command")
+        session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
+    assert session.over
+    assert not session.complete
+    session.take(topics.WHEEL_COMMAND, None, "the answer to the last one")
+    assert session.complete
+
+
+def test_static_transforms_are_of_the_first_messages_time_whenever_they_are_said():
+    session = MessageSession(PERIOD)
+    for robot in ("robot", "antenna"):
+        assert session.take(topics.STATIC_TRANSFORMS, None, robot) == []
+    session.ends_after(DURATION)
+    session.take(topics.CLOCK, at(0.0), "clock")
+    assert session.take(topics.IMU, at(0.0), "first") == []
+    messages = session.take(topics.IMU, at(0.01), "second")
+    assert contents(messages) == ["robot", "antenna", "first"]
+    assert {message.stamp for message in messages} == {at(0.0)}
+    session.take(topics.CLOCK, at(1.0), "clock")
+    (message,) = session.take(topics.STATIC_TRANSFORMS, None, "late")
+    assert (message.stamp, message.content) == (at(0.0), "late")
+    assert contents(session.rest()) == ["clock", "second"]
+    # Where nothing is driven there are none.
+    nothing = MessageSession(PERIOD)
+    nothing.take(topics.STATIC_TRANSFORMS, None, "robot")
+    nothing.ends_after(DURATION)
+    assert nothing.rest() == []
+
+
+def test_what_holds_on_counts_from_the_first_message_and_then_as_it_comes():
+    session = MessageSession(PERIOD)
+    session.take(topics.STATIC_TRANSFORMS, None, "robot")
+    for status in ("off", "on"):
+        assert session.take(topics.IMU_CALIBRATION, None, status) == []
+    session.ends_after(DURATION)
+    session.take(topics.IMU, at(0.0), "first")
+    assert contents(session.take(topics.IMU, at(0.01), "second")) == ["robot", "on", "first"]
+    session.take(topics.CLOCK, at(1.0), "clock")
+    (message,) = session.take(topics.IMU_CALIBRATION, None, "calibrated")
+    assert (message.stamp, message.content) == (at(1.0), "calibrated")
+
+
+def test_a_command_that_is_read_after_the_clock_has_gone_on_counts(session):
+    last = round(DURATION / PERIOD)
+    for number in range(1, last + 1):
+        session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
+    # After the drive zero commands keep the simulator going, and the clock with it.
+    session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 3)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+    assert heard[0][0].stamp <= at(DURATION + PERIOD)
+    assert session.complete
+
+
+def test_a_command_that_is_read_before_the_errors_counts(session):
+    last = round(DURATION / PERIOD)
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 1)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+
+
+def test_topics_that_lack_the_last_message_are_named(session):
+    for topic in (topics.IMU, topics.YAW_SIMULATED, topics.GNSS_FIX):
+        session.take(topic, at(3.0), "early")
+    session.take(topics.IMU, at(DURATION), "last")
+    assert session.incomplete == [topics.YAW_SIMULATED]
+    session.take(topics.YAW_SIMULATED, at(DURATION), "last")
+    assert session.incomplete == []
+
+
+TICKS = 18
+"""0.9 s: the last sample of the wheels is at 0.8 s."""
+
+
+def stamps_of(times):
+    return np.rint(NANOSECONDS * np.atleast_1d(times)).astype(np.int64)
+
+
+@pytest.fixture
+def recording():
+    """Everything of a drive but the wheels."""
+    recording = RecordingSession(PERIOD)
+    recording.ends_after(TICKS * PERIOD)
+    stamps = stamps_of(PERIOD * np.arange(TICKS + 1))
+    recording.add_imu(stamps, np.zeros((len(stamps), 10)))
+    recording.add_ground_truth(stamps, np.zeros((len(stamps), 13)))
+    recording.add_command(0.0, 0.0)
+    for stamp in stamps[1:].tolist():
+        error = TrackingError(0.0, 0.0, 0.0, 0.0)
+        recording.add_error(stamp, stamp / NANOSECONDS, error)
+        recording.add_command(0.0, 0.0)
+    return recording
+
+
+def add_wheels(recording, *times):
+    for time in times:
+        recording.add_wheels(stamps_of(time), np.zeros((1, 2)))
+
+
+def test_it_is_complete_when_the_wheels_last_sample_of_the_drive_is_there(recording):
+    add_wheels(recording, 0.0, 0.2, 0.4, 0.6)
+    assert not recording.complete
+    add_wheels(recording, 0.8)
+    assert recording.complete
+
+
+def test_a_sample_of_the_wheels_at_the_very_end_is_waited_for(recording):
+    recording.ends_after(0.8)
+    add_wheels(recording, 0.6)
+    assert not recording.complete
+    add_wheels(recording, 0.8)
+    assert recording.complete
+
+
+def test_a_simulator_that_never_tells_of_the_wheels_is_not_waited_for(recording):
+    assert recording.complete
+
+
+def test_the_velocity_of_a_side_is_the_mean_of_its_wheels(recording):
+    stamps = stamps_of([0.0, 0.2])
+    recording.add_wheels(stamps, np.array([[1.0, 3.0, 5.0, 9.0], [0.1, 0.1, 0.3, 0.3]]))
+    table = recording.record.tables(0, int(stamps[-1]))["wheel_velocities_actual"].whole()
+    np.testing.assert_array_equal(table[["left", "right"]], [[2.0, 7.0], [0.1, 0.3]])
+
+
+@pytest.mark.parametrize(("rate", "ticks"), [(20.0, 4), (5.0, 1), (2.0, 1), (8.0, 2), (100.0, 20)])
+def test_the_wheels_are_asked_five_times_a_second_at_whole_control_periods(rate, ticks):
+    assert ticks_between_wheels(1.0 / rate) == ticks
+
+
+def test_the_robot_has_arrived_though_messages_of_its_imu_are_missing():
+    recording = RecordingSession(PERIOD)
+    recording.ends_after(TICKS * PERIOD)
+    recording.add_imu(stamps_of([0.0, 0.3]), np.zeros((2, 10)))
+    stamps = stamps_of(PERIOD * np.arange(TICKS + 3))
+    recording.add_ground_truth(stamps, np.zeros((len(stamps), 13)))
+    for stamp in stamps[1 : TICKS + 1].tolist():
+        assert not recording.arrived
+        recording.add_error(stamp, stamp / NANOSECONDS, TrackingError(0.0, 0.0, 0.0, 0.0))
+    assert recording.arrived
+    # It grows with messages of the drive, not with those that come later.
+    before = recording.recorded_until
+    recording.add_ground_truth(stamps_of(2.0), np.zeros((1, 13)))
+    assert recording.recorded_until == before
+    recording.add_imu(stamps_of(0.5), np.zeros((1, 10)))
+    assert recording.recorded_until > before

@@ -1,0 +1,330 @@
+"""Ensembles: whatever the pieces and interruptions, the same numbers; damage is noticed."""
+
+import hashlib
+import io
+import json
+import math
+import zipfile
+
+import numpy as np
+import pytest
+from earth_flights import flight
+
+from imu_simulation_framework.core.errors import (
+    ConfigurationError,
+    EnsembleError,
+    MotionError,
+    ResultError,
+)
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
+from imu_simulation_framework.drive.ensembles.samplers import (
+    Drawing,
+    ExperimentDrawing,
+    LinearDrawing,
+    SensorDrawing,
+    digest,
+)
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.statistics import yaw_error
+from imu_simulation_framework.motion import earth_motion as earth_sources
+from imu_simulation_framework.motion import sources
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.simulation import imu_truth, simulate_imu
+
+GYROSCOPE = TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(1e-3,) * 3)
+SENSOR = ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
+
+
+class Walks(Drawing):
+    """Quick to draw; counts what was drawn."""
+
+    chunk = 8
+    time = np.arange(50.0)
+
+    def __init__(self, seed=1):
+        self.seed = seed
+        self.drawn = []
+
+    def errors(self, first_run, runs):
+        self.drawn.append((first_run, runs))
+        numbers = [np.random.default_rng([self.seed, first_run + run]) for run in range(runs)]
+        return np.array([np.cumsum(generator.standard_normal(50)) for generator in numbers]) * 1e-3
+
+    def identity(self):
+        return {"what": "walks", "seed": self.seed}
+
+
+def equal(one, other):
+    return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
+
+
+def test_a_finished_job_is_not_drawn_again(tmp_path):
+    first, again = Walks(), Walks()
+    whole = monte_carlo(first, 30, tmp_path)
+    told = []
+    assert equal(monte_carlo(again, 30, tmp_path, on_runs=told.append), whole)
+    assert first.drawn == [(0, 8), (8, 8), (16, 8), (24, 6)] and again.drawn == []
+    assert sum(told) == 30
+
+
+def test_an_interrupted_job_goes_on_from_its_chunks(tmp_path):
+    whole = monte_carlo(Walks(), 40)
+
+    def interrupt(_):
+        if len(interrupted.drawn) == 3:
+            raise KeyboardInterrupt
+
+    interrupted = Walks()
+    with pytest.raises(KeyboardInterrupt):
+        monte_carlo(interrupted, 40, tmp_path, on_runs=interrupt)
+    again = Walks()
+    assert equal(monte_carlo(again, 40, tmp_path), whole)
+    assert again.drawn == [(24, 8), (32, 8)]
+
+
+def test_more_runs_go_on_from_those_that_are_there(tmp_path):
+    monte_carlo(Walks(), 12, tmp_path)
+    more = Walks()
+    assert equal(monte_carlo(more, 24, tmp_path), monte_carlo(Walks(), 24))
+    # The last chunk was not full.
+    assert more.drawn == [(8, 8), (16, 8)]
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "text"])
+def test_a_damaged_chunk_is_named_and_drawn_again(tmp_path, damage):
+    whole = monte_carlo(Walks(), 24, tmp_path)
+    path = tmp_path / "chunks" / "runs_000000008.chunk"
+    content = path.read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    damaged = {"flipped": flipped, "cut": content[:-10], "empty": b"", "text": b"hello\n"}
+    path.write_bytes(damaged[damage])
+    again, remarks = Walks(), []
+    assert equal(monte_carlo(again, 24, tmp_path, on_remark=remarks.append), whole)
+    assert again.drawn == [(8, 8)]
+    (remark,) = remarks
+    assert str(path) in remark and "drawn again" in remark
+    assert path.read_bytes() == content
+
+
+def with_hash(content):
+    digest = hashlib.sha256(content).hexdigest().encode()
+    return b"imu_simulation_framework ensemble 1 " + digest + b"\n" + content
+
+
+def forged(path, change):
+    """The content of a chunk's file with other arrays in it, and its right hash."""
+    body = io.BytesIO()
+    with np.load(io.BytesIO(path.read_bytes().partition(b"\n")[2])) as file:
+        np.savez_compressed(body, **{**file, **change(file)})
+    return with_hash(body.getvalue())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"curves": np.array([{}], dtype=object)}, {"first_run": np.array([8, 8])}],
+)
+def test_a_forged_chunk_without_usable_arrays_is_drawn_again(tmp_path, change):
+    expected = monte_carlo(Walks(), 20, tmp_path)
+    path = tmp_path / "chunks" / "runs_000000008.chunk"
+    whole = forged(path, lambda _: change)
+    cut_header = io.BytesIO()
+    with zipfile.ZipFile(cut_header, "w") as archive:
+        archive.writestr("job.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': ('<f8'")
+    told = []
+    contents = (whole, *map(with_hash, (b"no archive", b"", cut_header.getvalue())))
+    for content in contents:
+        path.write_bytes(content)
+        assert equal(monte_carlo(Walks(), 20, tmp_path, on_remark=told.append), expected)
+    sentence = f"{path}: does not hold the arrays of a chunk; its runs are drawn again"
+    assert told == len(contents) * [sentence]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("names", lambda names: np.array([f"{name}_" for name in names])),
+        ("names", lambda names: names[:-1]),
+        ("statistics", lambda values: values * np.nan),
+        ("statistics", lambda values: values.astype(str)),
+        ("mean", lambda values: values.astype(complex)),
+        ("squares", lambda values: values[:, np.newaxis]),
+        ("squares", lambda values: values - 1e6),
+        ("density_squares", lambda values: 0.0 * values - 1.0),
+        ("counts", lambda values: -values.astype(int)),
+        ("runs", lambda values: values + 1),
+        ("frequency", lambda values: values * 2.0),
+        ("density", lambda values: np.append(values, 1.0)),
+        ("curves", lambda values: values.astype("datetime64[s]")),
+    ],
+)
+def test_a_forged_chunk_of_other_arrays_is_refused_with_its_name(tmp_path, name, change):
+    monte_carlo(Walks(), 20, tmp_path)
+    path = tmp_path / "chunks" / "runs_000000008.chunk"
+    path.write_bytes(forged(path, lambda arrays: {name: change(arrays[name])}))
+    with pytest.raises(ResultError) as caught:
+        monte_carlo(Walks(), 20, tmp_path)
+    assert str(caught.value) == (
+        f"{path}: these arrays are no part of an ensemble at these times; remove it or choose "
+        "another folder"
+    )
+
+
+def test_the_folder_of_another_job_is_refused(tmp_path):
+    monte_carlo(Walks(), 8, tmp_path)
+    with pytest.raises(ResultError, match="with another seed"):
+        monte_carlo(Walks(seed=2), 8, tmp_path)
+    with pytest.raises(ResultError, match="with another kept as curves"):
+        monte_carlo(Walks(), 8, tmp_path, keep=3)
+    # So it is with another version of a library.
+    job = json.loads((tmp_path / "job.json").read_text())
+    job["versions"]["numpy"] = "1.0"
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    with pytest.raises(ResultError, match="another versions"):
+        monte_carlo(Walks(), 8, tmp_path)
+
+
+def test_the_chunk_of_another_job_is_refused(tmp_path):
+    monte_carlo(Walks(), 8, tmp_path / "one")
+    monte_carlo(Walks(seed=2), 8, tmp_path / "other")
+    name = "runs_000000000.chunk"
+    path = tmp_path / "one" / "chunks" / name
+    path.write_bytes((tmp_path / "other" / "chunks" / name).read_bytes())
+    with pytest.raises(ResultError, match="of another ensemble"):
+        monte_carlo(Walks(), 8, tmp_path / "one")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", 100_000 * "["])
+def test_a_damaged_description_of_the_job_is_refused(tmp_path, text):
+    monte_carlo(Walks(), 8, tmp_path)
+    (tmp_path / "job.json").write_text(text)
+    with pytest.raises(ResultError, match=r"job\.json"):
+        monte_carlo(Walks(), 8, tmp_path)
+    (tmp_path / "job.json").unlink()
+    with pytest.raises(ResultError, match="is missing"):
+        monte_carlo(Walks(), 8, tmp_path)
+
+
+def test_whole_curves_of_the_first_runs_are_kept():
+    ensemble = monte_carlo(Walks(), 30, keep=11)
+    np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
+
+
+@pytest.mark.parametrize("runs", [0, -5])
+def test_no_run_is_refused(runs):
+    with pytest.raises(EnsembleError, match=f"{runs} runs"):
+        monte_carlo(Walks(), runs)
+
+
+def test_a_sensor_is_drawn_as_simulate_imu_draws_it():
+    motion = sources.rounds(2, 5.0)
+    for imu in (SENSOR, HectorParameters(yaw_offset=0.1), GenericParameters()):
+        drawing = SensorDrawing(motion, imu, seed=7)
+        errors = drawing.errors(3, 2)
+        for row, run in zip(errors, (3, 4)):
+            expected = yaw_error(simulate_imu(motion, imu, seed=7, run=run), motion)
+            np.testing.assert_allclose(row, expected.to_numpy()[::100], rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(drawing.time, np.arange(63.0))
+
+
+def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_the_earth():
+    motion = flight(rate=20.0, duration=30.0)
+    output = OutputSpecification(rate=20.0)
+    imu = ImuSpecification(name="sensor", gyroscope=GYROSCOPE, output=output)
+    errors = SensorDrawing(motion, imu, seed=7).errors(3, 1)
+    expected = yaw_error(simulate_imu(motion, imu, seed=7, run=3), motion)
+    np.testing.assert_allclose(errors[0], expected.to_numpy()[::20], rtol=0, atol=1e-12)
+
+    standing = earth_sources.standing(200.0, 50.0, rate=20.0)
+    quiet = ImuSpecification(name="quiet", output=output)
+    ensemble = monte_carlo(SensorDrawing(standing, quiet), 2)
+    turned = 7.292115e-5 * math.sin(math.radians(50.0)) * 200.0
+    np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
+
+
+def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():
+    motion = sources.straight(20.0)
+    output = OutputSpecification(rate=20.0, start_offset=0.03)
+    drawing = SensorDrawing(
+        motion, ImuSpecification(gyroscope=GYROSCOPE, output=output), period=0.5
+    )
+    np.testing.assert_allclose(drawing.time, 0.03 + 0.5 * np.arange(40))
+    with pytest.raises(ConfigurationError, match="no multiple"):
+        SensorDrawing(motion, ImuSpecification(output=output), period=0.13)
+
+
+def test_a_motion_of_one_sample_is_refused():
+    with pytest.raises(MotionError):
+        SensorDrawing(sources.straight(0.001), SENSOR)
+    with pytest.raises(MotionError, match="no drift to draw"):
+        SensorDrawing(sources.straight(0.5), SENSOR)
+
+
+def test_the_ensemble_of_a_sensor_has_the_spread_of_its_linear_model():
+    motion = sources.straight(20.0)
+    model = yaw_error_model(SENSOR, motion)
+    runs = 256
+    sensor = monte_carlo(SensorDrawing(motion, SENSOR), runs)
+    linear = monte_carlo(LinearDrawing(model), runs)
+    expected = math.sqrt(model.variance()[-1])
+    for ensemble in (sensor, linear):
+        # A standard deviation of n normal numbers scatters by 1 / sqrt(2 n).
+        assert abs(ensemble.error.std[-1] / expected - 1.0) < 4.0 / math.sqrt(2.0 * runs)
+    assert (sensor.runs, len(sensor.time)) == (runs, 21)
+
+
+def test_another_motion_imu_or_seed_is_another_job():
+    base = SensorDrawing(sources.straight(20.0), SENSOR).identity()
+    others = [
+        SensorDrawing(sources.straight(20.0, speed=2.0), SENSOR),
+        SensorDrawing(sources.rounds(1, 5.0), SENSOR),
+        SensorDrawing(sources.straight(20.0), ImuSpecification()),
+        SensorDrawing(sources.straight(20.0), SENSOR, seed=2),
+        SensorDrawing(sources.straight(20.0), SENSOR, period=2.0),
+    ]
+    identities = [json.dumps(drawing.identity()) for drawing in others]
+    # Level motion on a straight line feels the same at any speed.
+    assert json.dumps(base) == identities[0]
+    assert len({json.dumps(base), *identities[1:]}) == 5
+    # Of the three signals that there are: jobs of other versions go on.
+    motion = sources.straight(20.0)
+    assert base["motion"] == digest(motion.period, *imu_truth(motion)[:3])
+
+
+def test_experiments_with_physics_differ_by_their_seeds_alone():
+    overrides = {
+        "trajectory": {"stop": 5.0},
+        "imu": {"model": "hector"},
+        "terrain": {"kind": "uneven"},
+    }
+    drawing = ExperimentDrawing(load_configuration(overrides=overrides), seed=3)
+    errors = drawing.errors(0, 3)
+    assert errors.shape == (3, len(drawing.time)) and np.all(np.isfinite(errors))
+    assert len({row.tobytes() for row in errors}) == 3
+    np.testing.assert_array_equal(drawing.errors(2, 1), errors[2:])
+
+
+def test_a_sensor_with_a_magnetic_heading_is_drawn_where_it_is():
+    imu = ImuSpecification(
+        magnetometer=MagnetometerSpecification(),
+        output=OutputSpecification(rate=20.0, magnetic_heading=True),
+    )
+    motion = sources.at_rest(10.0, rate=20.0)
+    places = (MagneticEnvironment(earth=(x, y, -45e-6)) for x, y in ((0.0, 2e-5), (-2e-5, 0.0)))
+    drawn = [SensorDrawing(motion, imu, magnetic_environment=place) for place in places]
+    errors = [drawing.errors(0, 2) for drawing in drawn]
+    # North is a quarter turn further to the left than the sensor is told.
+    np.testing.assert_allclose(
+        np.exp(1j * (errors[1] - errors[0])), np.full(errors[0].shape, 1j), atol=1e-9
+    )
+    assert drawn[0].identity() != drawn[1].identity()
+    with pytest.raises(ConfigurationError, match="needs a magnetic environment"):
+        SensorDrawing(motion, imu).errors(0, 1)

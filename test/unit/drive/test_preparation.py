@@ -1,0 +1,171 @@
+"""The drive that is replayed beside the reference as it was recorded."""
+
+import numpy as np
+import pytest
+import recording_writers as writers
+from drive_recordings import yaw_at
+
+from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.preparation import coverage_remarks, drive_name, prepare_drive
+from imu_simulation_framework.recordings.reading import read_reference
+
+EPOCH = 1.6e9
+NOISE = np.radians(2.0)
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    """Write a CSV of these columns and prepare it with these settings."""
+
+    def prepare(columns, **sections):
+        path = tmp_path / "drive.csv"
+        writers.write_csv(path, {name: values.tolist() for name, values in columns.items()})
+        (tmp_path / "config.ini").write_text("")
+        overrides = {"recording": {"path": str(path)}, **sections}
+        configuration = load_configuration(tmp_path / "config.ini", overrides)
+        return path, prepare_drive(configuration)
+
+    return prepare
+
+
+def recorded(noise=NOISE, seed=1):
+    """Poses at uneven stamps, 10 Hz on the mean."""
+    generator = np.random.default_rng(seed)
+    times = np.cumsum(generator.uniform(0.05, 0.15, 600))
+    yaw = yaw_at(times)
+    steps = 0.5 * np.gradient(times)
+    return {
+        "time": EPOCH + times,
+        "x": np.cumsum(steps * np.cos(yaw)),
+        "y": np.cumsum(steps * np.sin(yaw)),
+        "yaw": yaw + noise * generator.standard_normal(len(times)),
+    }
+
+
+def test_a_drive_that_is_too_short_is_refused_with_its_file(prepared):
+    columns = {name: values[:20] for name, values in recorded().items()}
+    columns["time"] = EPOCH + 2e-7 * np.arange(20)  # less wide than a period of the control
+    with pytest.raises(TrajectoryError, match=r"drive\.csv: The trajectory lasts .* less than one"):
+        prepared(columns)
+
+
+def test_the_imu_is_judged_against_the_reference_as_recorded(prepared):
+    columns = recorded()
+    _, drive = prepared(
+        columns,
+        trajectory={"start": 10.0, "stop": 40.0, "smoothing_window": 2.0, "check_limits": False},
+    )
+    reference = drive.reference
+    stamps = reference.index.to_numpy() + drive.start
+    rows = np.searchsorted(columns["time"], stamps - 1e-3)
+    # Every stamp between the ends is there, and is one of the recording's own.
+    assert np.all(np.diff(rows) == 1)
+    np.testing.assert_allclose(columns["time"][rows], stamps, atol=1e-6)
+    for name in ("x", "y", "yaw"):
+        np.testing.assert_allclose(reference[name], columns[name][rows], atol=1e-12)
+    # It can be interpolated from the first to the last pose that is driven.
+    assert reference.index[0] <= 0.0 < reference.index[1]
+    assert reference.index[-2] < drive.trajectory.index[-1] <= reference.index[-1] + 1e-9
+    assert drive.start - columns["time"][0] == pytest.approx(10.0, abs=0.2)
+    assert drive.stop - drive.start == pytest.approx(30.0, abs=0.2)
+
+
+def test_a_cut_is_no_harder_for_the_wheels_than_the_whole_drive(prepared):
+    # Noise in the positions, as of fixes or of wheels on gravel, and little smoothing.
+    columns = recorded()
+    generator = np.random.default_rng(2)
+    columns["x"] += 0.05 * generator.standard_normal(len(columns["x"]))
+    settings = {"smoothing_window": 0.8, "check_limits": False}
+    _, whole = prepared(columns, trajectory=settings)
+    wheels = ["v", "yaw_rate", "left", "right"]
+    for stop in (3.0, 17.0, 29.0, 41.0):
+        _, cut = prepared(columns, trajectory={**settings, "stop": stop})
+        same = whole.trajectory.iloc[: len(cut.trajectory)]
+        np.testing.assert_allclose(cut.trajectory[wheels], same[wheels], rtol=0.0, atol=1e-6)
+
+
+def test_what_smoothing_moves_is_in_the_report_and_a_remark(prepared):
+    path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
+    smoothing = drive.report["smoothing"]
+    # A local fit over 20 samples leaves little of white noise: what is moved is the noise.
+    # Its estimated deviation has a standard error of 1 / sqrt(2 n), 3 % here; the fit takes
+    # (Cleveland's weights, degree 2) about a sixth of its variance.
+    assert smoothing["yaw_rms"] == pytest.approx(NOISE, rel=0.2)
+    assert smoothing["yaw_maximum"] > smoothing["yaw_rms"]
+    table = read_reference(path).table
+    assert len(table) == 600
+    (remark,) = drive.smoothing_remarks
+    assert f"by {np.degrees(smoothing['yaw_rms']):.2f} deg rms" in remark
+    assert "judged against the reference as recorded" in remark
+
+
+def test_smoothing_that_moves_nothing_is_no_remark_on_the_whole_recording(prepared):
+    _, drive = prepared(
+        recorded(noise=0.0), trajectory={"smoothing_window": 0.5, "check_limits": False}
+    )
+    assert drive.smoothing_remarks == ()
+    assert drive.report["smoothing"]["yaw_rms"] < np.radians(0.1)
+    assert len(drive.reference) == 600
+    assert drive.reference.index[0] == 0.0
+
+
+def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(prepared):
+    generator = np.random.default_rng(1)
+    times = np.arange(0.0, 100.0, 0.2)
+    # At rest for twenty seconds, a long way before and after.
+    moving = (times < 40.0) | (times > 60.0)
+    speed = 2.0 * moving
+    yaw = yaw_at(np.cumsum(0.2 * moving))
+    columns = {
+        "time": EPOCH + times,
+        "x": np.cumsum(0.2 * speed * np.cos(yaw)) + 0.02 * generator.standard_normal(500),
+        "y": np.cumsum(0.2 * speed * np.sin(yaw)) + 0.02 * generator.standard_normal(500),
+    }
+    _, drive = prepared(columns, trajectory={"check_limits": False})
+    known = drive.reference["yaw_known"]
+    assert set(known.unique()) == {0.0, 1.0}
+    assert (known.loc[5.0:38.0] == 1.0).all()
+    assert (known.loc[44.0:56.0] == 0.0).all()
+    true = np.interp(known.index, times, yaw)
+    error = (drive.reference["yaw"] - true)[known == 1.0]
+    error -= error.median()
+    # The report says itself what is to be expected.
+    expected = np.radians(drive.report["positioning"]["heading_deviation_deg"])
+    assert np.sqrt(np.mean(error**2)) < 2.0 * expected
+    assert "yaw_known" not in drive.trajectory
+    # Where the trajectory begins and how it is turned and scaled, the fixes are.
+    _, half = prepared(columns, trajectory={"check_limits": False, "scale": 0.5})
+    for made in (drive, half):
+        fixes, path = made.fixes, made.trajectory
+        apart = np.hypot(
+            *(np.interp(fixes.index, path.index, path[name]) - fixes[name] for name in "xy")
+        )
+        assert np.sqrt(np.mean(apart**2)) < 0.1
+        assert list(fixes.columns) == ["x", "y"]
+
+
+def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    config = tmp_path / "config.ini"
+    config.write_text("")
+
+    def name(**settings):
+        return drive_name(load_configuration(config, settings, tmp_path))
+
+    assert name(recording={"path": "monday/gps.csv.gz"}) == "monday_gps"
+    assert name(reference={"path": "tuesday/gps.csv"}) == "tuesday_gps"
+    assert name(recording={"path": "rosbag2_05_16/rosbag2_05_16_0.db3"}) == "rosbag2_05_16_0"
+    assert name(recording={"path": "/gps.csv"}) == "gps"
+    assert name(recording={"path": "gps.csv"}, experiment={"name": "mine"}) == "mine"
+    assert name(recording={"drive": "a"}) == "trajectory_a"
+
+
+def test_an_imu_that_covers_a_part_of_the_drive_is_remarked_on():
+    times = np.arange(100.0, 150.0, 0.1)
+    (remark,) = coverage_remarks("imu.csv", times, 90.0, 190.0)
+    assert remark == (
+        "imu.csv: the IMU covers only 50 % of the trajectory, from 10.0 to 59.9 of 100.0 s"
+    )
+    assert coverage_remarks("imu.csv", times, 100.0, 149.9) == []
+    (remark,) = coverage_remarks("imu.csv", times, 200.0, 210.0)
+    assert "only 0 %" in remark

@@ -1,0 +1,256 @@
+import json
+import math
+from datetime import datetime
+
+import numpy as np
+import pytest
+from synthetic_experiment import cut, make_tables
+
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.drive.figures import FIGURES
+from imu_simulation_framework.drive.results import report
+from imu_simulation_framework.drive.results.files import create_result_folder
+from imu_simulation_framework.drive.results.report import caption, write_report
+from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
+from imu_simulation_framework.heading.comparison import ComparisonSettings
+
+START = datetime(2019, 5, 16, 17, 42, 58)
+
+TABLES = [
+    *("trajectory_data", "reference", "imu_simulated", "imu_real", "ground_truth"),
+    *("wheel_velocities", "wheel_velocities_actual", "control_error"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return create_result_folder(tmp_path, "drive", "ideal", START)
+
+
+def information(seed=1, wall_time=2.0):
+    return RunDescription(
+        {"seed": seed, "imu": "generic"},
+        {"start": "2019-05-16T17:42:58", "wall_time_s": wall_time},
+        {"imu_simulated": 2002},
+    )
+
+
+def test_a_report_writes_all_files_of_a_result_which_read_back_give_it_again(folder):
+    summary = write_report(folder, make_tables(20.0), None, information())
+    names = {path.name for path in folder.folder.iterdir()}
+    assert names == (
+        {f"20190516-174258_{name}.csv" for name in TABLES}
+        | {f"20190516-174258_{name}.png" for name in FIGURES}
+        | {"20190516-174258_summary.json"}
+    )
+    assert json.loads(folder.read_text("summary.json")) == summary
+    assert summary["notes"] == []
+    again, _ = evaluate(ExperimentTables.load(folder), None, information())
+    assert again == summary
+
+
+def test_summary_tells_errors_counts_and_speed():
+    tables = make_tables(20.0)
+    settings = ComparisonSettings(median_window=2.0, align=True)
+    summary, comparison = evaluate(tables, settings, information())
+    simulated = summary["yaw_error"]["simulated"]
+    assert simulated["rms_rad"] == comparison.simulated.statistics.rms
+    assert simulated["drift_rad_per_s"] == comparison.simulated.statistics.drift
+    assert simulated["error_spectrum"] == {
+        "sample_rate_hz": pytest.approx(100.0),
+        "segment_samples": 1024,
+        "segments": 2,
+    }
+    assert summary["yaw_error"]["real"]["time_shift_s"] == comparison.real.time_shift.shift
+    assert summary["tracking"]["distance_error"]["rms_m"] == pytest.approx(
+        np.sqrt(np.mean(tables.control_error["distance_error"] ** 2))
+    )
+    assert summary["tracking"]["yaw_error"]["maximum_absolute_rad"] <= math.radians(0.6)
+    assert summary["comparison_settings"] == {
+        "median_window_s": 2.0,
+        "align": True,
+        "max_shift_s": 1.0,
+        "start_window_s": 3.0,
+    }
+    assert summary["durations"]["recorded_s"] == pytest.approx(20.0)
+    assert summary["run"] == {"seed": 1, "imu": "generic"}
+    assert summary["execution"]["real_time_factor"] == pytest.approx(10.0)
+    assert "numpy" in summary["execution"]["versions"]
+
+
+def test_drift_over_distance_and_turn_is_in_the_summary():
+    summary, comparison = evaluate(make_tables(60.0), None, information())
+    for name in ("real", "simulated"):
+        result, told = getattr(comparison, name), summary["yaw_error"][name]
+        assert [entry["length_m"] for entry in told["over_distance"]] == [
+            entry.length for entry in result.over_distance
+        ]
+        first = result.over_turn[0]
+        assert told["over_turn"][0] == {
+            "turn_rad": first.length,
+            "stretches": first.stretches,
+            "independent": first.independent,
+            "mean_rad": first.mean,
+            "rms_rad": first.rms,
+            "maximum_absolute_rad": first.maximum_absolute,
+        }
+
+
+def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypatch):
+    monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
+    formats = ("png", "pdf", "svg")
+    written = []
+    for _ in range(2):
+        write_report(folder, make_tables(5.0), None, information(), formats=formats)
+        written.append({name: folder.path(f"imu_yaw.{name}").read_bytes() for name in formats})
+    assert written[0] == written[1]
+    for name, beginning in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
+        assert written[0][name].startswith(beginning)
+
+
+def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
+    shown = {name: FIGURES[name] for name in ("imu_yaw", "yaw_error_relative")}
+    monkeypatch.setattr(report, "FIGURES", shown)
+    run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
+    run["trajectory_scale"] = 0.5
+    write_report(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
+    summary = json.loads(folder.read_text("summary.json"))
+    footer = caption(folder, summary)
+    assert footer == (
+        "drive mine_gps · 5 s · path scaled by 0.5 · simulated IMU hector_sigma0.5 · seed 7 · "
+        "2019-05-16 17:42:58"
+    )
+    # Text is drawn as glyphs, and stands in a comment in front of them.
+    assert all(f"<!-- {footer} -->" in folder.read_text(f"{name}.svg") for name in shown)
+
+
+def test_lost_messages_are_counted():
+    tables = make_tables(20.0)
+    tables.ground_truth = tables.ground_truth.drop(tables.ground_truth.index[[50, 51, 52, 700]])
+    messages = evaluate(tables, None, information())[0]["messages"]
+    assert messages["ground_truth"] == {
+        "expected": 2001,
+        "received": 1997,
+        "gaps": 2,
+        "longest_gap_s": pytest.approx(0.04),
+        "expected_according_to": "stamps",
+    }
+    # The simulator knows better than the stamps, which cannot show a loss at an end.
+    assert messages["imu_simulated"]["expected"] == 2002
+    assert messages["imu_simulated"]["received"] == 2001
+    assert messages["imu_simulated"]["expected_according_to"] == "simulator"
+
+
+def test_dates_speed_and_versions_are_apart_from_what_repeats():
+    tables = make_tables(20.0)
+    first, _ = evaluate(tables, None, information(wall_time=2.0))
+    second, _ = evaluate(tables, None, information(wall_time=3.0))
+    assert first != second
+    first.pop("execution")
+    second.pop("execution")
+    assert first == second
+
+
+def test_summary_is_strict_json_whatever_it_is_told(folder):
+    told = {"seed": np.int64(3), "speed": np.float32(0.5), "bad": float("nan"), "path": START}
+    write_report(folder, cut(make_tables(5.0), 0.0), None, RunDescription(told))
+    run = json.loads(folder.read_text("summary.json"), parse_constant=pytest.fail)["run"]
+    assert run == {"seed": 3, "speed": 0.5, "bad": None, "path": str(START)}
+
+
+@pytest.mark.parametrize("stop", [3.0, 0.05, 0.0, -1.0])
+def test_an_experiment_that_ended_early_is_reported(folder, stop):
+    tables = cut(make_tables(20.0), stop)
+    summary = write_report(folder, tables, None, information())
+    assert all(folder.path(f"{name}.png").exists() for name in FIGURES)
+    assert not any("could not be drawn" in note for note in summary["notes"])
+    assert summary["notes"]
+    assert "yaw error, simulated IMU" in terminal_table(summary)
+    assert len(ExperimentTables.load(folder).imu_simulated) == len(tables.imu_simulated)
+
+
+def test_without_a_recorded_imu(folder):
+    summary = write_report(folder, make_tables(20.0, with_real_imu=False))
+    assert not folder.path("imu_real.csv").exists()
+    assert summary["yaw_error"]["real"] is None
+    assert ExperimentTables.load(folder).imu_real is None
+
+
+def test_a_figure_that_fails_costs_nothing_else(folder, monkeypatch, capsys):
+    def fail(_):
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setitem(FIGURES, "imu_yaw", fail)
+    summary = write_report(folder, make_tables(20.0))
+    assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
+    assert json.loads(folder.read_text("summary.json")) == summary
+    assert not folder.path("imu_yaw.png").exists()
+    assert all(folder.path(f"{name}.png").exists() for name in FIGURES if name != "imu_yaw")
+    assert "a defect" in capsys.readouterr().err
+
+
+def test_tables_and_summary_are_there_when_the_disk_fills_with_figures(folder, monkeypatch):
+    def full(name, *_):
+        raise ResultError(f"{name}: the disk is full")
+
+    monkeypatch.setattr(folder, "write_figure", full)
+    with pytest.raises(ResultError, match="control_error: the disk is full"):
+        write_report(folder, make_tables(20.0))
+    assert ExperimentTables.load(folder).imu_real is not None
+    assert json.loads(folder.read_text("summary.json"))["yaw_error"]["real"]
+
+
+def test_a_table_that_lacks_a_column_or_has_a_number_without_a_square_is_refused(folder):
+    tables = make_tables(5.0)
+    tables.save(folder)
+    folder.write_table("imu_real", tables.imu_real.drop(columns="yaw"))
+    with pytest.raises(ResultError, match=r"imu_real\.csv: lacks the column yaw"):
+        ExperimentTables.load(folder)
+    table = tables.imu_real.copy()
+    table.iloc[3, table.columns.get_loc("yaw")] = -7e300
+    folder.write_table("imu_real", table)
+    sentence = r"imu_real\.csv: line 5, column 'yaw': -7e\+300, expected at most 1e\+30"
+    with pytest.raises(ResultError, match=sentence):
+        ExperimentTables.load(folder)
+
+
+def test_terminal_table_is_aligned_and_in_degrees():
+    summary = {
+        "yaw_error": {
+            "real": {
+                "rms_rad": math.radians(7.5),
+                "maximum_absolute_rad": math.radians(14.25),
+                "final_rad": math.radians(-14.0),
+                "drift_rad_per_s": math.radians(-1.25) / 60.0,
+                "over_distance": [
+                    {"length_m": length, "independent": 200 / length, "rms_rad": length / 1000.0}
+                    for length in (10.0, 20.0, 50.0, 100.0)
+                ],
+                "over_turn": [
+                    {"turn_rad": math.pi, "independent": 4.0, "rms_rad": math.radians(0.5)}
+                ],
+            },
+            "simulated": None,
+        },
+        "tracking": {
+            "yaw_error": {
+                "rms_rad": math.radians(0.5),
+                "maximum_absolute_rad": math.radians(2.0),
+                "final_rad": 0.0,
+            },
+            "distance_error": {"rms_m": 0.1, "maximum_absolute_m": 0.3, "final_m": 0.2},
+        },
+        "execution": {"real_time_factor": 38.04},
+    }
+    assert terminal_table(summary).splitlines() == [
+        "                                rms         max        final           drift"
+        "  over 50 m  over 180 deg",
+        "yaw error, recorded IMU   7.500 deg  14.250 deg  -14.000 deg  -1.250 deg/min"
+        "  2.865 deg     0.500 deg",
+        "yaw error, simulated IMU          -           -            -               -"
+        "          -             -",
+        "tracking error, yaw       0.500 deg   2.000 deg    0.000 deg",
+        "tracking error, distance    0.100 m     0.300 m      0.200 m",
+        "real-time factor          38.0",
+    ]

@@ -1,0 +1,371 @@
+import os
+import subprocess
+import sys
+import threading
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core import csv_tables
+from imu_simulation_framework.core.csv_tables import read_csv, table_to_csv
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.drive.results.files import (
+    ResultFolder,
+    check_result_folder,
+    create_result_folder,
+    find_result,
+    safe_name,
+    tum_text,
+)
+
+START = datetime(2019, 5, 16, 17, 42, 58)
+
+
+def awkward_table():
+    generator = np.random.default_rng(1)
+    values = generator.normal(size=(500, 3)) * 10.0 ** generator.integers(-300, 300, size=(500, 3))
+    values[:4, 0] = [0.1, -0.0, np.nan, 5e-324]
+    return pd.DataFrame(
+        values, columns=["yaw", "x", "y"], index=pd.Index(np.arange(500) * 0.01, name="time")
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return create_result_folder(tmp_path, "drive", "ideal", START)
+
+
+def test_a_run_has_its_folder_and_prefix(tmp_path):
+    first = create_result_folder(tmp_path / "out", "drive a", "hector_sigma0.5", START)
+    assert first.folder == tmp_path / "out" / "drive_a" / "hector_sigma0.5" / "1"
+    assert first.path("yaw_error.png") == first.folder / "20190516-174258_yaw_error.png"
+    again = ResultFolder.from_prefix(first.prefix_path)
+    assert (again.folder, again.prefix) == (first.folder, "20190516-174258")
+
+
+def test_the_next_run_is_one_more_than_the_largest(tmp_path):
+    for name in ("3", "10", "notes"):
+        (tmp_path / "a" / "b" / name).mkdir(parents=True)
+    assert create_result_folder(tmp_path, "a", "b", START).folder.name == "11"
+
+
+def test_experiments_that_start_together_never_share_a_run(tmp_path):
+    folders = []
+    threads = [
+        threading.Thread(
+            target=lambda: folders.append(create_result_folder(tmp_path, "a", "b", START).folder)
+        )
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {folder.name for folder in folders} == {str(run) for run in range(1, 17)}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("hector_sigma0.5_fd1e-05", "hector_sigma0.5_fd1e-05"),
+        ("hector, sigma=0.5, fd=0.005", "hector_sigma_0.5_fd_0.005"),
+        ("../../etc/passwd", "etc_passwd"),
+        ("..", "unnamed"),
+        ("", "unnamed"),
+        ("a\\b\0c\nd", "a_b_c_d"),
+        (" .hidden ", "hidden"),
+        ("--option", "option"),
+        ("it's $(here); `x` & {y}!", "it_s_here_x_y"),
+        ("měření č. 1", "měření_č._1"),
+        ("me\u030cr\u030ceni\u0301", "měření"),
+        ("ě" * 300, "ě" * 100),
+    ],
+)
+def test_any_text_becomes_the_name_of_one_folder(text, name):
+    assert safe_name(text) == name
+
+
+@pytest.mark.parametrize("rows", [500, 0])
+def test_a_table_reads_back_the_same_to_the_last_bit(folder, rows):
+    table = awkward_table().iloc[:rows]
+    folder.write_table("imu_real", table)
+    read = folder.read_table("imu_real")
+    pd.testing.assert_frame_equal(read, table, check_exact=True)
+    np.testing.assert_array_equal(np.signbit(read), np.signbit(table))
+
+
+def test_equal_tables_give_equal_bytes():
+    table = awkward_table()
+    text = table_to_csv(table)
+    assert table_to_csv(table.copy()) == text
+    assert text.splitlines()[0] == "time,yaw,x,y"
+    assert text.splitlines()[1].startswith("0.0,0.1,")
+    assert "\r" not in text
+
+
+def test_a_missing_table_is_named(folder):
+    with pytest.raises(ResultError, match=r"20190516-174258_imu_real\.csv.*No such file"):
+        folder.read_table("imu_real")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "the file is empty"),
+        ("yaw,time\n1.0,2.0\n", "line 1: the first column must be time, found 'yaw'"),
+        ("time,yaw,yaw\n0.0,1.0,2.0\n", "line 1: a column name occurs twice"),
+        ("time,yaw\n0.0,1.0\n0.1,abc\n", "line 3, column yaw: a number was expected, found 'abc'"),
+        ("time,yaw\n0.0,1.0\n0.1,\n", "line 3, column yaw: a number was expected, found ''"),
+        ("time,yaw\n0.0,1.0\n\n0.1,2.0\n", "line 3: 2 values were expected, found 1"),
+        ("time,yaw\n0.0,1.0\n0.1\n", "line 3: 2 values were expected, found 1"),
+        ("time,yaw\n0.0,1.0\n0.1,2.0,3.0\n", "line 3: 2 values were expected, found 3"),
+        ("time,yaw\n0.0,1.0,5.0\n0.1\n", "line 2: 2 values were expected, found 3"),
+        ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: no end of line"),
+        ("time,yaw\ninf,1.0\ninf,2.0\n", "line 2, column time: does not increase"),
+        ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: does not increase"),
+        ("time,yaw\n0.0,1.0\n0.2,2.0\n0.1,2.0\n", "line 4, column time: does not increase"),
+        ("time,yaw\nnan,1.0\n", "line 2, column time"),
+    ],
+)
+def test_a_broken_table_is_refused_with_line_and_column(tmp_path, text, sentence):
+    path = tmp_path / "broken.csv"
+    path.write_text(text)
+    with pytest.raises(ResultError) as caught:
+        read_csv(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("piece", [7, 40, 1000])
+def test_a_table_that_is_read_in_pieces_is_the_same(tmp_path, monkeypatch, piece):
+    path = tmp_path / "table.csv"
+    path.write_text(table_to_csv(awkward_table()))
+    whole = read_csv(path)
+    monkeypatch.setattr(csv_tables, "BLOCK", piece)
+    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", 512)
+    pd.testing.assert_frame_equal(read_csv(path), whole, check_exact=True)
+    some = read_csv(path, [whole.columns[0], "not there"])
+    pd.testing.assert_frame_equal(some, whole.iloc[:, :1], check_exact=True)
+    with open(path, "a") as file:
+        file.write("abc" + "," * len(whole.columns) + "\n")
+    with pytest.raises(ResultError, match=f"line {len(whole) + 2}, column time: a number was"):
+        read_csv(path)
+
+
+def test_a_file_without_lines_is_not_read_to_its_end(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text("time," + 5000 * "0")
+    monkeypatch.setattr(csv_tables, "BLOCK", 100)
+    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", 512)
+    with pytest.raises(ResultError, match="has a line of more than 512 bytes"):
+        read_csv(path)
+
+
+def test_parts_of_a_table_become_one_file(folder):
+    table = awkward_table()
+    whole = folder.write_table("imu_real", table).read_bytes()
+    parts = (table.iloc[begin : begin + 2] for begin in range(0, len(table), 2))
+    assert folder.write_table_in_parts("imu_real", parts).read_bytes() == whole
+
+
+def test_a_binary_file_is_refused(tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_bytes(b"\x89PNG\xff\xfe")
+    with pytest.raises(ResultError, match="no UTF-8 text"):
+        read_csv(path)
+
+
+def test_a_figure_gives_the_same_bytes_without_date_or_program(folder):
+    def draw():
+        figure = Figure()
+        figure.subplots().plot([0.0, 1.0], [2.0, 3.0])
+        return folder.write_figure("yaw_error", figure).read_bytes()
+
+    content = draw()
+    assert draw() == content
+    assert content.startswith(b"\x89PNG")
+    for chunk in (b"tEXt", b"iTXt", b"zTXt", b"tIME"):
+        assert chunk not in content
+
+
+def test_writing_replaces_and_leaves_nothing_aside(folder):
+    folder.write_text("summary.json", "old")
+    folder.write_text("summary.json", "new")
+    assert [path.name for path in folder.folder.iterdir()] == ["20190516-174258_summary.json"]
+    assert folder.read_text("summary.json") == "new"
+    with pytest.raises(ResultError, match=r"config\.ini"):
+        folder.read_text("config.ini")
+
+
+# Writing in a process of its own, with a limit on the size of files: the write comes short
+# and then fails in the same way as on a full disk.
+SHORT_WRITE = """
+import resource, sys
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.whole_files import write_whole
+resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+try:
+    write_whole(sys.argv[1], b"new" * 10000)
+except ResultError as error:
+    print(error)
+    sys.exit(2)
+"""
+
+
+def run_python(code, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_write_that_comes_short_keeps_the_old_file_and_leaves_no_half_one(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    done = run_python(SHORT_WRITE, path)
+    assert done.returncode == 2, done.stderr
+    assert f"{path}: cannot be written: File too large" in done.stdout
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_reported_by_the_system_is_said(monkeypatch, tmp_path):
+    def no_space(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(ResultError, match="the disk is full"):
+        write_whole(tmp_path / "summary.json", b"text")
+    assert list(tmp_path.iterdir()) == []
+
+
+READ_ONLY = """
+import os, sys
+from datetime import datetime
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.drive.results.files import create_result_folder
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    create_result_folder(sys.argv[1], "drive", "ideal", datetime.now())
+except ResultError as error:
+    print(error)
+    sys.exit(2)
+"""
+
+
+def test_a_folder_that_may_not_be_written_is_named(tmp_path):
+    output = tmp_path / "locked"
+    output.mkdir(mode=0o555)
+    done = run_python(READ_ONLY, output)
+    assert done.returncode == 2, done.stderr
+    assert str(output) in done.stdout
+    assert "cannot make a folder for results: Permission denied; choose" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_folder_that_has_gone_is_said(tmp_path):
+    with pytest.raises(ResultError, match="does not exist"):
+        ResultFolder.from_prefix(tmp_path / "gone" / "20190516-174258")
+    with pytest.raises(ResultError, match="cannot be written: No such file or directory"):
+        ResultFolder(tmp_path / "gone", "20190516-174258").write_text("summary.json", "")
+
+
+def test_a_result_is_found_by_folder_prefix_and_file(folder):
+    folder.write_text("trajectory_data.csv", "time\n")
+    folder.write_text("summary.json", "{}")
+    for path in (
+        folder.folder,
+        folder.prefix_path,
+        folder.prefix_path + "_",
+        folder.path("summary.json"),
+        folder.path("trajectory_data.csv"),
+    ):
+        found = find_result(path)
+        assert (Path(found.folder), found.prefix) == (folder.folder, folder.prefix)
+
+
+def test_a_result_that_is_not_there_or_not_one_is_refused(folder):
+    with pytest.raises(ResultError, match="no result in this folder"):
+        find_result(folder.folder)
+    with pytest.raises(ResultError, match="no result of this name"):
+        find_result(folder.prefix_path)
+    with pytest.raises(ResultError, match="no such folder or result"):
+        find_result(folder.folder / "gone" / "20190516-174258")
+    folder.write_text("trajectory_data.csv", "time\n")
+    with pytest.raises(ResultError, match=f"but in: {folder.folder}"):
+        find_result(folder.folder.parent)
+    ResultFolder(folder.folder, "20200101-000000").write_text("trajectory_data.csv", "time\n")
+    with pytest.raises(ResultError, match="holds 2 results.*20190516-174258, 20200101-000000"):
+        find_result(folder.folder)
+
+
+def test_one_column_is_read_to_the_last_bit(folder):
+    table = awkward_table()
+    folder.write_table("imu_real", table[["x", "yaw"]])
+    time, values = folder.read_column("imu_real", "x")
+    np.testing.assert_array_equal(time, table.index)
+    np.testing.assert_array_equal(values, table["x"])
+    with pytest.raises(ResultError, match="column roll cannot be read"):
+        folder.read_column("imu_real", "roll")
+    with pytest.raises(ResultError, match="No such file"):
+        folder.read_column("nothing", "x")
+
+
+def test_a_heading_in_tum_turns_counterclockwise_about_the_vertical():
+    yaw = [0.0, np.pi / 2.0, -0.6]
+    rows = np.loadtxt(tum_text([0.0, 1.0, 2.0], [5.0, 6.0, 7.0], [-1.0, 0.0, 1.0], yaw).split("\n"))
+    np.testing.assert_array_equal(rows[:, :4], [[0, 5, -1, 0], [1, 6, 0, 0], [2, 7, 1, 0]])
+    # A quarter of a turn to the left leads from east to north.
+    ahead = Rotation.from_quat(rows[:, 4:]).apply([1.0, 0.0, 0.0])
+    expected = np.column_stack([np.cos(yaw), np.sin(yaw), np.zeros(3)])
+    np.testing.assert_allclose(ahead, expected, atol=1e-15)
+
+
+def test_a_folder_that_results_cannot_have_is_refused_before(tmp_path, monkeypatch):
+    check_result_folder(tmp_path / "results" / "of today", "drive", "ideal")
+    assert not (tmp_path / "results").exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(ResultError, match="file: cannot make a folder for results: not a folder"):
+        check_result_folder(tmp_path / "file" / "results", "drive", "ideal")
+    with pytest.raises(ResultError, match="cannot make a folder for results"):
+        create_result_folder(tmp_path / "file", "drive", "ideal", START)
+    # Root may write anywhere.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(ResultError, match="permission denied"):
+        check_result_folder(tmp_path / "results", "drive", "ideal")
+
+
+@pytest.mark.parametrize("name", ["a" * 256, "a/" * 2000, "a" * 5000])
+def test_a_folder_of_too_long_a_name_is_refused_before(tmp_path, name):
+    with pytest.raises(ResultError, match="cannot make a folder for results: File name too long"):
+        check_result_folder(tmp_path / name, "drive", "ideal")
+
+
+def test_the_longest_folder_that_is_not_refused_takes_every_file(tmp_path):
+    def fits(length):
+        try:
+            check_result_folder(_deep(tmp_path, length), 300 * "d", 300 * "i")
+        except ResultError:
+            return False
+        return True
+
+    longest = next(length for length in range(4000, 3000, -1) if fits(length))
+    result = create_result_folder(_deep(tmp_path, longest), 300 * "d", 300 * "i", START)
+    assert result.write_table("wheel_velocities_actual", awkward_table()).exists()
+
+
+def _deep(folder, length):
+    """A folder below, whose path has so many characters."""
+    more = length - len(str(folder)) - 1
+    return folder / (more // 200 * (199 * "a" + "/") + max(1, more % 200) * "b")

@@ -1,0 +1,261 @@
+"""The robot's parameters and the description that is built from them."""
+
+import copy
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import yaml
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.robot import (
+    expand_xacro,
+    load_robot_parameters,
+    robot_description,
+)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_parameters(content):
+        path = tmp_path / "other_robot.yaml"
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+        return path
+
+    return write_parameters
+
+
+def _changed(numbers, section, key, value):
+    content = copy.deepcopy(numbers)
+    content[section][key] = value
+    return content
+
+
+def _joints(urdf):
+    return {joint.get("name"): joint for joint in ElementTree.fromstring(urdf).iter("joint")}
+
+
+def _origin(joint):
+    return [float(number) for number in joint.find("origin").get("xyz").split()]
+
+
+def test_check_urdf_accepts_the_description(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(robot_description(load_robot_parameters()), encoding="utf-8")
+    tool = shutil.which("check_urdf")
+    assert tool, "check_urdf is missing; Debian has it in liburdfdom-tools"
+    checked = subprocess.run([tool, str(path)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "root Link: base_footprint" in checked.stdout
+
+
+def test_every_joint_connects_two_links_and_only_the_wheels_turn():
+    robot = ElementTree.fromstring(robot_description(load_robot_parameters()))
+    links = {link.get("name") for link in robot.iter("link")}
+    turning = set()
+    for joint in robot.iter("joint"):
+        assert joint.find("parent").get("link") in links
+        assert joint.find("child").get("link") in links
+        if joint.get("type") != "fixed":
+            turning.add(joint.get("name"))
+    assert turning == {"left_wheel_joint", "right_wheel_joint"}
+    assert {"base_footprint", "base_link", "imu_link"} <= links
+
+
+def test_wheels_stand_one_track_apart_and_casters_touch_the_ground(numbers):
+    joints = _joints(robot_description(load_robot_parameters()))
+    left, right = _origin(joints["left_wheel_joint"]), _origin(joints["right_wheel_joint"])
+    assert left[1] - right[1] == pytest.approx(2.0 * numbers["wheel"]["half_track"])
+    axle_height = _origin(joints["base_joint"])[2]
+    assert axle_height == numbers["wheel"]["radius"]
+    caster_height = axle_height + _origin(joints["left_caster_joint"])[2]
+    assert caster_height == pytest.approx(numbers["caster"]["radius"])
+
+
+def test_other_parameters_change_description_and_kinematics_alike(numbers, write):
+    content = _changed(numbers, "wheel", "radius", 0.13)
+    content["imu"]["position"] = [0.05, 0.02, 0.30]
+    parameters = load_robot_parameters(write(content))
+    assert parameters.drivetrain.wheel_radius == 0.13
+    assert parameters.imu_position == (0.05, 0.02, 0.30)
+    joints = _joints(robot_description(parameters))
+    assert _origin(joints["base_joint"])[2] == 0.13
+    assert _origin(joints["imu_joint"]) == pytest.approx([0.05, 0.02, 0.30 - 0.13])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("it's.yaml", 'say "yes".yaml', "back\\slash.yaml", "two  blanks.yaml", "{braces}}.yaml"),
+        *("$(nothing).yaml", "$(find xacro).yaml", "${1 % 0}.yaml"),
+        "') or (lambda: 1 % 0)() or ('.yaml",
+    ],
+)
+def test_the_name_of_the_parameters_is_never_evaluated(numbers, tmp_path, name):
+    path = tmp_path / name
+    path.write_text(yaml.safe_dump(_changed(numbers, "wheel", "radius", 0.13)), encoding="utf-8")
+    joints = _joints(robot_description(load_robot_parameters(path)))
+    assert _origin(joints["base_joint"])[2] == 0.13
+
+
+def test_an_unknown_or_missing_key_and_a_robot_that_would_fall_over_are_named(numbers, write):
+    unknown = _changed(numbers, "wheel", "radus", 0.1)
+    missing = copy.deepcopy(numbers)
+    del missing["drive"]["max_wheel_torque"]
+    falling = _changed(numbers, "chassis", "centre_of_mass", [-0.05, 0.0, 0.1])
+    for content, words in (
+        (unknown, r"other_robot.yaml: wheel .*'radus'"),
+        (missing, "drive lacks the key 'max_wheel_torque'"),
+        (falling, "between the axle and the casters"),
+    ):
+        with pytest.raises(ConfigurationError, match=words):
+            load_robot_parameters(write(content))
+
+
+@pytest.mark.parametrize(
+    "section, key, value",
+    [
+        ("wheel", "radius", 0.0),
+        ("wheel", "radius", "wide"),
+        ("wheel", "radius", [0.1]),
+        ("wheel", "radius", True),
+        ("chassis", "mass", float("nan")),
+        ("imu", "position", [0.1, 0.2]),
+        ("imu", "position", 0.1),
+        ("contact", "caster_friction", -0.1),
+        ("drive", "max_wheel_velocity", float("inf")),
+    ],
+)
+def test_impossible_value_is_named(numbers, write, section, key, value):
+    path = write(_changed(numbers, section, key, value))
+    with pytest.raises(ConfigurationError, match=rf"{section}\.{key} is .* must (not )?be"):
+        load_robot_parameters(path)
+
+
+@pytest.mark.parametrize(
+    "section, key, value",
+    [
+        ("wheel", "half_track", 1e-320),
+        ("wheel", "radius", 1e-10),
+        ("imu", "size", [1, 1e-99, 1]),
+        ("chassis", "position", [-5e-324, 0, 0.2]),
+    ],
+)
+def test_what_is_next_to_nothing_is_named_with_its_file(numbers, write, section, key, value):
+    path = write(_changed(numbers, section, key, value))
+    with pytest.raises(ConfigurationError, match=rf"robot.yaml: {section}\.{key} is .* too small"):
+        load_robot_parameters(path)
+
+
+@pytest.fixture(scope="module")
+def four_wheels():
+    return yaml.safe_load(urdf_path("robot_four_wheels.yaml").read_text(encoding="utf-8"))
+
+
+def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(four_wheels):
+    parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+    joints = _joints(robot_description(parameters))
+    turning = [name for name, joint in joints.items() if joint.get("type") == "continuous"]
+    assert tuple(turning) == parameters.wheel_joints
+    left, right = turning[:2], turning[2:]
+    assert all(name.startswith("left_wheel") for name in left)
+    assert all(name.startswith("right_wheel") for name in right)
+    wheel = four_wheels["wheel"]
+    for side, names in ((1.0, left), (-1.0, right)):
+        places = [_origin(joints[name]) for name in names]
+        assert places == [[x, side * wheel["half_track"], 0.0] for x in wheel["positions"]]
+    assert not [name for name in joints if "caster" in name]
+    assert parameters.drivetrain.half_track == wheel["turning_half_track"]
+    reach = (wheel["positions"][0] + wheel["radius"], wheel["half_track"] + wheel["width"] / 2.0)
+    assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
+
+
+def test_four_wheels_slide_otherwise_in_gazebo(four_wheels):
+    path = urdf_path("robot_four_wheels.yaml")
+    in_gazebo = load_robot_parameters(path, "gazebo")
+    assert in_gazebo.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
+    assert in_gazebo.drivetrain.half_track != load_robot_parameters(path).drivetrain.half_track
+
+
+def test_what_is_not_said_of_gazebo_is_as_elsewhere(numbers, write):
+    path = write(_changed(numbers, "wheel", "turning_half_track", 0.3))
+    for simulator in ("mujoco", "gazebo"):
+        assert load_robot_parameters(path, simulator).drivetrain.half_track == 0.3
+
+
+def test_in_gazebo_each_of_four_wheels_has_a_motor_and_its_contact():
+    parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+    robot = ElementTree.fromstring(robot_description(parameters, simulator="gazebo"))
+    driven = {joint.get("name") for joint in robot.findall("transmission/joint")}
+    assert driven == set(parameters.wheel_joints)
+    contacts = [item for item in robot.iter("gazebo") if item.find("mu1") is not None]
+    friction = {item.get("reference"): float(item.findtext("mu1")) for item in contacts}
+    wheels = [name[: -len("_joint")] for name in parameters.wheel_joints]
+    assert friction == dict.fromkeys(wheels, parameters.wheel_friction)
+
+
+def test_a_robot_with_more_wheels_may_have_casters_too(numbers, write):
+    parameters = load_robot_parameters(write(_changed(numbers, "wheel", "positions", [0.1, -0.1])))
+    joints = _joints(robot_description(parameters))
+    assert len(parameters.wheel_joints) == 4
+    assert "left_caster_joint" in joints
+    assert parameters.drivetrain.half_track == numbers["wheel"]["half_track"]
+
+
+@pytest.mark.parametrize("positions", [[], 0.1, [0.1, 0.1], [0.1, "far"], list(range(9))])
+def test_impossible_places_of_wheels_are_named(numbers, write, positions):
+    path = write(_changed(numbers, "wheel", "positions", positions))
+    with pytest.raises(ConfigurationError, match=r"wheel\.positions is .* must be"):
+        load_robot_parameters(path)
+
+
+def test_a_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
+    path = write(_changed(four_wheels, "chassis", "centre_of_mass", [0.19, 0.0, 0.1]))
+    with pytest.raises(
+        ConfigurationError, match="between its wheels, or casters, .* -0.18 to 0.18"
+    ):
+        load_robot_parameters(path)
+    one = _changed(four_wheels, "wheel", "positions", [0.0])
+    with pytest.raises(ConfigurationError, match="lacks the key 'caster'"):
+        load_robot_parameters(write(one))
+
+
+def test_missing_file_and_broken_yaml_are_said_with_the_file_name(tmp_path):
+    with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
+        load_robot_parameters(tmp_path / "nowhere.yaml")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("wheel: [0.1", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="broken.yaml: not valid YAML"):
+        load_robot_parameters(broken)
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="empty.yaml: the file .* must hold keys"):
+        load_robot_parameters(empty)
+
+
+def test_description_that_cannot_be_expanded_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"none.xacro"):
+        expand_xacro(tmp_path / "none.xacro")
+    broken = tmp_path / "broken.xacro"
+    broken.write_text(
+        '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<link name="${unknown}"/></robot>',
+        encoding="utf-8",
+    )
+    with pytest.raises(ConfigurationError, match=r"broken.xacro.*unknown"):
+        expand_xacro(broken)
+    broken.write_text("<robot", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"broken.xacro"):
+        expand_xacro(broken)
+
+
+def test_the_footprint_follows_from_the_geometry():
+    # The casters' centres at (0.40, 0.14), with a radius of 0.05 m.
+    assert load_robot_parameters().footprint_radius == pytest.approx(0.05 + 0.1796**0.5)

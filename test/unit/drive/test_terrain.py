@@ -1,0 +1,120 @@
+"""Bumps and iron: where they are, how high, the same in both simulators."""
+
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.drive.gazebo_world import iron_sdf, world_sdf
+from imu_simulation_framework.drive.mujoco import MujocoSimulator
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.motion.terrain import START_CLEARANCE, Terrain
+from imu_simulation_framework.sensors.magnetism.bodies import Bar, Ellipsoid
+
+
+def height_at(terrain, x, y):
+    """Return the height of the ground at a position [m]."""
+    middle_x, middle_y, middle_z = terrain.spheres().T
+    inside = terrain.radius**2 - (x - middle_x) ** 2 - (y - middle_y) ** 2
+    return np.max(np.where(inside > 0.0, middle_z + np.sqrt(np.maximum(inside, 0.0)), 0.0))
+
+
+def test_bumps_are_as_high_as_said_and_leave_the_start_free():
+    terrain = Terrain(height=0.03)
+    spheres = terrain.spheres()
+    heights = spheres[:, 2] + terrain.radius
+    assert np.all((heights >= 0.015) & (heights <= 0.03))
+    assert np.hypot(spheres[:, 0], spheres[:, 1]).min() >= START_CLEARANCE
+    top = spheres[len(spheres) // 2]
+    assert height_at(terrain, top[0], top[1]) == pytest.approx(top[2] + terrain.radius)
+    assert height_at(terrain, 0.0, 0.0) == 0.0
+
+
+def test_bumps_are_near_as_far_as_their_feet_reach():
+    terrain = Terrain(height=0.02, radius=2.0)
+    x, y, z = terrain.spheres()[0]  # at a corner of the square
+    foot = np.sqrt(2.0**2 - z**2)
+    outwards = np.array([x, y]) / np.hypot(x, y)
+    for beyond, near in ((0.49, True), (0.51, False)):
+        place = [x, y] + (foot + beyond) * outwards
+        assert terrain.has_bumps_near(*place, 0.5) is near
+        assert height_at(terrain, *place) == 0.0
+    assert height_at(terrain, *([x, y] + 0.99 * foot * outwards)) > 0.0
+
+
+def test_a_seed_gives_the_same_bumps_and_another_one_others():
+    np.testing.assert_array_equal(Terrain(seed=3).spheres(), Terrain(seed=3).spheres())
+    assert not np.array_equal(Terrain(seed=3).spheres(), Terrain(seed=4).spheres())
+
+
+def test_bumps_higher_than_their_spheres_are_refused():
+    with pytest.raises(ConfigurationError, match="must be below radius"):
+        Terrain(height=1.0, radius=0.5)
+
+
+@pytest.mark.parametrize("name", ["flat", "uneven"])
+def test_the_bundled_worlds_are_what_the_tool_makes(name):
+    terrain = None if name == "flat" else Terrain()
+    assert (package_share() / "worlds" / f"{name}.world").read_text() == world_sdf(terrain)
+
+
+def test_the_world_has_every_sphere_of_the_terrain():
+    terrain = Terrain(size=9.0)
+    places = re.findall(r"<collision name=\"bump_\d+\"><pose>(\S+) (\S+) (\S+)", world_sdf(terrain))
+    np.testing.assert_allclose(np.array(places, dtype=float), terrain.spheres(), atol=1e-6)
+
+
+def test_the_robot_rolls_over_bumps_and_stands_on_them():
+    terrain = Terrain(height=0.02, spacing=1.0, size=12.0)
+    simulator = MujocoSimulator(load_robot_parameters(), terrain=terrain)
+    level = simulator.set_pose(0.0, 0.0, 0.0)
+    assert abs(level.position[2]) < 1e-5
+    x, y, z = terrain.spheres()[0]
+    # The axle's middle over the bump: the wheels stand on its flanks or beside it.
+    standing = simulator.set_pose(x, y - load_robot_parameters().drivetrain.half_track, 0.0)
+    assert standing.position[2] == pytest.approx(0.5 * (z + terrain.radius), abs=0.003)
+    simulator.reset()
+    simulator.set_wheel_velocities(8.0, 8.0)
+    states = [simulator.step() for _ in range(500)]
+    heights = np.array([state.position[2] for state in states])
+    tilts = [2.0 * math.asin(min(1.0, np.hypot(*s.orientation[:2]))) for s in states]
+    assert heights.max() > 0.004
+    assert 0.005 < max(tilts) < 0.2
+
+
+@pytest.mark.parametrize("key", ["height", "spacing", "radius", "size"])
+@pytest.mark.parametrize("value", [0.0, float("nan"), float("inf"), 1e308, 1001.0])
+def test_a_length_that_no_ground_has_is_refused_by_name(key, value):
+    with pytest.raises(ConfigurationError, match=key):
+        Terrain(**{key: value})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_generator_takes_is_refused(seed):
+    with pytest.raises(ConfigurationError, match="seed"):
+        Terrain(seed=seed)
+
+
+def test_more_bumps_than_a_simulator_can_look_at_are_refused():
+    assert len(Terrain(size=100.0, spacing=1.0).spheres()) > 9000
+    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
+        Terrain(size=101.0, spacing=1.0)
+    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
+        Terrain(spacing=1e-300)
+
+
+def test_gazebo_shows_iron_where_it_is_and_nothing_touches_it():
+    bodies = [
+        Bar((1.0, 2.0, 0.1), (0.1, 3.0, 0.2), (0.0, 0.0, 0.5)),
+        Ellipsoid((0.0, 0.0, 1.0), 0.4),
+    ]
+    link = ElementTree.fromstring(iron_sdf(bodies)).find("model/link")
+    assert link.find("collision") is None
+    poses = [[float(value) for value in pose.text.split()] for pose in link.iter("pose")]
+    assert poses == [[1.0, 2.0, 0.1, 0.0, 0.0, 0.5], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]]
+    assert link.find("visual/geometry/box/size").text == "0.1 3 0.2"
+    assert float(link.find("visual/geometry/sphere/radius").text) == 0.2

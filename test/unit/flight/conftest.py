@@ -1,0 +1,27 @@
+"""What the tests of flights share: JSBSim, and scripts of our own."""
+
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """<runscript name="ours">
+  {top}
+  <use aircraft="{aircraft}" initialize="{start}"/>
+  <run start="0" end="{end}" dt="0.01">
+    {events}
+  </run>
+</runscript>
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write a script and return its path."""
+
+    def write(events="", aircraft="c310", start="ellington", end=1000, top="") -> Path:
+        path = tmp_path / "ours.xml"
+        text = SCRIPT.format(aircraft=aircraft, start=start, end=end, events=events, top=top)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,316 @@
+import os
+import shutil
+import socket
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.flight.jsbsim import data_folder, fly, jsbsim
+from imu_simulation_framework.motion.earth import geodetic_of
+from imu_simulation_framework.motion.earth_motion import ned_to_ecef
+
+AT = '<event name="{name}"><condition>simulation/sim-time-sec ge {time}</condition>{set}</event>'
+SET = '<set name="{}" value="{}"/>'
+
+
+@pytest.fixture(scope="module")
+def c3104():
+    return fly("c3104", duration=200.0, start=3.0)
+
+
+def test_the_c310_takes_off_climbs_cruises_and_turns(c3104):
+    found = c3104.states.instants()
+    # The script's own events say when it was: it raises the gear at 40 ft, turns to its first
+    # waypoint at 800 ft and 50 s, and to its second at 168 s.
+    assert 15.0 < found.lift_off < found.ascent < 19.0
+    assert 50.0 < found.cruise < 60.0
+    assert 167.0 < found.turn_start < 171.0 and 195.0 < found.turn_end < 200.0
+    assert c3104.remarks == () and not c3104.crashed
+    named = {name: time for time, name in c3104.events}
+    assert named["Raise landing gear"] == pytest.approx(18.98, abs=0.03)
+    assert {"engine 1 runs", "engine 2 runs"} <= set(named)
+    height = geodetic_of(c3104.states.position)[:, 2]
+    assert np.max(height) < 320.0 and height[-1] == pytest.approx(304.8, abs=5.0)
+
+
+def test_what_decides_the_flight_is_recorded(c3104):
+    assert c3104.settings == {
+        "source": "JSBSim",
+        "version": jsbsim().__version__,
+        "script": "c3104",
+        "aircraft": "c310",
+        "rate": 50.0,
+        "start": 3.0,
+        "duration": 200.0,
+    }
+    np.testing.assert_array_equal(c3104.states.time, np.arange(150, 10_151) / 50.0)
+
+
+def test_the_same_flight_is_the_same_to_the_bit(c3104):
+    again = fly("c3104", duration=20.0, start=3.0)
+    np.testing.assert_array_equal(again.states.position, c3104.states.position[:1001])
+    np.testing.assert_array_equal(again.states.orientation, c3104.states.orientation[:1001])
+
+
+def test_the_step_decides_the_trajectory():
+    slow, fast = (fly("c3104", duration=40.0, rate=rate).states for rate in (50.0, 100.0))
+    apart = np.linalg.norm(slow.position - fast.position[::2], axis=1)
+    assert 0.5 < apart[-1] < 50.0
+
+
+def _simulator():
+    simulator = jsbsim().FGFDMExec(str(data_folder()))
+    simulator.set_debug_level(0)
+    simulator.load_script("scripts/c3104.xml")
+    simulator.set_dt(0.02)
+    simulator.disable_output()
+    simulator.run_ic()
+    return simulator
+
+
+def test_states_are_those_that_jsbsim_says(c3104):
+    simulator = _simulator()
+    for _ in range(1500):
+        simulator.run()
+    row = 1500 - 150
+    position = [simulator[f"position/ecef-{axis}-ft"] * 0.3048 for axis in "xyz"]
+    np.testing.assert_allclose(c3104.states.position[row], position, atol=1e-9)
+    ned = [simulator[f"velocities/v-{name}-fps"] * 0.3048 for name in ("north", "east", "down")]
+    velocity = ned_to_ecef(*geodetic_of(c3104.states.position[row])[:2]).apply(ned)
+    np.testing.assert_allclose(c3104.states.velocity[row], velocity, atol=1e-9)
+    # Its matrix leads from ECEF to forward, right, down.
+    matrix = np.asarray(simulator.get_propagate().get_Tec2b()).T @ np.diag([1.0, -1.0, -1.0])
+    ours = Rotation.from_quat(c3104.states.orientation[row]).as_matrix()
+    np.testing.assert_allclose(ours, matrix, atol=1e-14)
+
+
+def test_velocities_and_rates_are_those_of_the_poses(c3104):
+    in_flight = c3104.states.between(20.0, 160.0)
+    # Velocity and position of JSBSim agree to 2.6e-5 m/s rms at 50 Hz.
+    assert np.sqrt(np.mean(in_flight.velocity_error() ** 2)) < 1e-4
+
+
+def test_the_motion_feels_what_jsbsim_computes():
+    simulator = _simulator()
+    forces = np.empty((3001, 3))
+    for row in range(len(forces)):
+        pounds = [simulator[f"forces/fb{axis}-total-lbs"] for axis in "xyz"]
+        forces[row] = np.array(pounds) / simulator["inertia/mass-slugs"] * 0.3048
+        simulator.run()
+    motion = fly("c3104", duration=60.0).states.motion()
+    off = np.abs(motion.specific_force - forces * [1.0, -1.0, -1.0])
+    # JSBSim's gravity is that of J2, and its step is of second order.
+    assert np.max(off[motion.time > 20.0]) < 0.01
+    # It changes a force from one step to the next where a wheel leaves the ground.
+    assert np.max(off[motion.time > 3.0]) < 1.0
+
+
+def test_nothing_is_printed(capfd):
+    fly("c3104", duration=20.0)
+    out, err = capfd.readouterr()
+    assert out == "" and err == ""
+
+
+def test_an_events_name_that_a_terminal_would_obey_is_escaped(script):
+    flight = fly(script(AT.format(name="a&#x202e;b", time=0.1, set="<notify/>")), duration=1.0)
+    assert "a\\u202eb" in [name for _, name in flight.events]
+
+
+def test_an_engine_that_fails_is_said():
+    flight = fly("c3105", duration=255.0)
+    assert flight.remarks == ("engine 2 stops at 250.00 s",)
+    assert not flight.crashed and flight.states.time[-1] == 255.0
+
+
+def test_a_crash_is_said_and_what_was_before_it_is_kept(script):
+    dive = SET.format("ap/altitude_hold", 0) + SET.format("fcs/elevator-cmd-norm", 1)
+    events = AT.format(name="Dive", time=60, set=dive)
+    own = (data_folder() / "scripts" / "c3104.xml").read_text(encoding="utf-8")
+    path = script()
+    path.write_text(own.replace("</run>", events + "</run>"), encoding="utf-8")
+    flight = fly(path, duration=200.0)
+    assert flight.crashed and len(flight.remarks) == 1
+    assert "the flight ends at" in flight.remarks[0] and "has crashed: it" in flight.remarks[0]
+    assert 60.0 < flight.states.time[-1] < 100.0
+    assert np.all(np.isfinite(flight.states.position))
+    # It is flown until it touches the ground, and no further than the next look.
+    assert geodetic_of(flight.states.position[-1])[2] < 25.0
+
+
+def test_a_script_that_ends_early_is_said(script):
+    flight = fly(script(end=5), duration=10.0)
+    assert flight.remarks == ("the flight ends at 5.02 s: the script ends it",)
+    assert flight.states.time[-1] == pytest.approx(5.0)
+    with pytest.raises(SimulatorError, match=r"ours.xml: no flight can be made of it: .* ends it"):
+        fly(script(end=5), duration=10.0, start=7.0)
+
+
+def test_what_jsbsim_gives_up_is_one_sentence(script):
+    events = "<event><condition>no/such ge 1</condition></event>"
+    with pytest.raises(SimulatorError, match=r"ours.xml: .*JSBSim gives up: .*no/such") as refusal:
+        fly(script(events))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("<runscript><use ", "line 1.*unclosed token"),
+        ("<html/>", "not a script"),
+        ("", "no element found"),
+    ],
+)
+def test_a_file_that_is_no_script_is_refused_by_name(script, text, words, capfd):
+    path = script()
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SimulatorError, match=f"ours.xml: JSBSim cannot fly this script.*{words}"):
+        fly(path)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_aircraft_or_start_that_is_not_there_is_refused(script):
+    with pytest.raises(SimulatorError, match=r"ours.xml: JSBSim cannot fly .*nope"):
+        fly(script(aircraft="nope"))
+    with pytest.raises(SimulatorError, match=r"ours.xml: JSBSim cannot fly .*nowhere"):
+        fly(script(start="nowhere"))
+
+
+def test_a_script_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(SimulatorError, match=r"no script 'c31O4', did you mean c3104"):
+        fly("c31O4")
+    with pytest.raises(SimulatorError, match=r"no script 'xyzzy'; it has 737_cruise, "):
+        fly("xyzzy")
+    with pytest.raises(SimulatorError, match=r"gone.xml: the script cannot be read: No such file"):
+        fly(tmp_path / "gone.xml")
+    with pytest.raises(SimulatorError, match=r"cannot be read: it is a folder"):
+        fly(tmp_path)
+    with pytest.raises(SimulatorError, match=r"gone: there is no such folder of aircraft"):
+        fly("c3104", aircraft_folder=tmp_path / "gone")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"rate": 0.0}, {"rate": np.nan}, {"duration": -1.0}, {"start": -1.0}]
+)
+def test_numbers_out_of_range_are_refused(settings):
+    with pytest.raises(ConfigurationError, match=f"a flight's {next(iter(settings))} is"):
+        fly("c3104", **settings)
+
+
+def test_own_aircraft_are_found_in_their_folder(script, tmp_path):
+    shutil.copytree(data_folder() / "aircraft" / "c310", tmp_path / "fleet" / "mine")
+    (tmp_path / "fleet" / "mine" / "c310.xml").rename(tmp_path / "fleet" / "mine" / "mine.xml")
+    flight = fly(script(aircraft="mine"), duration=1.0, aircraft_folder=tmp_path / "fleet")
+    assert flight.settings["aircraft_folder"] == str(tmp_path / "fleet")
+    np.testing.assert_array_equal(
+        flight.states.position, fly(script(), duration=1.0).states.position
+    )
+
+
+def test_no_file_appears_where_it_is_flown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fly("c3104", duration=1.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _output(name, kind="CSV", more=""):
+    return (
+        f'<output name="{name}" type="{kind}" rate="10" {more}>'
+        "<property>position/h-sl-ft</property></output>"
+    )
+
+
+def _listener():
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    listening.settimeout(0.2)
+    return listening, f'protocol="TCP" port="{listening.getsockname()[1]}"'
+
+
+def _fleet(tmp_path, change=lambda text: text):
+    """A folder of aircraft with a C310 of our own, whose file is changed."""
+    aircraft = tmp_path / "fleet" / "c310"
+    shutil.copytree(data_folder() / "aircraft" / "c310", aircraft)
+    path = aircraft / "c310.xml"
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return aircraft
+
+
+def test_what_a_script_wants_to_write_or_to_connect_to_is_left_alone(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kept, fifo = tmp_path / "kept.csv", tmp_path / "fifo"
+    kept.write_text("mine\n")
+    os.mkfifo(fifo)
+    expected = fly(script(), duration=1.0).states.position
+    listening, address = _listener()
+    saved = '<set name="simulation/write-state-file" value="1"/>'
+    event = f"<event><condition>simulation/sim-time-sec ge 0.1</condition>{saved}</event>"
+    asked = (
+        _output(kept)
+        + _output(fifo, "TABULAR")
+        + _output("new.csv")
+        + _output("127.0.0.1", "SOCKET", address)
+        + _output("127.0.0.1", "FLIGHTGEAR", address)
+        + '<output file="/etc/passwd"/>'
+    )
+    with listening:
+        flight = fly(script(top=asked, events=event), duration=1.0)
+        with pytest.raises(socket.timeout):
+            listening.accept()
+    np.testing.assert_array_equal(flight.states.position, expected)
+    assert kept.read_text() == "mine\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"kept.csv", "fifo", "ours.xml"}
+
+
+def test_what_an_aircraft_or_its_system_wants_to_write_is_left_alone(script, tmp_path):
+    kept = tmp_path / "kept.csv"
+    kept.write_text("mine\n")
+    listening, address = _listener()
+    asked = _output(kept) + _output("127.0.0.1", "SOCKET", address) + '<system file="ours"/>'
+    aircraft = _fleet(tmp_path, lambda text: text.replace("</fdm_config>", f"{asked}</fdm_config>"))
+    component = (
+        '<channel name="c"><summer name="ours/a"><input>position/h-sl-ft</input>'
+        "<output>ours/b</output></summer></channel>"
+    )
+    (aircraft / "Systems").mkdir(exist_ok=True)
+    (aircraft / "Systems" / "ours.xml").write_text(
+        f'<system name="ours">{_output(kept)}{component}</system>'
+    )
+    # What a component of a system gives still has its name.
+    event = "<event><condition>ours/b gt -1e9</condition></event>"
+    with listening:
+        flight = fly(script(event), duration=1.0, aircraft_folder=tmp_path / "fleet")
+        with pytest.raises(socket.timeout):
+            listening.accept()
+    assert len(flight.states.time) == 51
+    assert kept.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("name", ["c310.xml", "ellington.xml", "Systems/any.xml"])
+def test_a_fifo_among_an_aircrafts_files_is_not_waited_for(script, tmp_path, name):
+    aircraft = _fleet(tmp_path)
+    path = aircraft / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(SimulatorError, match=f"{name}: it cannot be read: it is a FIFO"):
+        fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
+
+
+def test_xml_that_is_nested_too_deeply_is_refused(script, tmp_path):
+    deep = "<a>" * 200_000 + "</a>" * 200_000
+    _fleet(tmp_path, lambda _: deep)
+    with pytest.raises(SimulatorError, match=r"c310.xml: .*line 1: .*nested more than 200 deep"):
+        fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
+    path = script()
+    path.write_text(f"<!-- ours -->\n{deep}", encoding="utf-8")
+    with pytest.raises(SimulatorError, match=r"ours.xml: .*line 2: .*nested more than 200 deep"):
+        fly(path)
+
+
+@pytest.mark.parametrize("name", ["/etc/c310", "../aircraft/c310", "~/c310"])
+def test_an_aircraft_outside_its_folder_is_not_read(script, name):
+    with pytest.raises(SimulatorError, match=r"ours.xml: <use> names .*not in the aircraft's own"):
+        fly(script(aircraft=name))

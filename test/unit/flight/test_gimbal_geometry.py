@@ -1,0 +1,170 @@
+"""Arms and joints against closed forms and against differentiation."""
+
+import numpy as np
+import pytest
+from earth_flights import GIMBAL, LEVER_ARM, flight, on_gimbal
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.core.units import WORLD_GRAVITY
+from imu_simulation_framework.flight.gimbal.geometry import JointMotion
+
+AMPLITUDES, PERIODS = zip(*GIMBAL)
+ARMS = isf.GimbalGeometry(pan_to_tilt=(0.1, 0.0, 0.0), tilt_to_roll=(0.1, 0.0, 0.0))
+STANDING = isf.at_rest(12.0, 100.0)
+
+
+def test_a_pan_on_a_standing_platform_is_felt_as_a_turn_and_its_two_arms():
+    drive = isf.SinusoidalJoints((AMPLITUDES[0], 0.0, 0.0), PERIODS)
+    gimbal = isf.GimbalSpecification(geometry=ARMS, drive=drive)
+    motion = isf.simulate_gimbal(STANDING, gimbal).motion
+    pulsation = 2.0 * np.pi / PERIODS[0]
+    rate = AMPLITUDES[0] * pulsation * np.cos(pulsation * motion.time)
+    acceleration = -AMPLITUDES[0] * pulsation**2 * np.sin(pulsation * motion.time)
+    assert np.max(np.abs(motion.angular_velocity[:, 2])) == pytest.approx(0.8225, abs=5e-5)
+    turning = np.column_stack([0.0 * rate, 0.0 * rate, rate])
+    np.testing.assert_allclose(motion.angular_velocity, turning, rtol=0.0, atol=1e-12)
+    weight = np.full(len(rate), WORLD_GRAVITY)
+    expected = np.column_stack([-0.2 * rate**2, 0.2 * acceleration, weight])
+    np.testing.assert_allclose(motion.specific_force, expected, rtol=0.0, atol=1e-9)
+
+
+def _difference(values, step):
+    """Return first derivatives, of fourth order, of values at -2, -1, 0, 1, 2 steps."""
+    return (values[0] - 8.0 * values[1] + 8.0 * values[3] - values[4]) / (12.0 * step)
+
+
+def test_all_joints_on_a_turning_platform_agree_with_differentiation():
+    # Nothing of the library in it: rotation matrices by axis and angle, differences in time.
+    def about(axis, angle):
+        x, y, z = np.eye(3)[axis]
+        skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        return np.eye(3) + np.sin(angle) * skew + (1.0 - np.cos(angle)) * skew @ skew
+
+    def pose(t):
+        joints = [a * np.sin(2.0 * np.pi * t / p) for a, p in GIMBAL]
+        body = about(2, 0.3 * t) @ about(0, 0.2)
+        position = np.array([5.0 * np.sin(0.3 * t), -5.0 * np.cos(0.3 * t), 1.0])
+        base = body @ about(1, 0.1)
+        position = position + body @ (0.3, -0.2, 0.4)
+        pan = base @ about(2, joints[0])
+        tilt = pan @ about(1, joints[1])
+        roll = tilt @ about(0, joints[2])
+        arms = pan @ (0.1, 0.02, -0.05) + tilt @ (0.1, 0.01, 0.03) + roll @ (0.02, 0.03, 0.01)
+        return position + arms, roll, body
+
+    time = np.arange(0.0, 12.0, 0.01)
+    platform = isf.Motion.from_poses(
+        time,
+        np.column_stack([5.0 * np.sin(0.3 * time), -5.0 * np.cos(0.3 * time), np.ones(len(time))]),
+        [Rotation.from_matrix(pose(t)[2]).as_quat() for t in time],
+    )
+    geometry = isf.GimbalGeometry(
+        (0.3, -0.2, 0.4), (0.0, 0.1, 0.0), (0.1, 0.02, -0.05), (0.1, 0.01, 0.03), (0.02, 0.03, 0.01)
+    )
+    gimbal = isf.GimbalSpecification(
+        geometry=geometry, drive=isf.SinusoidalJoints(AMPLITUDES, PERIODS)
+    )
+    found = isf.simulate_gimbal(platform, gimbal).motion
+    step = 1e-3
+    for index in (300, 555, 801):
+        around = [[pose(time[index] + (i + j) * step) for j in range(-2, 3)] for i in range(-2, 3)]
+        velocities = [_difference([p for p, _, _ in five], step) for five in around]
+        turn = pose(time[index])[1].T @ _difference([r for _, r, _ in around[2]], step)
+        felt = _difference(velocities, step) + (0.0, 0.0, WORLD_GRAVITY)
+        np.testing.assert_allclose(found.velocity[index], velocities[2], rtol=0.0, atol=1e-7)
+        np.testing.assert_allclose(
+            found.angular_velocity[index], (turn[2, 1], turn[0, 2], turn[1, 0]), rtol=0.0, atol=1e-7
+        )
+        np.testing.assert_allclose(
+            found.specific_force[index], pose(time[index])[1].T @ felt, rtol=0.0, atol=1e-6
+        )
+        np.testing.assert_allclose(
+            found.position[index], pose(time[index])[0], rtol=0.0, atol=1e-12
+        )
+
+
+def test_on_a_flight_over_the_earth_it_is_three_mountings_one_after_the_other():
+    platform = flight(100.0, 20.0)
+    gimbal = isf.GimbalSpecification(
+        geometry=isf.GimbalGeometry(
+            pan_to_tilt=(LEVER_ARM, 0.0, 0.0), tilt_to_roll=(LEVER_ARM, 0.0, 0.0)
+        ),
+        drive=isf.SinusoidalJoints(AMPLITUDES, PERIODS),
+    )
+    found, expected = isf.simulate_gimbal(platform, gimbal).motion, on_gimbal(platform)
+    inner = slice(100, -100)  # at its ends a spline is worse
+    for name, off in {
+        "position": 2e-9,
+        "velocity": 1e-7,
+        "orientation": 1e-12,
+        "angular_velocity": 1e-7,
+        "specific_force": 1e-5,
+    }.items():
+        np.testing.assert_allclose(
+            getattr(found, name)[inner], getattr(expected, name)[inner], rtol=0.0, atol=off
+        )
+
+
+def test_the_links_lead_from_the_platform_to_the_imu():
+    geometry = isf.GimbalGeometry(
+        (0.3, 0.0, -0.4), (0.1, 0.0, 0.0), (0.1, 0.0, -0.1), (0.1, 0.0, 0.0), (0.0, 0.05, 0.0)
+    )
+    angles = (0.5, 0.4, -0.3)
+    place, turned = np.zeros(3), Rotation.identity()
+    for link in geometry.links(np.array([angles])).values():
+        place = place + turned.apply(link.translation)
+        turned = turned * Rotation.from_quat(link.rotation[0])
+    still = np.zeros((3, 3))
+    mount = geometry.mount(JointMotion(np.arange(3.0), still + angles, still, still))
+    np.testing.assert_allclose(place, mount.lever_arm[0], rtol=0.0, atol=1e-15)
+    np.testing.assert_allclose(turned.as_matrix(), mount.rotation[0].as_matrix(), atol=1e-15)
+
+
+def test_without_a_gimbal_nothing_changes():
+    platform = flight(50.0, 4.0)
+    found = isf.simulate_gimbal(platform, isf.GimbalSpecification()).motion
+    for name in ("position", "velocity", "angular_velocity", "specific_force"):
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(platform, name), rtol=0.0, atol=1e-12
+        )
+
+
+def test_a_table_is_a_spline_through_its_angles():
+    times = np.arange(0.0, 12.5, 0.05)
+    angles = np.array(AMPLITUDES) * np.sin(2.0 * np.pi * np.outer(times, 1.0 / np.array(PERIODS)))
+    tabulated = isf.TabulatedJoints(tuple(times), tuple(map(tuple, angles)))
+    found = tabulated.joints(STANDING.time)
+    expected = isf.SinusoidalJoints(AMPLITUDES, PERIODS).joints(STANDING.time)
+    # h^4 / 384 of the fourth derivative, for the pan 5e-8 rad; at the ends it is worse.
+    inner = slice(50, -50)
+    np.testing.assert_allclose(found.angle[inner], expected.angle[inner], rtol=0.0, atol=6e-8)
+    np.testing.assert_allclose(found.angle, expected.angle, rtol=0.0, atol=1e-5)
+
+
+def test_a_table_that_ends_before_the_motion_is_refused():
+    tabulated = isf.TabulatedJoints((0.0, 1.0, 2.0), ((0.0,) * 3,) * 3, "angles.csv")
+    gimbal = isf.GimbalSpecification(drive=tabulated)
+    with pytest.raises(MotionError, match=r"angles\.csv: .* from 0 s to 2 s, .* to 12 s"):
+        isf.simulate_gimbal(STANDING, gimbal)
+
+
+@pytest.mark.parametrize(
+    "drive, joint",
+    [
+        (isf.FixedJoints((0.0, 1.6, 0.0)), "tilt shall go to 1.6 rad"),
+        (isf.SinusoidalJoints((0.0, 0.3, 0.0), offsets=(0.0, -1.4, 0.0)), "tilt shall go to -1.7"),
+        (isf.TabulatedJoints((0.0, 1.0), ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))), "tilt shall go to 2"),
+    ],
+)
+def test_prescribed_angles_beyond_the_limits_are_refused(drive, joint):
+    with pytest.raises(ConfigurationError, match=f"the gimbal is at its limits: {joint}"):
+        isf.GimbalSpecification(drive=drive)
+
+
+def test_joints_of_other_times_are_refused():
+    still = np.zeros((3, 3))
+    joints = JointMotion(np.arange(3.0), still, still, still)
+    with pytest.raises(MotionError, match="different times"):
+        ARMS.carry(STANDING, joints)

@@ -1,0 +1,220 @@
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from earth_flights import flight, on_gimbal
+from navigated import ANTENNA, GNSS, IMU
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import EnsembleError, MotionError
+from imu_simulation_framework.flight.navigation.filter import (
+    LeverArm,
+    initial_covariance,
+    initial_state,
+    run_filter,
+)
+from imu_simulation_framework.flight.navigation.mechanisation import cross_matrix
+from imu_simulation_framework.flight.navigation.runs import (
+    NavigationErrors,
+    mean_bounds,
+    navigation_errors,
+    simulate_increments,
+)
+from imu_simulation_framework.flight.navigation.tuning import tuning_of
+from imu_simulation_framework.motion.earth import EARTH_RATE, geodetic_of, gravity_ecef
+from imu_simulation_framework.motion.earth_motion import enu_to_ecef
+
+RUNS = 30
+
+
+@pytest.fixture(scope="module")
+def airframe():
+    return flight(rate=50.0, duration=80.0)
+
+
+def _started(motion, errors):
+    return initial_state(motion.position[0], motion.velocity[0], motion.orientation[0], errors)
+
+
+@pytest.mark.parametrize("gimbal", [False, True])
+def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
+    motion = on_gimbal(airframe) if gimbal else airframe
+    navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
+    found = navigated.consistency()
+    assert found.degrees == 15
+    # Of 95 % bounds 5 % are outside; errors stay alike for half of the time and more.
+    assert found.nees_within > 0.8
+    low, high = mean_bounds(15, 2 * RUNS, 0.999)
+    assert low < found.mean_nees < high
+    low, high = mean_bounds(6, RUNS * len(found.time), 0.999)
+    assert low < found.mean_nis < high
+    expected = 0.95 - 3.3 * np.sqrt(0.95 * 0.05 / len(found.time))
+    assert found.nis_within > expected
+
+
+def test_errors_are_those_of_the_fixes_from_a_time_on(airframe):
+    time = airframe.time[0] + np.array([0.0, 1.0, 2.0])
+    attitude, velocity, position = np.random.default_rng(1).standard_normal((3, 2, 3, 3))
+    found = NavigationErrors(time, attitude, velocity, position, np.zeros((2, 3, 9)))
+    for begin, used in ((0.0, [0, 1, 2]), (0.5, [1, 2]), (1.0, [1, 2]), (2.0, [2])):
+        expected = np.concatenate([attitude[..., 2:], position, velocity], axis=2)[:, used]
+        np.testing.assert_allclose(found.rmse(begin), np.sqrt(np.mean(expected**2, axis=1)))
+
+
+def test_errors_at_times_that_the_truth_does_not_have_are_refused(airframe):
+    navigated = isf.navigate_runs(airframe, IMU, GNSS, 1)
+    last = np.searchsorted(airframe.time, navigated.navigation.time[-1])
+
+    def beginning(samples):
+        given = {field.name: getattr(airframe, field.name) for field in fields(airframe)}
+        return replace(airframe, **{k: v[:samples] for k, v in given.items() if np.ndim(v)})
+
+    found = navigation_errors(navigated.navigation, beginning(last + 1))
+    assert found.rmse().equals(navigation_errors(navigated.navigation, airframe).rmse())
+    with pytest.raises(MotionError, match="times of the fixes"):
+        navigation_errors(navigated.navigation, beginning(last))
+
+
+def _textbook(motion, said, fixes, tuning, errors):
+    """One run of the filter sample by sample, with matrix exponentials, as a textbook has it."""
+    period = said.time[1] - said.time[0]
+    start = _started(motion, errors)
+    r, v, C = start.position[0], start.velocity[0], start.attitude[0]
+    bias = np.zeros(6)
+    P = initial_covariance(start.position, tuning)[0]
+    earth = cross_matrix(np.array([0.0, 0.0, EARTH_RATE]))
+    stride = round((fixes.time[1] - fixes.time[0]) / period)
+    Q = np.zeros((15, 15))
+    Q[:3, :3] = np.diag(np.square(tuning.gyroscope_noise)) * period
+    Q[3:6, 3:6] = np.diag(np.square(tuning.accelerometer_noise)) * period
+    states, covariances = [], []
+    for k in range(len(said.time)):
+        if k:
+            turn = said.delta_theta[0, k] - bias[3:] * period
+            push = said.delta_velocity[0, k] - bias[:3] * period
+            middle = expm(-0.5 * period * earth) @ C @ expm(0.5 * cross_matrix(turn))
+            f = middle @ push / period
+            g = gravity_ecef(r)
+            before = v
+            v = v + period * (f + g - 2.0 * earth @ v)
+            r = r + 0.5 * period * (before + v)
+            C = expm(-period * earth) @ C @ expm(cross_matrix(turn))
+            F = np.zeros((15, 15))
+            F[:3, :3], F[:3, 12:] = -earth, middle
+            F[3:6, :3], F[3:6, 3:6], F[3:6, 9:12] = -cross_matrix(f), -2.0 * earth, middle
+            F[3:6, 6:9] = -2.0 * np.linalg.norm(g) / np.linalg.norm(r) ** 3 * np.outer(r, r)
+            F[6:9, 3:6] = np.eye(3)
+            step = np.eye(15) + F * period + 0.5 * (F * period) @ (F * period)
+            P = step @ P @ step.T + Q
+        if k % stride == 0:
+            z = np.concatenate(
+                [fixes.position[0, k // stride] - r, fixes.velocity[0, k // stride] - v]
+            )
+            H = np.zeros((6, 15))
+            H[:3, 6:9] = H[3:, 3:6] = -np.eye(3)
+            local = np.kron(np.eye(2), enu_to_ecef(*geodetic_of(r)[:2]).as_matrix())
+            R = local @ np.diag(fixes.variance[0, k // stride]) @ local.T
+            K = P @ H.T @ np.linalg.inv(H @ P @ H.T + R)
+            x, P = K @ z, (np.eye(15) - K @ H) @ P
+            C, v, r = expm(-cross_matrix(x[:3])) @ C, v - x[3:6], r - x[6:9]
+            bias = bias + x[9:]
+            states.append((r, v, C, bias[:3], bias[3:]))
+            covariances.append(P)
+    return [np.array(values) for values in zip(*states)], np.array(covariances)
+
+
+def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same():
+    motion = on_gimbal(flight(rate=100.0, duration=40.0))
+    tuning = tuning_of(IMU)
+    said = simulate_increments(motion, IMU, seed=4)
+    fixes = isf.simulate_earth_fixes(motion, GNSS, seed=5)
+    errors = tuning.initial.draw(1, 6)
+    given = said.time, said.delta_theta, said.delta_velocity
+    made = run_filter(_started(motion, errors), *given, fixes, tuning)
+    states, covariances = _textbook(motion, said, fixes, tuning, errors)
+    sigma = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    ours = np.sqrt(np.diagonal(made.covariance[0], axis1=1, axis2=2))
+    assert ours == pytest.approx(sigma, rel=0.01)
+    position, velocity, attitude, accelerometer, gyroscope = states
+    differences = np.hstack(
+        [
+            Rotation.from_matrix(made.attitude[0] @ attitude.swapaxes(1, 2)).as_rotvec(),
+            made.velocity[0] - velocity,
+            made.position[0] - position,
+            made.accelerometer_bias[0] - accelerometer,
+            made.gyroscope_bias[0] - gyroscope,
+        ]
+    )
+    # A tenth of what the filter itself is unsure of.
+    assert np.all(np.abs(differences) < 0.1 * sigma)
+
+
+def test_a_run_is_the_same_whatever_others_there_are(airframe):
+    many = isf.navigate_runs(airframe, IMU, GNSS, 4, seed=3).navigation
+    one = isf.navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
+    assert one.position[0] == pytest.approx(many.position[2], abs=1e-7)
+    assert one.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
+
+
+def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
+    gnss = replace(GNSS, outages=isf.GnssOutages(times=((40.0, 60.0),)))
+    navigated = isf.navigate_runs(airframe, IMU, gnss, RUNS, seed=2)
+    navigation, found = navigated.navigation, navigated.consistency()
+    away = (navigation.time >= 40.0) & (navigation.time < 60.0)
+    missing = np.isnan(navigation.squared_innovation).all(axis=0)
+    np.testing.assert_array_equal(missing, away)
+    np.testing.assert_array_equal(np.isnan(found.nis), away)
+    assert np.all(np.isfinite(navigation.position))
+    sigma = np.sqrt(navigation.covariance[:, away][..., 6, 6])
+    assert np.all(np.diff(sigma[:, 1:], axis=1) > 0.0)
+    assert np.all(np.diff(navigation.gyroscope_bias[:, away], axis=1) == 0.0)
+    low, high = mean_bounds(15, RUNS, 0.999)
+    assert low < found.nees[np.flatnonzero(away)[-1]] < high
+
+
+def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
+    imu = on_gimbal(airframe)
+    away = replace(GNSS, lever_arm=ANTENNA)
+    beside = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
+    known = isf.navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe)
+    unknown = isf.navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe, compensated=False)
+    assert known.rmse().mean().to_numpy() == pytest.approx(beside.to_numpy(), rel=0.1)
+    assert np.all(unknown.rmse().mean() > 1.2 * beside)
+    assert known.consistency().innovations_consistent
+    assert not unknown.consistency().innovations_consistent
+
+
+def test_a_slower_imu_that_begins_later_navigates_as_well():
+    output = isf.OutputSpecification(rate=50.0, start_offset=1.0)
+    motion = flight(rate=100.0, duration=50.0)
+    slower = isf.navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
+    assert slower.navigation.time[0] == 1.0
+    found = slower.consistency()
+    low, high = mean_bounds(15, 2 * RUNS, 0.999)
+    assert low < found.mean_nees < high
+
+
+def test_what_does_not_fit_is_said(airframe):
+    said = simulate_increments(airframe, IMU, 2)
+    turned, gained = said.delta_theta, said.delta_velocity
+    fixes = isf.simulate_earth_fixes(airframe, GNSS, 2)
+    start = _started(airframe, np.zeros((2, 9)))
+    for delta_theta, others, arm, words in (
+        (turned, fixes._replace(time=fixes.time + 0.007), (), "times of the IMU's samples"),
+        (turned, fixes._replace(time=fixes.time + 90.0), (), "times of the IMU's samples"),
+        (turned[:, 1:], fixes, (), "delta_theta has the shape"),
+        (turned * np.nan, fixes, (), "not finite"),
+        (turned, fixes, (LeverArm(np.zeros(3), np.zeros(3)),), "lever arm has the shapes"),
+        (turned, isf.simulate_earth_fixes(airframe, GNSS, 3), (), "fixes of 3 runs"),
+    ):
+        with pytest.raises(MotionError, match=words):
+            run_filter(start, said.time, delta_theta, gained, others, tuning_of(IMU), *arm)
+
+
+def test_a_filter_that_takes_its_fixes_for_exact_is_not_judged():
+    airframe = isf.circling(30.0, latitude=50.0, radius=800.0, speed=60.0)
+    runs = isf.navigate_runs(airframe, "agisim", isf.GnssSpecification(rate=2.0), runs=2)
+    with pytest.raises(EnsembleError, match="takes a state for exact"):
+        runs.consistency()

@@ -1,0 +1,278 @@
+import numpy as np
+import pandas as pd
+import pytest
+import recording_writers as writers
+from earth_flights import HEIGHT, LATITUDE, LONGITUDE, aviation_of_orientation, flight
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.flight.recording import _last_digit, read_flight
+from imu_simulation_framework.motion.earth import ecef_of
+from imu_simulation_framework.motion.earth_motion import (
+    enu_to_ecef,
+    ned_to_ecef,
+)
+
+RATE, START = 50.0, 1_700_000_000
+ORIGIN = (np.degrees(LATITUDE), np.degrees(LONGITUDE), HEIGHT)
+
+
+@pytest.fixture(scope="module")
+def flown():
+    return flight(RATE, 20.0)
+
+
+@pytest.fixture
+def aviation(flown):
+    """A table as aviation writes it."""
+    latitude, longitude, height = flown.latitude_longitude_height.T
+    return table_of(flown, latitude, longitude, height)
+
+
+def table_of(flown, latitude, longitude, height):
+    body = Rotation.from_quat(flown.orientation)
+    angles = aviation_of_orientation(latitude, longitude, body)
+    north, east, down = ned_to_ecef(latitude, longitude).inv().apply(flown.velocity).T
+    return pd.DataFrame(
+        {
+            "time [s]": flown.time,
+            "latitude [deg]": np.degrees(latitude),
+            "longitude [deg]": np.degrees(longitude),
+            "altitude [m]": height,
+            "velocity_north [m/s]": north,
+            "velocity_east [m/s]": east,
+            "velocity_down [m/s]": down,
+            **dict(zip(("roll [rad]", "pitch [rad]", "heading [rad]"), angles.T)),
+        }
+    )
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a table and return its path."""
+
+    def written(table):
+        table.to_csv(tmp_path / "flight.csv", index=False)
+        return tmp_path / "flight.csv"
+
+    return written
+
+
+def ros(flown, aviation):
+    """The same table as ROS would have it."""
+    level = enu_to_ecef(*np.radians(aviation[["latitude [deg]", "longitude [deg]"]].to_numpy().T))
+    table = aviation.drop(columns=["roll [rad]", "pitch [rad]", "heading [rad]"])
+    table["velocity_up [m/s]"] = -table.pop("velocity_down [m/s]")
+    quaternions = (level.inv() * Rotation.from_quat(flown.orientation)).as_quat()
+    return table.assign(**dict(zip(("qx", "qy", "qz", "qw"), quaternions.T)))
+
+
+def about_the_origin(flown):
+    """Positions and quaternions in a level plane at ORIGIN."""
+    level = enu_to_ecef(LATITUDE, LONGITUDE)
+    place = level.inv().apply(flown.position - ecef_of(LATITUDE, LONGITUDE, HEIGHT))
+    quaternions = (level.inv() * Rotation.from_quat(flown.orientation)).as_quat()
+    return place, quaternions
+
+
+def require_same(states, flown, place=1e-6, angle=1e-9):
+    np.testing.assert_allclose(states.position, flown.position, atol=place)
+    turned = Rotation.from_quat(states.orientation).inv() * Rotation.from_quat(flown.orientation)
+    assert np.max(turned.magnitude()) < angle
+
+
+def test_a_table_of_aviation_is_the_flight(flown, aviation, write):
+    recorded = read_flight(write(aviation))
+    require_same(recorded.flight.states, flown)
+    np.testing.assert_allclose(recorded.flight.states.velocity, flown.velocity, atol=1e-9)
+    assert recorded.flight.settings["axes"] == "ned"
+    assert any("as aviation has them" in remark for remark in recorded.flight.remarks)
+
+
+def test_a_table_of_ros_is_the_flight(flown, aviation, write):
+    recorded = read_flight(write(ros(flown, aviation)))
+    require_same(recorded.flight.states, flown)
+    assert recorded.flight.settings["axes"] == "enu"
+
+
+def test_units_and_names_are_those_that_a_map_says(flown, aviation, write):
+    table = aviation.rename(columns=lambda name: name.split()[0])
+    table["velocity_north"] /= 0.3048
+    table["altitude"] /= 0.3048
+    table["roll"] = np.degrees(table["roll"])
+    names = {name: name for name in table.columns}
+    names.update(altitude="altitude [ft]", velocity_north="velocity_north [ft/s]")
+    recorded = read_flight(write(table), columns={**names, "roll": "roll [deg]"})
+    require_same(recorded.flight.states, flown)
+
+
+def test_positions_about_an_origin(flown, aviation, write):
+    place, quaternions = about_the_origin(flown)
+    names = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
+    table = pd.DataFrame(np.column_stack([flown.time, place, quaternions]), columns=names)
+    require_same(read_flight(write(table), origin=ORIGIN).flight.states, flown)
+    with pytest.raises(RecordingError, match=r"flight.csv: .* x, y, z, so a flight needs the orig"):
+        read_flight(write(table))
+
+
+def test_few_digits_of_places_are_made_up_for_by_velocities(flown, aviation, write):
+    aviation["longitude [deg]"] = aviation["longitude [deg]"].round(7)
+    aviation["latitude [deg]"] = aviation["latitude [deg]"].round(7)
+    recorded = read_flight(write(aviation))
+    assert "the path is the integral of the velocities" in recorded.flight.remarks[-1]
+    assert recorded.flight.remarks[-1].endswith("positions come in steps of 0.011 m")
+    require_same(recorded.flight.states, flown, place=2e-3, angle=1e-8)
+    felt = recorded.flight.states.motion().specific_force - flown.specific_force
+    assert np.max(np.abs(felt[5:-5])) < 1e-3
+    kept = read_flight(write(aviation), along="positions").flight.states.motion()
+    assert np.max(np.abs(kept.specific_force - flown.specific_force)) > 1.0
+
+
+def test_few_digits_without_velocities_are_said_to_be_useless(aviation, write):
+    aviation["longitude [deg]"] = aviation["longitude [deg]"].round(6)
+    table = aviation[[name for name in aviation if not name.startswith("velocity")]]
+    assert "accelerations mean nothing" in read_flight(write(table)).flight.remarks[-1]
+    with pytest.raises(RecordingError, match=r"flight.csv: its path cannot be that of its veloc"):
+        read_flight(write(table), along="velocities")
+
+
+def test_velocities_that_are_not_those_of_the_positions_are_refused(aviation, write):
+    swapped = {"velocity_north [m/s]": "velocity_east [m/s]"}
+    swapped.update({new: old for old, new in swapped.items()})
+    with pytest.raises(RecordingError, match=r"flight.csv: its velocities are usually .* m/s from"):
+        read_flight(write(aviation.rename(columns=swapped)))
+
+
+@pytest.mark.parametrize("column", ["latitude [deg]", "velocity_down [m/s]", "heading [rad]"])
+def test_what_is_no_number_is_left_out_and_said_with_its_line(aviation, write, column):
+    aviation.loc[100, column] = np.nan
+    recorded = read_flight(write(aviation))
+    assert len(recorded.flight.states) == len(aviation) - 1
+    said = [remark for remark in recorded.flight.remarks if "not a number" in remark]
+    assert said == [
+        "1 sample with a value that is not a number, dropped, the first is line 102 at 2.000 s"
+    ]
+
+
+def test_a_gap_that_a_spline_cannot_fill_is_refused_with_its_line(aviation, write):
+    few = read_flight(write(aviation.drop(index=range(500, 504))))
+    assert any("the first is line 502" in remark for remark in few.flight.remarks)
+    with pytest.raises(
+        RecordingError, match=r"flight.csv: line 502: nothing was recorded for 1.020 s before it"
+    ):
+        read_flight(write(aviation.drop(index=range(500, 550))))
+
+
+@pytest.mark.parametrize(
+    "every, bridged, refused",
+    [(1, 11, 13), (5, 3, 5)],
+    ids=["a quarter of a second at 50 Hz", "five samples at 10 Hz"],
+)
+def test_a_spline_leads_across_a_quarter_of_a_second_or_five_samples(
+    aviation, write, every, bridged, refused
+):
+    table = aviation.iloc[::every].reset_index(drop=True)
+    read_flight(write(table.drop(index=range(100, 100 + bridged))))
+    with pytest.raises(RecordingError, match="line 102: nothing was recorded for"):
+        read_flight(write(table.drop(index=range(100, 100 + refused))))
+
+
+def test_times_that_do_not_grow_are_refused_with_their_line(aviation, write):
+    aviation.loc[700, "time [s]"] = 1.0
+    with pytest.raises(RecordingError, match=r"clock runs backwards by 12.980 s at line 702"):
+        read_flight(write(aviation))
+
+
+def test_quaternions_that_are_none_are_refused_with_their_line(flown, aviation, write):
+    table = ros(flown, aviation)
+    table.loc[300, "qx"] = 3.0
+    with pytest.raises(RecordingError, match=r"flight.csv: line 302: qx, qy, qz, qw have the leng"):
+        read_flight(write(table))
+    table.loc[300, ["qx", "qy", "qz", "qw"]] = 0.0
+    said = read_flight(write(table)).flight.remarks
+    assert any("quaternion of length zero, dropped, the first is line 302" in one for one in said)
+
+
+@pytest.mark.parametrize("missing", ["altitude [m]", "roll [rad]", "time [s]"])
+def test_a_table_without_what_a_flight_needs_is_refused(aviation, write, missing):
+    with pytest.raises(RecordingError, match=r"flight.csv: expected columns for time and latitude"):
+        read_flight(write(aviation.drop(columns=missing)))
+
+
+def test_a_latitude_beyond_a_pole_is_refused(aviation, write):
+    aviation.loc[7, "latitude [deg]"] = 91.0
+    with pytest.raises(RecordingError, match=r"flight.csv: line 9: .*latitude 91"):
+        read_flight(write(aviation))
+
+
+def test_choices_that_are_none_are_refused(aviation, write):
+    path = write(aviation)
+    for settings in ({"axes": "frd"}, {"along": "time"}, {"origin": (1.0, 2.0)}):
+        with pytest.raises(ConfigurationError):
+            read_flight(path, **settings)
+
+
+def bag(tmp_path, flown, aviation, every=1):
+    """Positions, attitudes and velocities in topics of their own."""
+    latitude, longitude, height = aviation.iloc[:, 1:4].to_numpy().T
+    table = ros(flown, aviation)
+    stamps = [round(time * 1e9) + START * 10**9 for time in flown.time]
+    quaternions = table[["qx", "qy", "qz", "qw"]].to_numpy()
+    east_north_up = ["velocity_east [m/s]", "velocity_north [m/s]", "velocity_up [m/s]"]
+    velocities = table[east_north_up].to_numpy()
+    fixes = [
+        writers.fix(stamp, latitude[k], longitude[k], altitude=height[k])
+        for k, stamp in enumerate(stamps)
+        if k % every == 0
+    ]
+    zero = np.zeros(3)
+    imus = [writers.imu(stamp, q, zero, zero) for stamp, q in zip(stamps, quaternions)]
+    twists = [writers.twist_stamped(stamp, v) for stamp, v in zip(stamps, velocities)]
+    return writers.write_bag(tmp_path / "a.bag", {"/fix": fixes, "/imu": imus, "/vel": twists})
+
+
+def test_a_bag_with_fixes_attitudes_and_velocities_is_the_flight(tmp_path, flown, aviation):
+    path = bag(tmp_path, flown, aviation)
+    recorded = read_flight(path, topic="/fix", attitude_topic="/imu", velocity_topic="/vel")
+    require_same(recorded.flight.states, flown)
+    np.testing.assert_allclose(recorded.flight.states.velocity, flown.velocity, atol=1e-8)
+    # Seconds since 1970 are rounded to 2e-7 s, which must not shake the aircraft.
+    np.testing.assert_array_equal(recorded.flight.states.time, np.arange(len(flown)) / RATE)
+    assert recorded.flight.settings["start"] == START
+    felt = recorded.flight.states.motion().specific_force - flown.specific_force
+    assert np.max(np.abs(felt)) < 1e-3
+
+
+def test_slower_fixes_are_joined_at_the_times_of_the_attitudes(tmp_path, flown, aviation):
+    path = bag(tmp_path, flown, aviation, every=5)
+    states = read_flight(path, topic="/fix", attitude_topic="/imu").flight.states
+    assert len(states) == len(flown)
+    require_same(states, flown, place=1e-3)
+
+
+def test_poses_in_a_bag_are_about_an_origin(tmp_path, flown):
+    place, quaternions = about_the_origin(flown)
+    stamps = [round(time * 1e9) + 10**9 for time in flown.time]
+    poses = [writers.odometry(*row) for row in zip(stamps, place, quaternions)]
+    path = writers.write_bag(tmp_path / "a.bag", {"/odom": poses})
+    require_same(read_flight(path, origin=ORIGIN).flight.states, flown)
+    with pytest.raises(RecordingError, match="attitude_topic is of use only beside satellite"):
+        read_flight(path, origin=ORIGIN, attitude_topic="/odom")
+
+
+def test_topics_without_a_time_in_common_are_refused(tmp_path):
+    stamps = [10**9 * k for k in range(10, 20)]
+    fixes = [writers.fix(stamp, 48.0, 11.0) for stamp in stamps]
+    zero, level = np.zeros(3), (0.0, 0.0, 0.0, 1.0)
+    imus = [writers.imu(stamp + 10**11, level, zero, zero) for stamp in stamps]
+    path = writers.write_bag(tmp_path / "a.bag", {"/fix": fixes, "/imu": imus})
+    with pytest.raises(RecordingError, match=r"topic /imu: .* topic /fix have no time in common"):
+        read_flight(path, topic="/fix", attitude_topic="/imu")
+
+
+@pytest.mark.parametrize(
+    "values, step",
+    [([48.25, 11.5], 0.01), ([0.5, 1.25e-05], 1e-7), ([3.0, 200.0], 0.1), ([1e16, 2e17], 1.0)],
+)
+def test_what_the_last_digit_of_positions_counts(values, step):
+    assert _last_digit(np.array(values)) == pytest.approx(step)

@@ -1,0 +1,259 @@
+"""What a stabilised gimbal leaves of a platform's motion."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from shaken_platforms import SPEED, shaken, shaken_on_earth
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.flight.gimbal.loop import residual_gain
+from imu_simulation_framework.motion.earth import EARTH_RATE
+
+SHAKEN = (0.05, 0.04, 0.03)  # rad
+ARMS = isf.GimbalGeometry(pan_to_tilt=(0.0, 0.0, -0.1), tilt_to_roll=(0.1, 0.0, 0.0))
+LOOP = isf.Stabilisation(isf.HeldAttitude(yaw=0.0), bandwidth=3.0, servo_bandwidth=15.0)
+
+
+def simulated(platform, drive=LOOP, limits=(None, None, None), imu=None, **options):
+    gimbal = isf.GimbalSpecification(geometry=ARMS, drive=drive, limits=limits)
+    return isf.simulate_gimbal(platform, gimbal, imu, **options)
+
+
+def gyroscope(**errors):
+    return isf.ImuSpecification("test", gyroscope=isf.TriadSpecification(**errors))
+
+
+@pytest.mark.parametrize("make", [shaken, shaken_on_earth])
+def test_a_perfect_one_holds_its_attitude(make):
+    platform = make(SHAKEN)
+    found = simulated(platform, isf.Stabilisation())
+    assert found.residual.largest_pointing_error < 1e-12
+    assert found.residual.largest_rate_error < 1e-12
+    rate = np.linalg.norm(found.motion.angular_velocity, axis=1)
+    # What is left is that of a level platform on its way over the turning Earth.
+    expected = 0.0 if make is shaken else EARTH_RATE
+    assert np.max(np.abs(rate - expected)) < (1e-12 if make is shaken else 1e-5)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("frequency", [0.2, 1.0, 5.0])
+def test_what_a_loop_leaves_of_a_sine_is_what_its_transfer_function_says(axis, frequency):
+    size = np.zeros(3)
+    size[axis] = 0.02
+    platform = shaken(size, (frequency,) * 3)
+    error = -simulated(platform).residual.attitude_error[2000:, axis]
+    phase = 2.0 * np.pi * frequency * platform.time[2000:]
+    waves = np.column_stack([np.sin(phase), np.cos(phase)])
+    (in_phase, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
+    gain = residual_gain(LOOP, frequency, 0.01)
+    assert in_phase / 0.02 + 1j * across / 0.02 == pytest.approx(gain, abs=1e-9)
+
+
+def test_with_fast_samples_and_servos_the_transfer_function_is_that_of_the_textbook():
+    fast = replace(LOOP, servo_bandwidth=5000.0)
+    frequency = np.array([0.1, 1.0, 3.0, 10.0])
+    s, natural = 2j * np.pi * frequency, 2.0 * np.pi * 3.0
+    expected = s**2 / (s**2 + 2.0 * 0.7 * natural * s + natural**2)
+    np.testing.assert_allclose(residual_gain(fast, frequency, 1e-5), expected, rtol=2e-3)
+
+
+def test_a_loop_begins_with_its_target_turning_as_it_does():
+    # Abeam the line of sight turns fastest, at a rate that hardly changes.
+    abeam = isf.PointAhead(0.0, 300.0, -900.0)
+    found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
+    turning = SPEED / np.hypot(300.0, 900.0)
+    # A loop that began with a target at rest would fall behind by some of this.
+    behind = turning / (2.0 * np.pi * LOOP.bandwidth)
+    assert found.residual.largest_pointing_error < 0.01 * behind
+
+
+def test_a_bias_of_the_gyroscope_turns_the_line_of_sight_away():
+    bias = 1e-3
+    found = simulated(shaken((0.0, 0.0, 0.0)), imu=gyroscope(turn_on_bias=(0.0, 0.0, bias)))
+    off = found.residual.attitude_error[:, 2]
+    # The joints follow with the loop's own delay, a constant.
+    slope = np.polyfit(found.motion.time[1000:], off[1000:], 1)[0]
+    assert slope == pytest.approx(bias, rel=1e-6)
+
+
+def test_an_outer_loop_leaves_the_bias_times_its_time_constant():
+    bias, time_constant = 1e-3, 5.0
+    found = simulated(
+        shaken((0.0, 0.0, 0.0)),
+        replace(LOOP, aid_time=time_constant),
+        imu=gyroscope(turn_on_bias=(0.0, 0.0, bias)),
+    )
+    off = found.residual.attitude_error[-1, 2]
+    assert off == pytest.approx(bias * time_constant, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        {"white_noise": 1e-3},
+        {"turn_on_bias": (1e-3, -2e-3, 3e-3), "resolution": 1e-3},
+        {"scale_factor_and_misalignment": ((0.02, 0.01, 0), (0, 0.03, 0), (0.01, 0, -0.02))},
+        {"nonlinearity": 0.1, "saturation": 1.0},
+    ],
+)
+def test_the_loop_has_the_readings_that_the_imu_records(errors):
+    # The point passes by: the camera has to turn, so that errors of scale are felt.
+    platform, imu = shaken(SHAKEN, duration=20.0), gyroscope(**errors)
+    passed = isf.PointAhead(400.0, 300.0, -900.0)
+    drive = replace(LOOP, target=passed, bandwidth=5.0, servo_bandwidth=50.0)
+    found = simulated(platform, drive, imu=imu, seed=7, run=3)
+    samples = isf.simulate_imu(found.motion, imu, seed=7, run=3)
+    rates = samples[["gyro_x", "gyro_y", "gyro_z"]].to_numpy()
+    believed = [Rotation.from_quat(found.motion.orientation[0])]
+    for rate in rates[1:]:
+        believed.append(believed[-1] * Rotation.from_rotvec(0.01 * rate))
+    without = Rotation.from_quat(simulated(platform, drive).motion.orientation).inv()
+    drifted = (without * Rotation.from_quat(found.motion.orientation)).magnitude()
+    # What it believes is on its target as well as without errors; the truth is not.
+    beside = (without * Rotation.concatenate(believed)).magnitude()
+    assert np.max(drifted) > 1e-3
+    assert np.max(beside) < 0.1 * np.max(drifted)
+
+
+def test_a_run_has_its_own_numbers_and_the_same_ones_again():
+    platform, imu = shaken(SHAKEN, duration=5.0), gyroscope(white_noise=1e-4)
+    one, again, other = (
+        simulated(platform, imu=imu, seed=5, run=run).joints.angle for run in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one, again)
+    assert np.max(np.abs(one - other)) > 1e-6
+
+
+def test_the_loop_knows_nothing_of_what_comes():
+    platform = shaken(SHAKEN, duration=10.0)
+    turned = platform.orientation.copy()
+    turned[600:] = platform.orientation[300:701]
+    other = isf.Motion.from_poses(platform.time, platform.position, turned)
+    imu = gyroscope(white_noise=1e-4)
+    one, two = (simulated(motion, imu=imu).joints.angle for motion in (platform, other))
+    np.testing.assert_array_equal(one[:600], two[:600])
+    assert np.max(np.abs(one[600:] - two[600:])) > 1e-3
+
+
+def test_joints_stay_within_angles_and_it_is_said():
+    limits = (None, (-0.02, 0.02), None)
+    found = simulated(shaken(SHAKEN), limits=limits)
+    assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
+    at = found.residual.at_angle_limit
+    assert not at[:, (0, 2)].any() and np.all(found.joints.rate[at] == 0.0)
+    # A sine is beyond half of its size for two thirds of the time.
+    assert found.residual.time_at_angle_limit[1] == pytest.approx(40.0, abs=3.0)
+    assert "The gimbal is at its limits: its tilt is at the end of its angles" in found.remarks[1]
+    # On its way back it is on the target as before.
+    free = np.flatnonzero(~at[:, 1] & (found.motion.time > 1.0))
+    assert np.median(np.abs(found.residual.attitude_error[free, 1])) < 5e-3
+
+
+def test_a_perfect_one_stays_within_angles_too():
+    found = simulated(shaken(SHAKEN), isf.Stabilisation(), (None, (-0.02, 0.02), None))
+    assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
+    assert found.residual.largest_pointing_error == pytest.approx(0.02, rel=0.1)
+    assert len(found.remarks) == 2
+
+
+def test_joints_are_not_faster_than_their_servos_and_it_is_said():
+    slow = replace(LOOP, rate_limits=(2.0, 0.1, 2.0))
+    found = simulated(shaken(SHAKEN), slow)
+    assert np.max(np.abs(found.joints.rate[:, 1])) <= 0.1
+    assert found.residual.time_at_rate_limit[1] > 10.0
+    assert found.residual.time_at_rate_limit[0] == 0.0
+    assert any("its tilt is at its highest rate" in remark for remark in found.remarks)
+    assert found.residual.largest_pointing_error > 5e-3
+
+
+def test_a_joint_that_cannot_move_leaves_its_motion_and_is_at_no_limit():
+    found = simulated(shaken(SHAKEN), limits=(None, None, (0.0, 0.0)))
+    assert np.all(found.joints.angle[:, 2] == 0.0)
+    error = np.max(np.abs(found.residual.attitude_error[500:]), axis=0)
+    assert error[0] == pytest.approx(0.05, rel=0.1)
+    assert np.max(error[1:]) < 5e-3
+    assert len(found.remarks) == 1
+
+
+@pytest.mark.parametrize("bandwidth", [None, 3.0])
+def test_through_the_gimbals_lock_numbers_stay_finite_and_it_recovers(bandwidth):
+    # The platform pitches by more than 90 degrees in all, the target is straight ahead.
+    platform = shaken((0.1, 1.7, 0.1), (0.05, 0.05, 0.03), duration=40.0)
+    drive = replace(LOOP, bandwidth=bandwidth)
+    found = simulated(platform, drive)
+    for values in (found.joints.angle, found.joints.rate, found.motion.specific_force):
+        assert np.all(np.isfinite(values))
+    assert np.max(np.abs(found.joints.angle[:, 1])) <= 0.5 * np.pi
+    if bandwidth is not None:
+        assert np.max(np.abs(found.joints.rate)) <= 2.0
+    assert found.residual.pointing_error[-1] < 0.05
+
+
+@pytest.mark.parametrize("make", [shaken, shaken_on_earth])
+@pytest.mark.parametrize("boresight", ["forward", "down"])
+def test_it_looks_at_the_point_from_where_it_is(make, boresight):
+    platform = make(SHAKEN, duration=20.0)
+    drive = isf.Stabilisation(isf.PointAhead(800.0, 300.0, -900.0), boresight, bandwidth=4.0)
+    perfect = replace(drive, bandwidth=None)
+    found = simulated(platform, perfect, limits=(None, (-1.5, 1.5), None))
+    axis = (1.0, 0.0, 0.0) if boresight == "forward" else (0.0, 0.0, -1.0)
+    sights = Rotation.from_quat(found.motion.orientation).apply(axis)
+    # All lines of sight meet in a point, that of least squares.
+    across = np.eye(3) - sights[:, :, np.newaxis] * sights[:, np.newaxis, :]
+    near = found.motion.position - found.motion.position[0]
+    point = np.linalg.solve(across.sum(axis=0), (across @ near[:, :, np.newaxis]).sum(axis=0))
+    distance = np.linalg.norm(across @ (near[:, :, np.newaxis] - point), axis=1)
+    assert np.max(distance) < 1e-3
+    assert np.linalg.norm(point) == pytest.approx(np.sqrt(800.0**2 + 300.0**2 + 900.0**2), abs=0.3)
+    looped = simulated(platform, drive, limits=(None, (-1.5, 1.5), None))
+    assert looped.residual.rms_pointing_error < 5e-3
+
+
+def test_a_forward_looking_picture_is_level():
+    drive = isf.Stabilisation(isf.PointAhead(2000.0, 100.0, -500.0))
+    found = simulated(shaken(SHAKEN, duration=10.0), drive)
+    left = Rotation.from_quat(found.motion.orientation).apply((0.0, 1.0, 0.0))
+    np.testing.assert_allclose(left[:, 2], 0.0, atol=1e-12)
+
+
+def test_a_point_of_the_earth_is_looked_at_on_the_earth_only():
+    drive = isf.Stabilisation(isf.PointOnEarth(50.0, 14.0, 200.0))
+    with pytest.raises(ConfigurationError, match="points at latitude 50 and longitude 14, but the"):
+        simulated(shaken(SHAKEN, duration=1.0), drive)
+    platform = shaken_on_earth(SHAKEN, duration=5.0)
+    place = platform.latitude_longitude_height[-1]
+    below = isf.PointOnEarth(np.degrees(place[0]) + 0.01, np.degrees(place[1]), 0.0)
+    found = simulated(platform, isf.Stabilisation(below))
+    assert found.residual.largest_pointing_error < 1e-9
+
+
+def test_a_point_on_the_way_is_refused():
+    drive = isf.Stabilisation(isf.PointAhead(100.0))
+    platform = shaken((0.0, 0.0, 0.0), duration=4.0)
+    with pytest.raises(MotionError, match="goes through the point .* at 2 s"):
+        isf.simulate_gimbal(platform, isf.GimbalSpecification(drive=drive))
+
+
+def test_a_gyroscope_slower_than_the_motion_is_followed_from_sample_to_sample():
+    platform = shaken((0.0, 0.0, 0.02), (0.5,) * 3)
+    imu = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=50.0))
+    found = simulated(platform, imu=imu)
+    error = -found.residual.attitude_error[2000::2, 2]
+    phase = np.pi * platform.time[2000::2]
+    waves = np.column_stack([np.sin(phase), np.cos(phase)])
+    (in_phase, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
+    gain = residual_gain(LOOP, 0.5, 0.02)
+    assert in_phase / 0.02 + 1j * across / 0.02 == pytest.approx(gain, abs=1e-9)
+    # In between, the servos go on as they do.
+    angle, rate = found.joints.angle[:, 0], found.joints.rate[:, 0]
+    np.testing.assert_allclose(np.diff(angle) / 0.01, 0.5 * (rate[1:] + rate[:-1]), atol=2e-3)
+
+
+def test_a_loop_that_would_shake_itself_is_refused():
+    with pytest.raises(
+        ConfigurationError, match="loop of 30 Hz with servos of 15 Hz is not stable"
+    ):
+        simulated(shaken(SHAKEN, duration=1.0), replace(LOOP, bandwidth=30.0))

@@ -1,0 +1,392 @@
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.flight import source
+from imu_simulation_framework.flight.jsbsim import fly
+from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
+
+SENDER = Path(__file__).with_name("jsbsim_sender.py")
+SECONDS = 30
+PROPERTIES = "".join(
+    f"<property>{name}</property>"
+    for name in (
+        *("position/lat-geod-deg", "position/long-gc-deg", "position/geod-alt-ft"),
+        *("velocities/v-north-fps", "velocities/v-east-fps", "velocities/v-down-fps"),
+        *("attitude/phi-rad", "attitude/theta-rad", "attitude/psi-rad"),
+    )
+)
+TEXT = '<output name="127.0.0.1" type="SOCKET" protocol="UDP" port="PORT" rate="RATE"{}>{}</output>'
+FLIGHTGEAR = TEXT.replace("SOCKET", "FLIGHTGEAR")
+LABELS = "Time,position/lat-geod-deg,position/long-gc-deg,position/geod-alt-ft,"
+LABELS += "velocities/v-north-fps,velocities/v-east-fps,velocities/v-down-fps,"
+LABELS += "attitude/phi-rad,attitude/theta-rad,attitude/psi-rad"
+
+
+@pytest.fixture(scope="module")
+def flown():
+    return fly("c3104", duration=float(SECONDS)).states
+
+
+def received(output, **settings):
+    with PacketReceiver() as receiver:
+        command = [sys.executable, str(SENDER), str(receiver.port), str(SECONDS), output]
+        sender = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            return receive_flight(receiver, timeout=10.0, duration=SECONDS - 1.0, **settings)
+        finally:
+            sender.terminate()
+            sender.wait()
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def test_a_port_is_a_source_of_flights(monkeypatch):
+    listening, received, port = threading.Event(), [], free_port()
+
+    class Told(PacketReceiver):
+        def __enter__(self):
+            listening.set()
+            return super().__enter__()
+
+    monkeypatch.setattr(source, "PacketReceiver", Told)
+    receiving = threading.Thread(
+        target=lambda: received.append(find_flight(f"udp:{port}", 4.0, start=2.0, silence=20.0))
+    )
+    receiving.start()
+    assert listening.wait(20.0)
+    command = [sys.executable, str(SENDER), str(port), "20", TEXT.format("", PROPERTIES)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    receiving.join()
+    ((found, _),) = received
+    assert found.states.time[-1] - found.states.time[0] == pytest.approx(4.0, abs=0.05)
+
+
+def test_silence_is_no_flight():
+    with pytest.raises(SimulatorError, match=r"port \d+ of 127.0.0.1: nothing came for 0.2 s"):
+        find_flight(f"udp:{free_port()}", silence=0.2)
+
+
+def errors(states, flown):
+    """Largest errors of position [m], velocity [m/s] and orientation [rad]."""
+    rows = np.rint(states.time * 50.0).astype(int)
+    turned = Rotation.from_quat(states.orientation).inv() * Rotation.from_quat(
+        flown.orientation[rows]
+    )
+    return (
+        np.max(np.linalg.norm(states.position - flown.position[rows], axis=1)),
+        np.max(np.linalg.norm(states.velocity - flown.velocity[rows], axis=1)),
+        np.max(turned.magnitude()),
+    )
+
+
+@pytest.mark.parametrize(
+    "sent", [PROPERTIES, "<position> ON </position><velocities> ON </velocities>"]
+)
+def test_text_with_all_digits_is_the_flight(flown, sent):
+    flight = received(TEXT.format(' precision="15"', sent))
+    place, speed, angle = errors(flight.states, flown)
+    # JSBSim's geodetic latitude and height are 5e-5 m from what it integrates.
+    assert place < 1e-4 and speed < 1e-8 and angle < 1e-10
+    assert flight.remarks == () and flight.settings["rate"] == 50.0
+    assert len(flight.states) == 50 * (SECONDS - 1) + 1
+
+
+def test_seven_digits_cost_a_metre_and_the_velocities_give_it_back(flown):
+    flight = received(TEXT.format("", PROPERTIES))
+    (remark,) = flight.remarks
+    assert "positions come in steps of 1.1 m" in remark and "steps of 3e-05 m/s" in remark
+    assert 'precision="15"' in remark
+    place, speed, angle = errors(flight.states, flown)
+    # The mean of some thousand positions, on a step of 1.1 m each: c3104 stands for its first
+    # seconds, so that not all of them are independent.
+    assert place < 0.3 and speed < 3e-5 and angle < 2e-6
+    # What the path changes by from one state to the next, an IMU feels. On the ground wheels bump,
+    # between which no spline of velocities knows the way.
+    moved = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
+    assert np.max(np.abs(moved[1000:])) < 1e-5
+
+
+def test_flightgears_packets_are_the_flight_but_for_their_floats(flown):
+    simulated = '<time type="simulation" resolution="1e-6"/>'
+    flight = received(FLIGHTGEAR.format("", simulated))
+    place, speed, angle = errors(flight.states, flown)
+    # Floats have 24 bits: 2.4e-7 rad of a heading, 4e-6 m/s of a speed.
+    assert place < 1e-4 and speed < 1e-5 and angle < 1e-6
+    assert flight.settings["source"] == "UDP, FlightGear"
+    assert "4.8e-7 rad" in flight.remarks[0]
+
+
+def test_flightgears_packets_without_a_time_need_their_rate(flown):
+    with pytest.raises(SimulatorError, match=r"hold no time; .*say their rate"):
+        received(FLIGHTGEAR.format("", ""))
+    flight = received(FLIGHTGEAR.format("", ""), rate=50.0)
+    assert errors(flight.states, flown)[0] < 1e-4
+
+
+@pytest.fixture
+def wire():
+    """A receiver, and a function that sends to it."""
+    with PacketReceiver() as receiver, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+
+        def send(*packets):
+            for packet in packets:
+                sender.sendto(packet, (receiver.host, receiver.port))
+
+        yield receiver, send
+
+
+@pytest.fixture
+def flight_of(wire):
+    """Send packets, and receive the flight that they are."""
+    receiver, send = wire
+
+    def flight(*packets):
+        send(*packets)
+        return receive_flight(receiver, timeout=0.3)
+
+    return flight
+
+
+def row(number, period=0.02):
+    """A packet of an aircraft that flies north along a meridian at 60 m/s."""
+    latitude = 30.0 + number * period * 60.0 / 110_850.0
+    cells = (number * period, latitude, -95.0, 1000.0, 196.85, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return ",".join(f"{cell:.15g}" for cell in cells).encode() + b"\n"
+
+
+HEADER = b"<LABELS> ," + LABELS.encode() + b"\n"
+
+
+def flightgear(counts):
+    """A packet of FlightGear's structure, with a time in microseconds."""
+    packet = bytearray(408)
+    struct.pack_into(">II3d14f", packet, 0, 24, 0, -1.6, 0.5, 300.0, *[0.0] * 11, 60.0, 0.0, 0.0)
+    struct.pack_into(">I", packet, 356, counts)
+    return bytes(packet)
+
+
+def test_a_simulator_that_falls_silent_ends_the_flight(flight_of):
+    flight = flight_of(HEADER, *map(row, range(50)))
+    assert len(flight.states) == 50 and flight.remarks == ()
+    assert flight.settings["packets"] == 51
+
+
+def test_lost_and_reordered_packets_are_reported(flight_of):
+    numbers = [number for number in range(100) if number not in (20, 21, 50)]
+    numbers[30], numbers[31] = numbers[31], numbers[30]
+    numbers.insert(60, numbers[59])
+    flight = flight_of(HEADER, *map(row, numbers))
+    assert flight.remarks == (
+        "1 packet came late and was sorted in",
+        "1 packet came twice",
+        "3 packets of 100 did not come, the first after 0.380 s, at most 2 in a row; the motion "
+        "goes on smoothly between those that came",
+    )
+    assert len(flight.states) == 97 and np.all(np.diff(flight.states.time) > 0.0)
+    # Smooth as it is, nothing is lost with them.
+    motion = flight.states.motion(at=np.arange(1, 99) / 50.0)
+    np.testing.assert_allclose(np.linalg.norm(motion.velocity, axis=1), 60.0, rtol=1e-3)
+
+
+def test_packets_that_are_none_are_left_out_and_said(flight_of):
+    packets = list(map(row, range(20)))
+    packets[5:5] = [b"hello\n", b"\x00\xff", b",,,,,,,,,\n"]
+    flight = flight_of(HEADER, *packets)
+    assert flight.remarks == ("3 packets left out, the first as it has 1 columns, expected 10",)
+    assert len(flight.states) == 20
+
+
+def test_a_flight_is_of_one_kind_of_packets_and_others_are_told(flight_of):
+    packets = [flightgear(20_000 * number) for number in range(40)]
+    packets[10:10] = [HEADER, row(10), packets[3][:-1], packets[4] + b"x"]
+    flight = flight_of(*packets)
+    assert len(flight.states) == 40
+    assert flight.remarks[0].startswith("3 packets left out, the first as it is no packet of Fli")
+
+
+def test_packets_before_the_labels_are_told(flight_of):
+    flight = flight_of(b"hello\n", row(0), HEADER, *map(row, range(1, 21)))
+    assert len(flight.states) == 20
+    assert flight.remarks == ("2 packets left out that came before the first usable one",)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        [b"hello"],
+        [b""],
+        [HEADER],
+        [b"<LABELS> ,Time,P,Q\n"],
+        [HEADER, row(7), row(8), row(9)],
+        [flightgear(0)],
+        [flightgear(0), flightgear(10**9)],
+    ],
+)
+def test_who_sends_first_does_not_lock_the_simulator_out(wire, first):
+    receiver, send = wire
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+        for packet in first:
+            stranger.sendto(packet, (receiver.host, receiver.port))
+    send(HEADER, *map(row, range(20)))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert len(flight.states) == 20 and flight.states.time[0] == 0.0
+    count = len(first)
+    assert flight.remarks == (f"{count} packet{'s' * (count > 1)} of other senders left out",)
+
+
+def test_very_many_senders_do_not_lock_the_simulator_out(wire):
+    receiver, send = wire
+    send(HEADER)
+    for _ in range(100):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            stranger.sendto(b"hello", (receiver.host, receiver.port))
+    send(*map(row, range(20)))
+    assert len(receive_flight(receiver, timeout=0.3).states) == 20
+
+
+@pytest.mark.parametrize("place", [0, 1, 3, 10, 50])
+@pytest.mark.parametrize("astray", [150, 50_000, -500])
+def test_a_packet_of_another_time_is_left_out_and_said(flight_of, place, astray):
+    packets = list(map(row, range(100, 200)))
+    packets.insert(place, row(100 + astray))
+    flight = flight_of(HEADER, *packets)
+    np.testing.assert_allclose(flight.states.time, np.arange(100, 200) * 0.02, atol=1e-9)
+    (remark,) = flight.remarks
+    assert remark.startswith("1 packet left out, whose times are more than 1 s from")
+
+
+def test_a_long_gap_stays_one(flight_of):
+    flight = flight_of(HEADER, *map(row, [*range(50), *range(200, 250)]))
+    assert len(flight.states) == 100 and flight.states.time[-1] == pytest.approx(249 * 0.02)
+    assert "150 packets of 250 did not come" in flight.remarks[0]
+
+
+def test_a_slow_simulator_is_received_as_well(flight_of):
+    flight = flight_of(HEADER, *(row(number, period=2.0) for number in range(30)))
+    np.testing.assert_allclose(flight.states.time, 2.0 * np.arange(30))
+    assert flight.remarks == () and flight.settings["rate"] == 0.5
+
+
+def test_a_counter_that_begins_again_is_no_beginning_of_the_simulation(flight_of):
+    counts = 2**32 - 1_000_000 + 20_000 * np.arange(100)
+    counts[20], counts[21] = counts[21], counts[20]
+    counts[50], counts[51] = counts[51], counts[50]
+    flight = flight_of(*(flightgear(int(count) % 2**32) for count in counts))
+    np.testing.assert_allclose(flight.states.time, np.sort(counts) * 1e-6, atol=1e-6)
+    assert flight.remarks[0] == "2 packets came late and were sorted in"
+    assert not any("began again" in remark for remark in flight.remarks)
+
+
+@contextmanager
+def repeated(send):
+    """Send again and again, until the test is done."""
+    stop = threading.Event()
+
+    def go_on():
+        while not stop.wait(0.02):
+            send()
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("garbage", [b"hello", b"", HEADER, row(49), row(10), flightgear(0)])
+@pytest.mark.parametrize("own", [True, False])
+def test_what_is_no_new_state_does_not_keep_a_flight_alive(wire, garbage, own):
+    receiver, send = wire
+    send(HEADER, *map(row, range(50)))
+    begin = time.monotonic()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+
+        def disturb():
+            if own:
+                send(garbage)
+            else:
+                stranger.sendto(garbage, (receiver.host, receiver.port))
+
+        with repeated(disturb):
+            flight = receive_flight(receiver, timeout=0.4)
+    assert time.monotonic() - begin < 10.0
+    assert len(flight.states) == 50
+
+
+def test_labels_that_are_refused_are_told_although_packets_go_on(wire):
+    receiver, send = wire
+    send(b"<LABELS> ,Time,P,Q,R\n")
+    refused = pytest.raises(SimulatorError, match=r"the labels have no a position")
+    with repeated(lambda: send(b"0,1,2,3\n")), refused:
+        receive_flight(receiver, timeout=0.4)
+
+
+def test_who_comes_too_late_for_the_labels_is_told_so(wire):
+    receiver, send = wire
+    send(*map(row, range(20)))
+    with pytest.raises(SimulatorError, match=r"20 packets came, but none with JSBSim's labels"):
+        receive_flight(receiver, timeout=0.3)
+    send(*map(row, range(20)))
+    assert len(receive_flight(receiver, timeout=0.3, labels=LABELS.split(",")).states) == 20
+
+
+def test_a_simulation_that_begins_again_ends_the_flight(flight_of):
+    flight = flight_of(HEADER, *map(row, range(100)), HEADER, *map(row, range(100)))
+    assert len(flight.states) == 100
+    assert flight.remarks == ("the simulation began again; what came before that is the flight",)
+
+
+def test_too_little_is_no_flight(wire):
+    receiver, send = wire
+    send(HEADER, row(0), row(1))
+    with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):
+        receive_flight(receiver, timeout=0.3)
+    send(HEADER, *[row(7)] * 6)
+    with pytest.raises(SimulatorError, match="all of the same time"):
+        receive_flight(receiver, timeout=0.3)
+
+
+def test_what_nobody_takes_is_dropped_and_counted():
+    with PacketReceiver(most_waiting=10) as receiver:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for packet in (HEADER, *map(row, range(30))):
+                sender.sendto(packet, (receiver.host, receiver.port))
+        deadline = time.monotonic() + 5.0
+        while receiver.dropped < 21 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        flight = receive_flight(receiver, timeout=0.3)
+    assert flight.remarks == ("21 packets came faster than they were taken",)
+    assert len(flight.states) == 9
+
+
+def test_a_port_that_is_taken_or_none_is_refused():
+    taken = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
+    with PacketReceiver() as receiver, taken:
+        PacketReceiver(port=receiver.port)
+    with pytest.raises(SimulatorError, match="UDP port 70000 of 127.0.0.1 cannot be listened on"):
+        PacketReceiver(port=70_000)
+
+
+def test_no_thread_is_left_behind():
+    before = threading.active_count()
+    with PacketReceiver():
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before

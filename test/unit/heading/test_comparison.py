@@ -1,0 +1,326 @@
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_experiment import cut, make_tables
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.spectrum import (
+    Spectrum,
+    logarithmic_average,
+    power_spectral_density,
+)
+from imu_simulation_framework.core.time_alignment import find_time_shift, normalised_correlation
+from imu_simulation_framework.heading.comparison import (
+    ComparisonSettings,
+    compare,
+    compare_yaw,
+    yaw_error_difference,
+)
+from imu_simulation_framework.heading.statistics import edge_samples, error_statistics, median_trend
+
+
+def yaw(values, rate=100.0, start=0.0):
+    values = np.asarray(values, dtype=float)
+    return pd.Series(values, index=pd.Index(start + np.arange(len(values)) / rate, name="time"))
+
+
+def wavy_yaw(time):
+    """A heading that turns on and on and never repeats within 200 s."""
+    return 0.1 * time + np.sin(0.9 * time) + 0.4 * np.sin(2.3 * time + 1.0)
+
+
+def compare_tables(tables, scale=1.0, **settings):
+    return compare(
+        tables.imu_simulated,
+        tables.ground_truth,
+        tables.imu_real,
+        tables.trajectory_data,
+        tables.control_error,
+        ComparisonSettings(**settings),
+        scale=scale,
+    )
+
+
+def test_error_is_reference_minus_imu_and_zero_at_the_start():
+    time = np.arange(10001) / 100.0
+    reference = yaw(wavy_yaw(time))
+    imu = yaw(wavy_yaw(time) + 0.001 * time + 0.7)
+    result = compare_yaw(imu, reference, ComparisonSettings())
+    # The median over the first 300 samples of the ramp is its value at 1.495 s.
+    np.testing.assert_allclose(result.error, -0.001 * (time - 1.495), atol=1e-12)
+    assert result.statistics.drift == pytest.approx(-0.001, rel=1e-9)
+    assert result.statistics.final == pytest.approx(-0.001 * (98.505 - 1.495), rel=1e-9)
+    assert result.statistics.maximum_absolute == pytest.approx(0.001 * 98.505, rel=1e-9)
+    np.testing.assert_allclose(result.reference_yaw - result.imu_yaw, result.error, atol=1e-12)
+
+
+def test_wrapped_headings_and_whole_turns_do_not_matter():
+    time = np.arange(6001) / 100.0
+    reference = wavy_yaw(time) + 3.0
+    imu = reference - 0.002 * time + 2.0
+    expected = compare_yaw(yaw(imu), yaw(reference), ComparisonSettings()).error
+    wrapped = compare_yaw(
+        yaw(np.angle(np.exp(1j * imu)) + 2 * np.pi * (time > 30.0)),
+        yaw(np.angle(np.exp(1j * reference))),
+        ComparisonSettings(),
+    ).error
+    np.testing.assert_allclose(wrapped, expected, atol=1e-9)
+
+
+def test_one_outlying_first_sample_does_not_shift_the_error():
+    reference = yaw(np.zeros(2000))
+    imu = yaw(np.zeros(2000))
+    imu.iloc[0] = 0.2
+    error = compare_yaw(imu, reference, ComparisonSettings()).error
+    assert error.iloc[0] == pytest.approx(-0.2)
+    assert np.all(error.iloc[1:] == 0.0)
+
+
+def test_reference_is_interpolated_at_the_stamps_of_the_imu_and_never_extrapolated():
+    reference = yaw([0.0, 1.0, 2.0], rate=1.0, start=10.0)
+    imu = yaw(np.zeros(60), rate=20.0, start=9.525)
+    result = compare_yaw(imu, reference, ComparisonSettings())
+    assert result.error.index[0] == pytest.approx(10.025)
+    assert result.error.index[-1] == pytest.approx(11.975)
+    np.testing.assert_allclose(result.reference_yaw, result.error.index - 10.0, atol=1e-12)
+
+
+def test_statistics_of_known_numbers():
+    statistics = error_statistics([0.0, 1.0, 2.0, 3.0], [1.0, -3.0, 1.0, 5.0], final_window=1.0)
+    assert (statistics.samples, statistics.mean, statistics.median) == (4, 1.0, 1.0)
+    assert statistics.rms == pytest.approx(3.0)
+    assert statistics.standard_deviation == pytest.approx(np.sqrt(8.0))
+    assert (statistics.minimum, statistics.maximum) == (-3.0, 5.0)
+    assert (statistics.maximum_absolute, statistics.final) == (5.0, 5.0)
+    assert statistics.drift == pytest.approx(1.6)
+    assert error_statistics([1.0], [-2.0]).rms == 2.0
+    assert np.isnan(error_statistics([1.0], [-2.0]).drift)
+    assert error_statistics([], []) is None
+
+
+def uneven_times():
+    """Stamps of 29 Hz, and later of 60 Hz, none of them quite even."""
+    steps = np.concatenate([np.full(300, 1 / 29), np.full(900, 1 / 60)])
+    steps *= np.random.default_rng(7).uniform(0.8, 1.2, len(steps))
+    return 1.6e9 + np.cumsum(steps)
+
+
+@pytest.mark.parametrize("window", [1e-6, 1.0, 5.19, 100.0])
+def test_a_trend_is_the_median_of_what_is_within_seconds_however_uneven_the_stamps(window):
+    time = uneven_times()
+    error = pd.Series(np.random.default_rng(8).normal(size=len(time)).cumsum(), index=time)
+    expected = [np.median(error[np.abs(time - middle) <= 0.5 * window]) for middle in time]
+    np.testing.assert_array_equal(median_trend(error, window), expected)
+
+
+def test_the_first_and_the_last_seconds_are_seconds_however_uneven_the_stamps():
+    time = uneven_times()
+    assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
+    assert edge_samples(time, 2.0, at_end=True) == np.sum(time > time[-1] - 2.0)
+    # Of a short series a tenth, and always a sample.
+    assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
+    assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, at_end=True) == 1
+
+
+def test_white_noise_has_the_density_of_its_variance():
+    generator = np.random.default_rng(3)
+    sigma, rate = 0.00215, 100.0
+    spectrum = power_spectral_density(np.arange(66000) / rate, generator.normal(size=66000) * sigma)
+    assert spectrum.segment_length == 65536
+    assert spectrum.segments == 1
+    # A Hann window makes neighbouring values depend: 18/35 of them count (Welch 1967).
+    standard_error = 1.0 / np.sqrt(len(spectrum.density) * 18.0 / 35.0)
+    expected = 2.0 * sigma**2 / rate
+    assert np.mean(spectrum.density) == pytest.approx(expected, rel=3.0 * standard_error)
+
+
+def test_logarithmic_average_is_the_mean_within_equal_bands():
+    frequency = np.arange(1.0, 1000.0)
+    spectrum = Spectrum(frequency, frequency**2, rate=2000.0, segment_length=2048, segments=1)
+    centre, density = logarithmic_average(spectrum, per_decade=1)
+    np.testing.assert_allclose(centre, [5.0, 54.5, 549.5])
+    bands = (frequency[:9], frequency[9:99], frequency[99:])
+    np.testing.assert_allclose(density, [np.mean(band**2) for band in bands])
+    # Where a band holds one value, nothing is averaged.
+    centre, density = logarithmic_average(spectrum, per_decade=40)
+    np.testing.assert_array_equal(centre[:10], frequency[:10])
+    np.testing.assert_array_equal(density[:10], frequency[:10] ** 2)
+
+
+@pytest.mark.parametrize("shift", [-0.37, 0.0, 0.043, 0.5])
+def test_alignment_finds_a_known_delay(shift):
+    generator = np.random.default_rng(6)
+    imu_time = np.arange(20001) / 100.0
+    gps_time = np.arange(1001) / 5.0
+    gps = wavy_yaw(gps_time) + generator.normal(size=1001) * np.radians(0.25)
+    found = find_time_shift(imu_time, wavy_yaw(imu_time - shift), gps_time, gps, max_shift=1.0)
+    # Matching 1000 headings of noise s against slopes of 0.9 rad/s rms in all leaves about
+    # s / (0.9 sqrt(1000)) = 0.15 ms; the interpolation between fixes costs some more.
+    assert found.shift == pytest.approx(shift, abs=0.003)
+    assert found.correlation > 0.9
+    assert found.problem == ""
+
+
+def test_aligned_error_is_smaller_and_has_the_stamps_of_the_reference():
+    time = np.arange(20001) / 100.0
+    late = yaw(wavy_yaw(time - 0.3))
+    reference = yaw(wavy_yaw(time))
+    plain = compare_yaw(late, reference, ComparisonSettings())
+    aligned = compare_yaw(late, reference, ComparisonSettings(align=True))
+    assert plain.time_shift is None
+    assert plain.statistics.rms > 0.1
+    assert aligned.time_shift.shift == pytest.approx(0.3, abs=1e-3)
+    assert aligned.statistics.rms < 1e-3
+
+
+def test_a_normalised_correlation_is_the_cosine_of_what_both_have_in_common():
+    late, reference = (np.random.default_rng(5).standard_normal(n) for n in (37, 30))
+    lags = np.arange(-12, 15)
+    expected = []
+    for lag in lags:
+        pairs = [(k + lag, k) for k in range(30) if 0 <= k + lag < 37]
+        a, b = (series[list(which)] for series, which in zip((late, reference), zip(*pairs)))
+        expected.append(a @ b / np.sqrt((a @ a) * (b @ b)))
+    np.testing.assert_allclose(normalised_correlation(late, reference, lags), expected, atol=1e-12)
+
+
+def test_alignment_says_why_it_cannot():
+    time = np.arange(5000) / 100.0
+    noise = np.random.default_rng(7).normal(size=(2, 5000))
+    waves, late = wavy_yaw(time), wavy_yaw(time - 0.4)
+    for arguments, word in (
+        ((time, noise[0], time, noise[1], 1.0), "correlate"),
+        ((time, late, time, waves, 0.2), "allow a larger one"),
+        ((time[:5], time[:5], time, time, 1.0), ""),
+        ((time, np.ones(5000), time, np.ones(5000), 1.0), ""),
+    ):
+        found = find_time_shift(*arguments)
+        assert found.shift == 0.0
+        assert found.problem and word in found.problem
+
+
+def test_difference_is_on_a_grid_of_the_slower_rate_within_both():
+    real = yaw(0.02 * np.arange(101) / 50.0, rate=50.0, start=0.5)
+    simulated = yaw(0.01 * np.arange(201) / 100.0, rate=100.0)
+    result = yaw_error_difference(real, simulated, ComparisonSettings())
+    time = result.difference.index.to_numpy()
+    np.testing.assert_allclose(time, 0.5 + np.arange(76) / 50.0, atol=1e-9)
+    np.testing.assert_allclose(result.difference, 0.02 * (time - 0.5) - 0.01 * time, atol=1e-12)
+    late = pd.Series(real.to_numpy(), index=real.index + 10.0)
+    assert yaw_error_difference(late, simulated, ComparisonSettings()) is None
+
+
+def test_whole_experiment_gives_the_errors_that_were_put_in():
+    tables = make_tables(duration=120.0)
+    result = compare_tables(tables)
+    assert result.remarks == []
+    expected = tables.ground_truth["yaw"] - tables.imu_simulated["yaw"]
+    expected -= expected.iloc[:300].median()
+    np.testing.assert_allclose(result.simulated.error, expected, atol=1e-12)
+    assert result.tracking["yaw_error"].maximum == pytest.approx(np.radians(0.6), rel=1e-3)
+    assert result.difference.statistics.samples == 12001
+
+
+@pytest.mark.parametrize("stop", [2.0, 0.05, 0.0, -1.0])
+@pytest.mark.parametrize("align", [False, True])
+def test_an_early_end_leaves_out_what_it_must_and_says_so(stop, align):
+    result = compare_tables(cut(make_tables(duration=30.0), stop), align=align)
+    if stop >= 0.0:
+        assert result.simulated.statistics.samples == int(round(100 * stop)) + 1
+        assert result.tracking
+        assert result.real.error.index[-1] <= stop
+        assert any(f"ended at {stop:.1f} s of 30.0 s" in remark for remark in result.remarks)
+    else:
+        assert result.simulated is None
+        assert any("simulated IMU has no sample" in remark for remark in result.remarks)
+        assert any("tracking" in remark for remark in result.remarks)
+        # The recorded IMU is there all the same; an alignment may cost it samples at an end.
+        assert result.real.statistics.samples >= 2980
+
+
+def test_a_recording_longer_than_the_trajectory_is_no_early_end():
+    tables = make_tables(30.0)
+    longer = make_tables(60.0)
+    tables.imu_real = longer.imu_real
+    result = compare_tables(tables)
+    assert result.remarks == []
+    assert result.real.error.index[-1] == 30.0
+
+
+def test_arguments_are_left_as_they_were():
+    tables = make_tables(duration=10.0)
+    given = [table for table in vars(tables).values() if table is not None]
+    before = [table.copy() for table in given]
+    compare_tables(tables, align=True)
+    for table, copy in zip(given, before):
+        pd.testing.assert_frame_equal(table, copy)
+
+
+@pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
+@pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
+def test_settings_out_of_range_are_refused_by_name(key, value):
+    with pytest.raises(ConfigurationError, match=key):
+        ComparisonSettings(**{key: value})
+
+
+def test_a_heading_that_is_a_guess_is_not_judged_by_and_its_turns_do_not_count():
+    time = np.arange(6001) / 100.0
+    truth = wavy_yaw(time)
+    # The robot stands from 20 to 24 s; the guess turns a whole round there.
+    guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
+    known = yaw(((time < 21.0) | (time > 23.0)).astype(float))
+    result = compare_yaw(
+        yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), reference_known=known
+    )
+    assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
+    later = result.error[result.error.index > 24.0]
+    # Zero is the median over the first three seconds, to a sample.
+    np.testing.assert_allclose(later, -0.001 * (later.index - 1.5), rtol=0.0, atol=6e-5)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_distances_are_metres_of_the_recorded_drive_whatever_the_path_was_scaled_by(scale):
+    tables = make_tables()
+    as_driven = compare_tables(tables).real.over_distance
+    tables.trajectory_data[["x", "y"]] *= scale
+    found = compare_tables(tables, scale).real.over_distance
+    assert 10.0 in [entry.length for entry in found]
+    for one, other in zip(found, as_driven):
+        assert (one.length, one.rms) == pytest.approx((other.length, other.rms), rel=1e-9)
+
+
+def test_an_imu_that_is_missing_or_of_another_time_leaves_the_other_and_is_mentioned():
+    late = make_tables(duration=10.0)
+    late.imu_real.index = late.imu_real.index + 1e6
+    aligned = compare_tables(make_tables(duration=120.0), align=True)
+    assert aligned.real.time_shift is not None and aligned.simulated.time_shift is None
+    for tables, words in (
+        (make_tables(duration=30.0, with_real_imu=False), "no recorded IMU"),
+        (late, "recorded IMU has no sample"),
+    ):
+        result = compare_tables(tables, align=True)
+        assert result.real is None and result.difference is None
+        # The simulated one is never shifted.
+        assert result.simulated.time_shift is None
+        assert any(words in remark for remark in result.remarks)
+
+
+def test_a_longer_signal_is_averaged_over_segments_and_one_too_short_has_no_spectrum():
+    signal = np.random.default_rng(4).normal(size=16384 * 2 - 1)
+    spectrum = power_spectral_density(np.arange(len(signal)) / 10.0, signal)
+    assert (spectrum.segment_length, spectrum.segments) == (16384, 2)
+    assert spectrum.rate == pytest.approx(10.0)
+    assert power_spectral_density(np.arange(15.0), np.zeros(15)) is None
+
+
+def test_a_heading_that_is_no_number_or_not_known_is_left_out():
+    time = np.arange(1001) / 100.0
+    imu = yaw(0.1 * time)
+    imu.iloc[[300, 500]] = np.nan
+    holed = np.where(time < 2.0, np.nan, 0.1 * time)
+    known = yaw((time < 8.0).astype(float))
+    result = compare_yaw(imu, yaw(holed), ComparisonSettings(), reference_known=known)
+    assert result.error.index[0] == pytest.approx(2.0)
+    assert result.error.index[-1] == pytest.approx(7.99)
+    assert result.statistics.samples == 598
+    assert compare_yaw(imu, imu, ComparisonSettings(), 0.0 * known) is None

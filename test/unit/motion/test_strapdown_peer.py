@@ -1,0 +1,126 @@
+"""Our increments and motions beside those of pyins, which knows nothing of ours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from earth_flights import aviation_of_orientation, flight, on_gimbal
+from pyins import earth, sim, strapdown, transform, util
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.motion.earth import (
+    ecef_of,
+    geodetic_of,
+    gravitation_ecef,
+    normal_gravity,
+)
+from imu_simulation_framework.motion.strapdown import increments_of
+
+FRD = np.array([1.0, -1.0, -1.0])
+INCREMENTS = ["theta_x", "theta_y", "theta_z", "dv_x", "dv_y", "dv_z"]
+
+
+def _place(position):
+    """Return latitude and longitude [deg] and height of places in ECEF."""
+    return geodetic_of(position) * (180.0 / np.pi, 180.0 / np.pi, 1.0)
+
+
+def _gravitation(position):
+    """Return their gravitation: gravity that changes linearly with height, and plumb."""
+    return earth.gravitation_ecef(_place(position))
+
+
+def _trajectory(motion):
+    """Return a motion as their table: north, east, down; forward, right, down; degrees."""
+    latitude, longitude, _ = motion.latitude_longitude_height.T
+    angles = aviation_of_orientation(latitude, longitude, Rotation.from_quat(motion.orientation))
+    velocity = motion.local_velocity[:, [1, 0, 2]] * (1.0, 1.0, -1.0)
+    return pd.DataFrame(
+        np.hstack([_place(motion.position), velocity, np.degrees(angles)]),
+        index=motion.time,
+        columns=util.TRAJECTORY_COLS,
+    )
+
+
+def _their_form(increments):
+    """Return increments as theirs, whose velocity is in the axes at the start of the period."""
+    turned, gained = increments.delta_theta[1:], increments.delta_velocity[1:]
+    size = np.linalg.norm(turned, axis=1, keepdims=True)
+    once = np.cross(turned, gained)
+    gained = gained + (1.0 - np.cos(size)) / size**2 * once
+    gained += (1.0 - np.sin(size) / size) / size**2 * np.cross(turned, once)
+    return pd.DataFrame(
+        np.hstack([np.diff(increments.time)[:, np.newaxis], turned * FRD, gained * FRD]),
+        index=increments.time[1:],
+        columns=["dt", *INCREMENTS],
+    )
+
+
+def _led_back(increments, truth):
+    """Return how far their integrator ends from the truth: [m], [m/s], [rad]."""
+    path = strapdown.Integrator(truth.iloc[0]).integrate(increments)
+    difference = transform.compute_state_difference(path, truth).abs().max().to_numpy()
+    return difference[:3].max(), difference[3:6].max(), np.radians(difference[6:].max())
+
+
+def _generated(truth, kind):
+    columns = (util.LLA_COLS, util.RPH_COLS, util.VEL_COLS)
+    place, angles, velocity = (truth[names].to_numpy() for names in columns)
+    return sim.generate_imu(truth.index.to_numpy(), place, angles, velocity, kind)[1]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["gimbal off", "gimbal on"])
+def motion(request):
+    motion = flight(100.0, 200.0)
+    return on_gimbal(motion) if request.param else motion
+
+
+def test_our_increments_lead_their_integrator_back_better_than_their_own(motion):
+    truth = _trajectory(motion)
+    ours = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
+    # Theirs takes the Coriolis acceleration from the start of the period: a first-order error.
+    assert ours[0] < 5e-3
+    assert ours[1] < 1e-4
+    assert ours[2] < 1e-8
+    increments = strapdown.compute_increments_from_imu(_generated(truth, "increment"), "increment")
+    theirs = _led_back(increments, truth)
+    assert all(our <= their for our, their in zip(ours, theirs))
+
+
+def test_their_generator_feels_what_ours_feels(motion):
+    truth = _trajectory(motion)
+    felt = _generated(truth, "rate")
+    # At the ends their splines take the mean rates of the outermost periods.
+    inner = slice(50, -50)
+    rate, force = (felt[names].to_numpy() * FRD for names in (util.GYRO_COLS, util.ACCEL_COLS))
+    assert rate[inner] == pytest.approx(motion.angular_velocity[inner], abs=1e-7)
+    # Their splines' curvature is that of positions rounded to nanometres, 6e-9 / (10 ms)^2 ...
+    curvature = 6.0 * 4e-9 / motion.period**2
+    assert force[inner] == pytest.approx(motion.specific_force[inner], abs=2.0 * curvature)
+
+
+def test_their_generator_integrates_what_ours_integrates(motion):
+    truth = _trajectory(motion)
+    felt = _generated(truth, "increment")
+    inner = slice(50, -50)
+    rate, force = (
+        felt[names].to_numpy() * FRD / motion.period for names in (util.GYRO_COLS, util.ACCEL_COLS)
+    )
+    our_rate, our_force = motion.means()
+    # Coning and sculling, of which ours are free: of the second order, up to 1e-5 and 1e-4 here.
+    assert rate[inner] == pytest.approx(our_rate[inner], abs=1e-5)
+    assert force[inner] == pytest.approx(our_force[inner], abs=2e-4)
+
+
+def test_gravity_and_the_earths_shape_are_theirs():
+    latitude = np.linspace(-89.5, 89.5, 100)
+    on_ground = np.zeros(100)
+    ours = normal_gravity(np.radians(latitude))
+    assert ours == pytest.approx(earth.gravity(latitude, on_ground), abs=1e-10)
+    # Their change with height has no flattening in it: 2 g h / a * 0.7 %.
+    assert normal_gravity(np.radians(latitude), 1000.0) == pytest.approx(
+        earth.gravity(latitude, on_ground + 1000.0), abs=3e-5
+    )
+    place = np.column_stack([latitude, np.linspace(-180.0, 180.0, 100), on_ground])
+    position = ecef_of(*np.radians(place[:, :2].T), place[:, 2])
+    assert position == pytest.approx(transform.lla_to_ecef(place), abs=1e-7)
+    assert gravitation_ecef(position) == pytest.approx(_gravitation(position), abs=1e-9)

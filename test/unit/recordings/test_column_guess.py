@@ -1,0 +1,512 @@
+"""Guessed column maps of look-alikes of what others record, and what cannot be told of them."""
+
+import gzip
+
+import numpy as np
+import pytest
+from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
+from recording_writers import write_csv
+
+from imu_simulation_framework.recordings.guessing.candidates import canonical_unit, meaning_of
+from imu_simulation_framework.recordings.guessing.guess import guess_angle, guess_columns
+from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
+
+REST = np.zeros(len(TIME))
+
+
+CAR = Car()
+AZIMUTH = np.degrees(CAR.azimuth)
+PLACE = {"lat": CAR.latitude, "lon": CAR.longitude}
+
+
+def given(**columns):
+    return columns
+
+
+def fix(**columns):
+    return {**PLACE, "speed": CAR.speed, **columns}
+
+
+def pose(**columns):
+    return {"x": CAR.east, "y": CAR.north, **columns}
+
+
+def vectors(form, values):
+    return {form.format(axis): values[:, place] for place, axis in enumerate("xyz")}
+
+
+def quaternion(half, form="q{}"):
+    parts = (REST, REST, np.sin(half), np.cos(half))
+    return {form.format(axis): part for axis, part in zip("xyzw", parts)}
+
+
+def test_a_car_with_its_receiver_in_one_table():
+    """Degrees, km/h, milliseconds since 1970, and the time of the day as hhmmss beside."""
+    rates = zip(("rollrate", "pitchrate", "yawrate"), np.degrees(CAR.rates).T)
+    found = guess(
+        time=74800000 + np.round(1e3 * (TIME % 60.0) + 1e5 * (TIME // 60.0)),
+        millis=1.39e12 + 1e3 * TIME,
+        **vectors("a{}", CAR.forces),
+        **dict(rates),
+        roll=0.5 * np.sin(TIME),
+        pitch=0.5 * np.cos(TIME),
+        yaw=np.degrees(wrapped(-CAR.yaw)),
+        speed=3.6 * CAR.speed,
+        course=AZIMUTH,
+        latitude=CAR.latitude,
+        longitude=CAR.longitude,
+        hdop=REST + 1.2,
+        epe=REST + 3.1,
+    )
+    assert found.reference == {
+        "time": "millis [ms]",
+        "latitude": "latitude [deg]",
+        "longitude": "longitude [deg]",
+        "hdop": "hdop [1]",
+        "position_error": "epe [m]",
+        "speed": "speed [km/h]",
+        "course": "course [deg cw from north]",
+    }
+    assert found.imu == {
+        "time": "millis [ms]",
+        **{angle: f"{angle} [deg]" for angle in ("roll", "pitch", "yaw")},
+        "gyro_x": "rollrate [deg/s]",
+        "gyro_y": "pitchrate [deg/s]",
+        "gyro_z": "yawrate [deg/s]",
+        **{f"accel_{axis}": f"a{axis} [m/s^2]" for axis in "xyz"},
+    }
+    assert found.unused == ["time"]
+
+
+def nmea(degrees):
+    return 100.0 * (degrees // 1.0) + 60.0 * (degrees % 1.0)
+
+
+SPEED_UNITS = {"m/s": 1.0, "km/h": 3.6, "knots": 3600.0 / 1852.0, "mph": 1.0 / 0.44704}
+COURSES = {
+    "deg cw from north": np.degrees(np.mod(np.pi / 2.0 - CAR.yaw, 2.0 * np.pi)),
+    "deg ccw from east": np.degrees(wrapped(CAR.yaw)),
+    "rad ccw from east": wrapped(CAR.yaw),
+    "rad cw from north": wrapped(np.pi / 2.0 - CAR.yaw),
+    "deg ccw from north": np.degrees(wrapped(CAR.yaw - np.pi / 2.0)),
+}
+EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
+
+
+@pytest.mark.parametrize(
+    "columns, quantity, written",
+    [
+        (pose(heading=AZIMUTH), "heading", "heading [deg cw from north]"),
+        # A yaw keeps its convention to itself.
+        (pose(yaw=AZIMUTH), "yaw", "yaw [deg]"),
+        (given(**PLACE, accuracy=REST + 3.0), "position_error", "accuracy [m]"),
+        (given(**PLACE, ve=EAST, vn=NORTH), "velocity_east", "ve [m/s]"),
+        *(
+            (given(**PLACE, v=factor * CAR.speed, track=AZIMUTH), "speed", f"v [{unit}]")
+            for unit, factor in SPEED_UNITS.items()
+        ),
+        *((fix(course=angle), "course", f"course [{words}]") for words, angle in COURSES.items()),
+        *(
+            ({name: form(values) for name, values in PLACE.items()}, quantity, written)
+            for unit, form in (("deg", np.copy), ("rad", np.radians), ("ddmm.mmmm", nmea))
+            for quantity, written in (("latitude", f"lat [{unit}]"), ("longitude", f"lon [{unit}]"))
+        ),
+    ],
+)
+def test_units_and_senses_of_a_reference_by_what_its_positions_do(columns, quantity, written):
+    assert guess(t=TIME, **columns).reference[quantity] == written
+
+
+def test_whole_numbers_of_a_receiver():
+    found = guess(
+        timestamp=2e7 + 1e6 * TIME[::10],
+        lat=np.round(1e7 * CAR.latitude[::10]),
+        lon=np.round(1e7 * CAR.longitude[::10]),
+        alt=np.full(len(TIME[::10]), 66814.0),
+    )
+    assert found.reference == {
+        "time": "timestamp [us]",
+        "latitude": "lat * 1e-7 [deg]",
+        "longitude": "lon * 1e-7 [deg]",
+        "altitude": "alt [mm]",
+    }
+
+
+@pytest.mark.parametrize("multiple, unit", [(1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")])
+@pytest.mark.parametrize("start", [0.0, 1.7e9])
+def test_units_of_times(multiple, unit, start):
+    found = guess(t=multiple * (start + TIME), **CAR.inertial())
+    assert found.imu["time"] == f"t [{unit}]"
+
+
+def test_seconds_and_nanoseconds_in_two_columns():
+    seconds = 1.7e9 + TIME
+    times = {
+        "Time": seconds + 0.01,
+        "header.stamp.secs": np.floor(seconds),
+        "header.stamp.nsecs": np.round(1e9 * (seconds % 1.0)),
+        "imu.header.stamp.secs": REST,
+        "imu.header.stamp.nsecs": REST,
+    }
+    found = guess(**times, **CAR.inertial())
+    assert found.imu["time"] == "header.stamp.secs [s] + header.stamp.nsecs [ns]"
+
+
+@pytest.mark.parametrize(
+    "stamp, taken", [(69210.0, "receipt"), (1.7e9 + 880.0, "receipt"), (1.7e9 - 0.01, "stamp")]
+)
+def test_a_stamp_of_another_clock_gives_way_to_that_of_the_computer(stamp, taken):
+    found = guess(receipt=1.7e9 + TIME, stamp=stamp + TIME, **PLACE, **CAR.inertial())
+    assert found.imu["time"] == f"{taken} [s]"
+
+
+@pytest.mark.parametrize("factor, unit", [(1.0, "rad/s"), (180.0 / np.pi, "deg/s")])
+@pytest.mark.parametrize("angle, angle_unit", [(1.0, "rad"), (180.0 / np.pi, "deg")])
+def test_gyroscopes_by_what_the_yaw_does(factor, unit, angle, angle_unit):
+    found = guess(t=TIME, yaw=angle * wrapped(CAR.yaw), **CAR.inertial(gyro=factor))
+    assert found.imu["gyro_z"] == f"gyro_z [{unit}]"
+    assert found.imu["yaw"] == f"yaw [{angle_unit}]"
+
+
+@pytest.mark.parametrize(
+    "factor, unit", [(1.0, "m/s^2"), (1.0 / GRAVITY, "g"), (1e3 / GRAVITY, "mg")]
+)
+def test_accelerometers_by_gravity(factor, unit):
+    assert guess(t=TIME, **CAR.inertial(accel=factor)).imu["accel_z"] == f"acc_z [{unit}]"
+
+
+def test_rates_that_were_converted_twice():
+    found = guess(t=TIME, **quaternion(CAR.yaw / 2.0), **CAR.inertial(gyro=np.pi / 180.0))
+    assert found.imu["gyro_x"] == "gyro_x * 57.29578 [rad/s]"
+
+
+def test_a_quaternion_that_contradicts_the_yaw_beside_it():
+    wrong = quaternion(np.abs(wrapped(3.0 * CAR.yaw)) / 6.0)
+    found = guess(t=TIME, **wrong, raw_yaw_deg=np.degrees(wrapped(CAR.yaw)), **CAR.inertial())
+    assert found.imu["yaw"] == "raw_yaw_deg [deg]"
+    assert "qx" not in found.imu
+
+
+@pytest.mark.parametrize("scale, step, unit", [(0.4, 0.05, "deg/s"), (0.003, 1e-5, "rad/s")])
+def test_an_imu_at_rest_by_its_noise(scale, step, unit):
+    noise = np.random.default_rng(5).standard_normal((2000, 3))
+    rates = vectors("g{}", step * np.round(scale / step * noise))
+    found = guess(t=0.01 * np.arange(2000), **rates)
+    assert found.imu["gyro_x"] == f"gx [{unit}]"
+    assert any("only a guess" in reason for reason in found.reasons)
+
+
+def test_a_trajectory_with_units_in_its_header():
+    found = guess(
+        timestamp=np.round(1e9 * (1.4e9 + TIME)),
+        **{"p_RS_R_x [m]": CAR.east, "p_RS_R_y [m]": CAR.north},
+        **quaternion(CAR.yaw / 2.0, "q_RS_{} []"),
+        **{"b_w_RS_S_x [rad s^-1]": REST + 0.01},
+    )
+    assert found.imu == {}
+    assert found.reference["x"] == "p_RS_R_x [m] [m]"
+    assert found.reference["qw"] == "q_RS_w [] [1]"
+    assert found.unused == ["b_w_RS_S_x [rad s^-1]"]
+
+
+def test_an_imu_with_frames_in_its_header():
+    columns = {"timestamp [ns]": np.round(1e9 * (1.4e9 + TIME))}
+    columns.update(vectors("w_RS_S_{} [rad s^-1]", CAR.rates))
+    columns.update(vectors("a_RS_S_{} [m s^-2]", CAR.forces))
+    found = guess(**columns)
+    assert found.imu["gyro_z"] == "w_RS_S_z [rad s^-1] [rad/s]"
+    assert found.imu["accel_x"] == "a_RS_S_x [m s^-2] [m/s^2]"
+    assert found.unused == []
+
+
+def dates(first, ending=""):
+    """Times as text from a first one on, with milliseconds."""
+    stamps = np.datetime64(first, "ms") + np.round(1e3 * TIME).astype("timedelta64[ms]")
+    return [f"{stamp} ".replace("T", " ").strip() + ending for stamp in stamps]
+
+
+def test_a_table_that_was_saved_with_its_index(tmp_path):
+    """Dates in a first column without a name, in a zone."""
+    columns = {"": dates("2020-07-16T12:35:00", "-12:00"), **PLACE}
+    path = write_csv(tmp_path / "a.csv", columns)
+    found = guess_columns(path)
+    assert found.reference["time"] == "col1 [iso8601]"
+    read = read_reference_samples(path, columns=found.reference).columns
+    np.testing.assert_allclose(read["stamp"] - read["stamp"][0], TIME, atol=1e-3)
+    assert read["stamp"][0] == pytest.approx(1594946100.0)
+
+
+def test_dates_as_text(tmp_path):
+    columns = {"loggingTime": dates("2016-08-09T13:09:51"), **CAR.inertial()}
+    path = write_csv(tmp_path / "a.csv", columns)
+    found = guess_columns(path)
+    assert found.imu["time"] == "loggingTime [iso8601]"
+    samples = read_imu_samples(path, columns=found.imu)
+    np.testing.assert_allclose(np.diff(samples.columns["stamp"]), 1.0 / RATE, atol=1e-6)
+
+
+def test_without_a_time_there_is_an_imu_for_an_allan_analysis_only():
+    found = guess(**PLACE, **CAR.inertial())
+    assert found.reference == {}
+    assert sorted(found.imu) == ["accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z"]
+    assert any("Allan" in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize("longitude", [109.0, 0.0])
+def test_a_table_without_names(tmp_path, longitude):
+    columns = {"t": 82799.0 + 1e3 * TIME + 0.2 * np.sin(TIME), **vectors("a{}", CAR.forces)}
+    columns.update(vectors("g{}", CAR.rates))
+    columns.update({f"m{k}": REST + (-5.0, -43.0, 12.0)[k] for k in range(3)})
+    columns.update({"east": longitude + CAR.longitude, "north": CAR.latitude})
+    path = write_csv(tmp_path / "a.csv", columns)
+    path.write_text(path.read_text().split("\n", 1)[1])
+    found = guess_columns(path)
+    assert found.imu["accel_z"] == "col4 [m/s^2]"
+    assert found.imu["gyro_z"] == "col7 [rad/s]"
+    if longitude:
+        fixes = {"latitude": "col12 [deg]", "longitude": "col11 [deg]"}
+        assert found.reference == {"time": "col1 [ms]", **fixes}
+        assert found.unused == ["col8", "col9", "col10"]
+    else:
+        # Below 90 degrees they are not told apart.
+        assert found.reference == {}
+        assert "col11" in found.unused
+
+
+def test_guessed_maps_read_what_is_in_the_file(tmp_path):
+    columns = {
+        "Time (ms)": 1e3 * TIME,
+        "lat": np.radians(CAR.latitude),
+        "lon": np.radians(CAR.longitude),
+        "v": 3.6 * CAR.speed,
+        "cog": AZIMUTH,
+        "yaw": np.degrees(wrapped(CAR.yaw)),
+        **CAR.inertial(gyro=180.0 / np.pi, accel=1.0 / GRAVITY),
+    }
+    path = write_csv(tmp_path / "a.csv", columns)
+    found = guess_columns(path)
+    reference = read_reference_samples(path, columns=found.reference).columns
+    np.testing.assert_allclose(reference["stamp"], TIME, atol=1e-9)
+    np.testing.assert_allclose(reference["latitude"], CAR.latitude, atol=1e-9)
+    np.testing.assert_allclose(reference["speed"], CAR.speed, rtol=1e-9)
+    imu = read_imu_samples(path, columns=found.imu).columns
+    np.testing.assert_allclose(imu["gyro_z"], CAR.rates[:, 2], rtol=1e-9)
+    np.testing.assert_allclose(imu["yaw"], wrapped(CAR.yaw), atol=1e-9)
+    # The package's g is not this file's.
+    np.testing.assert_allclose(imu["accel_z"], CAR.forces[:, 2], rtol=1e-3)
+
+
+def test_the_unit_of_one_angle_is_told_by_its_numbers(tmp_path):
+    columns = {"time": TIME, "swing": np.degrees(wrapped(CAR.yaw))}
+    columns.update(fix(course=AZIMUTH, still=REST))
+    path = write_csv(tmp_path / "a.csv", columns)
+    for column, found in (
+        ("swing", "swing [deg]"),
+        ("course", "course [deg cw from north]"),
+        ("still", "still"),
+        ("nowhere", "nowhere"),
+    ):
+        assert guess_angle(path, column) == found
+
+
+def test_a_long_packed_file_is_read_in_pieces_with_its_quotes_whole(tmp_path):
+    time = 0.01 * np.arange(30000)
+    # It stands at first: its beginning alone tells nothing.
+    moving = np.maximum(time - 150.0, 0.0)
+    yaw = wrapped(10.0 * np.sin(0.3 * moving))
+    rate = np.degrees(3.0 * np.cos(0.3 * moving)) * (moving > 0.0)
+    rows = ["t,raw,yaw,gyro_z"]
+    rows += [
+        f'{t:.2f},"$IMU,{k}\n",{y:.6f},{r:.4f}' for k, (t, y, r) in enumerate(zip(time, yaw, rate))
+    ]
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(("\n".join(rows) + "\n").encode()))
+    found = guess_columns(path)
+    assert found.imu == {"time": "t [s]", "yaw": "yaw [rad]", "gyro_z": "gyro_z [deg/s]"}
+    assert found.unused == ["raw"]
+
+
+def test_a_name_that_a_map_cannot_hold_is_replaced_by_its_place():
+    found = guess(**{"%time": 1e9 * (1.7e9 + TIME)}, **CAR.inertial())
+    assert found.imu["time"] == "col1 [ns]"
+
+
+MIDDLING = vectors("g{}", 0.08 * np.random.default_rng(3).standard_normal((len(TIME), 3)))
+SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
+
+
+@pytest.mark.parametrize(
+    "columns, names",
+    [
+        (given(yaw=0.3 * np.sin(TIME)), "yaw"),
+        # Turns are counted.
+        (given(yaw=CAR.yaw), "yaw"),
+        # A roll of three degrees is no half turn.
+        (
+            given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
+            "roll pitch yaw",
+        ),
+        # It is not where the positions go, sometimes minus one, or they go nowhere.
+        (fix(direction=180.0 + 170.0 * np.sin(5.0 * TIME)), "speed direction"),
+        (fix(course=np.where(TIME < 5.0, -1.0, AZIMUTH)), "speed course"),
+        (given(lat=REST + 48.0, lon=REST + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
+        # Swapped.
+        (given(**PLACE, vn=EAST, ve=NORTH), "ve vn"),
+        # It may be the IMU's.
+        (given(**PLACE, accuracy=REST + 3.0, **CAR.inertial()), "accuracy"),
+        (MIDDLING, "gx gy gz"),
+        # In the Gulf of Guinea.
+        (given(lat=CAR.latitude - 48.0, lon=CAR.longitude - 11.0), "lat lon"),
+        *((CAR.inertial(accel=gravity), "acc_x acc_y acc_z") for gravity in (0.03, 0.5, 3.0)),
+        # It never changes, or is mostly missing.
+        (given(**quaternion(REST), **CAR.inertial()), "qx qy qz qw"),
+        (given(yaw=SPARSE, **CAR.inertial()), "yaw"),
+        # Of either.
+        (pose(yaw=wrapped(CAR.yaw), **CAR.inertial()), "yaw"),
+        # They hardly move.
+        (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=REST), "x y"),
+    ],
+)
+def test_what_cannot_be_told_is_left_out(columns, names):
+    found = guess(t=TIME, **columns)
+    assert set(names.split()) <= set(found.unused)
+    assert found.reasons
+    written = " ".join([*found.reference.values(), *found.imu.values()])
+    assert not any(f"{name} [" in written for name in names.split())
+    # What can be told stays beside it.
+    assert ("gyro_z" in found.imu) == ("gyro_z" in columns)
+    assert ("latitude" in found.reference) == ("lat" in columns and "lat" not in names)
+
+
+def test_a_yaw_that_counts_turns_is_told_by_the_gyroscope_or_its_size():
+    assert np.ptp(CAR.yaw) > 2.0 * np.pi
+    found = guess(t=TIME, yaw=CAR.yaw, **CAR.inertial())
+    assert found.imu["yaw"] == "yaw [rad]"
+    assert found.imu["gyro_z"] == "gyro_z [rad/s]"
+    assert guess(t=TIME, yaw=np.degrees(CAR.yaw)).imu["yaw"] == "yaw [deg]"
+
+
+def test_a_number_that_nobody_measured_changes_nothing():
+    columns = {"t": TIME, **CAR.inertial()}
+    broken = {name: values.copy() for name, values in columns.items()}
+    broken["acc_z"][7], broken["gyro_x"][9] = 1e301, -1e200
+    assert guess(**broken).imu == guess(**columns).imu
+
+
+def test_forces_in_another_unit_than_their_header_says_are_left_out():
+    forces = vectors("acc_{} [g]", CAR.forces)
+    found = guess(t=TIME, gyro_z=CAR.rates[:, 2], **forces)
+    assert found.unused == list(forces)
+    assert sorted(found.imu) == ["gyro_z", "time"]
+
+
+def test_a_count_is_no_time():
+    found = guess(t=np.arange(len(TIME)), **CAR.inertial())
+    assert "time" not in found.imu
+    assert found.unused == ["t"]
+
+
+def test_hours_minutes_and_seconds_are_no_time():
+    face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
+    longer = np.concatenate([face, 120100.0 + TIME])
+    found = guess(time=longer, lat=np.tile(CAR.latitude, 2), lon=np.tile(CAR.longitude, 2))
+    assert found.reference == {}
+
+
+@pytest.mark.parametrize(
+    "names, reference, imu",
+    [
+        (["gt_yaw"], "gt_yaw [rad]", None),
+        # The yaw is the IMU's, so that of the reference is made of its course.
+        (["imu_yaw"], None, "imu_yaw [rad]"),
+        (["yaw", "imu_yaw"], "yaw [rad]", "imu_yaw [rad]"),
+        ([], None, None),
+    ],
+)
+def test_a_yaw_is_of_the_reference_or_of_the_imu_by_its_name(names, reference, imu):
+    yaws = dict.fromkeys(names, wrapped(CAR.yaw))
+    found = guess(t=TIME, **pose(**yaws, **CAR.inertial()))
+    assert (found.reference.pop("yaw", None), found.imu.get("yaw")) == (reference, imu)
+    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
+
+
+def test_positions_without_heading_are_a_reference_if_they_move():
+    found = guess(t=TIME, **pose())
+    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
+    assert any("their course is taken" in reason for reason in found.reasons)
+    found = guess(t=TIME, x=1e-2 * CAR.east / np.ptp(CAR.east), y=REST)
+    assert any("0.01 m only: no reference" in reason for reason in found.reasons)
+
+
+KNOWN = {
+    ("time", "", ""): "time|field.header.stamp|%time",
+    ("time", "", "s"): "Time (s)|header.stamp.secs",
+    ("time", "", "ms"): "millis",
+    ("time", "", "ns"): "timestamp_ns|imu.header.stamp.nsecs",
+    ("latitude", "", "deg"): "LatitudeDeg",
+    ("latitude", "", "e7"): "lat_e7",
+    ("longitude", "", ""): "lng",
+    ("position_error", "", ""): "locationHorizontalAccuracy",
+    ("position_error", "", "mm"): "hAcc [mm]",
+    ("position", "x", "m"): "p_RS_R_x [m]",
+    ("position", "x", ""): "utm_easting",
+    ("position", "y", ""): "pose.pose.position.y",
+    ("quaternion", "w", "1"): "q_RS_w []",
+    ("quaternion", "x", ""): "imu.orientation.x",
+    ("quaternion", "w", ""): "q[0]",
+    ("gyro", "x", "deg/s"): "Gyroscope X (deg/s)",
+    ("gyro", "z", "rad/s"): "gyro_rad[2]",
+    ("gyro", "y", "deg/s"): "gyro_y_deg_s",
+    ("gyro", "x", ""): "rotRateX|angular_velocity.x",
+    ("gyro", "z", ""): "wZ|yawrate",
+    ("accel", "y", "m/s^2"): "accelerometer_m_s2[1]",
+    ("accel", "x", ""): "accelUserX",
+    ("accel", "z", ""): "linear_acceleration.z",
+    ("accel", "x", "g"): "acc_x_g",
+    ("speed", "", "m/s"): "speed_ms",
+    ("speed", "", "km/h"): "speed (km/h)",
+    ("velocity_north", "", "m/s"): "vel_n_m_s",
+    ("velocity_east", "", ""): "VE",
+    ("course", "", "rad"): "cog_rad",
+    ("course", "", "deg"): "Direction (°)",
+    ("heading", "", ""): "true heading",
+    ("yaw", "", ""): "psi",
+    ("sigma_north", "", "m"): "sdn(m)",
+}
+
+
+@pytest.mark.parametrize("said, names", KNOWN.items())
+def test_names_with_their_axes_and_units(said, names):
+    for meaning in map(meaning_of, names.split("|")):
+        assert (meaning.kind, meaning.axis, meaning.unit) == said
+
+
+UNKNOWN = """b_w_RS_S_x [rad s^-1]|gyro_bias_x|mag_x|mag_field.header.stamp.secs|gyro_integral_dt
+angular_velocity_covariance0|accelerometer_timestamp_relative|delta_q_reset[0]|q4|locationHeadingX
+locationHeadingAccuracy|baro_alt_meter|ref_lat|vdop|motionGravityX|acceleration_x [m]|speed [deg]
+Temperature (C)|seq|col3|-0.25|"""
+
+
+@pytest.mark.parametrize("name", UNKNOWN.replace("\n", "|").split("|"))
+def test_names_that_say_something_else_are_not_known(name):
+    assert meaning_of(name) is None
+
+
+def test_columns_of_one_vector_share_their_stem_and_others_do_not():
+    stems = [meaning_of(name).stem for name in ("imu_gyro_x", "imu_gyro_y", "imu_wz")]
+    assert stems[0] == stems[1] != stems[2]
+
+
+def test_where_a_column_comes_from_shows_in_its_name():
+    assert meaning_of("imu.orientation.x").of_imu
+    assert meaning_of("gt_yaw").of_reference
+    plain = meaning_of("yaw")
+    assert not plain.of_imu
+    assert not plain.of_reference
+
+
+@pytest.mark.parametrize(
+    "text, unit", [("m s^-2", "m/s^2"), ("°/s", "deg/s"), ("", "1"), ("G", "g"), ("uT", "")]
+)
+def test_units_in_their_many_spellings(text, unit):
+    assert canonical_unit(text) == unit

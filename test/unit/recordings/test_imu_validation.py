@@ -1,0 +1,154 @@
+"""How far an IMU is from the truth, axis by axis, and limits to it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.commands.validate_imu import (
+    JudgedLimit,
+    Limit,
+    judge_limits,
+    read_limits,
+    validate_imu,
+    validation_figure,
+)
+from imu_simulation_framework.core.columns import IMU_RECORD
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return isf.simulate_imu(isf.rounds(3.0, radius=2.0), "ideal")
+
+
+def test_errors_are_truth_minus_imu_with_their_own_statistics(truth):
+    random = np.random.default_rng(1)
+    wrong = random.normal(0.0, 0.01, truth.shape) + np.arange(9) * 0.1
+    validation = validate_imu(truth - wrong, truth)
+    for name, column in zip(IMU_RECORD, wrong.T):
+        quantity = {"g": "rate", "a": "force"}.get(name[0], "orientation")
+        one = validation.axis(quantity, name if quantity == "orientation" else name[-1])
+        statistics = one.statistics
+        np.testing.assert_allclose(one.error, column, atol=1e-9)
+        assert statistics.mean == pytest.approx(column.mean())
+        assert statistics.standard_deviation == pytest.approx(column.std())
+        assert statistics.maximum_absolute == pytest.approx(np.abs(column).max())
+        # White noise: its deviation at one sample is its standard deviation, and falls by sqrt(10).
+        assert one.allan_deviation[0] == pytest.approx(0.01, rel=0.1)
+        assert one.value("allan_deviation", one.tau[0] * 10) == pytest.approx(
+            0.01 / np.sqrt(10), rel=0.2
+        )
+    lengths = np.linalg.norm(wrong[:, 3:6], axis=1)
+    assert validation.axis("rate", "norm").statistics.mean == pytest.approx(lengths.mean())
+
+
+def test_an_angle_across_half_a_turn_is_no_error(truth):
+    turned = truth.copy()
+    turned["yaw"] = (truth["yaw"] + 2.0 * np.pi) % (2.0 * np.pi) - np.pi + np.pi
+    yaw = validate_imu(turned, truth).axis("orientation", "yaw")
+    assert yaw.statistics.maximum_absolute < 1e-9
+
+
+def test_the_truth_is_interpolated_and_not_across_gaps(truth):
+    imu = truth.iloc[:3000].copy()
+    imu.index = imu.index + 0.003
+    coarse = pd.concat([truth.iloc[100:1000], truth.iloc[1500:2500]])
+    validation = validate_imu(imu, coarse)
+    assert len(validation.time) == 899 + 999
+    assert "1102 of 3000 samples are outside of the truth or in a gap" in validation.remarks[1]
+    assert "the truth was interpolated" in validation.remarks[2]
+
+
+def test_two_missing_samples_of_the_truth_are_bridged_and_four_are_not(truth):
+    imu = truth.iloc[100:900].copy()
+    imu.index = imu.index + 0.003
+    for missing, left_out in ((1, 0), (4, 5)):
+        holed = truth.drop(index=truth.index[500 : 500 + missing])
+        assert len(validate_imu(imu, holed).time) == 800 - left_out
+
+
+def test_clocks_are_put_together_by_the_yaw_rates_if_asked(truth):
+    slow = isf.simulate_imu(isf.read_drive("a"), "ideal").iloc[:6000]
+    late = slow.copy()
+    late.index = late.index + 0.15
+    validation = validate_imu(late, slow, align=True)
+    assert validation.shift == pytest.approx(0.15, abs=0.005)
+    assert "the IMU is 0.15" in validation.remarks[0]
+    # A circle's yaw rate does not tell.
+    assert "times were not aligned" in validate_imu(truth, truth, align=True).remarks[0]
+    with pytest.raises(RecordingError, match="no yaw to align"):
+        validate_imu(truth.drop(columns="yaw"), truth, align=True)
+
+
+def test_what_one_of_the_two_lacks_is_told_and_has_no_length(truth):
+    validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
+    compared = [(one.quantity, one.axis) for one in validation.axes]
+    assert compared == [("rate", "z"), ("orientation", "yaw")]
+    assert "not compared, as one of the two has none: gyro_x" in validation.remarks[-1]
+
+
+def test_where_roll_and_yaw_turn_into_each_other_is_told(truth):
+    tumbled = truth.copy()
+    tumbled["pitch"] = 1.5 * np.sin(0.5 * truth.index.to_numpy())
+    remarks = validate_imu(tumbled, tumbled).remarks
+    assert any("the truth pitches by up to 86 deg" in remark for remark in remarks)
+    assert not any("pitches" in remark for remark in validate_imu(truth, truth).remarks)
+
+
+def test_what_cannot_be_compared_is_refused(truth):
+    with pytest.raises(RecordingError, match="in common: the IMU has yaw, the truth gyro_z"):
+        validate_imu(truth[["yaw"]], truth[["gyro_z"]])
+    later = truth.copy()
+    later.index = later.index + 1000.0
+    with pytest.raises(RecordingError, match="only 0 samples of the IMU are where the truth is"):
+        validate_imu(later, truth)
+    with pytest.raises(RecordingError, match="less than two samples"):
+        validate_imu(truth.iloc[:1], truth)
+
+
+def test_limits_are_judged(truth):
+    wrong = truth.copy()
+    wrong["gyro_z"] -= 0.002
+    validation = validate_imu(wrong, truth)
+    rate = {"z": {"mean": 0.0019}, "norm": {"mean": 0.0021}}
+    judged = judge_limits(validation, read_limits({"rate": rate, "force": {"x": {"rms": 1}}}))
+    assert [one.passed for one in judged] == [False, True, True]
+    assert judged[0].limit.name == "rate z mean"
+    allan = read_limits({"rate": {"z": {"allan_deviation": {1: 1e-3, 2.5: 1e-9}}}})
+    assert [one.limit.tau for one in judge_limits(validation, allan)] == [1.0, 2.5]
+    with pytest.raises(RecordingError, match="not known at 1000 s"):
+        judge_limits(validation, [Limit("rate", "z", "allan_deviation", 1.0, 1000.0)])
+    with pytest.raises(RecordingError, match="rate x could not be compared"):
+        judge_limits(validate_imu(wrong, truth[["gyro_z"]]), [Limit("rate", "x", "mean", 1.0)])
+
+
+def test_what_is_no_number_does_not_pass():
+    assert not JudgedLimit(Limit("rate", "z", "mean", 1.0), float("nan")).passed
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "the limits is None, expected keys"),
+        ({}, "there are no limits"),
+        ({"speed": {}}, "'speed' is no quantity; there are rate, force, orientation"),
+        ({"rate": {"yaw": {"mean": 1}}}, "'yaw' is no axis of rate; there are x, y, z, norm"),
+        ({"rate": {"x": {"median": 1}}}, "'median' is no statistic of rate.x"),
+        ({"rate": {"x": {"mean": -1}}}, "rate.x.mean is -1, expected a number above zero"),
+        ({"rate": {"x": {"mean": "much"}}}, "rate.x.mean is 'much'"),
+        ({"rate": {"x": {"mean": float("nan")}}}, "rate.x.mean is nan"),
+        ({"rate": {"x": {"allan_deviation": 1}}}, "rate.x.allan_deviation is 1, expected keys"),
+        ({"rate": {"x": {"allan_deviation": {"a": 1}}}}, "an averaging time of"),
+        ({"rate": [1]}, "rate is [1], expected keys"),
+    ],
+)
+def test_limits_that_are_none_are_refused(content, words):
+    with pytest.raises(ConfigurationError) as refused:
+        read_limits(content)
+    assert words in str(refused.value)
+
+
+def test_the_figure_has_a_row_for_each_quantity(truth):
+    assert len(validation_figure(validate_imu(truth, truth)).panels) == 6
+    assert len(validation_figure(validate_imu(truth, truth[["gyro_z"]])).panels) == 2

@@ -1,0 +1,324 @@
+"""Whether a recording can be what it seems to be: faults that were planted are found and named."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drive_recordings import drive as made_drive
+from planted_faults import PLANTED, constant, frozen, scaled, shifted, with_columns, with_yaw
+
+from imu_simulation_framework.core import files
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge, thinned
+from imu_simulation_framework.recordings.bundled_drives import ensure_drive
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
+
+DURATION = {"a": 110.0, "d": 300.0}
+"""Rounds [s] of the bundled drives that have everything in them: bends; straights and turns."""
+
+
+@pytest.fixture(scope="module", params=DURATION)
+def any_drive(request):
+    return beginning_of(request.param)
+
+
+@pytest.fixture(scope="module")
+def drive():
+    return beginning_of("a")
+
+
+def beginning_of(name):
+    """Samples of a bundled drive's first rounds, orientations as quaternions."""
+    reference, imu = ensure_drive(name, files.drive_folder())
+    return (
+        _beginning(read_reference_samples(reference), DURATION[name]),
+        thinned(_beginning(read_imu_samples(imu), DURATION[name])),
+    )
+
+
+def _beginning(samples, duration):
+    return part(samples, elapsed(samples) < duration)
+
+
+def part(samples, kept):
+    columns = {name: values[kept] for name, values in samples.columns.items()}
+    return replace(samples, columns=columns, places=samples.places[kept])
+
+
+def elapsed(samples):
+    return samples.columns["stamp"] - samples.columns["stamp"][0]
+
+
+def check(reference, imu, reference_changes=None, imu_changes=None, offset=0.0):
+    result = RecordingCheck()
+    conventions = ReferenceConventions(**(reference_changes or {}))
+    of_imu = ImuConventions(**(imu_changes or {}))
+    judge(result, Interpretation(reference, imu, conventions, of_imu, (0.0, offset)))
+    return result
+
+
+def at_rest(reference):
+    """Odometry at rest stays the same to the last bit, for as long as it takes."""
+    return constant(reference, ("x", "y", *QUATERNION), (1.0, 2.0, 0.0, 0.0, 0.0, 1.0))
+
+
+def names(result):
+    return [finding.fault for finding in result.findings]
+
+
+def test_a_good_recording_gives_no_false_alarm(any_drive):
+    assert names(check(*any_drive)) == []
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_planted_fault_is_named_and_its_settings_mend_it(any_drive, planted):
+    plant, fault = PLANTED[planted]
+    samples = plant(*any_drive)
+    result = check(*samples)
+    (finding,) = [finding for finding in result.findings if fault in finding.fault]
+    assert finding.evidence
+    # Others may go with it, but no grave one that a person could take for the cause.
+    assert all(other is finding for other in result.grave)
+    if finding.settings:
+        again = check(*samples, *_changes(finding.settings))
+        assert not [name for name in names(again) if name in finding.fault.split(" or ")]
+        assert not again.grave
+
+
+def _changes(settings):
+    changes = {"reference": {}, "imu_recording": {}}
+    offset = 0.0
+    for section, key, value in settings:
+        if key == "time_offset":
+            offset = float(value)
+        elif key.startswith("mounting_"):
+            changes[section][key] = float(value)
+        else:
+            changes[section][key] = {"true": True, "false": False}.get(value, value)
+    return changes["reference"], changes["imu_recording"], offset
+
+
+def test_a_shifted_clock_is_measured(drive):
+    reference, imu = drive
+    for seconds in (0.5, -3.0):
+        (finding,) = check(reference, shifted(imu, seconds)).findings
+        ((section, key, value),) = finding.settings
+        # A tenth of the grid that turns are compared on.
+        assert abs(float(value) + seconds) < 0.02
+        assert finding.grave == (abs(seconds) > 1.0)
+
+
+def test_a_clock_of_another_epoch_is_found_by_the_turns(drive):
+    (finding,) = check(drive[0], shifted(drive[1], -1e6)).findings
+    ((section, key, value),) = finding.settings
+    assert abs(float(value) - 1e6) < 0.15
+
+
+def test_at_rest_nothing_is_named(drive):
+    reference, imu = drive
+    generator = np.random.default_rng(1)
+    imu = constant(imu, QUATERNION, (0.0, 0.0, 0.0, 1.0))
+    rates = {name: 0.01 + 0.003 * generator.normal(size=len(imu)) for name in GYRO}
+    assert names(check(at_rest(reference), with_columns(imu, **rates))) == []
+
+
+def test_an_imu_without_orientation_is_judged_by_its_gyroscope(drive):
+    reference, imu = drive
+    bare = without(imu, *QUATERNION)
+    assert names(check(reference, bare)) == []
+    result = check(reference, scaled(bare, GYRO, 180.0 / np.pi))
+    assert names(result) == [faults.DEGREES]
+    # The orientation is made of it.
+    assert result.grave
+
+
+def test_a_reference_alone_has_nothing_to_be_compared_with(drive):
+    assert names(check(drive[0], None)) == []
+
+
+def without(samples, *left_out):
+    columns = {n: values for n, values in samples.columns.items() if n not in left_out}
+    return replace(samples, columns=columns)
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        ("gyro_y",),
+        ("gyro_x",),
+        ("gyro_x", "gyro_y"),
+        GYRO,
+        ("accel_x",),
+        ACCEL,
+        QUATERNION,
+        (*QUATERNION, *ACCEL),
+        (*GYRO, *ACCEL),
+    ],
+)
+def test_an_imu_that_lacks_something_is_judged_by_the_rest(left_out):
+    reference, imu = made_drive()
+    if left_out == (*GYRO, *ACCEL):
+        # With another's noise it is an orientation sensor and no copy of the reference.
+        imu = with_yaw(imu, lambda yaw: yaw + 1e-3 * np.sin(elapsed(imu)))
+    assert names(check(reference, without(imu, *left_out))) == []
+    if "gyro_z" not in left_out:
+        mirrored = scaled(without(imu, *left_out), ("gyro_z",), -1.0)
+        assert names(check(reference, mirrored)) != []
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_number_that_no_gyroscope_says_in_a_dropped_sample_is_no_fault():
+    reference, imu = made_drive()
+    rate, acceleration = imu.columns["gyro_z"].copy(), imu.columns["accel_x"].copy()
+    rate[496], acceleration[496] = -1.8e307, np.nan
+    assert names(check(reference, with_columns(imu, gyro_z=rate, accel_x=acceleration))) == []
+
+
+@pytest.mark.parametrize("seconds", [1.0, 12.0, 40.0])
+def test_an_imu_much_shorter_than_the_reference(seconds):
+    reference, imu = made_drive()
+    assert names(check(reference, part(imu, elapsed(imu) < seconds))) == []
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_gap_is_no_fault(which):
+    samples = list(made_drive())
+    times = elapsed(samples[which])
+    samples[which] = part(samples[which], (times < 30.0) | (times > 50.0))
+    assert names(check(*samples)) == []
+
+
+def test_lost_samples_are_no_fault():
+    reference, imu = made_drive()
+    kept = np.random.default_rng(1).random(len(imu)) > 0.3
+    assert names(check(reference, part(imu, kept))) == []
+
+
+def test_a_drifting_imu_on_a_robot_at_rest_is_no_fault():
+    reference, imu = made_drive()
+    still = at_rest(reference)
+    drift = np.radians(1.0)
+    generator = np.random.default_rng(1)
+    imu = with_columns(imu, gyro_z=drift + 0.003 * generator.standard_normal(len(imu)))
+    imu = with_yaw(imu, lambda _: drift * elapsed(imu))
+    assert names(check(still, imu)) == []
+    assert names(check(still, without(imu, *QUATERNION))) == []
+
+
+def test_a_reference_that_never_moves_while_the_imu_turns():
+    reference, imu = made_drive()
+    result = check(at_rest(reference), imu)
+    assert names(result) == [faults.DROPPED_AXIS]
+    assert result.grave
+
+
+def round_and_round(imu_sense):
+    reference, imu = made_drive()
+    rate = np.radians(20.0)
+    turned = with_yaw(reference, lambda _: rate * elapsed(reference))
+    yaw = rate * elapsed(reference)
+    turned = with_columns(turned, x=2.0 * np.sin(yaw), y=-2.0 * np.cos(yaw))
+    imu = with_yaw(imu, lambda _: imu_sense * rate * elapsed(imu))
+    generator = np.random.default_rng(1)
+    imu = with_columns(imu, gyro_z=rate + 0.003 * generator.standard_normal(len(imu)))
+    return check(turned, imu)
+
+
+def test_what_an_alternative_leaves_is_not_read_again():
+    interpretation = Interpretation(*made_drive(), ReferenceConventions(), ImuConventions())
+    interpretation.observe()
+    seen = set()
+    for alternative in interpretation.alternatives():
+        other = alternative.observe.__self__
+        changed = alternative.settings[0][0] if alternative.settings else ""
+        seen.add(changed)
+        for section, table in (("reference", "reference_poses"), ("imu_recording", "imu_record")):
+            if changed in ("reference", "imu_recording"):
+                same = getattr(other, table) is getattr(interpretation, table)
+                assert same is (changed != section)
+    assert {"imu_recording", "reference"} <= seen
+
+
+def test_a_circle_at_a_steady_rate_shows_which_way_it_goes():
+    # Its IMU has no error at all.
+    assert names(round_and_round(1.0)) == [faults.NOT_INDEPENDENT]
+    result = round_and_round(-1.0)
+    assert faults.MIRRORED_YAW in result.grave[0].fault
+
+
+def test_a_gyroscope_that_fails_alone_is_told_but_costs_no_answer():
+    reference, imu = made_drive()
+    generator = np.random.default_rng(1)
+    for broken in (
+        constant(imu, ("gyro_z",), (0.0,)),
+        with_columns(imu, gyro_z=0.001 * generator.standard_normal(len(imu))),
+        with_columns(imu, gyro_x=imu.columns["gyro_z"], gyro_z=imu.columns["gyro_x"]),
+    ):
+        result = check(reference, broken)
+        assert names(result)
+        assert not result.grave
+        # Without an orientation the yaw would be made of it.
+        assert check(reference, without(broken, *QUATERNION)).grave
+
+
+def test_a_reference_frozen_while_the_robot_turns_is_found_beside_a_drift():
+    reference, imu = made_drive()
+    result = check(frozen(reference, ("x", "y", *QUATERNION)), imu)
+    assert names(result) == [faults.FROZEN]
+    assert "from 30.0 s on" in result.findings[0].evidence
+
+
+def test_a_file_of_poses_is_no_imu_for_itself():
+    reference, _ = made_drive()
+    result = check(reference, without(reference, "x", "y"))
+    assert names(result) == [faults.SAME_YAW]
+    assert result.grave
+    # An orientation of its own is one, however good; if it is too good, that is said.
+    other = with_yaw(reference, lambda yaw: yaw + 1e-6 * np.sin(elapsed(reference)))
+    result = check(reference, without(other, "x", "y"))
+    assert names(result) == [faults.NOT_INDEPENDENT]
+    assert not result.grave
+
+
+def test_a_heading_of_antennas_is_not_the_course():
+    reference, imu = made_drive()
+    interpretation = Interpretation(
+        reference, imu, ReferenceConventions(), ImuConventions(), fixes=object()
+    )
+    assert not interpretation.course_is_yaw
+    yaw = without(with_columns(reference, yaw=elapsed(reference)), *QUATERNION)
+    assert not replace(interpretation, reference=yaw).course_is_yaw
+    assert replace(interpretation, reference=without(reference, *QUATERNION)).course_is_yaw
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0, 180.0 / np.pi])
+def test_a_quaternion_of_another_angle_than_the_yaw_is_named(factor):
+    """sin(yaw) in place of sin(yaw / 2), or of degrees."""
+    reference, imu = made_drive()
+    wrong = with_yaw(imu, lambda yaw: factor * np.unwrap(yaw))
+    result = check(reference, wrong)
+    assert names(result) == [faults.SCALE]
+    assert result.findings[0].grave
+    assert "the IMU's yaw turns" in result.findings[0].evidence
+    assert "fused" in result.findings[0].sentence()
+
+
+def test_a_yaw_that_follows_slowly_and_gets_there_is_an_error_to_be_measured():
+    """As of an IMU that trusts its magnetometer more than its gyroscope: amplitudes shrink."""
+    reference, imu = made_drive()
+    times = elapsed(imu)
+
+    def slow(yaw):
+        # All that changes is nearly halved, but for the turn from beginning to end.
+        yaw = np.unwrap(yaw)
+        steady = yaw[0] + (yaw[-1] - yaw[0]) * times / times[-1]
+        return steady + 0.55 * (yaw - steady)
+
+    assert names(check(reference, with_yaw(imu, slow))) == []
+
+
+def test_a_yaw_that_is_a_little_off_in_scale_is_an_error_to_be_measured():
+    reference, imu = made_drive()
+    assert names(check(reference, with_yaw(imu, lambda yaw: 1.2 * np.unwrap(yaw)))) == []

@@ -1,0 +1,40 @@
+"""Made-up drives and ensembles, as the pages of identifications and ensembles take them."""
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.heading.figures import ShownEnsemble
+from imu_simulation_framework.heading.judgement import curve_statistics
+from imu_simulation_framework.heading.page import FittedDrive
+
+PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
+
+
+def fitted_drive(name, count=400, seed=1, known=None):
+    """A rate bias and a random walk, with white innovations; unknown after some samples."""
+    generator = np.random.default_rng(seed)
+    time = pd.Index(np.arange(float(count)), name="time")
+    bias, walk = 1e-4 * time.to_numpy(), np.cumsum(generator.normal(size=count)) * 1e-3
+    parts = pd.DataFrame(
+        {"error": bias + walk, "rate bias": bias, "angle random walk": walk}, index=time
+    )
+    normalised = generator.normal(size=count)
+    if known is not None:
+        normalised[known:] = np.nan
+        parts.loc[known:, "error"] = np.nan
+    return FittedDrive(name, parts, normalised)
+
+
+def drawn_errors(runs=800):
+    """Times (300,) [s] and random walks (runs, 300) [rad]."""
+    generator = np.random.default_rng(1)
+    return np.arange(0.0, 300.0), np.cumsum(generator.normal(size=(runs, 300)), axis=1) * 1e-3
+
+
+def shown_ensemble(time, errors):
+    """The same as few numbers."""
+    quantiles = dict(zip(PROBABILITIES, np.quantile(errors, PROBABILITIES, axis=0)))
+    return ShownEnsemble(
+        len(errors), time, quantiles, curve_statistics(time, errors), np.array([0.01, 0.1]),
+        np.array([1.0, 0.1]), time, errors[:5],
+    )  # fmt: skip

@@ -1,0 +1,174 @@
+"""Described figures are what plotly and matplotlib take, light, and in the package's styles."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects
+import pytest
+
+from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.drive.figures import ShownError, paths, yaw_error_spectra, yaw_errors
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report.charts import POINTS, chart
+from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.report.figure import Figure
+
+ENDS = [0.0, 1.0]
+
+
+def every_kind():
+    time = np.linspace(0.0, 10.0, 50)
+    figure = Figure().panel("error [deg]", "lines", limits=(-1.0, 1.0))
+    figure.band(time, -time, time, colours.REAL, 0.2, "band")
+    figure.line(time, np.sin(time), style.SIMULATED, "line").zero()
+    figure.level(0.5, style.ZERO, "level").mark(5.0, style.ZERO, "mark", "i")
+    figure.span(1.0, 2.0, colours.SHADE, 0.1, "span")
+    figure.panel("share [%]", x="time [s]")
+    figure.stack(time, {"a": time, "b": 10.0 - time}, {"a": ("#0b2a5b", ""), "b": ("#e07a10", "/")})
+    figure.panel("y [m]", x="x [m]", equal=True)
+    figure.path(np.cos(time), np.sin(time), style.REFERENCE, "path")
+    figure.points([0.0], [1.0], colours.SENSOR, "point").text(0.0, 1.0, "beside", colours.SENSOR)
+    figure.coloured(time, np.cos(time), np.sin(time), time, "coloured", "value")
+    figure.arrows([[0.0], [1.0]], [[0.0], [1.0]], colours.DIRECTION, "arrow")
+    figure.panel("number", x="value").bars([0.0, 1.0, 2.0], [3, 4], colours.REAL, "bars")
+    figure.line(ENDS, [1.0, 2.0], style.raw(style.REAL), "both", dots=True)
+    return figure.panel("nothing", x="x", ticks=ENDS).words("why")
+
+
+def test_every_kind_is_what_plotly_takes():
+    figure = chart(every_kind())
+    # It refuses unknown names and values.
+    taken = plotly.graph_objects.Figure(figure).to_dict()
+    assert len(taken["data"]) == len(figure["data"]) == 10
+    json.dumps(figure, allow_nan=False)
+
+
+def test_every_kind_is_drawn_and_named_once():
+    drawn = drawing(every_kind(), "footer")
+    assert picture(drawn).startswith(b"\x89PNG")
+    (legend,) = drawn.legends
+    names = " ".join(sorted(text.get_text() for text in legend.get_texts()))
+    assert names == "a arrow b band bars both level line mark path point span"
+
+
+def test_a_page_leaves_out_what_only_matplotlib_draws():
+    figure = Figure().panel("a").line(ENDS, ENDS, style.REAL).panel("b", draw=lambda axis: None)
+    assert "yaxis2" not in chart(figure)["layout"]
+    assert len(drawing(figure).axes) == 2
+
+
+def test_panels_stand_one_above_the_other():
+    layout = chart(every_kind())["layout"]
+    places = [layout[f"yaxis{number}"]["domain"] for number in ("", 2, 3, 4, 5)]
+    assert places[0][1] == pytest.approx(1.0)
+    assert places[-1][0] == pytest.approx(0.0, abs=1e-12)
+    for above, below in zip(places, places[1:]):
+        assert above[1] > above[0] > below[1]
+
+
+def test_panels_share_their_axis_unless_they_have_their_own():
+    figure = Figure(x="time [s]").panel("a").panel("b").panel("c", x="own")
+    layout = chart(figure)["layout"]
+    assert layout["xaxis2"]["matches"] == "x" and layout["xaxis2"]["title"]["text"] == "time [s]"
+    assert "matches" not in layout["xaxis3"]
+    first, second, own = drawing(figure).axes
+    assert first.get_shared_x_axes().joined(first, second)
+    assert (second.get_xlabel(), own.get_xlabel()) == ("time [s]", "own")
+
+
+def test_steps_that_grow_along_a_logarithmic_axis_are_no_gaps():
+    frequency = np.geomspace(1e-3, 50.0, 180)
+    frequency[:20] = np.arange(1, 21) * 1e-3
+    frequency.sort()
+    figure = Figure().panel("density", log="xy").line(frequency, 1.0 / frequency, style.REAL)
+    (trace,) = chart(figure)["data"]
+    assert None not in trace["y"] and len(trace["y"]) == 180
+    assert np.isfinite(drawing(figure).axes[0].lines[0].get_ydata()).all()
+
+
+def test_long_lines_are_thinned_and_keep_their_peaks():
+    time = np.arange(200_000) / 100.0
+    values = np.sin(time)
+    values[123_456] = 50.0
+    (trace,) = chart(Figure().panel("y").line(time, values, style.REAL))["data"]
+    assert len(trace["x"]) <= POINTS + 2
+    assert max(trace["y"]) == 50.0
+    assert len(json.dumps(trace)) < 60_000
+
+
+def test_a_path_that_goes_round_and_round_is_light():
+    angle = np.linspace(0.0, 2000.0, 200_000)
+    figure = Figure().panel("y").path(np.cos(angle), np.sin(angle), style.REAL)
+    assert len(chart(figure)["data"][0]["x"]) <= 2 * POINTS
+
+
+def test_a_gap_is_a_gap():
+    time = np.concatenate([np.arange(0.0, 5.0, 0.1), np.arange(50.0, 55.0, 0.1)])
+    assert None in chart(Figure().panel("y").line(time, time, style.REAL))["data"][0]["y"]
+
+
+@pytest.mark.parametrize("reach, ticks", [(20.0, "D2"), (1e4, 1), (1e12, 2)])
+def test_a_logarithmic_axis_has_some_numbers_but_not_too_many(reach, ticks):
+    figure = Figure().panel("y", log="xy").line([1.0, 10.0, 10.5], [0.0, 1.0, reach], style.REAL)
+    layout = chart(figure)["layout"]
+    assert (layout["yaxis"]["dtick"], layout["xaxis"]["dtick"]) == (ticks, "D2")
+
+
+def test_dashes_are_those_of_the_printed_figures():
+    figure = Figure().panel("y").line(ENDS, ENDS, style.SIMULATED).line(ENDS, ENDS, style.REAL)
+    dashed, solid = (trace["line"] for trace in chart(figure)["data"])
+    assert dashed["color"] == colours.SIMULATED
+    long, short = (float(part[:-2]) for part in dashed["dash"].split(","))
+    assert long > 2.0 * short > 0.0
+    assert "dash" not in solid
+
+
+def test_a_name_stands_in_the_legend_once():
+    figure = Figure().panel("a").line(ENDS, ENDS, style.REAL, "same")
+    figure.panel("b").line(ENDS, ENDS, style.REAL, "same")
+    assert [trace["showlegend"] for trace in chart(figure)["data"]] == [True, False]
+
+
+def shown(drive, name, recorded, seed):
+    time = pd.Index(np.arange(0.0, 200.0, 0.1), name="time")
+    walk = np.cumsum(np.random.default_rng(seed).normal(size=len(time))) * 1e-3
+    reference = pd.Series(np.zeros(len(time)), index=time)
+    compared = compare_yaw(pd.Series(-walk, index=time), reference, ComparisonSettings())
+    return ShownError(drive, name, recorded, compared)
+
+
+@pytest.fixture(scope="module")
+def errors():
+    return [
+        shown("A", "recorded", True, 1),
+        shown("A", "run 1", False, 2),
+        shown("A", "run 2", False, 3),
+        shown("B", "recorded", True, 4),
+    ]
+
+
+def test_each_drive_has_a_panel_unless_it_has_one_line_only(errors):
+    assert [panel.title for panel in yaw_errors(errors, 5.19).panels] == ["A", "B"]
+    assert len(yaw_errors([errors[0], errors[3]], 5.19).panels) == 1
+    assert len(yaw_error_spectra(errors).panels) == 2
+
+
+def test_a_spectrum_ends_where_it_is_asked_to(errors):
+    figure = chart(yaw_error_spectra(errors, highest=0.1))
+    assert all(max(trace["x"]) <= 0.1 for trace in figure["data"])
+
+
+def test_what_has_no_spectrum_is_said():
+    still = shown("A", "recorded", True, 1)
+    still.comparison.error_spectrum.density[:] = 0.0
+    figure = yaw_error_spectra([still])
+    assert figure.empty and "too few" in figure.nothing
+
+
+def test_each_path_has_its_ends():
+    table = pd.DataFrame({"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 0.0]})
+    traces = chart(paths({"A": table, "B": table + 1.0}))["data"]
+    points = [(trace["x"], trace["y"]) for trace in traces if trace["name"] == "end"]
+    assert points == [([2.0], [0.0]), ([3.0], [1.0])]

@@ -1,0 +1,110 @@
+"""What the recorder does when it is told to end while it gets ready; the rest: test/experiment."""
+
+import struct
+import threading
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+import rospy
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.session.recording import MessageSession
+from imu_simulation_framework.msg import ReferenceTrajectory
+from imu_simulation_framework.ros1 import participant
+from imu_simulation_framework.ros1.nodes import experiment_recorder
+from imu_simulation_framework.ros1.nodes.experiment_recorder import ExperimentRecorder
+from imu_simulation_framework.srv import StartStopTimeRequest
+
+
+@dataclass
+class FakeSubscriber:
+    resolved_name: str
+    connections: int
+
+    def get_num_connections(self):
+        return self.connections
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    """A recorder as a start request finds it, without a ROS master."""
+    recorder = ExperimentRecorder.__new__(ExperimentRecorder)
+    recorder.folder = ResultFolder(tmp_path, "20260101-000000")
+    recorder.reference_trajectory = lambda: ReferenceTrajectory(time=[0.0, 1.0])
+    recorder.failure = ""
+    recorder._lock = threading.Lock()
+    recorder._ended, recorder._awake = threading.Event(), threading.Event()
+    recorder._static = FakeSubscriber("/tf_static", 1)
+    recorder._bag, recorder._session, recorder._received = None, MessageSession(0.05), 0
+    return recorder
+
+
+def test_a_recorder_that_ends_begins_no_bag(recorder):
+    before = sorted(recorder.folder.folder.iterdir())
+    recorder.interrupt()
+    recorder.close()
+    with pytest.raises(FrameworkError, match="ended before it was ready"):
+        recorder.prepare(0.0, 1.0)
+    assert sorted(recorder.folder.folder.iterdir()) == before
+
+
+def test_without_robot_state_publisher_there_is_a_bag_and_a_warning(recorder, monkeypatch):
+    warned = []
+    monkeypatch.setattr(experiment_recorder, "STATIC_TIMEOUT", 0.05)
+    monkeypatch.setattr(experiment_recorder.rospy, "logwarn", lambda *words: warned.append(words))
+    recorder._static.connections = 0
+    recorder.prepare(0.0, 1.0)
+    recorder.close()
+    assert "robot_state_publisher to publish /tf_static after 0.05 s" in str(warned[0])
+
+
+def test_only_the_topics_that_nobody_publishes_are_named(recorder):
+    prefix, recorder.folder = recorder.folder.prefix_path, None
+    recorder.inputs = (FakeSubscriber("/clock", 1), FakeSubscriber("/imu/data", 0))
+    recorder.configuration = SimpleNamespace(simulation=SimpleNamespace(startup_timeout=0.05))
+    begin, end = rospy.Time(0), rospy.Time(1)
+    answer = recorder._on_start(StartStopTimeRequest(file_prefix=prefix, start=begin, stop=end))
+    assert answer.message == (
+        "experiment_recorder: gave up waiting for publishers of /imu/data after 0.05 s"
+    )
+    assert not answer.success
+    # Its first start has given it a folder.
+    answer = recorder._on_start(StartStopTimeRequest(file_prefix=prefix, start=begin, stop=end))
+    assert "an experiment is running already" in answer.message
+
+
+def clock(seconds):
+    message = rospy.AnyMsg()
+    message._buff = struct.pack("<II", seconds, 0)
+    message._connection_header = {"type": "rosgraph_msgs/Clock"}
+    return message
+
+
+def test_what_comes_after_the_drive_keeps_nobody_waiting(recorder):
+    # In Gazebo time goes on: silence would never come.
+    recorder._session.ends_after(10.0)
+    recorder._session.take_error(0, 0.0)
+    for seconds in range(12):
+        recorder._on_message(topics.CLOCK, clock(seconds))
+    received = recorder._received
+    assert received == 11
+    for seconds in range(12, 100):
+        recorder._on_message(topics.CLOCK, clock(seconds))
+    assert recorder._received == received
+
+
+def test_a_bag_that_lacks_the_last_messages_is_said(recorder, monkeypatch):
+    monkeypatch.setattr(participant, "LAST_MESSAGES_TIMEOUT", 0.1)
+    recorder._session.ends_after(10.0)
+    recorder._session.take_error(0, 0.0)
+    recorder._session.take(topics.TRAJECTORY_ERROR, 10 * NANOSECONDS, "last")
+    recorder._session.take(topics.YAW_SIMULATED, 3 * NANOSECONDS, "early")
+    recorder._path = "experiment.bag"
+    answer = recorder._on_stop(None)
+    assert not answer.success
+    lacks = "experiment.bag is saved, but lacks the last messages on imu_yaw/simulated"
+    assert lacks in answer.message

@@ -1,0 +1,381 @@
+"""What run_experiment.py makes of arguments and machine, up to where nodes would start."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import roslaunch
+import rospkg
+
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.core.files import package_share, urdf_path
+from imu_simulation_framework.ros1.launching import launcher
+from imu_simulation_framework.ros1.launching.launcher import (
+    GAZEBO_PACKAGES,
+    GAZEBO_PLUGIN,
+    HECTOR_PACKAGE,
+    argument_help,
+    check_arguments,
+    check_environment,
+    check_installation,
+    experiment_parameters,
+    load_launch_file,
+)
+from imu_simulation_framework.ros1.node import node_configuration
+
+LAUNCH_FILE = str(package_share() / "launch" / "experiment.launch")
+ODD_NAMES = [
+    "it's.bag",
+    'say "yes".bag',
+    "back\\slash.bag",
+    "two  blanks.bag",
+    "{braces}.bag",
+    "$(find rospy).bag",
+    "$(nothing).bag",
+    "${1 + 1}.bag",
+    "$(eval 1 + 1)",
+    "<&>.bag",
+    "1e3",
+    "true",
+]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """What the installed package has: roslaunch finds it, and xacro."""
+    packages = [str(package_share()), os.environ.get("ROS_PACKAGE_PATH", "")]
+    monkeypatch.setenv("ROS_PACKAGE_PATH", os.pathsep.join(filter(None, packages)))
+    programs = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    monkeypatch.setenv("PATH", os.pathsep.join(programs))
+    monkeypatch.setenv("ROS_MASTER_URI", "http://localhost:11311")
+    monkeypatch.setenv("ROS_IP", "127.0.0.1")
+    for name in ("ROS_HOSTNAME", "ROS_NAMESPACE", "ROS_IPV6"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def loaded(*arguments):
+    """Values of the parameters that experiment.launch sets, by name below /experiment/."""
+    config = load_launch_file(LAUNCH_FILE, list(arguments))
+    return {
+        name[len("/experiment/") :]: parameter.value
+        for name, parameter in config.params.items()
+        if name.startswith("/experiment/")
+    }
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_name_stays_what_it_is(name):
+    parameters = loaded(f"recording:={name}", f"config:={name}", f"output:={name}")
+    assert parameters["settings/recording/path"] == name
+    assert parameters["settings/experiment/output"] == name
+    assert parameters["config"] == name
+
+
+@pytest.mark.parametrize("name", ["$(find rospy)", "it's", "$(nothing) {x}"])
+def test_the_folder_stays_what_it_is(name, tmp_path, monkeypatch):
+    folder = tmp_path / name
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PWD", "")
+    assert loaded()["working_directory"] == str(folder)
+    assert os.environ["PWD"] == str(folder)
+
+
+def test_settings_arrive_as_text_and_override():
+    text = "{imu: {rate: 200}, robot: {parameters: 'my $(nothing) robot.yaml'}}"
+    settings = loaded(f"settings:={text}")["settings_text"]
+    assert settings == text
+    configuration = node_configuration("x", {"settings_text": settings}, {})
+    assert configuration.imu.rate == 200.0
+    assert Path(configuration.robot.parameters).name == "my $(nothing) robot.yaml"
+    without = {"settings_text": loaded()["settings_text"]}
+    assert node_configuration("x", without, {}).imu.rate == 100.0
+
+
+@pytest.mark.parametrize(
+    "text", ["5", "word", "[1, 2]", "{imu: 3}", "{imu: {rate: [1, 2]}}", "{a", "[" * 9999]
+)
+def test_settings_that_are_no_mapping_are_refused(text):
+    with pytest.raises(ConfigurationError, match="expected|a section"):
+        node_configuration("x", {"settings_text": text}, {})
+
+
+def test_settings_with_a_character_that_no_name_has_are_refused():
+    with pytest.raises(ConfigurationError, match="one line of text"):
+        node_configuration("x", {"settings_text": r'{recording: {path: "a\0b"}}'}, {})
+
+
+def test_values_are_the_given_ones_and_else_the_defaults():
+    values = check_arguments(LAUNCH_FILE, ["imu:=ideal", "recording:=a:=b"])
+    assert (values["imu"], values["recording"]) == ("ideal", "a:=b")
+    assert (values["view"], values["simulator"], values["seed"]) == ("none", "", "")
+    assert "recorder" not in values
+
+
+def test_the_help_has_every_argument_with_its_meaning(monkeypatch):
+    # What this program was started with does not matter.
+    monkeypatch.setattr(sys, "argv", ["run_experiment.py", "view:=foo"])
+    lines = argument_help(LAUNCH_FILE).splitlines()[1:]
+    told = {line.split(":=")[0].strip(): line.split(":=", 1)[1].strip() for line in lines}
+    assert set(told) == set(check_arguments(LAUNCH_FILE, []))
+    assert all(told.values())
+    assert told["config"].endswith(f"(default: {package_share() / 'config.ini'})")
+
+
+@pytest.mark.parametrize(
+    ("argument", "sentence"),
+    [
+        ("view:=foo", "'foo' is not in list"),
+        ("view:=multiplot", "not found .*rqt_multiplot"),
+        ("rviz:=true", "not found .*rviz"),
+        ("simulator:=gazebo", "not found .*gazebo_ros"),
+    ],
+)
+def test_plain_roslaunch_starts_nothing_where_something_is_missing(argument, sentence, monkeypatch):
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(package_share()))
+    monkeypatch.setenv("ROS_ROOT", str(package_share()))
+    with pytest.raises((roslaunch.RLException, rospkg.ResourceNotFound), match=sentence):
+        load_launch_file(LAUNCH_FILE, [argument])
+
+
+def test_what_nodes_will_read_is_known_before_they_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.ini").write_text("[simulation]\nsimulator = gazebo\n[imu]\nmodel = generic\n")
+    given = ["config:=mine.ini", "seed:=5", "settings:={control: {rate: 10.0}}"]
+    values = check_arguments(LAUNCH_FILE, given)
+    configuration = node_configuration("it", experiment_parameters(LAUNCH_FILE, values), {})
+    assert configuration.simulation.simulator == "gazebo"
+    assert configuration.imu.model == "generic"
+    assert (configuration.experiment.seed, configuration.control.rate) == (5, 10.0)
+    values = check_arguments(LAUNCH_FILE, [*given, "simulator:=embedded"])
+    configuration = node_configuration("it", experiment_parameters(LAUNCH_FILE, values), {})
+    assert configuration.simulation.simulator == "mujoco"
+
+
+def test_it_is_what_roslaunch_tells_the_nodes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = ["drive:=d", "imu:=ideal", "terrain:=uneven", "output:=here", "simulator:=mujoco"]
+    told = loaded(*given)
+    known = experiment_parameters(LAUNCH_FILE, check_arguments(LAUNCH_FILE, given))
+    settings = {
+        f"settings/{section}/{key}": value
+        for section, values in known["settings"].items()
+        for key, value in values.items()
+    }
+    assert {name: told[name] for name in told if name.startswith("settings/")} == settings
+    assert told["settings_text"] == known["settings_text"]
+    assert Path(told["config"]) == Path(known["config"])
+    assert told["working_directory"] == known["working_directory"]
+
+
+def test_a_simulator_that_was_not_started_is_refused():
+    experiment = {"simulator": "mujoco", "settings": {"simulation": {"simulator": "gazebo"}}}
+    with pytest.raises(ConfigurationError, match="say simulator:=gazebo as well"):
+        node_configuration("it", experiment, {})
+    experiment["simulator"] = "gazebo"
+    assert node_configuration("it", experiment, {}).simulation.simulator == "gazebo"
+
+
+def test_a_folder_of_call_that_was_removed_is_refused(tmp_path):
+    # As roslaunch hands it over: the name that the shell still has, or none.
+    for folder in (str(tmp_path / "gone"), ""):
+        with pytest.raises(ConfigurationError, match="in which it was called does not exist any"):
+            node_configuration("it", {"working_directory": folder}, {})
+
+
+NOTHING = {"simulator": "mujoco", "imu": "", "gui": "false", "rviz": "false", "view": "none"}
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """Make ROS packages of these names, and no others."""
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
+    monkeypatch.setenv("ROS_ROOT", str(tmp_path))
+
+    def make(*names):
+        for name in names:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "package.xml").write_text(f"<package><name>{name}</name></package>")
+
+    return make
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """The plug-in for Gazebo, in a folder in which libraries are looked for."""
+    path = tmp_path / "lib" / GAZEBO_PLUGIN
+    path.parent.mkdir()
+    path.touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", f":/nowhere:{path.parent}")
+    monkeypatch.delenv("GAZEBO_PLUGIN_PATH", raising=False)
+    return path
+
+
+def refused(**values):
+    with pytest.raises(FrameworkError) as caught:
+        check_installation({**NOTHING, **values})
+    return str(caught.value)
+
+
+def test_nothing_special_needs_nothing(packages, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    check_installation(NOTHING)
+    # Without Gazebo there is no window of its own.
+    check_installation({**NOTHING, "gui": "true"})
+
+
+def test_gazebo_that_is_not_installed(packages):
+    packages(*GAZEBO_PACKAGES[1:])
+    assert refused(simulator="gazebo") == (
+        f"simulator:=gazebo needs the ROS packages {GAZEBO_PACKAGES[0]}, {HECTOR_PACKAGE}: "
+        "not installed"
+    )
+
+
+def test_a_package_that_was_built_without_gazebo(packages, plugin, monkeypatch):
+    packages(*GAZEBO_PACKAGES, HECTOR_PACKAGE)
+    check_installation({**NOTHING, "simulator": "gazebo"})
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    assert refused(simulator="gazebo") == (
+        f"simulator:=gazebo needs {GAZEBO_PLUGIN} of this package, which is built only where "
+        "Gazebo is: build the workspace again (catkin_make --force-cmake) and source its setup.bash"
+    )
+    monkeypatch.setenv("GAZEBO_PLUGIN_PATH", str(plugin.parent))
+    check_installation({**NOTHING, "simulator": "gazebo"})
+
+
+def test_the_generic_imu_needs_no_hector(packages, plugin):
+    packages(*GAZEBO_PACKAGES)
+    check_installation({**NOTHING, "simulator": "gazebo", "imu": "generic"})
+    assert refused(simulator="gazebo", imu="hector").endswith(f"{HECTOR_PACKAGE}: not installed")
+
+
+@pytest.mark.parametrize(
+    ("values", "package"),
+    [({"rviz": "true"}, "rviz"), ({"view": "multiplot"}, "rqt_multiplot")],
+)
+def test_a_window_of_a_package_that_is_not_installed(packages, monkeypatch, values, package):
+    monkeypatch.setenv("DISPLAY", ":0")
+    ((name, value),) = values.items()
+    assert refused(**values) == f"{name}:={value} needs the ROS package {package}: not installed"
+    packages(package)
+    check_installation({**NOTHING, **values})
+
+
+def test_a_window_without_a_display(monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    assert "view:=matplotlib" in refused(view="matplotlib")
+    assert "DISPLAY is not set" in refused(view="matplotlib")
+
+
+def test_a_window_without_pillows_part_of_tk(monkeypatch):
+    monkeypatch.setenv("DISPLAY", ":0")
+    check_installation({**NOTHING, "view": "matplotlib"})
+    # As Debian's Pillow has it without python3-pil.imagetk.
+    monkeypatch.setitem(sys.modules, "PIL.ImageTk", None)
+    assert "PIL.ImageTk (Debian's package python3-pil.imagetk)" in refused(view="matplotlib")
+
+
+@pytest.mark.parametrize(
+    "uri", ["foo", "", "http://", "http://host:many", "http://h:99999", "ftp://h:1"]
+)
+def test_an_address_of_the_master_that_is_none(monkeypatch, uri):
+    monkeypatch.setenv("ROS_MASTER_URI", uri)
+    with pytest.raises(FrameworkError, match="ROS_MASTER_URI is .*, expected http://HOST:PORT"):
+        check_environment()
+
+
+def test_names_in_a_namespace(monkeypatch):
+    monkeypatch.setenv("ROS_NAMESPACE", "/robot_1")
+    with pytest.raises(FrameworkError, match="'/robot_1', .*: unset ROS_NAMESPACE"):
+        check_environment()
+    monkeypatch.setenv("ROS_NAMESPACE", "/")
+    check_environment()
+
+
+def test_a_machine_that_does_not_reach_itself(monkeypatch):
+    def unreachable(place, timeout):
+        raise OSError(101, "Network is unreachable")
+
+    check_environment()
+    monkeypatch.setattr(socket, "create_connection", unreachable)
+    with pytest.raises(
+        FrameworkError, match=r"itself at 127\.0\.0\.1 \(Network is unreachable\).*ip link set lo"
+    ):
+        check_environment()
+
+
+def test_a_host_name_that_is_none(monkeypatch):
+    def unknown(place, timeout):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.delenv("ROS_IP")
+    monkeypatch.setenv("ROS_HOSTNAME", "nowhere")
+    monkeypatch.setattr(socket, "create_connection", unknown)
+    with pytest.raises(FrameworkError, match=r"itself at nowhere \(Name or service not known\)"):
+        check_environment()
+
+
+@pytest.fixture
+def launched_by(tmp_path, monkeypatch):
+    """Run the launcher with these arguments; return what would have been configs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROS_HOME", str(tmp_path / "ros"))
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "ros" / "log"))
+
+    def run(*arguments):
+        configs = []
+        monkeypatch.setattr(launcher, "run", lambda config, *_: configs.append(config))
+        monkeypatch.setattr(launcher, "report", lambda _: 0)
+        assert launcher.main(list(arguments)) == 0
+        return configs[0]
+
+    return run
+
+
+def names_of(config):
+    return {node.name for node in config.nodes}
+
+
+def test_the_bundled_drive_is_driven_in_mujoco(launched_by):
+    config = launched_by()
+    assert {"mujoco_simulator", "path_follower", "robot_state_publisher"} <= names_of(config)
+    assert "gazebo" not in names_of(config)
+    assert config.params["/experiment/simulator"].value == "mujoco"
+
+
+def test_the_robot_that_is_shown_is_the_configured_one(launched_by, tmp_path):
+    bundled = launched_by().params["/robot_description"].value
+    text = urdf_path("robot.yaml").read_text("utf-8")
+    (tmp_path / "robot.yaml").write_text(text.replace("radius: 0.10\n", "radius: 0.123\n", 1))
+    shown = (
+        launched_by("settings:={robot: {parameters: robot.yaml}}")
+        .params["/robot_description"]
+        .value
+    )
+    assert "0.123" in shown
+    assert "0.123" not in bundled
+
+
+ALONE = """
+import sys
+
+def refuse(event, arguments):
+    if event in ("subprocess.Popen", "os.posix_spawn", "os.fork"):
+        sys.exit(f"{event} {arguments}")
+
+sys.addaudithook(refuse)
+import imu_simulation_framework.ros1.nodes.mujoco_simulator
+"""
+
+
+def test_the_simulator_starts_without_another_process(launched_by):
+    """One that is killed with it, while both start, would print a traceback."""
+    (node,) = [node for node in launched_by().nodes if node.name == "mujoco_simulator"]
+    environment = {**os.environ, **dict(node.env_args)}
+    program = [sys.executable, "-c", ALONE]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,99 @@
+"""What an experiment's results and its nodes' ends make of its exit code and last line."""
+
+import json
+
+import pytest
+
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.ros1.launching.supervision import Outcome
+
+
+@pytest.fixture
+def outcome(tmp_path):
+    """Make an outcome with a summary that says whether the drive was completed; or without."""
+
+    def make(completed=None, **known):
+        if completed is not None:
+            text = json.dumps({"run": {"completed": completed}})
+            ResultFolder(tmp_path, "run").write_text("summary.json", text)
+        return Outcome(result=str(tmp_path / "run"), **known)
+
+    return make
+
+
+ALL_WELL = {"path_follower": 0, "result_comparison": 130, "mujoco_simulator": 130}
+
+
+def test_a_complete_drive_is_a_success_without_a_last_line(outcome):
+    done = outcome(True, node="path_follower", codes=ALL_WELL)
+    assert (done.exit_code(), done.last_line()) == (0, "")
+
+
+@pytest.mark.parametrize("completed", [None, False])
+@pytest.mark.parametrize("node", ["path_follower", "result_comparison", "master"])
+@pytest.mark.parametrize("code", [0, 1, 130, -9, None])
+def test_no_success_without_a_summary_that_says_completed(outcome, completed, node, code):
+    done = outcome(completed, node=node, codes={**ALL_WELL, node: code})
+    assert done.exit_code() == 1
+    assert done.last_line().startswith("the experiment ended early: ")
+
+
+def test_whoever_ends_after_the_drive_is_not_needed(outcome):
+    for name in ("mujoco_simulator", "master", "error_publisher"):
+        done = outcome(True, node=name, codes={**ALL_WELL, "path_follower": 130, name: -9})
+        assert (done.exit_code(), done.last_line()) == (0, "")
+
+
+@pytest.mark.parametrize("code", [-9, 1, None])
+@pytest.mark.parametrize("name", ["result_comparison", "experiment_recorder"])
+def test_whoever_writes_is_needed_to_the_end(outcome, name, code):
+    done = outcome(True, node=name, codes={**ALL_WELL, name: code})
+    assert done.exit_code() == 1
+    assert done.last_line().endswith("nobody could make sure that everything is written")
+
+
+def test_a_leader_that_failed_after_the_drive_says_why(outcome):
+    codes = {**ALL_WELL, "path_follower": 1}
+    done = outcome(True, node="path_follower", codes=codes, failure="a figure:\n the disk is full")
+    assert done.exit_code() == 1
+    assert done.last_line() == (
+        "the experiment ended early: path_follower ended with code 1: a figure: the disk is full"
+    )
+
+
+@pytest.mark.parametrize(
+    ("completed", "words"), [(None, "nothing was recorded"), (False, "what was recorded is saved")]
+)
+def test_an_interruption_says_what_is_left(outcome, completed, words):
+    done = outcome(completed, codes=dict.fromkeys(ALL_WELL, 130))
+    assert (done.exit_code(), done.last_line()) == (130, f"interrupted: {words}")
+
+
+def test_what_a_killed_recorder_has_left_is_told(outcome, tmp_path):
+    (tmp_path / "run_ground_truth.samples").touch()
+    done = outcome(node="result_comparison", codes={"result_comparison": -9})
+    assert done.exit_code() == 1
+    assert "(SIGKILL); offline_result_comparison.py makes results" in done.last_line()
+
+
+MASTER = {"node": "master", "codes": {"master": -9}}
+
+
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        (
+            {"node": "master", "codes": {"master": -9}},
+            "the ROS master ended with code -9 (SIGKILL)",
+        ),
+        # Of a shell script that started what was killed.
+        ({"node": "gazebo", "codes": {"gazebo": 137}}, "gazebo ended with code 137 (SIGKILL)"),
+        ({"node": "gazebo", "codes": {"gazebo": 255}}, "gazebo ended with code 255"),
+        ({"fault": "rviz was stopped", "codes": {}}, "rviz was stopped"),
+    ],
+)
+def test_the_reason_is_who_ended_and_how(outcome, tmp_path, known, reason):
+    done = outcome(False, **known)
+    assert (done.exit_code(), done.last_line()) == (1, f"the experiment ended early: {reason}")
+    (tmp_path / "run_summary.json").write_text("{")
+    assert outcome(**known).exit_code() == 1

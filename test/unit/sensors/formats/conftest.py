@@ -1,0 +1,15 @@
+import pytest
+
+from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read parameters in a format from a text, or bytes."""
+
+    def read(name, content, rate=None):
+        path = tmp_path / "parameters"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return read_imu_parameters(path, name, rate)
+
+    return read

@@ -1,0 +1,316 @@
+"""Files as others ship them: OpenVINS, EuRoC, imu_utils, VINS, ORB-SLAM3, PX4, RotorS, Hector."""
+
+import math
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
+from imu_simulation_framework.sensors.formats.xml import expanded
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+
+def in_notes(reading, *words):
+    return any(all(word in remark for word in words) for remark in reading.remarks)
+
+
+CHAIN = """%YAML:1.0 # the header that OpenCV wants
+
+imu0:
+  T_i_b:
+    - [1.0, 0.0]
+    - [0.0, 1.0]
+  #  gyroscope_noise_density: 0.05      # what was there before
+  accelerometer_noise_density: 2.5000e-3  # [ m / s^2 / sqrt(Hz) ]
+  accelerometer_random_walk: 3.5000e-4
+  gyroscope_noise_density: 1.5e-04
+  gyroscope_random_walk: 2.5e-05
+  rostopic: /imu0
+  time_offset: 0.0
+  update_rate: 200
+  model: "kalibr"
+  T_w: !!opencv-matrix
+    rows: 1
+    cols: 2
+    data: [1.0, 2.0]
+  Tg:
+    - [ 0.0, 0.0 ]
+    - [ 0.0, 0.0 ]
+"""
+
+
+def test_the_header_does_not_move_the_lines(read):
+    with pytest.raises(ConfigurationError, match=r"line 10: imu0\.gyroscope_noise_density"):
+        read("kalibr", CHAIN.replace("1.5e-04", "-1.5e-04"))
+
+
+def test_an_estimators_configuration_names_the_file(read, tmp_path):
+    (tmp_path / "chain.yaml").write_text(CHAIN)
+    content = '%YAML:1.0\nuse_fej: true\nrelative_config_imu: "chain.yaml"\n'
+    reading = read("kalibr", content)
+    assert reading.specification.gyroscope.white_noise == (1.5e-4,) * 3
+    assert in_notes(reading, "chain.yaml")
+    with pytest.raises(ConfigurationError, match=r"none\.yaml"):
+        read("kalibr", content.replace("chain", "none"))
+
+
+SENSOR = """%YAML:1.0
+sensor_type: imu
+T_BS:
+  cols: 2
+  rows: 2
+  data: [1.0, 0.0, 0.0, 1.0]
+rate_hz: 250
+gyroscope_noise_density: 1.5e-04
+gyroscope_random_walk: 2.5e-05
+accelerometer_noise_density: 2.5e-3
+accelerometer_random_walk: 3.5e-4
+"""
+
+
+def test_a_file_without_a_rate_takes_the_one_that_is_given(read):
+    content = SENSOR.replace("rate_hz: 250\n", "")
+    assert read("kalibr", content, 100.0).specification.output.rate == 100.0
+    with pytest.raises(ConfigurationError, match="update_rate is missing"):
+        read("kalibr", content)
+
+
+def test_a_rate_that_is_stated_twice_is_refused(read):
+    with pytest.raises(ConfigurationError, match=r"line \d+.*rate_hz.*update_rate"):
+        read("kalibr", SENSOR + "update_rate: 1\n")
+
+
+def imu_utils(factor, axes=("x", "y", "z", "avg")):
+    """What imu_utils would write; the white noise with this factor."""
+    lines = ["%YAML:1.0", "---", "type: IMU", 'name: "16448"']
+    for sensor, unit, key, size in (("Gyr", "rad/s", "gyr", 1e-4), ("Acc", "m/s^2", "acc", 1e-3)):
+        lines += [f"{sensor}:", f'   unit: " {unit}"']
+        for number, axis in enumerate(axes, start=1):
+            lines += [f"   {axis}-axis:", f"      {key}_n: {size * number * factor:.16e}"]
+            lines += [f"      {key}_w: {0.3 * size * number:.16e}"]
+    return "\n".join(lines) + "\n"
+
+
+VINS = """%YAML:1.0
+
+body_T_cam0: !!opencv-matrix
+   rows: 1
+   cols: 1
+   dt: d
+   data: [1.0]
+acc_n: 0.2    # measurement noise
+gyr_n: 0.02
+acc_w: 4.0e-3
+gyr_w: 6.0e-4
+"""
+ORB_SLAM3 = """%YAML:1.0
+
+Camera.type: "PinHole"
+IMU.NoiseGyro: 1.7e-4 #1.6e-04
+IMU.NoiseAcc: 2.0000e-3
+IMU.GyroWalk: 1.9e-05
+IMU.AccWalk: 3e-03
+IMU.Frequency: 250.0
+"""
+MODEL = """<sdf version='1.6'><model name='m'>
+{before}<plugin name='imu' filename='{library}'>
+<robotNamespace/><linkName>/imu_link</linkName><imuTopic>/imu</imuTopic>
+{tags}</plugin></model></sdf>
+"""
+ROTORS, PX4 = "librotors_gazebo_imu_plugin.so", "libgazebo_imu_plugin.so"
+
+
+def model(library, tags="", before=""):
+    return MODEL.format(library=library, tags=tags, before=before)
+
+
+PLATEAU = np.sqrt(2.0 * np.log(2.0) / np.pi)
+STEPS = np.arange(1.0, 4.0)
+PARAMETERS = ("white_noise", "random_walk", "bias_instability", "gauss_markov_sigma")
+PARAMETERS += ("gauss_markov_time", "turn_on_bias_sigma")
+ADIS16448 = (  # 35 deg/h/sqrt(Hz) and 4 deg/h/s/sqrt(Hz), both doubled; 0.5 deg/s; 20 mg.
+    *(np.radians(70.0 / 3600.0), 0.0, 0.0, np.radians(8.0 / 3600.0) * np.sqrt(500.0)),
+    *(1000.0, np.radians(0.5)),
+)
+
+
+@pytest.mark.parametrize(
+    "name, content, asked, rate, gyroscope, accelerometer, notes",
+    [
+        # Identity and zero are no calibration that could be lost.
+        (
+            *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
+            [["No noise parameters, and left out: imu0.T_w."]],
+        ),
+        # What the file says is not what somebody says beside it.
+        ("kalibr", SENSOR, 100.0, 250.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4), []),
+        (
+            *("imu_utils", imu_utils(20.0), 400.0, 400.0),
+            *((1e-4 * STEPS, 0.0, 3e-5 * STEPS / PLATEAU), (1e-3 * STEPS,)),
+            [["divided by sqrt(400 Hz)"], ["gyr_w", "no random walk"]],
+        ),
+        (
+            *("imu_utils", imu_utils(1.0), 400.0, 400.0, (1e-4 * STEPS,), (1e-3 * STEPS,)),
+            [["taken for densities", "May 2018"]],
+        ),
+        (
+            *("imu_utils", imu_utils(20.0, ["avg"]), 400.0, 400.0, (1e-4,), (1e-3,)),
+            [["Gyr", "mean"]],
+        ),
+        ("vins", VINS, 400.0, 400.0, (0.001, 3e-5), (0.01, 2e-4), [["tuned"]]),
+        ("orb_slam3", ORB_SLAM3, None, 250.0, (1.7e-4, 1.9e-5), (2e-3, 3e-3), [["tuned"]]),
+        (
+            *("rotors", model(ROTORS), 500.0, 500.0, ADIS16448),
+            (0.004, 0.0, 0.0, 0.006 * np.sqrt(150.0), 300.0, 0.196),
+            [["<gyroscopeTurnOnBiasSigma>", "0.008726646 rad/s", "ADIS16448"]],
+        ),
+        # An IIM42653, without a slow error.
+        (
+            *("rotors", model(PX4), 250.0, 250.0, (0.0008726646, 0.0, 0.0, 0.0, 1000.0, 0.0)),
+            (0.00637, 0.0, 0.0, 0.0, 300.0, 0.0),
+            [["<accelerometerNoiseDensity>", "0.00637", "since March 2025"], ["before March 2025"]],
+        ),
+    ],
+)
+def test_what_others_ship_is_read_in_si(
+    name, content, asked, rate, gyroscope, accelerometer, notes, read
+):
+    reading = read(name, content, asked)
+    values = reading.specification
+    for triad, expected in ((values.gyroscope, gyroscope), (values.accelerometer, accelerometer)):
+        for parameter, value in zip(PARAMETERS, expected):
+            np.testing.assert_allclose(getattr(triad, parameter), value, rtol=1e-12)
+    assert values.output.rate == rate
+    assert all(in_notes(reading, *words) for words in notes)
+    assert values.name == ("16448" if name == "imu_utils" else "imu")
+
+
+@pytest.mark.parametrize("walk", ["gyroscopeRandomWalk", "gyroscopeBiasRandomWalk"])
+def test_the_random_walk_of_rotors_drives_a_bias_with_an_end(walk, read):
+    reading = read("rotors", model(ROTORS, f"<{walk}>5e-5</{walk}>"), rate=1000.0)
+    found = reading.specification.gyroscope.gauss_markov_sigma
+    np.testing.assert_allclose(found, 5e-5 * np.sqrt(500.0))
+
+
+def test_what_a_model_states_goes_before_the_default(read):
+    tags = "<gyroscopeNoiseDensity>\n 5e-4 <!-- rad/s/sqrt(Hz) --> </gyroscopeNoiseDensity>"
+    reading = read("rotors", model(ROTORS, tags), rate=250.0)
+    assert reading.specification.gyroscope.white_noise == (5e-4,) * 3
+    assert len(reading.remarks) == 7
+    assert not in_notes(reading, "<gyroscopeNoiseDensity>")
+
+
+def test_a_tag_that_is_nearly_right_is_named_beside_the_default(read):
+    tags = "<gyroscopeNoiseDensty>5e-4</gyroscopeNoiseDensty>"
+    reading = read("rotors", model(PX4, tags), rate=250.0)
+    assert in_notes(reading, "<gyroscopeNoiseDensty>", "did you mean <gyroscopeNoiseDensity>?")
+    assert in_notes(reading, "<gyroscopeNoiseDensity> is not there")
+
+
+def test_a_plugin_in_a_comment_is_none(read):
+    inside = model(PX4).split("\n", 1)[1].split("</model>")[0]
+    content = model(PX4, before=f"<!-- {inside} -->\n")
+    assert read("rotors", content, rate=250.0).specification.output.rate == 250.0
+
+
+def test_conditions_of_a_template_are_noted(read):
+    before = "<pose>{{ length }} 0 0</pose>\n"
+    assert not in_notes(read("rotors", model(PX4, before=before), 250.0), "condition")
+    before = "{%- if imu %}\n"
+    assert in_notes(read("rotors", model(PX4, before=before), 250.0), "condition")
+
+
+def test_properties_of_a_xacro_file_are_numbers(read):
+    before = (
+        "<xacro:property name='density' value='2.5e-4'/>"
+        "<xacro:property name='doubled' value='${2 * density}'/>"
+    )
+    tags = (
+        "<gyroscopeNoiseDensity>${doubled}</gyroscopeNoiseDensity>"
+        "<gyroscopeTurnOnBiasSigma>${0.5*pi/180}</gyroscopeTurnOnBiasSigma>"
+    )
+    content = f"<robot>{before}<gazebo>{model(ROTORS, tags)}</gazebo></robot>"
+    gyroscope = read("rotors", content, rate=250.0).specification.gyroscope
+    assert gyroscope.white_noise == (5e-4,) * 3
+    np.testing.assert_allclose(gyroscope.turn_on_bias_sigma, math.radians(0.5), rtol=1e-15)
+
+
+MACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:property name="noise" value="1e-4"/>{again}
+<xacro:macro name="imu" params="{parameters}">
+<gazebo><plugin filename="librotors_gazebo_imu_plugin.so">
+<gyroscopeNoiseDensity>${{noise}}</gyroscopeNoiseDensity>
+</plugin></gazebo></xacro:macro></robot>
+"""
+
+
+@pytest.mark.parametrize(
+    "parameters, again",
+    [
+        ("noise", ""),
+        ("name noise:=3e-4 *origin", ""),
+        ("name", '<xacro:property name="noise" value="2e-4"/>'),
+        (
+            "name",
+            '<xacro:arg name="noise" default="1"/><xacro:property name="noise" value="$(a)"/>',
+        ),
+    ],
+)
+def test_what_only_xacro_can_know_is_asked_for(parameters, again, read):
+    content = MACRO.format(parameters=parameters, again=again)
+    with pytest.raises(ConfigurationError, match=r"line 5: .*'\$\{noise\}'.*expand .* xacro"):
+        read("rotors", content, rate=100.0)
+    alone = MACRO.format(parameters="name", again="")
+    values = read("rotors", alone, rate=100.0).specification
+    assert values.gyroscope.white_noise == (1e-4,) * 3
+
+
+def test_a_file_that_only_calls_macros_is_to_be_expanded(read):
+    content = '<robot xmlns:xacro="x"><xacro:imu_macro noise="1"/></robot>'
+    with pytest.raises(ConfigurationError, match="expand the file with xacro first"):
+        read("rotors", content, rate=100.0)
+
+
+@pytest.mark.parametrize(
+    "expression, expected",
+    [
+        ("${1 + 2 * 3}", "7.0"),
+        ("a ${-2} b ${4 / 2}", "a -2.0 b 2.0"),
+        ("${2 ** 3}", "8.0"),
+        ("${x}", "0.5"),
+        # Left as they are: unknown, no arithmetic, no number, no end.
+        ("${y}", "${y}"),
+        ("${__import__('os')}", "${__import__('os')}"),
+        ("${x.real}", "${x.real}"),
+        ("${1 / 0}", "${1 / 0}"),
+        ("${9 ** 9 ** 9 ** 9}", "${9 ** 9 ** 9 ** 9}"),
+        ("${(-8) ** 0.5}", "${(-8) ** 0.5}"),
+        ("${True + 1}", "${True + 1}"),
+        ("$(arg x)", "$(arg x)"),
+    ],
+)
+def test_an_expression_is_arithmetic_and_nothing_else(expression, expected):
+    assert expanded(expression, {"x": 0.5}) == expected
+
+
+@pytest.mark.parametrize("name", ["specification", "kalibr", "rotors", "sdf", "datasheet"])
+def test_a_comment_begins_the_file_and_changes_nothing(name, read):
+    values = read("kalibr", CHAIN).specification
+    lines = ["Converted from a file.", "- with <tags> -- and more"]
+    with_comment = write_imu_parameters(values, name, 100.0, comment=lines)
+    without = write_imu_parameters(values, name, 100.0)
+    assert with_comment.text.endswith(without.text)
+    assert "Converted from a file." in with_comment.text
+    assert read(name, with_comment.text, 100.0) == read(name, without.text, 100.0)
+    assert isinstance(read(name, with_comment.text, 100.0)[0], ImuSpecification)
+
+
+@pytest.mark.parametrize("error", ["Drift", "GaussianNoise"])
+def test_a_heading_is_perhaps_the_plug_ins_yaw(read, error):
+    content = (
+        '<plugin filename="libhector_gazebo_ros_imu.so"><updateRate>50</updateRate>'
+        f"<heading{error}>0.005</heading{error}></plugin>"
+    )
+    reading = read("hector", content)
+    assert in_notes(reading, f"<heading{error}>", f"did you mean <yaw{error}>?")

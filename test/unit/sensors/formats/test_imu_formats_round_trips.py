@@ -1,0 +1,294 @@
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
+from imu_simulation_framework.sensors.files import read_imu_specification
+from imu_simulation_framework.sensors.formats.base import WriteOptions
+from imu_simulation_framework.sensors.formats.registry import FORMATS, write_imu_parameters
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+
+RATE = 137.0
+WRITTEN = sorted(name for name, kind in FORMATS.items() if kind.write is not None)
+TRUTH = OutputSpecification(rate=RATE, orientation_reference="truth")
+FUSION = OutputSpecification(rate=RATE)
+
+
+def diagonal(*values):
+    return tuple(map(tuple, np.diag(values)))
+
+
+def per_axis(size, **others):
+    """A triad with another value on each axis in what a Gazebo sensor can say."""
+    return TriadSpecification(
+        white_noise=(1.1 * size, 1.2 * size, 1.3 * size),
+        gauss_markov_sigma=(2.1 * size, 0.0, 2.3 * size),
+        gauss_markov_time=(210.0, 1000.0, 0.7),
+        turn_on_bias=(-3.1 * size, 0.0, 3.3 * size),
+        **others,
+    )
+
+
+DRIFTING = TriadSpecification(
+    white_noise=3e-4, gauss_markov_sigma=7e-4, gauss_markov_time=333.0, turn_on_bias_sigma=0.01
+)
+
+
+# For each format a specification that it can say completely.
+SAYABLE = {
+    "kalibr": ImuSpecification(
+        gyroscope=TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
+        accelerometer=TriadSpecification(white_noise=2.1e-3, random_walk=3.7e-5),
+        output=replace(FUSION, topic="/imu0"),
+    ),
+    "sdf": ImuSpecification(
+        gyroscope=per_axis(1e-4, turn_on_bias_sigma=(1e-3, 0.0, 3e-3), resolution=(1e-3, 0.0, 0.1)),
+        accelerometer=per_axis(1e-3, turn_on_bias_sigma=(0.1, 0.2, 0.3)),
+        output=TRUTH,
+    ),
+    "hector": ImuSpecification(
+        gyroscope=per_axis(1e-4, scale_factor_and_misalignment=diagonal(0.003, -0.01, 0.0)),
+        accelerometer=per_axis(1e-3, scale_factor_and_misalignment=diagonal(0.0, 0.1, -0.02)),
+        output=FUSION,
+    ),
+    "rotors": ImuSpecification(
+        gyroscope=DRIFTING,
+        accelerometer=replace(DRIFTING, white_noise=4e-3, gauss_markov_time=77.0),
+        output=TRUTH,
+    ),
+    "unity": ImuSpecification(
+        gyroscope=replace(DRIFTING, turn_on_bias=-0.003, resolution=0.02),
+        accelerometer=replace(DRIFTING, turn_on_bias=-0.003, resolution=0.02),
+        output=replace(TRUTH, drop_repeated=True, repeat_samples=True, topic="/unity/imu"),
+    ),
+    "datasheet": ImuSpecification(
+        name="it's #1: a sensor",
+        gyroscope=TriadSpecification(
+            white_noise=(1e-4, 2e-4, 0.0),
+            bias_instability=(1e-5, 0.0, 3e-5),
+            random_walk=(1e-6, 2e-6, 3e-6),
+            turn_on_bias_sigma=0.01,
+            temperature_bias=(1e-4, 0.0, 2e-4),
+            saturation=34.9,
+            resolution=1e-3,
+        ),
+        accelerometer=TriadSpecification(
+            white_noise=2e-3,
+            bias_instability=3e-4,
+            random_walk=4e-5,
+            turn_on_bias_sigma=0.3,
+            temperature_bias=0.01,
+            saturation=(39.0, 39.1, 39.2),
+            resolution=0.01,
+        ),
+        output=FUSION,
+    ),
+    "specification": ImuSpecification(
+        name="all of it",
+        gyroscope=per_axis(
+            1e-4,
+            quantisation=1e-6,
+            bias_instability=1e-5,
+            bias_instability_band=(1.0, 500.0),
+            rate_ramp=(-1e-8, 0.0, 1e-8),
+            saturation=34.9,
+            scale_factor_and_misalignment=np.arange(9.0).reshape(3, 3),
+            g_sensitivity=np.arange(9.0).reshape(3, 3),
+        ),
+        accelerometer=per_axis(1e-3, temperature_scale_factor=1e-4),
+        temperature=TemperatureProfile(end=40.0),
+        output=replace(FUSION, start_offset=0.5, filter="vqf", topic="/left/imu"),
+    ),
+}
+
+
+@pytest.fixture
+def convert(read):
+    def convert(specification, name, rate=None, options=WriteOptions()):  # noqa: B008
+        writing = write_imu_parameters(specification, name, rate, options)
+        # RotorS' file does not state the rate; the others' own goes before it.
+        return read(name, writing.text, RATE), writing
+
+    return convert
+
+
+def assert_same(actual, expected, path=""):
+    for field in fields(expected):
+        value, wanted = getattr(actual, field.name), getattr(expected, field.name)
+        where = f"{path}.{field.name}"
+        if hasattr(wanted, "__dataclass_fields__"):
+            assert_same(value, wanted, where)
+        elif isinstance(wanted, (float, tuple)) and not isinstance(wanted, str):
+            # A scale factor's error is written with the 1 it is added to.
+            scale = 1.0 if "scale_factor" in field.name else 0.0
+            np.testing.assert_allclose(value, wanted, rtol=1e-12, atol=1e-15 * scale, err_msg=where)
+        elif field.name != "name" or path == "datasheet":
+            assert value == wanted, where
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_a_format_can_say_comes_back_equal_and_without_omissions(name, convert):
+    specification = SAYABLE[name]
+    reading, writing = convert(specification, name)
+    assert_same(reading.specification, specification, name)
+    # Hector's orientation is neither the truth nor fused, and Gazebo lets turn-on biases decay.
+    expected = {"hector": "orientation_reference", "sdf": "decay", "unity": "decay"}
+    unexpected = [text for text in writing.remarks if expected.get(name, "none") not in text]
+    assert unexpected == []
+
+
+@pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"rotors"}))
+def test_written_for_another_rate_the_density_stays(name, convert):
+    reading, _ = convert(SAYABLE[name], name, rate=400.0)
+    assert reading.specification.output.rate == 400.0
+    for triad in ("gyroscope", "accelerometer"):
+        for field in ("white_noise", "gauss_markov_sigma"):
+            np.testing.assert_allclose(
+                getattr(getattr(reading.specification, triad), field),
+                getattr(getattr(SAYABLE[name], triad), field),
+                rtol=1e-12,
+            )
+
+
+# Values that have an effect, for parameters of a triad that are no three small numbers.
+PARAMETERS = {
+    "bias_instability_band": (2.0, 300.0),
+    "gauss_markov_time": (100.0, 200.0, 300.0),
+    "scale_factor_and_misalignment": diagonal(0.001, 0.002, 0.003),
+    "bandwidth": 20.0,
+    "saturation": (10.0, 20.0, 30.0),
+    "g_sensitivity": diagonal(1e-4, 0.0, 2e-4),
+}
+NEGATIVE = ("rate_ramp", "turn_on_bias", "temperature_bias", "supply_bias", "nonlinearity")
+PARAMETERS.update(dict.fromkeys(NEGATIVE, (1e-4, -2e-4, 3e-4)))
+OUTPUTS = {
+    "start_offset": 0.5,
+    "random_start_offset": 0.5,
+    "magnetic_time_constant": 4.0,
+    "drop_repeated": True,
+    "repeat_samples": True,
+    "filter_rate_bias": True,
+    "topic": "/left/imu",
+    "filter": "vqf",
+}
+# Without these the parameter has no effect.
+COMPANIONS = {
+    "bias_instability_band": {"bias_instability": 1e-5},
+    "gauss_markov_time": {"gauss_markov_sigma": 1e-4},
+}
+
+
+@pytest.mark.parametrize("triad", ["gyroscope", "accelerometer"])
+@pytest.mark.parametrize("parameter", [field.name for field in fields(TriadSpecification)])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, convert):
+    if (parameter, triad) == ("g_sensitivity", "accelerometer"):
+        parameter = "white_noise"
+    base = SAYABLE["kalibr"] if name == "kalibr" else ImuSpecification()
+    values = {parameter: PARAMETERS.get(parameter, (1e-4, 2e-4, 3e-4))}
+    values.update(COMPANIONS.get(parameter, {}))
+    specification = replace(base, **{triad: replace(getattr(base, triad), **values)})
+    reading, writing = convert(specification, name)
+    wanted = np.array(getattr(getattr(specification, triad), parameter))
+    found = getattr(getattr(reading.specification, triad), parameter)
+    same = found is not None and np.allclose(found, wanted, rtol=1e-12, atol=1e-16)
+    listed = [text for text in writing.remarks if text.startswith(f"{triad}.{parameter}")]
+    if name == "unity" and triad == "accelerometer":
+        listed += [text for text in writing.remarks if text.startswith("accelerometer")]
+    assert same or listed
+    if name not in ("kalibr", "unity"):
+        assert bool(listed) != same
+    for sentence in listed:
+        assert sentence.replace("--", "- -") in writing.text
+
+
+@pytest.mark.parametrize("key", OUTPUTS)
+@pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"specification"}))
+def test_what_the_output_does_comes_back_or_is_listed(name, key, convert):
+    base = SAYABLE["kalibr"]
+    specification = replace(base, output=replace(base.output, **{key: OUTPUTS[key]}))
+    reading, writing = convert(specification, name)
+    same = getattr(reading.specification.output, key) == OUTPUTS[key]
+    listed = any(text.startswith(f"output.{key}") for text in writing.remarks)
+    assert same or (listed and (key != "topic" or name == "datasheet"))
+
+
+def test_a_temperature_profile_is_listed_where_it_has_an_effect():
+    profile = TemperatureProfile(end=40.0)
+    warm = TriadSpecification(temperature_bias=1e-4)
+    for gyroscope, listed in ((warm, True), (TriadSpecification(), False)):
+        specification = ImuSpecification(gyroscope=gyroscope, temperature=profile)
+        remarks = write_imu_parameters(specification, "sdf").remarks
+        assert any(text.startswith("temperature.end") for text in remarks) == listed
+
+
+def test_axes_that_differ_become_their_root_mean_square_and_it_is_listed():
+    triad = TriadSpecification(white_noise=(3e-4, 0.0, 4e-4), random_walk=1e-6)
+    specification = replace(SAYABLE["kalibr"], gyroscope=triad)
+    writing = write_imu_parameters(specification, "kalibr")
+    mean = float(np.sqrt((9e-8 + 16e-8) / 3.0))
+    assert f"gyroscope_noise_density: {mean!r}\n" in writing.text
+    assert any("root mean square" in text for text in writing.remarks)
+
+
+def test_a_random_walk_needs_a_correlation_time_in_gazebo(convert):
+    triad = TriadSpecification(white_noise=1e-4, random_walk=2e-6)
+    specification = ImuSpecification(gyroscope=triad, output=TRUTH)
+    timed = WriteOptions(random_walk_time=5000.0)
+    for name in ("sdf", "hector", "rotors", "unity"):
+        for options, sigma in ((WriteOptions(), 0.0), (timed, 2e-6 * 50.0)):
+            reading, writing = convert(specification, name, options=options)
+            found = reading.specification.gyroscope.gauss_markov_sigma
+            np.testing.assert_allclose(found, sigma, rtol=1e-12)
+            assert any("random_walk" in text for text in writing.remarks)
+
+
+@pytest.mark.parametrize("name, tag", [("hector", "topicName"), ("rotors", "imuTopic")])
+def test_a_topic_that_a_template_leaves_open_is_left_out_and_listed(name, tag, read):
+    values = replace(SAYABLE[name], output=replace(TRUTH, topic="/a"))
+    text = write_imu_parameters(values, name).text
+    reading = read(name, text.replace(">/a<", ">$(arg ns)/imu<"), RATE)
+    assert reading.specification.output.topic == ""
+    assert any(f"<{tag}>" in remark for remark in reading.remarks)
+
+
+def test_kalibr_gets_the_driving_density_of_a_bias_that_has_no_random_walk(convert):
+    reading, writing = convert(SAYABLE["rotors"], "kalibr")
+    expected = 7e-4 * np.sqrt(2.0 / 333.0)
+    np.testing.assert_allclose(reading.specification.gyroscope.random_walk, expected, rtol=1e-12)
+    assert any("gauss_markov_sigma" in text for text in writing.remarks)
+
+
+def test_kalibr_gets_the_random_walk_with_the_same_lowest_allan_deviation(convert):
+    specification = read_imu_specification("adis16470")
+    options = WriteOptions(walk_of_instability=True)
+    reading, writing = convert(specification, "kalibr", options=options)
+    # 0.34 deg/sqrt(h) and 8 deg/h; the lowest Allan variance is 2 N K / sqrt(3).
+    walk = reading.specification.gyroscope.random_walk[0]
+    lowest = np.sqrt(2.0 * np.radians(0.34) / 60.0 * walk / np.sqrt(3.0))
+    assert np.degrees(lowest) * 3600.0 == pytest.approx(8.0)
+    (remark,) = [text for text in writing.remarks if text.startswith("gyroscope.bias_instability")]
+    assert "the same lowest point" in remark and remark in writing.text
+
+
+def test_a_walk_for_an_instability_leaves_alone_what_has_a_walk_or_no_noise():
+    walking = TriadSpecification(white_noise=1e-4, bias_instability=1e-5, random_walk=1e-7)
+    silent = TriadSpecification(bias_instability=1e-3)
+    specification = ImuSpecification(gyroscope=walking, accelerometer=silent)
+    options = WriteOptions(random_walk_time=100.0, walk_of_instability=True)
+    remarks = write_imu_parameters(specification, "sdf", options=options).remarks
+    for triad in ("gyroscope", "accelerometer"):
+        (remark,) = [text for text in remarks if text.startswith(f"{triad}.bias_instability")]
+        assert remark.endswith("cannot be said in this format.")
+
+
+def test_a_name_cannot_leave_its_comment():
+    specification = replace(SAYABLE["sdf"], name="a --> <plugin filename='x'> & <!-- b")
+    for name in ("sdf", "hector", "rotors", "unity"):
+        comment = write_imu_parameters(specification, name).text.split("\n-->\n")[0]
+        assert "--" not in comment[len("<!--") :]

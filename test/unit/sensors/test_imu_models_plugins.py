@@ -1,0 +1,320 @@
+"""The emulations of Gazebo's IMU plug-ins, and how models are chosen.
+
+Hector's drift is a first-order autoregressive process d_k = phi d_(k-1) + e_k. For N values the
+standard errors are
+
+- of the standard deviation of e, which is white: 1 / sqrt(2 N), relative;
+- of phi by regression of d_k on d_(k-1): sqrt((1 - phi^2) / N);
+- of the standard deviation of d: the squares have the correlation phi^(2 |lag|), so that N values
+  are worth N (1 - phi^2) / (1 + phi^2) independent ones; 1 / sqrt(2 of them), relative.
+"""
+
+import math
+from operator import itemgetter
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from true_signals import GRAVITY, PERIOD, still
+
+from imu_simulation_framework.core.angles import (
+    difference,
+    roll_pitch_yaw_from_quaternion,
+    yaw_from_quaternion,
+)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_models.base import PARTS, SIGNALS, SLOW_ERRORS, ImuTruth
+from imu_simulation_framework.sensors.imu_models.plugins import (
+    HectorParameters,
+    drift_innovation_std,
+    drift_parameters,
+    drift_stationary_std,
+)
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS, make_imu_model
+
+SIGMA = 0.00215
+
+
+def _model(parameters=None, name="hector", period=PERIOD, seed=1):
+    return make_imu_model(name, parameters or {}, period, seed)
+
+
+def _level(yaw=0.0):
+    return still(1, yaw).each(itemgetter(0))
+
+
+# Models by their names
+
+
+def test_every_preset_can_be_made_under_a_label_of_its_own():
+    labels = {_model(name=name).label for name in PRESETS}
+    assert len(labels) == len(PRESETS)
+    assert set(IMU_MODELS) <= set(PRESETS)
+    assert {"ideal", "generic_sigma0.00215", "hector_sigma0.5_fd0.005"} < labels
+    changed = {"rate_offset": 0.01, "yaw_drift": 0.25}
+    assert _model(changed).label == "hector_sigma0.25_fd0.005_rate_offset0.01"
+    # What is given goes before what the preset has.
+    assert _model({"yaw_drift": 2.0}, "hector_slow").label == "hector_sigma2_fd0.001"
+
+
+@pytest.mark.parametrize(
+    "name, parameters, period, words",
+    [
+        ("perfect", {}, PERIOD, "'perfect'; there are generic, hector, "),
+        *(
+            (name, {"yaw_drfit": 0.1}, PERIOD, f"{name} has no parameter 'yaw_drfit'")
+            for name in ("ideal", "generic", "hector")
+        ),
+        ("generic", {"gaussian_noise": -0.1}, PERIOD, "gaussian_noise is -0.1, but it must"),
+        ("hector", {"rate_scale_error": None}, PERIOD, "rate_scale_error is None, but it must"),
+        *(("ideal", {}, period, "period") for period in (0.0, -0.01, math.nan, math.inf)),
+        *(
+            ("hector", {key: value}, PERIOD, f"{key} is .* at most 1e")
+            for key in ("yaw_drift_frequency", "rate_offset", "accel_gaussian_noise")
+            for value in (1e7, -1e308)
+        ),
+    ],
+)
+def test_what_no_model_can_be_is_refused_by_name(name, parameters, period, words):
+    with pytest.raises(ConfigurationError, match=words):
+        _model(parameters, name, period)
+
+
+# Gazebo's own, and the ideal one
+
+
+@pytest.fixture(scope="module")
+def tumbling():
+    generator, samples = np.random.default_rng(8), 40_000
+    turns = Rotation.from_rotvec(generator.normal(size=(samples, 3))).as_quat()
+    return ImuTruth(turns, *generator.normal(size=(2, samples, 3)))
+
+
+@pytest.mark.parametrize("sigma", [SIGMA, 0.3])
+def test_generic_noise_is_white_on_ten_channels(tumbling, sigma):
+    model = _model({"gaussian_noise": sigma}, "generic")
+    reading = model.batch(tumbling, 1)
+    noise = np.hstack([getattr(reading, name)[0] - getattr(tumbling, name) for name in SIGNALS])
+    samples = len(noise)
+    np.testing.assert_allclose(noise.std(axis=0), sigma, rtol=3.0 / math.sqrt(2.0 * samples))
+    assert np.abs(noise.mean(axis=0)).max() < 3.0 * sigma / math.sqrt(samples)
+    # 45 pairs, each with standard error 1 / sqrt(N): the largest of them may reach four.
+    assert np.abs(np.corrcoef(noise.T) - np.eye(10)).max() < 4.0 / math.sqrt(samples)
+    for channel in noise.T:
+        assert abs(np.corrcoef(channel[1:], channel[:-1])[0, 1]) < 3.0 / math.sqrt(samples)
+    # Not normalised: the noise along the quaternion changes its length.
+    if sigma == SIGMA:
+        norms = np.linalg.norm(reading.orientation[0], axis=1)
+        assert norms.std() == pytest.approx(sigma, rel=3.0 / math.sqrt(2.0 * samples))
+    np.testing.assert_allclose(model.covariances(), np.tile(sigma**2 * np.eye(3).ravel(), (3, 1)))
+
+
+@pytest.mark.parametrize("name", ["ideal", "generic"])
+def test_what_has_no_drift_has_no_bias_and_an_ideal_imu_says_the_truth(tumbling, name):
+    model = _model(name=name)
+    reading = model.batch(tumbling, 2, parts=PARTS)
+    for part in SLOW_ERRORS[:3]:
+        np.testing.assert_array_equal(getattr(reading, part), 0.0)
+    np.testing.assert_array_equal(reading.orientation_bias[0, 0], [0.0, 0.0, 0.0, 1.0])
+    if name == "ideal":
+        for part in SIGNALS:
+            np.testing.assert_array_equal(getattr(reading, part)[1], getattr(tumbling, part))
+        assert model.covariances() == ((0.0,) * 9,) * 3
+
+
+# Hector's readings
+
+
+def test_yaw_is_the_true_one_plus_the_bias():
+    yaw = np.linspace(-3.0, 3.0, 300)
+    reading = _model({"yaw_offset": 0.4}).batch(still(300, yaw), 2, parts=PARTS)
+    for run in range(2):
+        error = difference(yaw_from_quaternion(reading.orientation[run]), yaw)
+        np.testing.assert_allclose(error, reading.yaw_bias[run], atol=1e-12)
+    assert np.ptp(reading.yaw_bias[0]) > 0.0
+    assert reading.yaw_bias[:, 0] == pytest.approx([0.4, 0.4], abs=3.0 * 0.5 * PERIOD * 0.1)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.5 * math.pi, 2.0])
+def test_accelerometer_bias_tilts_the_orientation_about_a_world_axis(yaw):
+    bias = 0.2
+    reading = _model({"accel_offset": bias, "yaw_drift": 0.0}).step(_level(yaw))
+    # The bias, equal on all axes of the sensor, in the world's horizontal directions.
+    east = bias * (math.cos(yaw) - math.sin(yaw))
+    north = bias * (math.sin(yaw) + math.cos(yaw))
+    rotation = Rotation.from_quat(reading.orientation) * Rotation.from_euler("z", yaw).inv()
+    # The plug-in takes the half angle's tangent for itself: an error of a^3 / 12 = 2e-6.
+    np.testing.assert_allclose(
+        rotation.as_rotvec(), [north / GRAVITY, -east / GRAVITY, 0.0], atol=3e-6
+    )
+    published = Rotation.from_quat(reading.orientation_bias)
+    assert (published * rotation.inv()).magnitude() < 1e-12
+
+
+def test_signals_are_scaled_and_offset():
+    rate, force = np.array([0.3, -1.2, 0.7]), np.array([0.5, -0.4, GRAVITY])
+    errors = {"rate_offset": 0.1, "rate_scale_error": 1.5, "accel_offset": -0.2}
+    reading = _model({**errors, "accel_scale_error": 0.5}).step(
+        ImuTruth(np.array([0.1, 0.2, 0.3, 0.9]), rate, force)
+    )
+    np.testing.assert_allclose(reading.angular_velocity, 1.5 * rate + 0.1)
+    np.testing.assert_allclose(reading.specific_force, 0.5 * force - 0.2)
+    np.testing.assert_allclose(reading.angular_velocity_bias, 0.1)
+    np.testing.assert_allclose(reading.specific_force_bias, -0.2)
+
+
+def test_white_noise_has_the_stated_standard_deviations():
+    samples = 20_000
+    model = _model({"rate_gaussian_noise": 0.01, "accel_gaussian_noise": 0.3})
+    reading = model.batch(still(samples, gravity=0.0), 1, parts=PARTS)
+    tolerance = 3.0 / math.sqrt(2.0 * samples)
+    np.testing.assert_allclose(reading.angular_velocity[0].std(axis=0), 0.01, rtol=tolerance)
+    np.testing.assert_allclose(reading.specific_force[0].std(axis=0), 0.3, rtol=tolerance)
+    np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
+
+
+def test_covariances_are_those_the_plugin_publishes():
+    noises = {"rate": 0.1, "accel": 0.2, "yaw": 0.3}
+    parameters = {f"{name}_gaussian_noise": sigma for name, sigma in noises.items()}
+    orientation, rate, force = _model({**parameters, "rate_drift": 7.0}).covariances()
+    tilt = (0.2 / GRAVITY) ** 2
+    np.testing.assert_allclose(orientation, np.diag([tilt, tilt, 0.09]).ravel())
+    np.testing.assert_allclose(rate, 0.01 * np.eye(3).ravel())
+    np.testing.assert_allclose(force, 0.04 * np.eye(3).ravel())
+    assert _model().covariances()[0][8] == SIGMA**2
+
+
+def test_noise_of_the_yaw_and_errors_of_the_gyroscope_never_reach_the_orientation():
+    expected = _model({"yaw_gaussian_noise": 0.0}).step(_level(1.0)).orientation
+    for errors in ({"yaw_gaussian_noise": 0.5}, {"rate_offset": 1.0, "rate_gaussian_noise": 1.0}):
+        np.testing.assert_array_equal(_model(errors).step(_level(1.0)).orientation, expected)
+
+
+# Hector's drift
+
+CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift": 1.0}
+
+
+def test_the_services_set_the_drift_and_leave_the_offset():
+    model = _model({**CALM, "rate_drift_frequency": 0.1})
+    model.step(_level())
+    # One step later: a thousandth is forgotten, and one innovation is added.
+    innovation = 6.0 * PERIOD * math.sqrt(2.0 * 0.1)
+    for drift, off in (((0.3, -0.2, 0.1), 1e-3), ((0.0, 0.0, 0.0), 0.0)):
+        model.set_drift(angular_velocity=drift)
+        found = model.step(_level()).angular_velocity_bias
+        np.testing.assert_allclose(found, np.add(drift, 0.01), atol=innovation + off)
+
+
+def test_a_set_drift_goes_on_with_the_same_random_numbers():
+    one, other = _model(CALM), _model(CALM)
+    other.set_drift(specific_force=(1.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 2.0))
+    for _ in range(5):
+        first, second = one.step(_level()), other.step(_level())
+    left = math.exp(-5 * PERIOD / 3600.0)
+    for part, expected in (
+        ("specific_force_bias", [left, 0, 0]),
+        ("angular_velocity_bias", [0, 0, 2 * left]),
+    ):
+        added = getattr(second, part) - getattr(first, part)
+        np.testing.assert_allclose(added, expected, atol=1e-12)
+
+
+def test_a_set_bias_of_the_accelerometer_tilts_where_there_was_none():
+    model = _model({"yaw_drift": 0.0})
+    model.set_drift(specific_force=(0.1, 0.0, 0.0))
+    pitch = roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
+    assert abs(pitch) == pytest.approx(0.1 / GRAVITY, rel=1e-3)
+
+
+def test_in_another_gravity_the_accelerometers_error_tilts_more():
+    model = _model({"yaw_drift": 0.0, "accel_offset": 0.1, "accel_gaussian_noise": 0.1})
+    model.gravity = 1.62
+    pitch = roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
+    assert abs(pitch) == pytest.approx(0.1 / 1.62, rel=1e-2)
+    assert model.covariances()[0][0] == pytest.approx((0.1 / 1.62) ** 2)
+
+
+def test_a_drift_that_is_none_is_refused():
+    with pytest.raises(ConfigurationError, match="angular_velocity"):
+        _model().set_drift(angular_velocity=(0.0, math.nan, 0.0))
+    with pytest.raises(ConfigurationError, match="no drift that could be set"):
+        _model(name="ideal").set_drift(angular_velocity=(0.0, 0.0, 0.0))
+
+
+def _drifts(drift, frequency, period, samples, runs, seed):
+    """Seven independent drifts of the emulated plug-in per run: (7 runs, samples)."""
+    parameters = {f"{sensor}_drift": drift for sensor in ("yaw", "rate", "accel")}
+    parameters.update({f"{name}_frequency": frequency for name in parameters})
+    reading = _model(parameters, "hector", period, seed).batch(still(samples), runs, 0, SLOW_ERRORS)
+    biases = reading.yaw_bias[..., np.newaxis], reading.angular_velocity_bias
+    drifts = np.concatenate([*biases, reading.specific_force_bias], axis=2)
+    return np.moveaxis(drifts, 2, 1).reshape(7 * runs, samples)
+
+
+@pytest.mark.parametrize(
+    "drift, frequency, period, samples, runs",
+    [
+        (0.5, 0.005, 0.01, 400_000, 1),
+        # At 1 Hz, so that 100 correlation times fit into few samples.
+        (1.118, 0.001, 1.0, 100_000, 1),
+        (0.02, 0.5, 0.01, 20_000, 20),
+    ],
+)
+def test_drift_has_the_statistics_of_the_formula(drift, frequency, period, samples, runs):
+    drifts = _drifts(drift, frequency, period, samples, runs, seed=7)
+    phi = math.exp(-frequency * period)
+    # Drift starts at zero; after five correlation times its variance lacks exp(-10).
+    settled = drifts[:, round(5.0 / (frequency * period)) :]
+    before, after = settled[:, :-1].ravel(), settled[:, 1:].ravel()
+    count = before.size
+    innovation = drift * period * math.sqrt(2.0 * frequency)
+    assert drift_innovation_std(drift, frequency, period) == pytest.approx(innovation, rel=1e-12)
+    found = np.sqrt(np.mean((after - phi * before) ** 2))
+    assert found == pytest.approx(innovation, rel=3.0 / math.sqrt(2.0 * count))
+    correlation = np.sum(after * before) / np.sum(before**2)
+    assert correlation == pytest.approx(phi, abs=3.0 * math.sqrt((1.0 - phi**2) / count))
+    independent = count * (1.0 - phi**2) / (1.0 + phi**2)
+    stationary = drift_stationary_std(drift, frequency, period)
+    found = np.sqrt(np.mean(settled**2))
+    assert found == pytest.approx(stationary, rel=3.0 / math.sqrt(2.0 * independent))
+
+
+def test_drift_starts_at_zero_and_grows_as_a_random_walk():
+    p = HectorParameters()
+    runs = _drifts(p.yaw_drift, p.yaw_drift_frequency, PERIOD, samples=400, runs=100, seed=3)
+    innovation = drift_innovation_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
+    for sample in (0, 399):
+        # 700 independent values; correlation loses 2 % of 4 s' variance at most.
+        spread = np.sqrt(np.mean(runs[:, sample] ** 2))
+        expected = innovation * math.sqrt(sample + 1)
+        assert spread == pytest.approx(expected, rel=3.0 / math.sqrt(2.0 * 700) + 0.02)
+
+
+@pytest.mark.parametrize("preset, degrees", [("hector", 2.9), ("hector_slow", 5.4)])
+def test_presets_drift_by_the_expected_angle_in_ten_minutes(preset, degrees):
+    p = _model(name=preset).parameters
+    stationary = drift_stationary_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
+    grown = stationary * math.sqrt(-math.expm1(-2.0 * p.yaw_drift_frequency * 600.0))
+    assert math.degrees(grown) == pytest.approx(degrees, abs=0.05)
+
+
+@pytest.mark.parametrize("period", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("correlation_time", [0.5, 200.0, 1e5])
+def test_parameters_for_a_wanted_drift_give_it(correlation_time, period):
+    p = drift_parameters(0.25, correlation_time, period)
+    assert drift_stationary_std(*p, period) == pytest.approx(0.25, rel=1e-12)
+    assert p.drift_frequency == pytest.approx(1.0 / correlation_time, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "wanted, named",
+    [
+        ((0.0, 200.0, 0.01), "standard deviation"),
+        ((0.1, math.inf, 0.01), "correlation time"),
+        ((0.1, 200.0, -0.01), "sample period"),
+    ],
+)
+def test_impossible_wishes_are_refused(wanted, named):
+    with pytest.raises(ConfigurationError, match=named):
+        drift_parameters(*wanted)
