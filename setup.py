@@ -46,7 +46,7 @@ setup(
     package_data={
         "": ["__init__.pyi"],
         manifest.findtext("name"): ["py.typed"],
-        manifest.findtext("name") + ".report": ["page.css", "page.js"],
+        manifest.findtext("name") + ".report": ["page.css", "page.html", "page.js"],
     },
     data_files=shared_files(),
     python_requires=">=3.8",
@@ -74,7 +74,7 @@ setup(
     extras_require={
         "cluster": ["dask[distributed]>=2023.5"],
         "flight": ["jsbsim>=1.2.2,<2"],
-        "report": ["plotly>=6.0,<7"],
+        "report": ["jinja2>=3.1", "plotly>=6.0,<7"],
         "simulator": ["mujoco>=3.2,!=3.2.4,!=3.2.5,!=3.2.6,!=3.2.7,<4", "xacro>=2.0"],
     },
 )

@@ -12,6 +12,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 
 EXTRAS = {
     "distributed": "cluster",
+    "jinja2": "report",
     "jsbsim": "flight",
     "mujoco": "simulator",
     "plotly": "report",
