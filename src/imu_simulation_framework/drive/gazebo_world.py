@@ -77,15 +77,7 @@ _MATERIAL = "<material><diffuse>0.45 0.5 0.4 1</diffuse></material>"
 
 def terrain_sdf(terrain: Terrain) -> str:
     """Return the text of a static model that has the bumps alone, to be put into a level world."""
-    return f"""<?xml version="1.0"?>
-<sdf version="1.6">
-  <model name="bumps">
-    <static>true</static>
-    <link name="bumps">
-{_bumps(terrain)}    </link>
-  </model>
-</sdf>
-"""
+    return _static_model("bumps", _bumps(terrain))
 
 
 def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
@@ -105,12 +97,16 @@ def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
       </visual>
 """
         )
+    return _static_model("iron", "".join(visuals))
+
+
+def _static_model(name, content) -> str:
     return f"""<?xml version="1.0"?>
 <sdf version="1.6">
-  <model name="iron">
+  <model name="{name}">
     <static>true</static>
-    <link name="iron">
-{"".join(visuals)}    </link>
+    <link name="{name}">
+{content}    </link>
   </model>
 </sdf>
 """
