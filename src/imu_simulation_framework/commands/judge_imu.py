@@ -47,7 +47,7 @@ from imu_simulation_framework.core.sentences import listed, shown, told_apart
 from imu_simulation_framework.core.whole_files import make_folder, picture, refuse_overwriting
 from imu_simulation_framework.drive.ensembles.executors import processors
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
-from imu_simulation_framework.drive.ensembles.page import ensemble_page
+from imu_simulation_framework.drive.ensembles.page import LOOKS, ensemble_page, rounded_looks
 from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
 from imu_simulation_framework.drive.yaw_signals import read_drive
 from imu_simulation_framework.heading.figures import ShownEnsemble
@@ -226,18 +226,7 @@ def _parser():
 CURVES = 20
 """Runs that a page shows as curves at most."""
 ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
-COLUMNS = (
-    Column("imu", "imu"),
-    Column("name", "look"),
-    Column("unit", "unit"),
-    Column("manner", "the model has"),
-    Column("observed", "recorded"),
-    Column("median", "median of runs"),
-    Column("range", "95 % of runs"),
-    Column("percentile", "percentile"),
-    Column("p_value", "p"),
-    Column("adjusted", "p, corrected"),
-)
+COLUMNS = (Column("imu", "imu"), *LOOKS)
 _BOUNDS = (Column("low", "2.5 % of runs"), Column("high", "97.5 % of runs"))
 _EXACT = (
     *COLUMNS[:4],
@@ -278,9 +267,9 @@ def _text(judged, drive, options) -> list[str]:
         table_text.table_text(_verdicts(judged), _VERDICTS).rstrip("\n"),
     ]
     for one in judged:
-        table = _rounded(_table([one]))
+        table = rounded_looks(_table([one]))
         lines += ["", f"{one.name}: {one.judgement.sentence}", ""]
-        lines.append(table_text.table_text(table, COLUMNS[1:]).rstrip("\n"))
+        lines.append(table_text.table_text(table, LOOKS).rstrip("\n"))
     lines += [
         "",
         "percentile: runs of 100 that are below what was recorded; p is two-sided, and corrected "
@@ -294,7 +283,7 @@ def _contents(judged, drive, options) -> dict[str, bytes]:
     table = _table(judged)
     files = {}
     for format in dict.fromkeys(options.table):
-        shown, columns = (table, _EXACT) if format == "csv" else (_rounded(table), COLUMNS)
+        shown, columns = (table, _EXACT) if format == "csv" else (rounded_looks(table), COLUMNS)
         text = table_text.table_text(shown, columns, format)
         files[f"judgement.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
     files["judgement.json"] = json_text(_record(judged, drive, options)).encode("utf-8")
@@ -311,18 +300,6 @@ def _contents(judged, drive, options) -> dict[str, bytes]:
 def _table(judged):
     looks = ((one.name, look) for one in judged for look in shown_looks(one.judgement))
     return pd.DataFrame([{"imu": name, **look._asdict()} for name, look in looks])
-
-
-def _rounded(table):
-    """Return the same for a person: texts of three digits."""
-    shown = table.copy()
-    shown["range"] = [
-        f"{low:.3g} .. {high:.3g}" if math.isfinite(low) else ""
-        for low, high in zip(table["low"], table["high"])
-    ]
-    for name in ("observed", "median", "percentile", "p_value", "adjusted"):
-        shown[name] = [f"{value:.3g}" if math.isfinite(value) else "" for value in table[name]]
-    return shown
 
 
 def _verdicts(judged):

@@ -304,25 +304,44 @@ def judged_section(judgement) -> Section:
     )
 
 
+LOOKS = (
+    Column("name", "look"),
+    Column("unit", "unit"),
+    Column("manner", "the model has"),
+    Column("observed", "recorded"),
+    Column("median", "median of runs"),
+    Column("range", "95 % of runs"),
+    Column("percentile", "percentile"),
+    Column("p_value", "p"),
+    Column("adjusted", "p, corrected"),
+)
+"""The table of :func:`.shown_looks`, rounded; a page says the unit with the name, and no median."""
+
+
+def rounded_looks(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of looks for a person: texts of three digits."""
+    shown = table.copy()
+    shown["range"] = [
+        f"{low:.3g} .. {high:.3g}" if math.isfinite(low) else ""
+        for low, high in zip(table["low"], table["high"])
+    ]
+    for name in ("observed", "median", "percentile", "p_value", "adjusted"):
+        shown[name] = [f"{value:.3g}" if math.isfinite(value) else "" for value in table[name]]
+    return shown
+
+
 def _looks(judgement):
-    rows = []
-    for look in shown_looks(judgement):
-        name = f"{look.name} [{look.unit}]" if look.unit else look.name
-        numbers = ("",) * 3
-        if math.isfinite(look.observed):
-            within = f"{look.low:.3g} .. {look.high:.3g}"
-            numbers = (f"{look.observed:.3g}", within, f"{look.percentile:.3g}")
-        rows.append((name, look.manner, *numbers, f"{look.p_value:.3g}", f"{look.adjusted:.3g}"))
-    headings = (
-        "look", "the model has", "recorded", "95 % of runs", "percentile", "p", "p, corrected",
-    )  # fmt: skip
+    table = rounded_looks(pd.DataFrame(shown_looks(judgement)))
+    units = (f" [{unit}]" if unit else "" for unit in table["unit"])
+    table["name"] = [name + unit for name, unit in zip(table["name"], units)]
+    columns = [column for column in LOOKS if column.key not in ("unit", "median")]
     return Section(
         "Each look",
         text=[
             "Who looks at many things finds one by chance: the last column is corrected for that, "
             "and is what counts. Percentile: how many of 100 runs are below the recorded value."
         ],
-        table=Table(headings, rows, numbers=5),
+        table=page_table(table, columns, texts=2),
     )
 
 
