@@ -23,6 +23,8 @@ STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"
 PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
 POLL_PERIOD = 0.02
 COLOUR = re.compile(r"\x1b\[\d*m")
+# A Python that roslaunch interrupts before it has run a line of a node's says so in this way.
+INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Ended:
         return self.output.splitlines()
 
     @property
+    def has_traceback(self) -> bool:
+        """Whether a program, once it ran, printed a traceback."""
+        return "Traceback" in INTERRUPTED_START.sub("", self.output)
+
+    @property
     def fatal_sentences(self):
         """What the experiment says about why it failed, each sentence without its stamp."""
         sentences = re.findall(r"^\[FATAL\] \[[^]]*\]: (.*)$", self.output, re.MULTILINE)
@@ -47,7 +54,7 @@ class Ended:
     @property
     def summary(self):
         """What the only result says."""
-        assert "Traceback" not in self.output, self.output
+        assert not self.has_traceback, self.output
         return json.loads(self.result().read_text("summary.json"))
 
     def result(self, output="experiment_results") -> ResultFolder:

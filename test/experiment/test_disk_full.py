@@ -42,7 +42,7 @@ def run_on_small_disk(experiment, tmp_path):
         assert ended.code == 1
         assert len(ended.fatal_sentences) == 1, ended.output
         assert "the disk is full" in ended.fatal_sentences[0]
-        assert "Traceback" not in ended.output, ended.output
+        assert not ended.has_traceback, ended.output
         return ended.fatal_sentences[0], content
 
     return run

@@ -37,7 +37,7 @@ def summary_of(result):
 def succeeded(ended):
     assert ended.code == 0, ended.output
     assert not ended.fatal_sentences, ended.output
-    assert "Traceback" not in ended.output, ended.output
+    assert not ended.has_traceback, ended.output
     return ended
 
 
@@ -367,7 +367,7 @@ def test_roslaunch_alone_with_a_private_parameter_of_one_node(experiment, tmp_pa
     launch = tmp_path / "mine.launch"
     launch.write_text(PRIVATE_PARAMETER)
     ended = experiment.run("mine.launch", program=["roslaunch"])
-    assert "Traceback" not in ended.output, ended.output
+    assert not ended.has_traceback, ended.output
     result = ended.result()
     summary = summary_of(result)
     assert summary["run"]["completed"] is True

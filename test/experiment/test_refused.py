@@ -44,7 +44,7 @@ def refused(experiment):
     def run(*arguments, words):
         ended = experiment.run(*arguments, timeout=SECONDS)
         assert ended.code in (1, 2), ended.output
-        assert "Traceback" not in ended.output
+        assert not ended.has_traceback
         assert_said_once(ended.fatal_sentences, words, ended.output)
         assert_whole(experiment.directory)
         return ended
@@ -212,7 +212,7 @@ def test_a_mirrored_yaw_starts_nothing_and_the_last_line_says_why(experiment, mi
     ended = experiment.run(f"recording:={mirrored}", f"settings:={{{SHORT}}}", timeout=60.0)
     assert ended.code == 2, ended.output
     assert "process[" not in ended.output
-    assert "Traceback" not in ended.output
+    assert not ended.has_traceback
     last = ended.lines[-1]
     assert last.startswith("run_experiment.py: ")
     for words in (
