@@ -62,6 +62,7 @@ from .sensors import MagneticEnvironment as MagneticEnvironment
 from .sensors import MagnetometerSpecification as MagnetometerSpecification
 from .sensors import MotorField as MotorField
 from .sensors import OdometerSpecification as OdometerSpecification
+from .sensors import Operation as Operation
 from .sensors import OutputSpecification as OutputSpecification
 from .sensors import Place as Place
 from .sensors import QualityChange as QualityChange

@@ -189,9 +189,12 @@ class Reduction:
         places = quantile_places(len(time))
         counts = np.zeros((len(places), COUNT), dtype=np.int64)
         try:
-            runs = int(arrays["runs"])
-            occupied = np.cumsum(arrays["occupied"].astype(np.int64))
-            counts.ravel()[occupied] = arrays["counts"]
+            number, steps, counted = (
+                arrays[name].astype(np.int64, casting="same_kind")
+                for name in ("runs", "occupied", "counts")
+            )
+            runs = int(number)
+            counts.ravel()[np.cumsum(steps)] = counted
             reduction = cls(
                 time,
                 Moments(runs, arrays["mean"], arrays["squares"]),

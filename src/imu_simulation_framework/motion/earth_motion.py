@@ -207,6 +207,13 @@ class EarthMotion(SampledMotion):
         """Rotation about the vertical, from east towards north, unwrapped, (n,) [rad]."""
         return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
 
+    def rate_against_ground(self) -> np.ndarray:
+        return self.angular_velocity - Rotation.from_quat(self.orientation).inv().apply(_TURNING)
+
+    def _at_first_pose(self):
+        to_body = Rotation.from_quat(self.orientation[0]).inv()
+        return to_body.apply(_TURNING), -to_body.apply(gravity_ecef(self.position[0]))
+
     def table(self) -> pd.DataFrame:
         """Return the motion as a table of the kind Flight."""
         latitude, longitude, height = self.latitude_longitude_height.T

@@ -129,6 +129,38 @@ class SampledMotion(ABC):
         )
 
     @abstractmethod
+    def rate_against_ground(self) -> np.ndarray:
+        """Return the angular velocity against the ground, in the body's axes, (n, 3) [rad/s]."""
+
+    @abstractmethod
+    def _at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return angular velocity and specific force (3,) of what stands as the motion begins."""
+
+    def standing_before(self: Sampled, samples: int) -> Sampled:
+        """Return the motion with a standstill before it, in its first pose.
+
+        ``samples``: how many, at the motion's period; the time begins that much earlier. Raises
+        MotionError if the motion is not evenly sampled.
+        """
+        rate, force = self._at_first_pose()
+        still = {
+            "position": self.position[0],
+            "orientation": self.orientation[0],
+            "velocity": np.zeros(3),
+            "angular_velocity": rate,
+            "specific_force": force,
+        }
+        before = self.time[0] - self.period * np.arange(samples, 0, -1)
+        return replace(
+            self,
+            time=np.concatenate([before, self.time]),
+            **{
+                name: np.vstack([np.tile(value, (samples, 1)), getattr(self, name)])
+                for name, value in still.items()
+            },
+        )
+
+    @abstractmethod
     def _positions_at(self, times):
         """Return the positions (n, 3) at times within the motion (n,)."""
 
@@ -262,6 +294,13 @@ class Motion(SampledMotion):
     def yaw(self) -> np.ndarray:
         """Rotation about the vertical, unwrapped, (n,) [rad]."""
         return unwrap(roll_pitch_yaw_from_quaternion(self.orientation)[:, 2])
+
+    def rate_against_ground(self) -> np.ndarray:
+        return self.angular_velocity
+
+    def _at_first_pose(self):
+        to_body = Rotation.from_quat(self.orientation[0]).inv()
+        return np.zeros(3), to_body.apply((0.0, 0.0, self.gravity))
 
     def table(self) -> pd.DataFrame:
         """Return the motion as a table of the kind GroundTruth."""

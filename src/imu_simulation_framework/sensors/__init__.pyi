@@ -37,4 +37,6 @@ from .magnetism.environment import earth_field as earth_field
 from .odometer import OdometerSpecification as OdometerSpecification
 from .odometer import read_odometer as read_odometer
 from .odometer import simulate_odometer as simulate_odometer
+from .operation import Operation as Operation
+from .operation import Standstill as Standstill
 from .simulation import simulate_imu as simulate_imu

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Iterator, Union
 
@@ -42,6 +43,7 @@ from imu_simulation_framework.sensors.imu_models.specification import (
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.operation import Operation
 
 ImuErrors = Union[
     ImuSpecification,
@@ -101,6 +103,28 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
     )
 
 
+def operated(
+    imu: ImuErrors, operation: Operation | None, motion: Motion | EarthMotion
+) -> ImuErrors:
+    """Return the errors of an IMU that is used like that on a motion.
+
+    Raises :class:`.ConfigurationError`: it is no specified IMU, of which alone the heading comes
+    from the gyroscope.
+    """
+    if operation is None:
+        return imu
+    specification = imu.specification if isinstance(imu, SpecificationParameters) else imu
+    if not isinstance(specification, ImuSpecification):
+        raise ConfigurationError(
+            "an operation is that of a specified IMU: the yaw of a plug-in is not its gyroscope's"
+        )
+    latitude = None
+    if isinstance(motion, EarthMotion):
+        latitude = math.degrees(float(motion.latitude_longitude_height[0, 0]))
+    stops = operation.standstills(motion)
+    return SpecificationParameters(specification, operation, stops, latitude)
+
+
 def named_errors(name) -> ImuErrors:
     """Return the errors of an IMU model, ``ideal`` or ``hector_slow``, or of a bundled IMU.
 
@@ -126,6 +150,7 @@ def simulate_imu(
     magnetic_environment: MagneticEnvironment | None = None,
     wheel_torque: np.ndarray | None = None,
     latitude: float | None = None,
+    operation: Operation | None = None,
 ) -> pd.DataFrame:
     """Return what an IMU with these errors says of a motion.
 
@@ -152,6 +177,10 @@ def simulate_imu(
     latitude : float, optional
         Where on the turning Earth a :class:`.Motion` is, x to the east (:func:`.on_earth`) [deg];
         without, the Earth does not turn.
+    operation : Operation, optional
+        How a specified sensor is used: zeroed at standstill, before the motion and at the motion's
+        own stops (:meth:`.Operation.moved` gives it some). Without, readings are as the sensor has
+        them, as it is switched on.
 
     Returns
     -------
@@ -166,7 +195,7 @@ def simulate_imu(
                 "latitude has no meaning for an EarthMotion, which is on the turning Earth already"
             )
         motion = on_earth(motion, latitude)
-    model = imu_model(imu, motion.period, seed)
+    model = imu_model(operated(imu, operation, motion), motion.period, seed)
     truth = imu_truth(motion, magnetic_environment, wheel_torque, model.feels_speed)
     magnetic = truth.magnetic_field is not None and model.has_magnetometer
     parts = (*SIGNALS, *MAGNETIC_PARTS) if magnetic else SIGNALS

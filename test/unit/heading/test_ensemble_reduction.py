@@ -94,6 +94,11 @@ def test_a_short_drive_has_no_spectrum():
     assert reduction.statistics["final"][0] == pytest.approx(0.1)
 
 
+def complex_counts():
+    arrays = reduce_runs(TIME, walks(5)).arrays()
+    return {**arrays, "counts": arrays["counts"].astype(complex)}
+
+
 @pytest.mark.parametrize(
     "make, word",
     [
@@ -104,6 +109,7 @@ def test_a_short_drive_has_no_spectrum():
         (lambda: merged([reduce_runs(at, walks(2)) for at in (TIME, 2.0 * TIME)]), "times"),
         (lambda: Reduction.of_arrays(TIME[1:], reduce_runs(TIME, walks(5)).arrays()), "no part"),
         (lambda: Reduction.of_arrays(TIME, {"runs": np.array(5)}), "no part"),
+        (lambda: Reduction.of_arrays(TIME, complex_counts()), "no part"),
     ],
 )
 def test_what_is_no_ensemble_or_no_part_of_one_is_refused(make, word):

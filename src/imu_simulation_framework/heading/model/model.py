@@ -2,17 +2,22 @@
 
 Bands and budget come from the covariance, without a random number; realisations and the likelihood
 of an observed error from the same matrices (:mod:`.model.sources`). The error is observed with the
-white noise of sensor and reference, if there are such sources.
+white noise of sensor and reference, if there are such sources. Where the sensor's offset is taken
+at stops on the way (:mod:`.sensors.operation`), the error is a linear function of the free one:
+with I the integral of the rate's errors, a stop from a to b gives the offset
+(I(b) - I(a)) / (b - a).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import solve_triangular
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.model.realisations import (
@@ -24,6 +29,7 @@ from imu_simulation_framework.heading.model.realisations import (
 )
 from imu_simulation_framework.heading.model.sources import (
     PROCESSES,
+    YAW_PROCESSES,
     KnownError,
     RandomConstant,
     Source,
@@ -31,6 +37,7 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
     state_space,
 )
+from imu_simulation_framework.sensors.operation import Standstill
 
 _DRAWN_AT_ONCE = 512
 """Runs that are in memory when a probability is counted."""
@@ -58,9 +65,12 @@ class YawErrorModel:
     between the sensor's samples, of which a step is a whole multiple [s]; by default the processes
     are those of continuous time. ``limits`` (tuple of str): sentences: where the motion or the
     sensor leave what a linear model can say. ``heading_time_constant``: of a heading towards which
-    the integral of the rate's errors goes back [s]; by default there is none. What the sources'
-    curves are is not changed by it. Raises ConfigurationError if times are not even or less than
-    two, a curve has another length, or the step is no multiple of the sensor's period.
+    the integral of the rate's errors goes back [s]; by default there is none. ``standstill``: over
+    which the rate's offset was taken before the first of the times [s]; by default it was not.
+    ``standstills``: stops at which it is taken anew, and the yaw error held, at times of the model.
+    What the sources' curves are is changed by neither. Raises ConfigurationError if times are not
+    even or less than two, a curve has another length, a stop does not end after it begins, or the
+    step is no multiple of the sensor's period.
     """
 
     time: np.ndarray
@@ -68,6 +78,8 @@ class YawErrorModel:
     sensor_period: float | None = None
     limits: tuple[str, ...] = ()
     heading_time_constant: float | None = None
+    standstill: float = 0.0
+    standstills: tuple[Standstill, ...] = ()
 
     def __post_init__(self) -> None:
         time = np.asarray(self.time, dtype=float)
@@ -92,6 +104,14 @@ class YawErrorModel:
                     f"{source.name}: its curve has the shape {np.shape(curve)}, expected "
                     f"{time.shape}, that of the times"
                 )
+        for stop in self.standstills:
+            if not stop.start <= stop.held_from < stop.end:
+                raise ConfigurationError(
+                    f"a standstill from {stop.start:g} s, held from {stop.held_from:g} s, ends at "
+                    f"{stop.end:g} s"
+                )
+        if self.standstills and self.heading_time_constant is not None:
+            raise ConfigurationError("a yaw error that is held at stops has no magnetic heading")
         _ = self.state_space  # refuses a step that does not go with the sensor's period
 
     @property
@@ -110,7 +130,9 @@ class YawErrorModel:
         return self._space(self.step, self.sensor_period)
 
     def _space(self, step, period):
-        return state_space(self._of(PROCESSES), step, period, self.heading_time_constant)
+        return state_space(
+            self._of(PROCESSES), step, period, self.heading_time_constant, self.standstill
+        )
 
     def only(self, *names: str) -> YawErrorModel:
         """Return the same model with the sources of these names alone.
@@ -154,7 +176,7 @@ class YawErrorModel:
         """Return the variance of the yaw error, (n,) [rad^2], from all sources at once."""
         space = self.state_space
         noise, initial = (np.sum(each, axis=0)[np.newaxis] for each in (space.noise, space.initial))
-        whole = _variances(space, noise, initial, len(self.time))
+        whole = self._variances(noise, initial)
         constants = sum(part**2 for _, part in self._constants())
         return whole[:, 0] + np.sum(space.yaw_noise) + constants
 
@@ -164,7 +186,7 @@ class YawErrorModel:
         Known errors have none: theirs is :meth:`mean_by_source`.
         """
         space, columns = self.state_space, {}
-        variances = _variances(space, space.noise, space.initial, len(self.time))
+        variances = self._variances(space.noise, space.initial)
         for name in self.names:
             part = np.zeros(len(self.time))
             if name in space.names:
@@ -178,6 +200,9 @@ class YawErrorModel:
 
     def covariance(self) -> np.ndarray:
         """Return the covariances between all times, (n, n) [rad^2]."""
+        if self.standstills:
+            of_rate, others = self._parts()
+            return self._zeroed(self._zeroed(of_rate.covariance()).T) + others.covariance()
         space, count = self.state_space, len(self.time)
         # What each state means for the yaw error so many steps later.
         later = np.empty((count, len(space.design)))
@@ -261,7 +286,10 @@ class YawErrorModel:
         variance, sample = self._variance_within_step(), self.sensor_period or 0.0
         inside = np.all(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
-        return inside * bridges_within(errors, variance, widened)
+        free = np.ones(len(self.time) - 1, dtype=bool)
+        for _, held, end in self._stops:
+            free[held:end] = False
+        return inside * bridges_within(errors, variance, widened, free)
 
     def _variance_within_step(self) -> float:
         """Return the variance of a step's Brownian bridge, from the middle's, given the ends."""
@@ -293,7 +321,12 @@ class YawErrorModel:
         """
         if runs < 1:
             raise ConfigurationError(f"there shall be {runs} runs, but at least one is needed")
-        return draw_runs(self.state_space, self.mean(), self._constants(), runs, seed, first_run)
+        if not self.standstills:
+            constants = self._constants()
+            return draw_runs(self.state_space, self.mean(), constants, runs, seed, first_run)
+        # A source's numbers depend on its name alone: the parts are those of the whole.
+        of_rate, others = (one.realisations(runs, seed, first_run) for one in self._parts())
+        return self._zeroed(of_rate) + others
 
     @property
     def numbers_per_run(self) -> int:
@@ -308,14 +341,16 @@ class YawErrorModel:
         ``observed`` (n,): at the model's times [rad]; NaN where nothing was observed. Raises
         ConfigurationError if it has another length, or statsmodels is not installed.
         """
-        from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
-
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
             raise ConfigurationError(
                 f"the observed yaw error has the shape {observed.shape}, but the model has "
                 f"{len(self.time)} times"
             )
+        if self.standstills:
+            return self._dense_likelihood(observed - self.mean())
+        from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
+
         constants = [part for _, part in self._constants()]
         drive = ObservedDrive(
             observed - self.mean(),
@@ -326,6 +361,86 @@ class YawErrorModel:
         return Likelihood(
             filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
         )
+
+    def _dense_likelihood(self, error):
+        """Return the same from the covariance's Cholesky root, whose rows are the predictions."""
+        seen = np.flatnonzero(np.isfinite(error))
+        root = np.linalg.cholesky(self.covariance()[np.ix_(seen, seen)])
+        white = solve_triangular(root, error[seen], lower=True)
+        std = np.diag(root)
+        innovations, innovation_std = np.full((2, len(error)), np.nan)
+        innovations[seen], innovation_std[seen] = std * white, std
+        logarithm = -0.5 * float(white @ white) - float(np.sum(np.log(std)))
+        return Likelihood(
+            logarithm - 0.5 * len(seen) * math.log(2.0 * math.pi), innovations, innovation_std
+        )
+
+    @cached_property
+    def _stops(self) -> list[tuple[int, int, int]]:
+        """Which of the times each standstill begins, is held from and ends at."""
+        last = len(self.time) - 1
+        times = np.array(self.standstills).reshape(-1, 3) - self.time[0]
+        places = np.rint(times / self.step).astype(int).tolist()
+        return [(a, h, min(b, last)) for a, h, b in places if h < min(b, last)]
+
+    def _parts(self) -> tuple[YawErrorModel, YawErrorModel]:
+        """Return the model of the rate's processes alone, and that of all else, without stops."""
+        parts: tuple[list, list] = [], []
+        for source in self.sources:
+            of_rate = isinstance(source, PROCESSES) and not isinstance(source, YAW_PROCESSES)
+            parts[0 if of_rate else 1].append(source)
+        rate, others = (replace(self, sources=tuple(one), standstills=()) for one in parts)
+        return rate, others
+
+    def _zeroed(self, integrals):
+        """Return errors (runs, n) with the stops of integrals of the rate's errors (runs, n)."""
+        errors = integrals.copy()
+        for start, held, end in self._stops:
+            errors[:, held : end + 1] = errors[:, held : held + 1]
+            slope = (integrals[:, end] - integrals[:, start]) / (end - start)
+            free = integrals[:, end:] - integrals[:, end : end + 1]
+            driven = np.arange(free.shape[1])
+            errors[:, end:] = errors[:, held : held + 1] + free - slope[:, np.newaxis] * driven
+        return errors
+
+    def _variances(self, noise, initial):
+        """Return variances of the yaw error, (n, g), from covariances (g, m, m) of the states."""
+        space, stops, count = self.state_space, self._stops, len(self.time)
+        design, transition, size = space.design, space.transition, len(space.design)
+        held, held_noise = transition, noise
+        if stops:
+            # Three states more: the error that is held at times, what a step takes off as the
+            # offset, and the integral at the beginning of a stop.
+            error, offset, begun = range(size, size + 3)
+            held, held_noise, initial = (
+                np.pad(e, [(0, 0)] * (e.ndim - 2) + [(0, 3), (0, 3)])
+                for e in (transition, noise, initial)
+            )
+            held[[error, offset, begun], [error, offset, begun]] = 1.0
+            gains = np.eye(size + 3)
+            gains[error, 0] = 1.0
+            transition = held.copy()
+            transition[error, :size] = held[0, :size] - np.eye(size)[0]
+            transition[error, offset] = -1.0
+            noise = gains @ held_noise @ gains.T
+            design = np.concatenate([[0.0], design[1:], [1.0, 0.0, 0.0]])
+        begins = {start for start, _, _ in stops}
+        lengths = {end: end - start for start, _, end in stops}
+        holding = np.zeros(count, dtype=bool)
+        for _, first, end in stops:
+            holding[first:end] = True
+        variances, state = np.empty((count, len(noise))), initial
+        for index in range(count):
+            if index in lengths:
+                state = _assigned(state, offset, {0: 1.0, begun: -1.0}, lengths[index])
+            if index in begins:
+                state = _assigned(state, begun, {0: 1.0}, 1.0)
+            variances[index] = state @ design @ design
+            if holding[index]:
+                state = held @ state @ held.T + held_noise
+            else:
+                state = transition @ state @ transition.T + noise
+        return variances
 
     def _of(self, kinds):
         return [source for source in self.sources if isinstance(source, kinds)]
@@ -347,11 +462,10 @@ def normal_within(mean, std, limit):
     return np.where(np.asarray(std) > 0.0, inside, np.abs(mean) <= limit)
 
 
-def _variances(space, noise, initial, count):
-    """Return variances of design times state, (n, g), for covariances (g, m, m)."""
-    variances = np.empty((count, len(noise)))
-    state = initial
-    for index in range(count):
-        variances[index] = state @ space.design @ space.design
-        state = space.transition @ state @ space.transition.T + noise
-    return variances
+def _assigned(covariance, state, weights, divisor):
+    """Return covariances (g, m, m) when a state has become a sum of others over a divisor."""
+    matrix = np.eye(covariance.shape[-1])
+    matrix[state] = 0.0
+    for other, weight in weights.items():
+        matrix[state, other] = weight / divisor
+    return matrix @ covariance @ matrix.T

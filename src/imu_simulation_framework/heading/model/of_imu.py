@@ -76,7 +76,13 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
-from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, named_errors
+from imu_simulation_framework.sensors.operation import Operation, Standstill
+from imu_simulation_framework.sensors.simulation import (
+    imu_model,
+    imu_truth,
+    named_errors,
+    operated,
+)
 from imu_simulation_framework.sensors.triad_errors import TriadResponse
 
 RATE_BIAS = "rate bias"
@@ -90,7 +96,7 @@ _MIN_YAW = 1e-6
 """What the filter's tilt makes of the yaw [rad]; less is left out."""
 
 
-def _of_specification(imu, motion, time, sample):
+def _of_specification(imu, motion, time, sample, operation, standstills):
     """Return the sources of a specification's yaw error, and sentences on what is left out."""
     if imu.output.orientation_reference == "truth":
         return [], []
@@ -99,33 +105,39 @@ def _of_specification(imu, motion, time, sample):
             "a yaw error's model is that of a gyroscope, but the specification's filter is "
             "compass, which uses none"
         )
+    drive, before = motion, 0
+    if operation.standstill > 0.0:
+        before = max(1, round(operation.standstill / motion.period))
+        motion = motion.standing_before(before)
     level = motion.local_orientation if isinstance(motion, EarthMotion) else motion.orientation
     up = Rotation.from_quat(level).as_matrix()[:, 2, :]
-    vertical = _Vertical(motion, up, time)
+    vertical = _Vertical(motion, up, time, before, standstills)
     rate, force = motion.means()
     sources = [
         *_of_bias_and_noise(imu.gyroscope, motion, vertical, sample),
-        *_of_response(imu, motion, vertical, rate, force),
+        *_of_response(imu, motion, vertical, rate, force, operation.warm_up),
         *_of_digits(imu.gyroscope, vertical, sample),
     ]
+    limits = _limits(imu, up[before:], rate[before:], sample)
     if imu.output.magnetic_heading:
-        return sources, _limits(imu, up, rate, sample)  # the rest is in the field's curve
+        return sources, limits  # the rest is in the field's curve
     curve = np.zeros(len(time))
     # The filter takes the vertical from the specific force, so that it tilts while the body
     # accelerates, and a tilted body that turns about the vertical changes its yaw at another rate.
     # That is of second order in the acceleration; so it is the filter itself that tells it, once.
-    tilts = np.any(np.abs(force[:, :2]) >= 1e-9 * STANDARD_GRAVITY)
+    tilts = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
     if tilts and imu.output.orientation_reference == "fusion":
-        curve = _error_of_filter(ImuSpecification(output=imu.output), motion, time)
+        curve = _error_of_filter(ImuSpecification(output=imu.output), drive, time)
     if isinstance(motion, EarthMotion):
         turning = rate.copy()
         turning[1:] -= turns(level[:-1], level[1:]) / motion.period
         sources += vertical.known("Earth's turning", turning)
         # The filter feels both.
-        curve = curve - vertical.integrated(turning) if np.any(curve) else curve
+        if np.any(curve):
+            curve = curve - _Vertical(motion, up, time, before).integrated(turning, zeroed=False)
     if np.max(np.abs(curve)) > _MIN_YAW:
         sources.append(KnownError("felt acceleration", curve))
-    return sources, _limits(imu, up, rate, sample)
+    return sources, limits
 
 
 def _of_bias_and_noise(gyroscope, motion, vertical, sample) -> list[Source]:
@@ -157,9 +169,9 @@ def _of_bias_and_noise(gyroscope, motion, vertical, sample) -> list[Source]:
     return [*sources, AngleRandomWalk("angle random walk", density)] if density > 0.0 else sources
 
 
-def _of_response(imu, motion, vertical, rate, force) -> list[Source]:
+def _of_response(imu, motion, vertical, rate, force, warm_up) -> list[Source]:
     """Return what the gyroscope makes of rates, forces, warmth, voltage and vibration."""
-    gyroscope, since_start = imu.gyroscope, motion.time - motion.time[0]
+    gyroscope, since_start = imu.gyroscope, motion.time - motion.time[0] + warm_up
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
     scale = np.diag(np.diag(matrix))
 
@@ -192,9 +204,11 @@ def _of_digits(gyroscope, vertical, sample) -> list[Source]:
     sources: list[Source] = []
     coefficient = vertical.effective(gyroscope.quantisation)
     if coefficient > 0.0:
-        # The error of the angle is Q (w_k - w_0).
+        # The error of the angle is Q w_k, and what w was when an angle was begun or ended.
         sources.append(YawNoise("quantisation", coefficient))
-        sources.append(RandomConstant("quantisation", np.ones(len(vertical.time)), coefficient))
+        sources += [
+            RandomConstant("quantisation", curve, coefficient) for curve in vertical.of_instants()
+        ]
     step = vertical.effective(gyroscope.resolution)
     if step > 0.0:
         # Rounding adds a uniform error to each reading, as long as the noise exceeds the step.
@@ -216,17 +230,24 @@ def _error_of_filter(imu, motion, time, environment=None):
 class _Vertical:
     """What of errors of the rate goes into the yaw, along a motion of n samples.
 
-    ``motion`` (Motion or EarthMotion). ``up`` (n, 3): the vertical in the body's axes. ``time``
-    (k,): of a model, from the beginning of the motion on [s]. ``weights`` (3,): mean squares of the
-    components of the vertical.
+    ``motion`` (Motion or EarthMotion): with the standstill before the drive, if any. ``up`` (n, 3):
+    the vertical in the body's axes. ``time`` (k,): of a model, from the beginning of the drive on
+    [s]. ``before``: how many of the samples are the standstill before the drive, whose mean rate is
+    taken off. ``standstills``: those on the way. ``weights`` (3,): mean squares of the components
+    of the vertical.
     """
 
-    def __init__(self, motion, up, time):
+    def __init__(self, motion, up, time, before=0, standstills=()):
         self.time = time
-        self.weights = np.mean(up**2, axis=0)
+        self.weights = np.mean(up[before:] ** 2, axis=0)
         self._up = up
         self._period = motion.period
-        self._since_start = motion.time - motion.time[0]
+        self._before = before
+        self._since_start = motion.time[before:] - motion.time[before]
+        # The samples after a time are those of the rate since it.
+        places = np.rint(np.array(standstills).reshape(-1, 3) / self._period).astype(int)
+        places = np.minimum(before + 1 + places, len(up))
+        self._stops = [stop for stop in places.tolist() if stop[0] < stop[2]]
 
     def effective(self, values):
         """Return the strength of one process in the place of those on three axes."""
@@ -235,13 +256,53 @@ class _Vertical:
     def known(self, name, rate_error) -> list[Source]:
         """Return the source that errors of the rate (n, 3) are; none where they leave the yaw."""
         curve = self.integrated(rate_error)
-        return [KnownError(name, curve)] if np.any(curve) else []
+        # What is constant is taken off but for rounding.
+        size = float(np.max(np.abs(rate_error))) * max(float(self.time[-1]), self._period)
+        return [KnownError(name, curve)] if np.max(np.abs(curve)) > 1e-12 * size else []
 
-    def integrated(self, rate_error):
+    def integrated(self, rate_error, zeroed=True):
         """Return yaw error (k,) [rad] that errors of the rate (n, 3) lead to."""
-        turned = np.sum(self._up * rate_error, axis=1)
-        angle = np.zeros(len(turned))
-        np.cumsum(turned[1:] * self._period, out=angle[1:])
+        if zeroed:
+            rate_error = self._zeroed(rate_error)
+        return self._yaw(np.sum(self._up * rate_error, axis=1))
+
+    def of_instants(self):
+        """Return what an error of the angle at each instant that counts, and only there, leads to.
+
+        It is a list of curves (k,) [1]: of the start, and of the ends of each standstill.
+        """
+        if not (self._before or self._stops):
+            return [np.ones(len(self.time))]
+        before = [-1, self._before - 1] if self._before else []
+        places = {self._before, *before, *(place - 1 for stop in self._stops for place in stop)}
+        curves = []
+        for place in sorted(places):
+            # The reading's error is the change of the angle's since the sample before.
+            rate = np.zeros((len(self._up), 3))
+            for sample, sign in ((place, 1.0), (place + 1, -1.0)):
+                if 0 <= sample < len(rate):
+                    rate[sample] = sign / self._period
+            curves.append(self._yaw(self._zeroed(rate)[:, 0]))
+        return [curve for curve in curves if np.any(curve)]
+
+    def _zeroed(self, rate_error):
+        """Return errors of the rate less the offset that is taken, and none while it is held."""
+        if not (self._before or self._stops):
+            return rate_error
+        left, offset, first = np.zeros_like(rate_error), 0.0, self._before
+        if self._before:
+            offset = np.mean(rate_error[: self._before], axis=0)
+        for start, held, end in self._stops:
+            left[first:held] = rate_error[first:held] - offset
+            offset, first = np.mean(rate_error[start:end], axis=0), end
+        left[first:] = rate_error[first:] - offset
+        return left
+
+    def _yaw(self, turned):
+        """Return the yaw error (k,) of errors of the turn about the vertical (n,) [rad/s]."""
+        driven = turned[self._before :]
+        angle = np.zeros(len(driven))
+        np.cumsum(driven[1:] * self._period, out=angle[1:])
         return -np.interp(self.time, self._since_start, angle)
 
 
@@ -314,13 +375,13 @@ def _with_heading(sources, imu, motion, time, sample, environment):
     if noise > 0.0:
         # Of each reading a share is added, after what was before has lost that share.
         density = noise / level * math.expm1(sample / constant) / sample
-        kept.append(AngleRandomWalk("magnetometer noise", density))
+        kept.append(AngleRandomWalk("magnetometer noise", density, of_gyroscope=False))
     dip = abs(environment.undisturbed[2]) / level
     tilt = _tilt(imu)
     if tilt * dip > 0.0:
-        kept.append(
-            RateGaussMarkov("filter's tilt", tilt * dip / constant, imu.output.filter_time_constant)
-        )
+        sigma = tilt * dip / constant
+        time_constant = imu.output.filter_time_constant
+        kept.append(RateGaussMarkov("filter's tilt", sigma, time_constant, of_gyroscope=False))
     known = MagnetometerSpecification(**{name: getattr(magnetometer, name) for name in _KNOWN})
     ideal = ImuSpecification(output=imu.output, magnetometer=known)
     curve = _error_of_filter(ideal, motion, time, environment)
@@ -403,6 +464,7 @@ def yaw_error_model(
     period: float = 1.0,
     magnetic_environment: MagneticEnvironment | None = None,
     sample: float | None = None,
+    operation: Operation | None = None,
 ) -> YawErrorModel:
     """Return the distribution of an IMU's yaw error along a motion.
 
@@ -412,10 +474,13 @@ def yaw_error_model(
     ``magnetic_environment`` (MagneticEnvironment): for a sensor with a magnetic heading; by default
     an undisturbed field as in Europe. ``sample``: time from one of the sensor's samples to the
     next, where the motion is sampled more coarsely [s]; by default the motion's. A slower sensor
-    has its own. Raises ConfigurationError if the errors are of another kind, or the sensor does
-    without its gyroscope. Raises MotionError if the motion is not evenly sampled, or shorter than
-    the period.
+    has its own. ``operation`` (Operation): how a specified sensor is used, zeroed at standstill; by
+    default as it is switched on. Its stops are those of the motion (:meth:`.Operation.moved`).
+    Raises ConfigurationError if the errors are of another kind, the sensor does without its
+    gyroscope, or its offset shall be taken at stops, but it has a magnetic heading. Raises
+    MotionError if the motion is not evenly sampled, or shorter than the period.
     """
+    operation = Operation(standstill=0.0) if operation is None else operation
     sample = motion.period if sample is None else sample
     if isinstance(imu, SpecificationParameters):
         # The parameters have made one of a mapping.
@@ -429,9 +494,12 @@ def yaw_error_model(
             f"{period:g} s"
         )
     time = period * np.arange(steps + 1)
-    constant = None
+    constant, stops, standstill = None, (), 0.0
     if isinstance(imu, ImuSpecification):
-        sources, limits = _of_specification(imu, motion, time, sample)
+        if imu.output.orientation_reference != "truth":
+            standstill = round(operation.standstill / sample) * sample
+            stops = _on_grid(_standstills(imu, motion, operation), period, float(time[-1]))
+        sources, limits = _of_specification(imu, motion, time, sample, operation, stops)
         if imu.output.fuses_magnetometer:
             constant = imu.output.magnetic_time_constant
             sources, more = _with_heading(sources, imu, motion, time, sample, magnetic_environment)
@@ -454,7 +522,34 @@ def yaw_error_model(
         )
     ratio = period / sample
     whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
-    return YawErrorModel(time, tuple(sources), sample if whole else None, tuple(limits), constant)
+    if stops and constant is not None:
+        raise ConfigurationError(
+            "the offset is taken at stops on the way, but the heading is a magnetic one, which "
+            "goes on there: set stops to none"
+        )
+    sensor_period = sample if whole else None
+    return YawErrorModel(
+        time, tuple(sources), sensor_period, tuple(limits), constant, standstill, stops
+    )
+
+
+def _standstills(imu, motion, operation):
+    """Return the stops on the way at which the offset is taken; detected ones as in one run."""
+    if not operation.detects:
+        return operation.standstills(motion)
+    model = imu_model(operated(imu, operation, motion), motion.period)
+    return model.detected_standstills(imu_truth(motion, speed=model.feels_speed))
+
+
+def _on_grid(standstills, period, last):
+    """Return stops at whole periods, none longer than it is; those without one are left out."""
+    placed = []
+    for start, held_from, end in standstills:
+        start, held_from = (math.ceil(time / period - 1e-6) * period for time in (start, held_from))
+        end = min(math.floor(end / period + 1e-6) * period, last)
+        if start <= held_from < end:
+            placed.append(Standstill(start, held_from, end))
+    return tuple(placed)
 
 
 def _of_hector(parameters, time, sample):

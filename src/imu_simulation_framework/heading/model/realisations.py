@@ -65,6 +65,7 @@ class _Stream:
     name: str
     numbers: int
     root: np.ndarray | None = None
+    initial: np.ndarray | None = None
     yaw_noise: float = 0.0
     constants: tuple[int, ...] = ()
 
@@ -80,7 +81,9 @@ def _streams(space, constants, samples):
     for group, name in enumerate(space.names):
         root = _root(space.noise[group])
         if root.shape[1] > 0:
-            streams.append(_Stream(name, root.shape[1] * (1 + steps), root=root))
+            initial = _initial_root(space, group, root.shape[1])
+            numbers = len(initial) + root.shape[1] * steps
+            streams.append(_Stream(name, numbers, root=root, initial=initial))
         if space.yaw_noise[group] > 0.0:
             std = float(np.sqrt(space.yaw_noise[group]))
             streams.append(_Stream(f"{name}, yaw", samples, yaw_noise=std))
@@ -91,21 +94,22 @@ def _streams(space, constants, samples):
     return streams
 
 
-def _root(covariance):
+def _root(covariance, shared=0):
     """Return a root L (m, inputs), L L^T = Q, of a source's noise.
 
-    Its processes are independent of each other: each has an input of its own, which the integrated
-    rate shares, and the integrated rate one more for what is left of it.
+    Its processes are independent of each other: each has an input of its own, which the state
+    ``shared``, the integrated rate, has a part of, and that state one more for what is left of it.
     """
     std = np.sqrt(np.diag(covariance))
-    states = 1 + np.flatnonzero(std[1:])
+    states = np.delete(np.arange(len(std)), shared)
+    states = states[std[states] > 0.0]
     root = np.zeros((len(std), len(states)))
     root[states, np.arange(len(states))] = std[states]
-    root[0] = covariance[0, states] / std[states]
-    own = covariance[0, 0] - np.sum(root[0] ** 2)
+    root[shared] = covariance[shared, states] / std[states]
+    own = covariance[shared, shared] - np.sum(root[shared] ** 2)
     # What is left of a difference of nearly equal numbers is rounding.
-    if own > 1e-14 * covariance[0, 0]:
-        root = np.column_stack([root, np.sqrt(own) * np.eye(len(std))[0]])
+    if own > 1e-14 * covariance[shared, shared]:
+        root = np.column_stack([root, np.sqrt(own) * np.eye(len(std))[shared]])
     return root
 
 
@@ -119,10 +123,6 @@ class _Drawing:
         self._curves = np.array([curve for _, curve in constants])
         self._numbers = [np.zeros((RUNS_AT_ONCE, stream.numbers)) for stream in self._streams]
         self._design = space.design
-        self._initial = [
-            None if stream.root is None else _initial_root(space, stream)
-            for stream in self._streams
-        ]
         self._lift(space)
 
     def _lift(self, space):
@@ -154,14 +154,14 @@ class _Drawing:
         state = np.zeros((RUNS_AT_ONCE, size))
         total = np.zeros((RUNS_AT_ONCE, self._blocks, steps + size))
         errors = np.zeros((RUNS_AT_ONCE, self._samples))
-        of_states = zip(self._initial, self._lifted)
-        for stream, numbers, (initial, lifted) in zip(self._streams, self._numbers, of_states):
+        for stream, numbers, lifted in zip(self._streams, self._numbers, self._lifted):
             if stream.root is not None:
-                count = len(initial)
-                state += numbers[:, :count] @ initial
+                first_ones = len(stream.initial)
+                state += numbers[:, :first_ones] @ stream.initial
                 # Run by run: of one large product BLAS makes several threads, that wait for each
                 # other for longer than they work.
-                total += numbers[:, count:].reshape(RUNS_AT_ONCE, -1, count * steps) @ lifted
+                of_block = stream.root.shape[1] * steps
+                total += numbers[:, first_ones:].reshape(RUNS_AT_ONCE, -1, of_block) @ lifted
             elif stream.constants:
                 errors += numbers @ self._curves[list(stream.constants)]
             else:
@@ -187,11 +187,14 @@ class _Drawing:
                 generator.standard_normal(out=numbers[run - first])
 
 
-def _initial_root(space, stream):
-    """Return what a source's first numbers mean for the first states, (inputs, m)."""
-    group = space.names.index(stream.name)
+def _initial_root(space, group, inputs):
+    """Return what a source's first numbers mean for the first states, (at least inputs, m)."""
+    if space.offsets:
+        # What was taken for the offset shares the biases that there are.
+        root = _root(space.initial[group], space.offsets[group]).T
+        return np.vstack([root, np.zeros((max(0, inputs - len(root)), root.shape[1]))])
     states = 1 + np.flatnonzero(np.diag(space.noise[group])[1:])
-    root = np.zeros((stream.root.shape[1], len(space.design)))
+    root = np.zeros((inputs, len(space.design)))
     root[np.arange(len(states)), states] = np.sqrt(np.diag(space.initial[group])[states])
     return root
 
@@ -208,12 +211,15 @@ _CERTAIN = 20.0
 """A bridge that stays away from the barriers by this exponent stays within: exp(-40) do not."""
 
 
-def bridges_within(errors: np.ndarray, variance: float, limit: float) -> np.ndarray:
+def bridges_within(
+    errors: np.ndarray, variance: float, limit: float, free: np.ndarray | bool = True
+) -> np.ndarray:
     """Return the probability that no bridge between neighbouring errors leaves a band.
 
     ``errors`` (runs, n): at even steps. ``variance``: that a step adds to the error, where it is
-    free [the errors' unit squared]. ``limit``: the band is between minus and plus this. The result
-    is (runs,): zero where an error itself is outside.
+    free [the errors' unit squared]. ``limit``: the band is between minus and plus this. ``free``
+    (n - 1,): in which steps the error is not held. The result is (runs,): zero where an error
+    itself is outside.
     """
     inside = np.all(np.abs(errors) <= limit, axis=1)
     within = inside.astype(float)
@@ -222,7 +228,7 @@ def bridges_within(errors: np.ndarray, variance: float, limit: float) -> np.ndar
     width = 2.0 * limit
     start, end = errors[inside, :-1] + limit, errors[inside, 1:] + limit
     nearest = np.minimum(start * end, (width - start) * (width - end))
-    rows, steps = np.nonzero(nearest < _CERTAIN * variance)
+    rows, steps = np.nonzero((nearest < _CERTAIN * variance) & free)
     x, y = start[rows, steps], end[rows, steps]
     stays = np.zeros(len(x))
     for image in range(-_IMAGES, _IMAGES + 1):

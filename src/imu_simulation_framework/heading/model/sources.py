@@ -11,6 +11,10 @@ process of the yaw; the yaw error is the sum of the first and the last ones. Fro
 continuous process by Van Loan's matrix exponential (Computing integrals involving the matrix
 exponential, IEEE Transactions on Automatic Control 23(3), 1978), for a sensor that is sampled by
 the sum over its samples.
+
+Where the sensor stands still before the first step, and the mean of its rate's errors is taken off
+from then on, each source has one more state: that mean, which is correlated with the biases that it
+was taken of (:mod:`.sensors.operation`).
 """
 
 from __future__ import annotations
@@ -68,10 +72,11 @@ class RandomConstant(RandomSource):
 class AngleRandomWalk(RandomSource):
     """White noise of the yaw rate; the variance of its integral is ``N^2 t``.
 
-    ``density``: N, two-sided [rad/s/sqrt(Hz)].
+    ``density``: N, two-sided [rad/s/sqrt(Hz)]. ``of_gyroscope``: whether it is read at standstill.
     """
 
     density: float
+    of_gyroscope: bool = True
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,13 @@ class RateRandomWalk(RandomSource):
 class RateGaussMarkov(RandomSource):
     """First-order Gauss-Markov process of the yaw rate's bias, stationary from the beginning.
 
-    ``sigma``: stationary standard deviation [rad/s]. ``correlation_time`` [s].
+    ``sigma``: stationary standard deviation [rad/s]. ``correlation_time`` [s]. ``of_gyroscope``:
+    whether it is read at standstill.
     """
 
     sigma: float
     correlation_time: float
+    of_gyroscope: bool = True
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,8 @@ class YawNoise(RandomSource):
 
 
 PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise)
+YAW_PROCESSES = (YawGaussMarkov, YawNoise)
+"""Those that are no errors of the rate."""
 Process = Union[AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise]
 Source = Union[KnownError, RandomConstant, Process]
 
@@ -128,7 +137,8 @@ class StateSpace:
     next. ``noise`` (g, m, m): covariance of what a step adds, by source. ``initial`` (g, m, m):
     covariance of the first state, by source. ``design`` (m,): the yaw error is this times the
     state. ``yaw_noise`` (g,): variance of the white noise of the yaw, by source [rad^2].
-    ``of_state``: which source each state but the first belongs to.
+    ``of_state``: which source each state but the first belongs to. ``offsets``: the state of each
+    source that is what was taken for its offset [rad/s]; empty where none was taken.
     """
 
     names: tuple[str, ...]
@@ -138,6 +148,7 @@ class StateSpace:
     design: np.ndarray
     yaw_noise: np.ndarray
     of_state: tuple[int, ...]
+    offsets: tuple[int, ...] = ()
 
 
 def state_space(
@@ -145,19 +156,23 @@ def state_space(
     step: float,
     sensor_period: float | None,
     heading_time_constant: float | None = None,
+    standstill: float = 0.0,
 ) -> StateSpace:
     """Return the model of the sources that are random processes.
 
     ``sources``: of ``PROCESSES``. ``step`` [s]. ``sensor_period``: time from one sample of the
     sensor to the next, a whole part of the step [s]; None for processes in continuous time.
     ``heading_time_constant``: of a heading that the integral forgets to [s]; by default it forgets
-    nothing. Raises ConfigurationError if the step is no multiple of the sensor's period.
+    nothing. ``standstill``: over which the rate's mean was taken off before the first step [s]; by
+    default it was not. Raises ConfigurationError if the step, or the standstill, is no multiple of
+    the sensor's period.
     """
     names = tuple(dict.fromkeys(source.name for source in sources))
     states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
     biases = len(states)
     states += [s for s in sources if isinstance(s, YawGaussMarkov)]
-    size = 1 + len(states)
+    offsets = len(names) if standstill > 0.0 else 0
+    size = 1 + len(states) + offsets
     drift = np.zeros((size, size))
     if heading_time_constant is not None:
         drift[0, 0] = -1.0 / heading_time_constant
@@ -179,13 +194,42 @@ def state_space(
         density[group, index, index] = 2.0 * source.sigma**2 / source.correlation_time
         if isinstance(source, RateGaussMarkov) or source.stationary:
             initial[group, index, index] = source.sigma**2
+    of_offset = tuple(range(1 + len(states), size))
+    if offsets:
+        after = _after_standstill(drift, density, initial, standstill, sensor_period, of_offset)
+        for source in sources:
+            if getattr(source, "of_gyroscope", isinstance(source, RateRandomWalk)):
+                group = names.index(source.name)
+                initial[group] = after[group]
+        drift[0, of_offset] = 1.0
+    transition, noise = _discretised(drift, density, step, sensor_period)
+    of_yaw = [float(biases <= index < len(states)) for index in range(size - 1)]
+    of_state = [*(names.index(source.name) for source in states), *range(offsets)]
+    design = np.array([1.0, *of_yaw])
+    return StateSpace(
+        names, transition, noise, initial, design, yaw_noise, tuple(of_state), of_offset
+    )
+
+
+def _discretised(drift, density, step, sensor_period):
     if sensor_period is None:
-        transition, noise = van_loan(drift, density, step)
-    else:
-        transition, noise = _sampled(drift, density, step, sensor_period)
-    design = np.array([1.0] + [float(index >= biases) for index in range(len(states))])
-    of_state = tuple(names.index(source.name) for source in states)
-    return StateSpace(names, transition, noise, initial, design, yaw_noise, of_state)
+        return van_loan(drift, density, step)
+    return _sampled(drift, density, step, sensor_period)
+
+
+def _after_standstill(drift, density, initial, standstill, sensor_period, of_offset):
+    """Return the covariances (g, m, m) of the states when the mean rate has become the offset."""
+    drift = drift.copy()
+    drift[0, 0] = 0.0  # the mean is that of the rate, whatever the heading forgets
+    transition, noise = _discretised(drift, density, standstill, sensor_period)
+    after = np.empty_like(initial)
+    for group, (before, added) in enumerate(zip(initial, noise)):
+        # The integral, minus the sum of the rate's errors, becomes the offset and begins anew.
+        taken = np.eye(len(drift))
+        taken[of_offset[group], 0] = -1.0 / standstill
+        taken[0, 0] = 0.0
+        after[group] = taken @ (transition @ before @ transition.T + added) @ taken.T
+    return after
 
 
 def van_loan(drift: np.ndarray, density: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,9 @@ coefficients, K2 the nonlinearity, and R the rectification of a vibration whose 
 :math:`\sigma^2`; the vibration itself belongs to n, and a sensor with a bandwidth gives what its
 low-pass makes of signal and noise (:mod:`.sensors.conditions`).
 With a magnetic heading the filter takes the yaw from the magnetometer.
+
+With an :class:`.Operation` the sensor stood still before the first sample: the gyroscope's mean
+there is taken off its readings, and stops on the way do the same anew and hold the heading.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ import numpy as np
 from imu_simulation_framework.core.angles import difference, quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import from_mapping
+from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
 from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import (
@@ -49,6 +53,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
 )
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
+from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing
 from imu_simulation_framework.sensors.triad_errors import (
     TriadNoise,
     TriadResponse,
@@ -73,11 +78,12 @@ class TriadSeries(NamedTuple):
 
 
 class RealisedTriads(NamedTuple):
-    """What has a state in a realisation: each triad's noise and low-pass, and the vibration."""
+    """What has a state in a realisation: noises and low-passes, vibration, the offset taken."""
 
     noises: list[TriadNoise]
     limits: list[BandLimit | None]
     vibration: VibrationNoise | None
+    zeroing: Zeroing | None
 
 
 class TriadModel:
@@ -159,6 +165,13 @@ def _yaw(x, y, z, w, functions):
     return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)
 
 
+def _zeroed(zeroing, rate, rate_bias, force):
+    """Return rates without the offset, their bias, and what the filter turns by, (n, 3) each."""
+    corrected, still = zeroing.advance(rate, force)
+    turned = np.where(still[:, np.newaxis], 0.0, corrected)
+    return corrected, rate_bias + (corrected - rate), turned
+
+
 class SampleInstants(NamedTuple):
     """The sensor's samples are the simulation's with the numbers first, first + stride, ..."""
 
@@ -198,9 +211,17 @@ class SampleInstants(NamedTuple):
 
 @dataclass(frozen=True)
 class SpecificationParameters:
-    """The model's only parameter; a mapping holds what the specification's YAML file holds."""
+    """A specification, and how the sensor is used.
+
+    ``specification``: a mapping holds what the specification's YAML file holds. ``operation``: by
+    default readings are as the sensor has them from the first one on. ``standstills``: those on the
+    way that are known. ``latitude``: where the Earth's turning is read at standstill [deg].
+    """
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
+    operation: Operation | None = None
+    standstills: tuple[Standstill, ...] = ()
+    latitude: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.specification, ImuSpecification):
@@ -238,6 +259,8 @@ class SpecificationImu(ImuModel):
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._fuses_field = output.fuses_magnetometer
+        operation = self.parameters.operation
+        self._since_power_on = 0.0 if operation is None else operation.since_power_on
 
     @property
     def label(self) -> str:
@@ -293,7 +316,7 @@ class SpecificationImu(ImuModel):
             return untouched(truth)
         if self._between_samples():
             return joined([self.step(sample) for sample in truth.samples()])
-        time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
+        time = self._times(np.arange(self._count, self._count + samples))
         started = self._count > self._instants.first
         reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
         _ = reading.orientation  # now, as the filter goes on from here
@@ -312,13 +335,16 @@ class SpecificationImu(ImuModel):
         truth = self._measured(truth)
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
-            return truth, self._series_of(truth, (due * self.period)[:, np.newaxis])
+            return truth, self._series_of(truth, self._times(due))
         at_due = truth.each(itemgetter(due))._replace(
             angular_velocity=self._instants.means(truth.angular_velocity, due),
             specific_force=self._instants.means(truth.specific_force, due),
         )
-        time = (due * self.period)[:, np.newaxis]
-        return truth, self._series_of(at_due, time)
+        return truth, self._series_of(at_due, self._times(due))
+
+    def _times(self, numbers):
+        """Return when samples are, since power on, (n, 1) [s]."""
+        return (numbers * self.period + self._since_power_on)[:, np.newaxis]
 
     def _realise(self, prepared, seed):
         truth, series = prepared
@@ -353,6 +379,8 @@ class SpecificationImu(ImuModel):
     def _series(self, series, realised, filter, started):
         """Return the readings of samples that are all due."""
         orientation, time = series.orientation, series.time
+        if not started and len(time):
+            self._stand(realised, orientation[0])
         vibration = None
         if series.amplitude is not None:
             vibration = series.amplitude * realised.vibration.advance(len(time))
@@ -366,6 +394,9 @@ class SpecificationImu(ImuModel):
             )
 
         (rate, rate_bias), (force, force_bias) = read(0), read(1)
+        turned = rate
+        if realised.zeroing is not None:
+            rate, rate_bias, turned = _zeroed(realised.zeroing, rate, rate_bias, force)
         magnetic, field = None, None
         if len(series.of_truth) == 3:
             if self._fuses_field:
@@ -379,19 +410,22 @@ class SpecificationImu(ImuModel):
             if not (self._fuses and len(time)):
                 return orientation
             if started:
-                return filter.update_all(rate, force, field)
-            return fuse_run(filter, orientation[0], rate, force, field)
+                return filter.update_all(turned, force, field)
+            return fuse_run(filter, orientation[0], turned, force, field)
 
         return reading_of(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
 
     def _sample(self, truth):
-        time = self._count * self.period
+        time = self._count * self.period + self._since_power_on
+        first = self._count == self._instants.first
         rate, force = (
             (values[0] if len(values) == 1 else np.mean(values, axis=0))
             for values in zip(*self._recent)
         )
         of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
         realised, vibration = self._realised, None
+        if first:
+            self._stand(realised, np.asarray(truth.orientation, dtype=float))
         if self.feels_speed:
             amplitude = self._specification.vibration.amplitude(truth.speed)
             vibration = amplitude * realised.vibration.advance(1)[0]
@@ -404,14 +438,22 @@ class SpecificationImu(ImuModel):
                 bias = bias + triad.rectified(truth.speed)
             read.append(triad.read(values, noise, bias, time, limit, vibration))
         (rate, rate_bias), (force, force_bias) = read[:2]
+        turned = rate
+        if realised.zeroing is not None:
+            rate, rate_bias, turned = (
+                values[0]
+                for values in _zeroed(
+                    realised.zeroing, *(np.array([one]) for one in (rate, rate_bias, force))
+                )
+            )
         magnetic = {"magnetic_field": read[2][0]} if len(read) == 3 else {}
         orientation = np.asarray(truth.orientation, dtype=float)
         if self._fuses:
             field = tuple(magnetic.values()) if self._fuses_field else ()
-            if self._count == self._instants.first:
+            if first:
                 orientation = self._filter.start(orientation, force, *field)
             else:
-                orientation = self._filter.update(rate, force, *field)
+                orientation = self._filter.update(turned, force, *field)
         return reading_of(
             truth.orientation, orientation, rate, force, rate_bias, force_bias, **magnetic
         )
@@ -445,7 +487,57 @@ class SpecificationImu(ImuModel):
             ],
             [triad.band_limit() for triad in self._triads],
             vibration,
+            self._zeroing(),
         )
+
+    def _zeroing(self):
+        operation, period = self.parameters.operation, self._sensor_period
+        if operation is None:
+            return None
+        since = self._instants.first * self.period
+        stops = [Standstill(*(time - since for time in s)) for s in self.parameters.standstills]
+        return Zeroing(operation, period, stops)
+
+    def _stand(self, realised, orientation):
+        """Let the sensor stand before its first sample, if it is to, and take its offset there."""
+        zeroing = realised.zeroing
+        if zeroing is None or zeroing.samples_before == 0:
+            return
+        from scipy.spatial.transform import Rotation
+
+        samples = zeroing.samples_before
+        truth = ImuTruth.at_rest(samples, orientation)
+        rate, force = truth.angular_velocity, truth.specific_force
+        if self.parameters.latitude is not None:
+            latitude = math.radians(self.parameters.latitude)
+            turning = EARTH_RATE * np.array([0.0, math.cos(latitude), math.sin(latitude)])
+            rate = rate + Rotation.from_quat(orientation).inv().apply(turning)
+        time = self._since_power_on - self._sensor_period * np.arange(samples, 0, -1)[:, np.newaxis]
+        still, vibration = np.zeros(samples), None
+        if self.feels_speed:
+            amplitude = self._specification.vibration.amplitude(still)[:, np.newaxis]
+            vibration = amplitude * realised.vibration.advance(samples)
+        of_truth = self._of_truth((None, rate, force), time)
+        # Only a detector looks at the accelerometer.
+        readings = []
+        for number in range(2 if zeroing.detects else 1):
+            noise, bias = realised.noises[number].advance(samples)
+            if self.feels_speed:
+                bias = bias + self._triads[number].rectified(still)
+            limit = realised.limits[number]
+            read = self._triads[number].read(of_truth[number], noise, bias, time, limit, vibration)
+            readings.append(read[0])
+        zeroing.begin(*readings)
+
+    def detected_standstills(self, truth: ImuTruth) -> tuple[Standstill, ...]:
+        """Return at which stops on the way the detector of run 0 takes the sensor for standing.
+
+        ``truth``: as for :meth:`batch`.
+        """
+        _, series = self._prepared(truth.each(partial(np.asarray, dtype=float)))
+        realised = self._start(run_seed(self._seed, 0))
+        self._series(series, realised, None, started=False)
+        return realised.zeroing.finished()
 
     def _measured(self, truth):
         """Return of the truth what this IMU feels: the field with a magnetometer only."""

@@ -1,0 +1,256 @@
+r"""How a gyroscope is used: zeroed at standstill before the drive, and at stops on the way.
+
+A robot that stands takes the mean of what its gyroscope reads for the offset, subtracts it from
+then on, and holds its heading as long as it stands (zero angular rate update; Groves: Principles of
+GNSS, Inertial, and Multisensor Integrated Navigation Systems, section 15.3). What remains of a bias
+b and a white noise N after a standstill of the duration T is the noise of the mean,
+:math:`N / \sqrt{T}`, and what b has changed by since.
+
+Whether it stands, wheels or the route tell (:func:`found_standstills`), or a detector on the IMU's
+own samples: over a window, no axis of gyroscope and accelerometer spreads further than
+``SPREAD_AT_REST`` times as far as it did at the standstill before the drive, and the mean rate is
+within :data:`MAX_RATE_AT_REST` of the offset (tests of the same kind: Skog et al.,
+Zero-velocity detection, IEEE Transactions on Biomedical Engineering 57(11), 2010).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, declared, setting
+from imu_simulation_framework.motion.motion import SampledMotion
+from imu_simulation_framework.motion.stops import found_standstills, with_stops
+
+SPREAD_AT_REST = 2.0
+MAX_RATE_AT_REST = math.radians(1.0)
+"""By which the mean rate may be off the known offset, on any axis [rad/s]."""
+
+_STOPS = re.compile(
+    r"(?:every\s*([\d.]+)\s*(s|min|h)\s*for\s*([\d.]+)\s*(s|min)(?:\s*,?\s*(detected))?)"
+)
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+class Standstill(NamedTuple):
+    """A stop on the way; times since the beginning of the drive [s].
+
+    The offset is the mean from ``start`` to ``end``; the heading is held from ``held_from`` on.
+    """
+
+    start: float
+    held_from: float
+    end: float
+
+
+def _checked_stops(name, value):
+    if value in ("none", "found", "detected"):
+        return value
+    match = _STOPS.fullmatch(value) if isinstance(value, str) else None
+    try:
+        positive = match and float(match[1]) > 0.0 and float(match[3]) > 0.0
+    except ValueError:
+        positive = False
+    if not positive:
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be none, found, detected, or as "
+            "'every 2min for 3s' or 'every 2min for 3s, detected'."
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class Operation(Settings):
+    """How a robot uses its gyroscope, from power on to the end of the drive.
+
+    Parameters
+    ----------
+    standstill : float
+        How long the robot stands still before the drive; the mean rate over this time is taken for
+        the offset. With 0 no offset is taken [s].
+    stops : str
+        At which stops on the way the offset is taken anew, and the heading held: ``none``;
+        ``found``, at those that the motion has, as wheels tell them; ``detected``, where a detector
+        on the IMU's own samples takes it for standing; ``every 2min for 3s``, at stops that the
+        motion is given; ``every 2min for 3s, detected``, where the detector finds those.
+    min_stop : float
+        The shortest stop that counts, and the window of the detector [s].
+    warm_up : float
+        From power on to the beginning of the standstill [s]; the temperature's profile and the
+        supply voltage begin at power on.
+    """
+
+    standstill: float = setting(10.0, minimum=0.0, unit="s")
+    stops: str = declared("none", _checked_stops)
+    min_stop: float = setting(1.0, above=0.0, unit="s")
+    warm_up: float = setting(0.0, minimum=0.0, unit="s")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.detects and self.standstill == 0.0:
+            raise ConfigurationError(
+                "stops are to be detected, but standstill is 0: the detector learns before the "
+                "drive how far the samples spread at rest."
+            )
+
+    @property
+    def detects(self) -> bool:
+        """Whether stops are found on the IMU's own samples."""
+        return self.stops.endswith("detected")
+
+    @property
+    def since_power_on(self) -> float:
+        """Time from power on to the beginning of the drive [s]."""
+        return self.warm_up + self.standstill
+
+    def moved(self, motion: SampledMotion) -> SampledMotion:
+        """Return a motion with the stops that it is given, if any.
+
+        Raises MotionError where a motion cannot be given stops.
+        """
+        match = _STOPS.fullmatch(self.stops)
+        if match is None:
+            return motion
+        every, duration = (float(match[i]) * _SECONDS[match[i + 1]] for i in (1, 3))
+        return with_stops(motion, every, duration)
+
+    def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
+        """Return the stops of a motion that are known to the robot; none where it detects them."""
+        if self.stops == "none" or self.detects:
+            return ()
+        return tuple(
+            Standstill(start, start, end) for start, end in found_standstills(motion, self.min_stop)
+        )
+
+    def sentence(self) -> str:
+        """Return in a few words what is done, for the first line of an answer."""
+        if self.standstill == 0.0 and self.stops == "none":
+            return "as switched on, its offset not taken"
+        words = f"zeroed at rest for {self.standstill:g} s" if self.standstill else "not zeroed"
+        if self.stops == "found":
+            words += " and at each stop"
+        elif self.stops != "none":
+            words += f" and at stops {self.stops}"
+        return words
+
+
+class Zeroing:
+    """Takes the offset of a gyroscope's samples at standstill, sample by sample or many at once.
+
+    ``operation``. ``period``: from one sample to the next [s]. ``standstills``: those on the way
+    that are known, by their times since the first sample [s]; of those to be detected, none.
+    """
+
+    def __init__(
+        self, operation: Operation, period: float, standstills: Sequence[Standstill] = ()
+    ) -> None:
+        self.offset = np.zeros(3)
+        self._operation, self._period = operation, period
+        # Sample k is at k periods; a stop has those after its start, up to its end.
+        self._stops = [
+            tuple(int(math.floor(time / period + 1e-6)) + 1 for time in stop)
+            for stop in standstills
+        ]
+        self._window = max(2, round(operation.min_stop / period))
+        self._largest_spread: np.ndarray | None = None
+        self._recent: deque[np.ndarray] = deque(maxlen=self._window)
+        self._count, self._summed = 0, 0
+        self._sum: Any = np.zeros(3)
+        self.detected: list[Standstill] = []
+        self._since: int | None = None
+
+    @property
+    def samples_before(self) -> int:
+        """How many samples the standstill before the drive has."""
+        return round(self._operation.standstill / self._period)
+
+    def begin(self, rate: np.ndarray, force: np.ndarray | None = None) -> None:
+        """Take the standstill before the drive.
+
+        ``rate`` (samples, 3) [rad/s]. ``force`` (samples, 3) [m/s^2], for a detector.
+        """
+        if len(rate):
+            self.offset = np.mean(rate, axis=0)
+        if self._operation.detects:
+            if len(rate) < self._window:
+                raise ConfigurationError(
+                    f"standstill is {self._operation.standstill:g} s, but a detector with a window "
+                    f"of {self._operation.min_stop:g} s must see at least that much."
+                )
+            both = np.hstack([rate, np.asarray(force)])
+            windows = np.lib.stride_tricks.sliding_window_view(both, self._window, axis=0)
+            self._largest_spread = SPREAD_AT_REST * np.max(np.ptp(windows, axis=-1), axis=0)
+
+    def advance(
+        self, rate: np.ndarray, force: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the next samples (n, 3) without the offset, and at which the robot stands (n,)."""
+        corrected, still = np.empty_like(rate), np.zeros(len(rate), dtype=bool)
+        if self._largest_spread is None:
+            first = 0
+            for start, held_from, end in self._stops:
+                # Places in these samples; the samples of a stop may come in several parts.
+                places = np.clip(np.array([start, held_from, end]) - self._count, 0, len(rate))
+                inside = rate[places[0] : places[2]]
+                if len(inside):
+                    corrected[first : places[2]] = rate[first : places[2]] - self.offset
+                    first = places[2]
+                    still[places[1] : places[2]] = True
+                    # One after the other, so that it does not depend on the parts.
+                    self._sum = np.cumsum(np.vstack([self._sum, inside]), axis=0)[-1]
+                    self._summed += len(inside)
+                    if end <= self._count + len(rate):
+                        self.offset = self._sum / self._summed
+                        self._sum, self._summed = np.zeros(3), 0
+            corrected[first:] = rate[first:] - self.offset
+            self._count += len(rate)
+            return corrected, still
+        for index, (one, felt) in enumerate(zip(rate, np.asarray(force))):
+            corrected[index], still[index] = self._detect(one, felt)
+        return corrected, still
+
+    def _detect(self, rate, force):
+        self._recent.append(np.concatenate([rate, force]))
+        self._count += 1
+        still = len(self._recent) == self._window
+        if still:
+            recent = np.array(self._recent)
+            still = bool(np.all(np.ptp(recent, axis=0) <= self._largest_spread))
+            off = np.abs(np.mean(recent[:, :3], axis=0) - self.offset)
+            still = still and bool(np.all(off <= MAX_RATE_AT_REST))
+        if still and self._since is None:
+            self._since = self._count - self._window
+            self._sum = np.sum(recent[:, :3], axis=0)
+            self._summed = self._window
+        elif still:
+            self._sum = self._sum + rate
+            self._summed += 1
+        elif self._since is not None:
+            self.offset = self._sum / self._summed
+            self._note(self._count - 1)
+            self._since = None
+            self._recent.clear()
+        return rate - self.offset, still
+
+    @property
+    def detects(self) -> bool:
+        """Whether it looks for stops in the samples."""
+        return self._operation.detects
+
+    def finished(self) -> tuple[Standstill, ...]:
+        """Return the stops that were detected, one that lasts at the last sample included."""
+        if self._since is not None:
+            self._note(self._count)
+            self._since = None
+        return tuple(self.detected)
+
+    def _note(self, end):
+        times = (self._since, self._since + self._window - 1, end)
+        self.detected.append(Standstill(*((count - 1) * self._period for count in times)))

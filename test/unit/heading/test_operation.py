@@ -1,0 +1,228 @@
+"""A heading that is zeroed at standstill: closed forms, and what full simulations give."""
+
+import math
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.sources import (
+    AngleRandomWalk,
+    RateGaussMarkov,
+    YawNoise,
+)
+from imu_simulation_framework.sensors import Standstill
+from imu_simulation_framework.sensors.conditions import TemperatureProfile, Vibration
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, operated
+
+RATE = 10.0
+DEGREE = math.radians(1.0)
+RUNS = 1500
+TERMS = {
+    "white noise": {"white_noise": 0.3 * DEGREE / 60.0},
+    "flicker": {"bias_instability": 20 * DEGREE / 3600, "bias_instability_band": (0.1, 1e3)},
+    "walk": {"random_walk": 2e-6},
+    "Gauss-Markov": {"gauss_markov_sigma": 20 * DEGREE / 3600, "gauss_markov_time": 60.0},
+    "offset": {"turn_on_bias_sigma": DEGREE, "white_noise": 1e-5},
+    "quantisation": {"quantisation": 2e-4},
+    "temperature": {"temperature_bias": (0.0, 0.0, 1e-4), "white_noise": 1e-5},
+    "response": {
+        "scale_factor_and_misalignment": np.diag([0.02] * 3).tolist(),
+        "g_sensitivity": [[0.0] * 3, [0.0] * 3, [2e-4] * 3],
+        "white_noise": 1e-5,
+    },
+}
+OPERATIONS = {
+    "zeroed": isf.Operation(standstill=5.0),
+    "stops": isf.Operation(standstill=5.0, stops="every 20s for 3s"),
+    "stops alone": isf.Operation(standstill=0.0, stops="every 20s for 3s"),
+    "warm": isf.Operation(standstill=2.0, warm_up=30.0),
+}
+
+
+def specification(**gyroscope):
+    return isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(**gyroscope),
+        temperature=TemperatureProfile(start=20.0, end=40.0, time_constant=20.0),
+        output=isf.OutputSpecification(rate=RATE),
+    )
+
+
+def errors_of_runs(imu, motion, operation, runs, seed=11):
+    """Yaw errors (runs, seconds) of the whole sensor with its filter."""
+    model = imu_model(operated(imu, operation, motion), motion.period, seed)
+    yaw = model.batch(imu_truth(motion), runs, parts=("yaw",)).yaw
+    return np.unwrap(motion.yaw - yaw, axis=1)[:, :: int(RATE)]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+@pytest.mark.parametrize("term", TERMS)
+def test_the_linear_model_is_that_of_full_runs(term, operation):
+    motion = operation.moved(isf.rounds(3, radius=2.5, speed=0.6, rate=RATE))
+    imu = specification(**TERMS[term])
+    model = isf.yaw_error_model(imu, motion, operation=operation)
+    errors = errors_of_runs(imu, motion, operation, RUNS)[:, [10, 30, 60, -1]]
+    bands = model.bands().iloc[[10, 30, 60, -1]]
+    standard_error = bands["std"].to_numpy() / math.sqrt(RUNS)
+    # Of second order in the errors: the filter turns by its own tilt.
+    second_order = 2e-6 + 2e-3 * np.abs(bands["mean"])
+    assert np.all(np.abs(errors.mean(axis=0) - bands["mean"]) < 4.5 * standard_error + second_order)
+    assert np.std(errors, axis=0) == pytest.approx(
+        bands["std"].to_numpy(), rel=4.5 / math.sqrt(2 * RUNS), abs=1e-7
+    )
+
+
+def zeroed_model(source, stops=(), standstill=10.0, end=100, period=None):
+    time = np.arange(end + 1.0)
+    return YawErrorModel(time, (source,), period, standstill=standstill, standstills=stops)
+
+
+def test_white_noise_after_a_standstill_in_closed_form():
+    variance = zeroed_model(AngleRandomWalk("noise", 2e-4)).variance()
+    time = np.arange(101.0)
+    assert variance == pytest.approx(4e-8 * (time + time**2 / 10.0), rel=1e-9)
+
+
+def test_a_bias_that_does_not_change_is_taken_off():
+    model = zeroed_model(RateGaussMarkov("bias", 1e-2, 1e9))
+    free = zeroed_model(RateGaussMarkov("bias", 1e-2, 1e9), standstill=0.0)
+    assert free.variance()[-1] == pytest.approx(1.0, rel=1e-6)
+    assert math.sqrt(model.variance()[-1]) < 1e-3
+
+
+def test_a_gauss_markov_bias_after_a_standstill_by_numerical_integration():
+    sigma, constant, standstill, end = 1e-3, 40.0, 20.0, 60.0
+    step = 0.05
+    before, after = np.arange(-standstill, 0.0, step), np.arange(0.0, end, step)
+    times = np.concatenate([before, after]) + 0.5 * step
+    weights = np.where(times < 0.0, end / standstill, -1.0) * step
+    covariance = sigma**2 * np.exp(-np.abs(np.subtract.outer(times, times)) / constant)
+    model = zeroed_model(
+        RateGaussMarkov("bias", sigma, constant), standstill=standstill, end=int(end)
+    )
+    assert model.variance()[-1] == pytest.approx(weights @ covariance @ weights, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    "source", [AngleRandomWalk("a", 1e-3), RateGaussMarkov("b", 1e-3, 30.0)], ids=["walk", "bias"]
+)
+def test_stops_are_the_same_for_variances_covariances_and_realisations(source):
+    stops = (Standstill(20.0, 22.0, 30.0), Standstill(60.0, 60.0, 63.0))
+    model = zeroed_model(source, stops, period=0.1)
+    covariance = model.covariance()
+    assert model.variance() == pytest.approx(np.diag(covariance), rel=1e-9, abs=1e-18)
+    assert model.budget().sum(axis=1).to_numpy() == pytest.approx(model.variance(), rel=1e-9)
+    drawn = model.realisations(4000, seed=3)
+    assert np.var(drawn[:, 1:], axis=0) == pytest.approx(
+        model.variance()[1:], rel=5.0 * math.sqrt(2 / 4000)
+    )
+    # While it stands the heading is held, whatever is read.
+    assert np.all(drawn[:, 22:31] == drawn[:, 22:23])
+    correlation = np.corrcoef(drawn[:, 40], drawn[:, 90])[0, 1]
+    wanted = covariance[40, 90] / math.sqrt(covariance[40, 40] * covariance[90, 90])
+    assert correlation == pytest.approx(wanted, abs=5.0 / math.sqrt(4000))
+
+
+def test_the_likelihood_with_stops_is_the_density_of_the_covariance():
+    model = zeroed_model(AngleRandomWalk("a", 1e-3), (Standstill(20.0, 20.0, 25.0),), end=40)
+    model = model.and_sources(YawNoise("reference", 1e-3))
+    observed = model.realisations(1, seed=5)[0]
+    observed[7] = np.nan
+    seen = np.isfinite(observed)
+    covariance = model.covariance()[np.ix_(seen, seen)]
+    _, logarithm = np.linalg.slogdet(covariance)
+    quadratic = observed[seen] @ np.linalg.solve(covariance, observed[seen])
+    wanted = -0.5 * (quadratic + logarithm + np.sum(seen) * math.log(2.0 * math.pi))
+    likelihood = model.likelihood(observed)
+    assert likelihood.log_likelihood == pytest.approx(wanted, rel=1e-9)
+    assert np.isnan(likelihood.innovations[7])
+
+
+def test_a_standstill_takes_off_the_earths_turning():
+    motion = isf.straight(600.0, rate=RATE)
+    imu = specification(white_noise=1e-6)
+    north = isf.on_earth(motion, 50.0)
+    free = isf.yaw_error_model(imu, north).mean()[-1]
+    assert math.degrees(free) == pytest.approx(-1.92, abs=0.01)
+    operation = isf.Operation()
+    zeroed = isf.yaw_error_model(imu, north, operation=operation).mean()[-1]
+    assert abs(math.degrees(zeroed)) < 0.01
+    sample = isf.simulate_imu(motion, imu, latitude=50.0, operation=operation)
+    assert abs(math.degrees(isf.yaw_error(sample, motion).iloc[-1])) < 0.02
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 400])
+@pytest.mark.parametrize("stops", ["every 12s for 2s", "every 12s for 2s, detected"])
+def test_step_advance_and_batch_are_the_same_to_the_bit(stops, chunk):
+    operation = isf.Operation(standstill=4.0, stops=stops)
+    motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
+    errors = operated(specification(white_noise=1e-4, turn_on_bias_sigma=1e-2), operation, motion)
+    truth = imu_truth(motion)
+    whole = imu_model(errors, motion.period, 3).batch(truth, parts=("yaw", "angular_velocity"))
+    model = imu_model(errors, motion.period, 3)
+    samples = list(truth.samples())
+    parts = []
+    for first in range(0, len(samples), chunk):
+        some = ImuTruth(*(None if one is None else one[first : first + chunk] for one in truth))
+        reading = model.steps(some)[0] if chunk > 1 else model.step(samples[first])
+        parts.append(np.atleast_2d(reading.angular_velocity))
+    np.testing.assert_array_equal(np.vstack(parts), whole.angular_velocity[0])
+
+
+def test_a_detector_finds_the_stops_of_a_shaken_robot_and_no_others():
+    operation = isf.Operation(standstill=4.0, stops="every 15s for 3s, detected")
+    motion = operation.moved(isf.straight(60.0, rate=100.0))
+    imu = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(white_noise=1e-4),
+        accelerometer=isf.TriadSpecification(white_noise=1e-3),
+        vibration=Vibration(spectrum=((5.0, 0.05), (40.0, 0.05))),
+    )
+    model = isf.yaw_error_model(imu, motion, 0.5, operation=operation)
+    # Where the robot stands, later by the window of a second, and nowhere else.
+    assert [stop.end for stop in model.standstills] == pytest.approx([18, 33, 48, 63, 78], abs=0.5)
+    assert all(stop.held_from >= stop.start + 0.5 for stop in model.standstills)
+
+
+def test_stops_that_a_motion_has_are_found():
+    motion = isf.Operation(stops="every 30s for 4s").moved(isf.straight(100.0))
+    assert motion.duration == pytest.approx(100.0 + 3 * 5.0, abs=0.5)
+    assert motion.position[-1, 0] == pytest.approx(100.0, abs=0.05)
+    stops = isf.Operation(stops="found").standstills(motion)
+    found = [(stop.start, stop.end) for stop in stops]
+    np.testing.assert_allclose(found, [(30.0, 34.0), (60.0, 64.0), (90.0, 94.0)], atol=0.11)
+    # Its velocity is the change of its position, and its force that of its velocity.
+    step = motion.period
+    np.testing.assert_allclose(
+        np.gradient(motion.position[:, 0], step)[1:-1], motion.velocity[1:-1, 0], atol=0.02
+    )
+    np.testing.assert_allclose(
+        np.gradient(motion.velocity[:, 0], step), motion.specific_force[:, 0], atol=0.08
+    )
+
+
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"standstill": -1.0}, "standstill"),
+        ({"standstill": math.nan}, "standstill"),
+        ({"stops": "sometimes"}, "every 2min for 3s"),
+        ({"stops": "every 0s for 3s"}, "every 2min for 3s"),
+        ({"stops": "detected", "standstill": 0.0}, "detector learns before"),
+    ],
+)
+def test_an_operation_that_cannot_be_is_refused(settings, words):
+    with pytest.raises(ConfigurationError, match=words):
+        isf.Operation(**settings)
+
+
+def test_stops_that_leave_no_time_to_drive_are_refused():
+    with pytest.raises(MotionError, match="leave no time to drive"):
+        isf.Operation(stops="every 4s for 3s").moved(isf.straight(10.0))
+
+
+def test_a_plug_in_cannot_be_zeroed():
+    with pytest.raises(ConfigurationError, match="that of a specified IMU"):
+        isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
