@@ -118,6 +118,30 @@ def test_a_filter_on_a_circle_turns_too_slowly_by_its_tilts_cosine():
     assert yaw_error_model(replace(QUIET, output=told), motion).names == ()
 
 
+def tumbling(rate):
+    """A minute of fast turns about all axes, sampled at a rate [Hz]."""
+    time = np.arange(0.0, 60.0, 1.0 / rate)
+    turned = 1.0 - np.cos(0.5 * time)
+    angles = np.stack([0.7 * time, 3.0 * turned, 1.1 * time], axis=1)
+    orientation = Rotation.from_euler("ZYX", angles).as_quat()
+    return Motion.from_poses(time, np.zeros((len(time), 3)), orientation)
+
+
+@pytest.mark.parametrize("rate", [10.0, 100.0])
+def test_a_turned_sensor_errs_by_no_more_than_it_is_turned_by_at_any_sample_rate(rate):
+    turned = 0.01 * np.array([0.3, -0.8, 0.5])
+    matrix = np.cross(turned, np.eye(3)).T  # turned x rate
+    gyroscope = TriadSpecification(scale_factor_and_misalignment=matrix.tolist())
+    motion = tumbling(rate)
+    # A filter that hardly corrects the tilt, as the closed form has none.
+    output = OutputSpecification(rate=rate, filter_time_constant=1e9)
+    imu = ImuSpecification(gyroscope=gyroscope, output=output)
+    (source,) = yaw_error_model(imu, motion).sources
+    up = Rotation.from_quat(motion.orientation).as_matrix()[:, 2][:: int(rate)]
+    # h . (turned x rate) is turned . (rate x h), and h' = -rate x h.
+    assert source.curve == pytest.approx((up - up[0])[: len(source.curve)] @ turned, abs=2e-4)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

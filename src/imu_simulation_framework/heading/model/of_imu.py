@@ -240,7 +240,8 @@ class _Vertical:
     def __init__(self, motion, up, time, before=0, standstills=()):
         self.time = time
         self.weights = np.mean(up[before:] ** 2, axis=0)
-        self._up = up
+        # A reading is a mean since the sample before, and so is the vertical that it is about.
+        self._up = np.vstack([up[:1], 0.5 * (up[1:] + up[:-1])])
         self._period = motion.period
         self._before = before
         self._since_start = motion.time[before:] - motion.time[before]
