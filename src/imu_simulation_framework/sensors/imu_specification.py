@@ -274,6 +274,32 @@ class MagnetometerSpecification(TriadSpecification):
     soft_iron: Matrix = declared(_IDENTITY, _checked_iron, unit="1")
 
 
+@dataclass(frozen=True)
+class UnitVariation(Settings):
+    """How units of one part differ from each other; by default they do not.
+
+    Parameters
+    ----------
+    tolerances : bool
+        Whether the numbers of a triad's response (scale factor, misalignment, g-sensitivity,
+        nonlinearity, rectification, what temperature and supply make) are standard deviations from
+        unit to unit, of either sign; else they are this unit's own. No unit is more than
+        :data:`LARGEST_TOLERANCE` of them off.
+    white_noise, bias_instability, random_walk : float
+        Standard deviations, from unit to unit, of the natural logarithms of N, B and K, which are
+        then the median unit's.
+    """
+
+    tolerances: bool = declared(False, checked_flag)
+    white_noise: float = declared(0.0, minimum=0.0, maximum=3.0)
+    bias_instability: float = declared(0.0, minimum=0.0, maximum=3.0)
+    random_walk: float = declared(0.0, minimum=0.0, maximum=3.0)
+
+
+LARGEST_TOLERANCE = 3.0
+"""Standard deviations; a data sheet's maximum is taken for so many of them."""
+
+
 def _checked_name(name, value):
     if not (isinstance(value, str) and value.strip() and "/" not in value and value.isprintable()):
         raise ConfigurationError(
@@ -292,6 +318,8 @@ class ImuSpecification(Settings):
         Of the sensor; without a slash, as it becomes part of the names of folders.
     magnetometer : MagnetometerSpecification, optional
         None for an IMU that has none.
+    units : UnitVariation
+        Whether it is one unit, or any of a part's: of those each run has another one.
     """
 
     name: str = declared("imu", _checked_name, always=True)
@@ -302,6 +330,38 @@ class ImuSpecification(Settings):
     magnetometer: MagnetometerSpecification | None = declared(None, part=MagnetometerSpecification)
     supply: SupplyVoltage = declared(SupplyVoltage(), part=SupplyVoltage)
     vibration: Vibration = declared(Vibration(), part=Vibration)
+    units: UnitVariation = declared(UnitVariation(), part=UnitVariation)
+
+    @property
+    def is_any_unit(self) -> bool:
+        """Whether it is any unit of a part, none in particular."""
+        return self.units != UnitVariation()
+
+    def one_unit(self, seed: np.random.SeedSequence) -> ImuSpecification:
+        """Return one unit of the part, drawn by the seed of a run; a unit is what it is."""
+        if not self.is_any_unit:
+            return self
+        random = np.random.default_rng(child_seed(seed, _RESPONSE))
+        triads = {}
+        for name in TRIADS:
+            triad = getattr(self, name)
+            if triad is None:
+                continue
+            changes = {}
+            for key in _TOLERANCES:
+                drawn = random.standard_normal(np.shape(getattr(triad, key)))
+                drawn = np.clip(drawn, -LARGEST_TOLERANCE, LARGEST_TOLERANCE)
+                if self.units.tolerances:
+                    changes[key] = drawn * getattr(triad, key)
+            for key in ("white_noise", "bias_instability", "random_walk"):
+                factor = math.exp(getattr(self.units, key) * random.standard_normal())
+                changes[key] = factor * np.array(getattr(triad, key))
+            triads[name] = replace(triad, **changes)
+        return replace(self, units=UnitVariation(), **triads)
+
+    def this_unit(self) -> ImuSpecification:
+        """Return the unit whose response and noise are exactly what stands here."""
+        return replace(self, units=UnitVariation())
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -487,5 +547,15 @@ def draw_unit(
     return replace(specification, **{**triads, "gyroscope": gyroscope})
 
 
+_TOLERANCES = (
+    "scale_factor_and_misalignment",
+    "g_sensitivity",
+    "nonlinearity",
+    "vibration_rectification",
+    "temperature_bias",
+    "temperature_scale_factor",
+    "supply_bias",
+    "supply_scale_factor",
+)
 _RESPONSE = 1000
 """Child of a run's seed, beyond those of the triads, vibration and receivers."""

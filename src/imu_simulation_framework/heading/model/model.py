@@ -24,7 +24,6 @@ from imu_simulation_framework.heading.model.realisations import (
     SAMPLED_BARRIER,
     bridges_within,
     draw_runs,
-    mean_and_half_width,
     numbers_per_run,
 )
 from imu_simulation_framework.heading.model.sources import (
@@ -41,6 +40,8 @@ from imu_simulation_framework.sensors.operation import Standstill
 
 _DRAWN_AT_ONCE = 512
 """Runs that are in memory when a probability is counted."""
+_POINTS = 7
+"""Strengths of each source that units are divided into."""
 
 
 class Likelihood(NamedTuple):
@@ -227,19 +228,40 @@ class YawErrorModel:
         per cent lower_95, upper_95; index time [s]. Raises ConfigurationError if a probability is
         not between 0 and 1.
         """
-        from scipy.special import ndtri  # few of those who import the model need it
-
         mean, std = self.mean(), np.sqrt(self.variance())
         table = pd.DataFrame({"mean": mean, "std": std}, index=pd.Index(self.time, name="time"))
+        units = self._units() if self.state_space.varies else None
         for probability in probabilities:
             if not 0.0 < probability < 1.0:
                 raise ConfigurationError(
                     f"a band's probability is {probability}, but it must be between 0 and 1"
                 )
-            half = float(ndtri(0.5 + 0.5 * probability)) * std
+            half = _half_width(probability, std, units)
             name = f"{100.0 * probability:g}"
             table[f"lower_{name}"], table[f"upper_{name}"] = mean - half, mean + half
         return table
+
+    def _units(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return standard deviations (n, u) that units have, and the share (u,) of each of them.
+
+        The strengths are those of Gauss and Hermite's points, by which the integral over units of a
+        smooth function is a sum.
+        """
+        space = self.state_space
+        variances = self._variances(space.noise, space.initial)
+        points, weights = np.polynomial.hermite_e.hermegauss(_POINTS)
+        fixed = self.variance()
+        varying, shares = [np.zeros((len(self.time), 1))], np.ones(1)
+        for group, spread in enumerate(space.spreads):
+            if spread == 0.0 or not np.any(variances[:, group]):
+                continue
+            fixed = fixed - variances[:, group]
+            strengths = np.exp(2.0 * spread * points - 2.0 * spread**2)
+            of_units = varying[-1][:, :, np.newaxis]
+            of_units = of_units + variances[:, group, np.newaxis, np.newaxis] * strengths
+            varying.append(of_units.reshape(len(self.time), -1))
+            shares = np.outer(shares, weights / weights.sum()).ravel()
+        return np.sqrt(varying[-1] + np.maximum(fixed, 0.0)[:, np.newaxis]), shares
 
     def probability_within(self, limit: float) -> np.ndarray:
         """Return the probability that the yaw error is within plus or minus the limit, (n,).
@@ -248,7 +270,11 @@ class YawErrorModel:
 
         ``limit`` [rad].
         """
-        return normal_within(self.mean(), np.sqrt(self.variance()), limit)
+        mean = self.mean()
+        if not self.state_space.varies:
+            return normal_within(mean, np.sqrt(self.variance()), limit)
+        std, shares = self._units()
+        return normal_within(mean[:, np.newaxis], std, limit) @ shares
 
     def probability_always_within(
         self,
@@ -259,32 +285,51 @@ class YawErrorModel:
     ) -> tuple[float, float]:
         """Return the probability that the yaw error is within a limit all the time.
 
-        It is the mean over drawn runs, each of which counts with the probability that it stays
-        within between the model's times, too, at every sample of the sensor if it has a period.
+        As at the last of the times of :meth:`survival`. Returns the probability, and the half width
+        of its 95 % interval, by the number of runs.
+        """
+        stays, half_width = self.survival(limit, runs, seed, on_runs)
+        return float(stays[-1]), float(half_width[-1])
+
+    def survival(
+        self,
+        limit: float,
+        runs: int = 4000,
+        seed: int = 1,
+        on_runs: Callable[[int], object] = lambda _: None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probability that the yaw error has not left a limit yet, at each time.
+
+        One minus it is the distribution of the time of its first passage. It is the mean over drawn
+        runs, each of which counts with the probability that it stays within between the model's
+        times, too, at every sample of the sensor if it has a period.
 
         ``limit``: to either side [rad]. ``runs``, ``seed``: as for :meth:`realisations`.
-        ``on_runs``: called with a number of runs when they are drawn. Returns the probability, and
-        the half width of its 95 % interval, by the number of runs.
+        ``on_runs``: called with a number of runs when they are drawn. Returns the probability (n,),
+        and the half width (n,) of its 95 % interval, by the number of runs.
         """
         rest = tuple(s for s in self.sources if not isinstance(s, YawNoise))
         integrated = replace(self, sources=rest)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
         if not np.any(integrated.variance() > 0.0):
             runs = 1  # all are alike
-        probabilities = []
+        total, squares = np.zeros((2, len(self.time)))
         for first in range(0, runs, _DRAWN_AT_ONCE):
             count = min(_DRAWN_AT_ONCE, runs - first)
             errors = integrated.realisations(count, seed, first)
-            probabilities.append(
-                integrated._stays_between(errors, limit) * self._noise_within(errors, noise, limit)
-            )
+            stays = integrated._stays_between(errors, limit)
+            stays *= self._noise_within(errors, noise, limit)
+            total += np.sum(stays, axis=0)
+            squares += np.sum(stays**2, axis=0)
             on_runs(count)
-        return mean_and_half_width(np.concatenate(probabilities))
+        mean = total / runs
+        error = np.sqrt(np.maximum(squares / runs - mean**2, 0.0) / runs)
+        return mean, 1.96 * error
 
     def _stays_between(self, errors, limit):
-        """Return the probability of each run (runs, n) to be within between its times, too."""
+        """Return the probability of each run to be within so far (runs, n), between times, too."""
         variance, sample = self._variance_within_step(), self.sensor_period or 0.0
-        inside = np.all(np.abs(errors) <= limit, axis=1)
+        inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
         free = np.ones(len(self.time) - 1, dtype=bool)
         for _, held, end in self._stops:
@@ -300,14 +345,14 @@ class YawErrorModel:
         return 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
 
     def _noise_within(self, errors, noise, limit):
-        """Return the probability that white noise leads no sample of each run (runs, n) outside."""
+        """Return the probability that white noise has led no sample of a run outside, (runs, n)."""
         if noise == 0.0:
-            return np.ones(len(errors))
+            return np.ones(errors.shape)
         samples = 1.0 if self.sensor_period is None else self.step / self.sensor_period
         with np.errstate(divide="ignore", invalid="ignore"):
             logarithms = np.log(normal_within(errors, noise, limit))
-            ends = 0.5 * (logarithms[:, 0] + logarithms[:, -1])
-            whole = samples * (np.sum(logarithms, axis=1) - ends) + ends
+            ends = 0.5 * (logarithms[:, :1] + logarithms)
+            whole = samples * (np.cumsum(logarithms, axis=1) - ends) + ends
         return np.exp(np.where(np.isfinite(whole), whole, -np.inf))
 
     def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
@@ -448,6 +493,28 @@ class YawErrorModel:
     def _constants(self):
         """Return name, and yaw error for one standard deviation, of each random constant."""
         return [(s.name, s.sigma * s.regressor) for s in self._of(RandomConstant)]
+
+
+def _half_width(probability, std, units=None):
+    """Return half of a central interval (n,) of a normal error, or of a mixture of units'."""
+    from scipy.special import ndtr, ndtri  # few of those who import the model need it
+
+    half = float(ndtri(0.5 + 0.5 * probability)) * std
+    if units is None:
+        return half
+    of_unit, shares = units
+    some = std > 0.0
+    of_unit, half = np.maximum(of_unit[some], 1e-12 * std[some, np.newaxis]), half.copy()
+    lower, upper = np.zeros(len(of_unit)), 8.0 * np.max(of_unit, axis=1)
+    at = half[some]
+    for _ in range(40):
+        above = (2.0 * ndtr(at[:, np.newaxis] / of_unit) - 1.0) @ shares > probability
+        lower, upper = np.where(above, lower, at), np.where(above, at, upper)
+        if np.all(upper - lower < 1e-5 * upper):
+            break
+        at = 0.5 * (lower + upper)
+    half[some] = at
+    return half
 
 
 def normal_within(mean, std, limit):

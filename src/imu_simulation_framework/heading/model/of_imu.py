@@ -114,7 +114,7 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     vertical = _Vertical(motion, up, time, before, standstills)
     rate, force = motion.means()
     sources = [
-        *_of_bias_and_noise(imu.gyroscope, motion, vertical, sample),
+        *_of_bias_and_noise(imu, motion, vertical, sample),
         *_of_response(imu, motion, vertical, rate, force, operation.warm_up),
         *_of_digits(imu.gyroscope, vertical, sample),
     ]
@@ -140,8 +140,9 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     return sources, limits
 
 
-def _of_bias_and_noise(gyroscope, motion, vertical, sample) -> list[Source]:
+def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
     """Return what the gyroscope's bias, its changes with time and its white noise lead to."""
+    gyroscope, units = imu.gyroscope, imu.units
     everywhere = np.ones((len(motion), 3))
     sources = vertical.known(RATE_BIAS, gyroscope.turn_on_bias * everywhere)
     for axis, sigma in enumerate(gyroscope.turn_on_bias_sigma):
@@ -152,12 +153,17 @@ def _of_bias_and_noise(gyroscope, motion, vertical, sample) -> list[Source]:
     if coefficient > 0.0:
         times, sigmas = flicker_processes(gyroscope.bias_instability_band, sample)
         sources += [
-            RateGaussMarkov(BIAS_INSTABILITY, coefficient * sigma, correlation_time)
+            RateGaussMarkov(
+                BIAS_INSTABILITY,
+                coefficient * sigma,
+                correlation_time,
+                spread=units.bias_instability,
+            )
             for correlation_time, sigma in zip(times, sigmas)
         ]
     density = vertical.effective(gyroscope.random_walk)
     if density > 0.0:
-        sources.append(RateRandomWalk("rate random walk", density))
+        sources.append(RateRandomWalk("rate random walk", density, units.random_walk))
     for axis, sigma in enumerate(gyroscope.gauss_markov_sigma):
         sigma *= math.sqrt(vertical.weights[axis])
         if sigma > 0.0:
@@ -166,7 +172,10 @@ def _of_bias_and_noise(gyroscope, motion, vertical, sample) -> list[Source]:
     since_start = (motion.time - motion.time[0] + motion.period)[:, np.newaxis]
     sources += vertical.known("rate ramp", np.array(gyroscope.rate_ramp) * since_start)
     density = vertical.effective(gyroscope.white_noise)
-    return [*sources, AngleRandomWalk("angle random walk", density)] if density > 0.0 else sources
+    if density > 0.0:
+        walk = AngleRandomWalk("angle random walk", density, spread=units.white_noise)
+        sources.append(walk)
+    return sources
 
 
 def _of_response(imu, motion, vertical, rate, force, warm_up) -> list[Source]:
@@ -174,28 +183,34 @@ def _of_response(imu, motion, vertical, rate, force, warm_up) -> list[Source]:
     gyroscope, since_start = imu.gyroscope, motion.time - motion.time[0] + warm_up
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
     scale = np.diag(np.diag(matrix))
-
-    def excess(condition):
-        values = condition.at(since_start) - condition.reference
-        return np.broadcast_to(values, since_start.shape)[:, np.newaxis]
-
-    def coefficient_of(name):
-        return np.array(getattr(gyroscope, f"{name}_bias")) + (
-            np.array(getattr(gyroscope, f"{name}_scale_factor")) * rate
-        )
-
+    of_response = vertical.tolerance if imu.units.tolerances else vertical.response
+    warmth, voltage = (
+        np.broadcast_to(condition.at(since_start) - condition.reference, since_start.shape)
+        for condition in (imu.temperature, imu.supply)
+    )
+    ones = np.ones((len(motion), 3))
     sources = [
-        *vertical.known(SCALE_FACTOR, rate @ scale.T),
-        *vertical.known(MISALIGNMENT, rate @ (matrix - scale).T),
-        *vertical.known(G_SENSITIVITY, force @ np.array(gyroscope.g_sensitivity).T),
-        *vertical.known("temperature", excess(imu.temperature) * coefficient_of("temperature")),
-        *vertical.known("supply voltage", excess(imu.supply) * coefficient_of("supply")),
-        *vertical.known("nonlinearity", np.array(gyroscope.nonlinearity) * np.square(rate)),
+        *of_response(SCALE_FACTOR, scale, rate),
+        *of_response(MISALIGNMENT, matrix - scale, rate),
+        *of_response(G_SENSITIVITY, np.array(gyroscope.g_sensitivity), force),
+        *of_response("nonlinearity", np.diag(gyroscope.nonlinearity), np.square(rate)),
     ]
+    for name, excess in (("temperature", warmth), ("supply voltage", voltage)):
+        key = name.split()[0]
+        for part, signal in (("bias", ones), ("scale_factor", rate)):
+            coefficients = np.diag(getattr(gyroscope, f"{key}_{part}"))
+            sources += of_response(name, coefficients, excess[:, np.newaxis] * signal)
     if imu.vibration.active:
-        response = TriadResponse("gyroscope", imu)
-        speed = np.linalg.norm(motion.velocity, axis=1)
-        sources += vertical.known("rectified vibration", response.rectified(speed))
+        unit = TriadResponse("gyroscope", imu)
+        if np.any(gyroscope.vibration_rectification):
+            speed = np.linalg.norm(motion.velocity, axis=1)
+            shaken = unit.rectified(speed) / np.where(
+                np.array(gyroscope.vibration_rectification) == 0.0,
+                1.0,
+                gyroscope.vibration_rectification,
+            )
+            matrix = np.diag(gyroscope.vibration_rectification)
+            sources += of_response("rectified vibration", matrix, shaken)
     return sources
 
 
@@ -260,6 +275,25 @@ class _Vertical:
         # What is constant is taken off but for rounding.
         size = float(np.max(np.abs(rate_error))) * max(float(self.time[-1]), self._period)
         return [KnownError(name, curve)] if np.max(np.abs(curve)) > 1e-12 * size else []
+
+    def response(self, name, matrix, signal) -> list[Source]:
+        """Return the source that a matrix times a signal (n, 3) is, as an error of the rate."""
+        return self.known(name, signal @ matrix.T) if np.any(matrix) else []
+
+    def tolerance(self, name, matrix, signal) -> list[Source]:
+        """Return the sources where the matrix's elements are standard deviations over units."""
+        sources: list[Source] = []
+        for row, column in zip(*np.nonzero(matrix)):
+            if not np.any(self._up[:, row]):
+                continue
+            error = np.zeros((len(signal), 3))
+            error[:, row] = signal[:, column]
+            sources += [
+                RandomConstant(name, known.curve, abs(float(matrix[row, column])))
+                for known in self.known(name, error)
+                if isinstance(known, KnownError)
+            ]
+        return sources
 
     def integrated(self, rate_error, zeroed=True):
         """Return yaw error (k,) [rad] that errors of the rate (n, 3) lead to."""

@@ -68,6 +68,7 @@ class _Stream:
     initial: np.ndarray | None = None
     yaw_noise: float = 0.0
     constants: tuple[int, ...] = ()
+    spread: float = 0.0
 
     @cached_property
     def place(self) -> int:
@@ -83,7 +84,8 @@ def _streams(space, constants, samples):
         if root.shape[1] > 0:
             initial = _initial_root(space, group, root.shape[1])
             numbers = len(initial) + root.shape[1] * steps
-            streams.append(_Stream(name, numbers, root=root, initial=initial))
+            spread = space.spreads[group] if space.spreads else 0.0
+            streams.append(_Stream(name, numbers, root=root, initial=initial, spread=spread))
         if space.yaw_noise[group] > 0.0:
             std = float(np.sqrt(space.yaw_noise[group]))
             streams.append(_Stream(f"{name}, yaw", samples, yaw_noise=std))
@@ -185,6 +187,10 @@ class _Drawing:
                 bits.state = start
                 bits.advance(stream.place)
                 generator.standard_normal(out=numbers[run - first])
+                if stream.spread:
+                    # Covariances are the mean over units.
+                    of_unit = stream.spread * generator.standard_normal() - stream.spread**2
+                    numbers[run - first] *= math.exp(of_unit)
 
 
 def _initial_root(space, group, inputs):
@@ -214,38 +220,28 @@ _CERTAIN = 20.0
 def bridges_within(
     errors: np.ndarray, variance: float, limit: float, free: np.ndarray | bool = True
 ) -> np.ndarray:
-    """Return the probability that no bridge between neighbouring errors leaves a band.
+    """Return the probability that no bridge between errors so far has left a band, (runs, n).
 
     ``errors`` (runs, n): at even steps. ``variance``: that a step adds to the error, where it is
     free [the errors' unit squared]. ``limit``: the band is between minus and plus this. ``free``
-    (n - 1,): in which steps the error is not held. The result is (runs,): zero where an error
-    itself is outside.
+    (n - 1,): in which steps the error is not held. The result is zero from where an error itself is
+    outside.
     """
-    inside = np.all(np.abs(errors) <= limit, axis=1)
-    within = inside.astype(float)
+    within = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1).astype(float)
     if variance == 0.0:
         return within
     width = 2.0 * limit
-    start, end = errors[inside, :-1] + limit, errors[inside, 1:] + limit
+    start, end = errors[:, :-1] + limit, errors[:, 1:] + limit
     nearest = np.minimum(start * end, (width - start) * (width - end))
-    rows, steps = np.nonzero((nearest < _CERTAIN * variance) & free)
+    rows, steps = np.nonzero((nearest < _CERTAIN * variance) & free & (within[:, 1:] > 0.0))
     x, y = start[rows, steps], end[rows, steps]
     stays = np.zeros(len(x))
     for image in range(-_IMAGES, _IMAGES + 1):
         away = image * width
         stays += np.exp(-2.0 * away * (away + y - x) / variance)
         stays -= np.exp(-2.0 * (away + x) * (away + y) / variance)
+    of_step = np.ones_like(start)
     # Rounding, and the images that are left out, go a little beyond what a probability can be.
-    with np.errstate(divide="ignore"):
-        logarithms = np.log(np.clip(stays, 0.0, 1.0))
-    within[inside] = np.exp(np.bincount(rows, logarithms, minlength=len(start)))
+    of_step[rows, steps] = np.clip(stays, 0.0, 1.0)
+    within[:, 1:] *= np.cumprod(of_step, axis=1)
     return within
-
-
-def mean_and_half_width(probabilities: np.ndarray) -> tuple[float, float]:
-    """Return the mean of runs' probabilities, and half of its 95 % interval.
-
-    ``probabilities`` (runs,).
-    """
-    error = float(np.std(probabilities)) / math.sqrt(len(probabilities))
-    return float(np.mean(probabilities)), 1.96 * error

@@ -73,20 +73,23 @@ class AngleRandomWalk(RandomSource):
     """White noise of the yaw rate; the variance of its integral is ``N^2 t``.
 
     ``density``: N, two-sided [rad/s/sqrt(Hz)]. ``of_gyroscope``: whether it is read at standstill.
+    ``spread``: standard deviation of its logarithm from unit to unit; N is the median unit's.
     """
 
     density: float
     of_gyroscope: bool = True
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)
 class RateRandomWalk(RandomSource):
     """Random walk of the yaw rate's bias, from zero; that of its integral ``K^2 t^3 / 3``.
 
-    ``density``: K, two-sided [rad/s^2/sqrt(Hz)].
+    ``density``: K, two-sided [rad/s^2/sqrt(Hz)]. ``spread``: as of :class:`AngleRandomWalk`.
     """
 
     density: float
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,13 @@ class RateGaussMarkov(RandomSource):
     """First-order Gauss-Markov process of the yaw rate's bias, stationary from the beginning.
 
     ``sigma``: stationary standard deviation [rad/s]. ``correlation_time`` [s]. ``of_gyroscope``:
-    whether it is read at standstill.
+    whether it is read at standstill. ``spread``: as of :class:`AngleRandomWalk`.
     """
 
     sigma: float
     correlation_time: float
     of_gyroscope: bool = True
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,8 @@ class StateSpace:
     covariance of the first state, by source. ``design`` (m,): the yaw error is this times the
     state. ``yaw_noise`` (g,): variance of the white noise of the yaw, by source [rad^2].
     ``of_state``: which source each state but the first belongs to. ``offsets``: the state of each
-    source that is what was taken for its offset [rad/s]; empty where none was taken.
+    source that is what was taken for its offset [rad/s]; empty where none was taken. ``spreads``
+    (g,): of each source's strength from unit to unit; covariances are the mean over units.
     """
 
     names: tuple[str, ...]
@@ -149,6 +154,12 @@ class StateSpace:
     yaw_noise: np.ndarray
     of_state: tuple[int, ...]
     offsets: tuple[int, ...] = ()
+    spreads: tuple[float, ...] = ()
+
+    @property
+    def varies(self) -> bool:
+        """Whether units differ in how strong a source is."""
+        return any(self.spreads)
 
 
 def state_space(
@@ -180,7 +191,7 @@ def state_space(
     yaw_noise = np.zeros(len(names))
     for source in sources:
         if isinstance(source, AngleRandomWalk):
-            density[names.index(source.name), 0, 0] += source.density**2
+            density[names.index(source.name), 0, 0] += _mean_square(source, source.density)
         elif isinstance(source, YawNoise):
             yaw_noise[names.index(source.name)] += source.sigma**2
     for index, source in enumerate(states, start=1):
@@ -188,12 +199,13 @@ def state_space(
         if index <= biases:
             drift[0, index] = -1.0
         if isinstance(source, RateRandomWalk):
-            density[group, index, index] = source.density**2
+            density[group, index, index] = _mean_square(source, source.density)
             continue
         drift[index, index] = -1.0 / source.correlation_time
-        density[group, index, index] = 2.0 * source.sigma**2 / source.correlation_time
+        variance = _mean_square(source, source.sigma)
+        density[group, index, index] = 2.0 * variance / source.correlation_time
         if isinstance(source, RateGaussMarkov) or source.stationary:
-            initial[group, index, index] = source.sigma**2
+            initial[group, index, index] = variance
     of_offset = tuple(range(1 + len(states), size))
     if offsets:
         after = _after_standstill(drift, density, initial, standstill, sensor_period, of_offset)
@@ -206,9 +218,24 @@ def state_space(
     of_yaw = [float(biases <= index < len(states)) for index in range(size - 1)]
     of_state = [*(names.index(source.name) for source in states), *range(offsets)]
     design = np.array([1.0, *of_yaw])
+    spreads = dict.fromkeys(names, 0.0)
+    spreads.update((s.name, s.spread) for s in sources if getattr(s, "spread", 0.0))
     return StateSpace(
-        names, transition, noise, initial, design, yaw_noise, tuple(of_state), of_offset
+        names,
+        transition,
+        noise,
+        initial,
+        design,
+        yaw_noise,
+        tuple(of_state),
+        of_offset,
+        tuple(spreads.values()),
     )
+
+
+def _mean_square(source, size):
+    """Return the mean over units of the square of a strength whose median is the size."""
+    return size**2 * math.exp(2.0 * getattr(source, "spread", 0.0) ** 2)
 
 
 def _discretised(drift, density, step, sensor_period):

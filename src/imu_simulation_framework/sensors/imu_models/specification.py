@@ -25,6 +25,7 @@ there is taken off its readings, and stops on the way do the same anew and hold 
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, field
 from functools import partial
@@ -243,15 +244,10 @@ class SpecificationImu(ImuModel):
 
     def _set_up(self):
         specification: ImuSpecification = self.parameters.specification
-        self._specification = specification
         output = specification.output
         self._instants = SampleInstants.of_output(output, self.period, self._seed)
         self._sensor_period = self._instants.stride * self.period
-        self._triads = [
-            TriadModel(name, specification, self._sensor_period)
-            for name in TRIADS
-            if getattr(specification, name) is not None
-        ]
+        self._be(specification)
         self.drop_repeated = output.drop_repeated
         self.has_magnetometer = len(self._triads) == 3
         self.feels_speed = specification.vibration.active
@@ -261,6 +257,20 @@ class SpecificationImu(ImuModel):
         self._fuses_field = output.fuses_magnetometer
         operation = self.parameters.operation
         self._since_power_on = 0.0 if operation is None else operation.since_power_on
+
+    def _be(self, specification):
+        """Have the errors of this one, of which the output is the same."""
+        self._specification = specification
+        self._triads = [
+            TriadModel(name, specification, self._sensor_period)
+            for name in TRIADS
+            if getattr(specification, name) is not None
+        ]
+
+    def _be_unit(self, seed):
+        """Be the unit of this realisation, where it may be any of a part's."""
+        if self.parameters.specification.is_any_unit:
+            self._be(self.parameters.specification.one_unit(seed))
 
     @property
     def label(self) -> str:
@@ -282,6 +292,7 @@ class SpecificationImu(ImuModel):
         self._count = 0
         self.has_new_sample = False
         self._held = None
+        self._be_unit(seed)
         self._realised = self._start(seed)
         self._recent = []
 
@@ -333,6 +344,12 @@ class SpecificationImu(ImuModel):
 
     def _prepared(self, truth):
         truth = self._measured(truth)
+        if self.parameters.specification.is_any_unit:
+            return truth, None  # each realisation is another one
+        return self._due(truth)
+
+    def _due(self, truth):
+        """Return a truth (of all samples) and what the triads make of those that are due."""
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, self._times(due))
@@ -348,6 +365,10 @@ class SpecificationImu(ImuModel):
 
     def _realise(self, prepared, seed):
         truth, series = prepared
+        if series is None:
+            one = copy.copy(self)
+            one._be_unit(seed)
+            return one._realise(one._due(truth), seed)
         filter = make_filter(self._specification.output, self._sensor_period)
         reading = self._series(series, self._start(seed), filter, started=False)
         samples = len(truth.orientation)
@@ -534,9 +555,11 @@ class SpecificationImu(ImuModel):
 
         ``truth``: as for :meth:`batch`.
         """
-        _, series = self._prepared(truth.each(partial(np.asarray, dtype=float)))
-        realised = self._start(run_seed(self._seed, 0))
-        self._series(series, realised, None, started=False)
+        seed, one = run_seed(self._seed, 0), copy.copy(self)
+        one._be_unit(seed)
+        _, series = one._due(self._measured(truth.each(partial(np.asarray, dtype=float))))
+        realised = one._start(seed)
+        one._series(series, realised, None, started=False)
         return realised.zeroing.finished()
 
     def _measured(self, truth):

@@ -1,0 +1,108 @@
+"""Any unit of a part: what differs from unit to unit, in the linear model and in full runs."""
+
+import math
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.sources import AngleRandomWalk
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
+from imu_simulation_framework.sensors.imu_specification import UnitVariation
+from imu_simulation_framework.sensors.noise.streams import run_seed
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, operated
+
+RUNS = 1500
+RATE = 10.0
+PART = isf.ImuSpecification(
+    gyroscope=isf.TriadSpecification(
+        white_noise=1e-4,
+        bias_instability=1e-4,
+        bias_instability_band=(0.1, 1e3),
+        random_walk=2e-6,
+        scale_factor_and_misalignment=[[0.02, 0.01, 0.01]] * 3,
+        g_sensitivity=[[2e-5] * 3] * 3,
+        temperature_bias=(0.0, 0.0, 2e-5),
+    ),
+    temperature=TemperatureProfile(start=20.0, end=40.0, time_constant=20.0),
+    output=isf.OutputSpecification(rate=RATE),
+    units=UnitVariation(True, white_noise=0.4, bias_instability=0.7, random_walk=0.8),
+)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.rounds(3, radius=2.5, speed=0.6, rate=RATE)
+
+
+@pytest.mark.parametrize("standstill", [0.0, 5.0])
+def test_linear_bands_are_those_of_full_runs_of_as_many_units(motion, standstill):
+    operation = isf.Operation(standstill=standstill)
+    model = isf.yaw_error_model(PART, motion, operation=operation)
+    full = imu_model(operated(PART, operation, motion), motion.period, 3)
+    yaw = full.batch(imu_truth(motion), RUNS, parts=("yaw",)).yaw
+    errors = np.unwrap(motion.yaw - yaw, axis=1)[:, :: int(RATE)]
+    bands, drawn = model.bands(), model.realisations(RUNS, seed=5)
+    for of_runs in (errors, drawn):
+        for place in (20, 60, -1):
+            row = bands.iloc[place]
+            # Lognormal strengths: the variance of a square is larger than a normal number's.
+            assert np.std(of_runs[:, place]) == pytest.approx(row["std"], rel=0.12)
+            for percent in (50, 95):
+                inside = (of_runs[:, place] > row[f"lower_{percent}"]) & (
+                    of_runs[:, place] < row[f"upper_{percent}"]
+                )
+                p = percent / 100
+                assert np.mean(inside) == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / RUNS))
+
+
+def test_the_band_of_noise_that_varies_by_numerical_integration():
+    model = YawErrorModel(np.arange(11.0), (AngleRandomWalk("noise", 2.0, spread=0.5),))
+    z = np.linspace(-8.0, 8.0, 20001)
+    weights = np.exp(-0.5 * z**2)
+    weights /= weights.sum()
+    std = 2.0 * np.sqrt(10.0) * np.exp(0.5 * z)
+    assert model.variance()[-1] == pytest.approx(weights @ std**2, rel=1e-6)
+    half = model.bands((0.95,))["upper_95"].iloc[-1]
+    inside = weights @ np.vectorize(math.erf)(half / std / math.sqrt(2.0))
+    assert inside == pytest.approx(0.95, abs=1e-3)
+    assert model.probability_within(half)[-1] == pytest.approx(0.95, abs=1e-3)
+
+
+def test_a_unit_is_within_its_tolerances_and_each_run_has_another_one():
+    units = [PART.one_unit(run_seed(1, run)) for run in range(400)]
+    scale = np.array([one.gyroscope.scale_factor_and_misalignment for one in units])
+    assert np.std(scale[:, 2, 0]) == pytest.approx(0.02, rel=4 / math.sqrt(800))
+    assert np.max(np.abs(scale[:, :, 0])) <= 0.06
+    logarithms = np.log([one.gyroscope.random_walk[0] / 2e-6 for one in units])
+    assert np.std(logarithms) == pytest.approx(0.8, rel=4 / math.sqrt(800))
+    assert not units[0].is_any_unit and units[0].one_unit(run_seed(1, 5)) is units[0]
+    assert PART.this_unit().gyroscope == PART.gyroscope
+
+
+def test_run_by_run_sample_by_sample_and_all_at_once_it_is_the_same_unit(motion):
+    truth = imu_truth(motion)
+    together = imu_model(PART, motion.period, 2).batch(truth, 2, parts=("angular_velocity",))
+    for run in range(2):
+        alone = isf.simulate_imu(motion, PART, seed=2, run=run)
+        gyro = alone[["gyro_x", "gyro_y", "gyro_z"]].to_numpy()
+        np.testing.assert_array_equal(gyro, together.angular_velocity[run])
+    model = imu_model(PART, motion.period, 2)
+    model.reset()
+    stepped = np.array([model.step(sample).angular_velocity for sample in truth.samples()])
+    np.testing.assert_array_equal(stepped, together.angular_velocity[1])
+
+
+def test_the_time_of_first_passage_of_a_random_walk():
+    model = YawErrorModel(np.arange(0.0, 101.0), (AngleRandomWalk("noise", 1.0),))
+    stays, half_width = model.survival(15.0, runs=4000)
+    assert stays[0] == 1.0 and np.all(np.diff(stays) <= 0.0)
+    # Of a Brownian motion between two barriers (Karatzas and Shreve, section 2.8).
+    odd = 2.0 * np.arange(20) + 1.0
+    signs = (-1.0) ** np.arange(20)
+    for time in (40, 100):
+        decay = np.exp(-((odd * math.pi / 30.0) ** 2) * time / 2.0)
+        assert stays[time] == pytest.approx(
+            4.0 / math.pi * np.sum(signs / odd * decay), abs=2.5 * half_width[time]
+        )
