@@ -78,7 +78,7 @@ def flights(random, folder) -> Trial:
         content, joints = harmed_settings(random, content), joints.encode()
     put(folder, "joints.csv", joints)
     name = put(folder, "mount.yaml", content)
-    return Trial("gimbal", [name], Expected(words=(name, "gimbal mount: ")))
+    return Trial("gimbal", [name], Expected(words=(name, "joints.csv: ", "gimbal mount: ")))
 
 
 def results(random, folder) -> Trial:

@@ -30,6 +30,9 @@ def _own_folder(tmp_path, monkeypatch):
     Path("mine.yaml").write_text(SPECIFICATION)
 
 
+AS_SWITCHED_ON = ("--standstill", "0")
+
+
 def answered(*arguments):
     return printed_by(call_tool("heading_budget.py", *arguments))
 
@@ -42,7 +45,7 @@ def test_circles_in_closed_form():
     # 600 s at 1 m/s round 5 m: 120 rad.
     text = answered(
         "--rounds", str(120.0 / (2.0 * math.pi)), "--radius", "5", "--imu", "mine.yaml",
-        "--at", "10min", "--within", "10deg",
+        "--at", "10min", "--within", "10deg", *AS_SWITCHED_ON,
     )  # fmt: skip
 
     of_scale = math.degrees(-0.002 * 120.0)
@@ -69,7 +72,7 @@ def test_circles_in_closed_form():
 def test_several_imus_on_a_drive():
     text = answered("a", "--imu", "bno055", "--imu", "hector", "--imu", "bno055", "--at", "60")
 
-    assert "drive a: yaw error after 60 s" in text
+    assert "drive a, zeroed at rest for 10 s: yaw error after 60 s" in text
     assert "note: bno055 holds what a sensor shows at rest" in text
     bands = pd.read_csv("heading_budget/bands.csv")
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)"]
@@ -124,18 +127,19 @@ def test_a_requirement_that_nothing_meets_is_zero():
 
 def test_the_earths_turning_by_the_latitude_and_a_note_without():
     Path("good.yaml").write_text("name: good\ngyroscope: {white_noise: 1.0e-6}\n")
-    text = answered("--straight", "10min", "--imu", "good.yaml")
+    text = answered("--straight", "10min", "--imu", "good.yaml", *AS_SWITCHED_ON)
     adds = math.degrees(EARTH_RATE * 600.0)
     assert f"good: the Earth's turning is left out: it adds -{adds:.3g} deg times the sine" in text
     assert "left out" not in answered(
-        "--straight", "10min", "--imu", "good.yaml", "--latitude", "50"
+        "--straight", "10min", "--imu", "good.yaml", "--latitude", "50", *AS_SWITCHED_ON
     )
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
     turning = -adds * math.sin(math.radians(50.0))
     # 600 m to the east north turns by 0.006 deg.
     assert budget.loc["Earth's turning", "mean [deg]"] == pytest.approx(turning, abs=0.01)
-    # A sensor whose own drift is far larger has no such note.
-    assert "Earth" not in answered("--straight", "10min", "--imu", "bmi088")
+    # A standstill takes it off, and a sensor whose own drift is far larger has no such note.
+    assert "Earth" not in answered("--straight", "10min", "--imu", "good.yaml")
+    assert "Earth" not in answered("--straight", "10min", "--imu", "bmi088", *AS_SWITCHED_ON)
 
 
 def test_a_recording_of_satellite_positions_knows_its_latitude():
@@ -146,7 +150,7 @@ def test_a_recording_of_satellite_positions_knows_its_latitude():
     )
     columns = ("time=time", "latitude=latitude [deg]", "longitude=longitude [deg]")
     mapped = [word for name in columns for word in ("--setting", f"reference_columns/{name}")]
-    arguments = ("gps.csv", "--imu", "mine.yaml", "--at", "50s", *mapped)
+    arguments = ("gps.csv", "--imu", "mine.yaml", "--at", "50s", *mapped, *AS_SWITCHED_ON)
     text = answered(*arguments, "--setting", "reference/format=csv")
     assert "the Earth turns as at the recording's latitude of -35 deg" in text
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
@@ -159,7 +163,7 @@ def test_the_band_of_the_bias_instability_is_told_set_and_its_effect_shown():
         "name: flicker\n"
         "gyroscope: {bias_instability: {value: 10, unit: deg/h, meaning: allan_minimum}}\n"
     )
-    arguments = ("--straight", "1h", "--imu", "flicker.yaml")
+    arguments = ("--straight", "1h", "--imu", "flicker.yaml", *AS_SWITCHED_ON)
     text = answered(*arguments)
     told = {end: std_of(arguments, end) for end in (1000, 10_000, 100_000)}
     assert list(told.values()) == pytest.approx([10.0, 16.2, 20.7], abs=0.1)
@@ -251,6 +255,10 @@ def test_a_report_of_requirements_alone_has_no_figure():
         (["--flight", "f.csv", "--straight", "60", "--imu", "mine.yaml"], "--flight"),
         (["a", "--imu", "mine.yaml", "--magnetic-environment", "clean"], "has a magnetometer"),
         (["a", "--imu", "bno055_magnetometer", "--magnetic-environment", "nowhere"], "nowhere"),
+        (["a", "--imu", "bno055", "--standstill=-3s"], "'-3s' is not above zero"),
+        (["a", "--imu", "bno055", "--stops", "often"], "stops is 'often', but it must be none"),
+        (["a", "--imu", "bno055", "--stops", "every 2s for 3s"], "leave no time to drive"),
+        (["a", "--imu", "hector", "--unit", "this"], "hector is a plug-in"),
     ],
 )
 def test_what_is_refused(arguments, sentence):
@@ -265,7 +273,8 @@ def test_a_recorded_flight_over_the_turning_earth():
     flight.to_csv("flight.csv")
     text = answered("--flight", "flight.csv", "--imu", "mine.yaml")
 
-    assert "flight flight.csv: yaw error after 60 s" in text
+    # What flies did not stand still just before.
+    assert "flight flight.csv, as switched on, its offset not taken: yaw error after" in text
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
     turning = math.degrees(-EARTH_RATE * math.sin(math.radians(50.0)) * 60.0)
     # And the way turns the vertical: east by 60 m/s is 1e-5 rad/s about north, and back.
@@ -310,12 +319,47 @@ def test_columns_that_nobody_maps_are_guessed_and_told():
     place = {"x": 100.0 * np.sin(yaw), "y": 100.0 * (1.0 - np.cos(yaw)), "yaw": yaw}
     pd.DataFrame({"millis": millis, **place}).to_csv("logger.csv", index=False)
     text = answered("logger.csv", "--imu", "mine.yaml", "--at", "30s")
-    assert "logger.csv: yaw error after 30 s, in which it turns by 17 deg" in text
+    assert (
+        "logger.csv, zeroed at rest for 10 s: yaw error after 30 s, in which it turns by 17 deg"
+        in text
+    )
     assert "the columns are guessed" in text and "time = millis [ms]" in text
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
-    walk = math.degrees(1e-3 * math.sqrt(30.0))
+    # A standstill of 10 s has noise, too.
+    walk = math.degrees(1e-3 * math.sqrt(30.0 + 30.0**2 / 10.0))
     assert budget.loc["angle random walk", "std [deg]"] == pytest.approx(walk, rel=1e-3)
     # What is mapped is not guessed.
     named = ("time=millis [ms]", "x=x", "y=y", "yaw=yaw")
     mapped = [word for name in named for word in ("--setting", f"reference_columns/{name}")]
     assert "guessed" not in answered("logger.csv", "--imu", "mine.yaml", *mapped)
+
+
+def test_the_first_lines_say_how_far_how_long_and_what_is_worth_it():
+    text = answered("a", "--imu", "mpu6050", "--at", "10min", "--within", "5deg")
+    title, sentence = text.splitlines()[:2]
+    assert title.startswith("drive a, zeroed at rest for 10 s: yaw error after 600 s")
+    assert "mpu6050: within " in sentence and "; 5 deg is passed in 5 % of them within" in sentence
+    assert "most is scale factor; scale factor and axes calibrated would make it" in sentence
+    budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
+    # 1 % is a third of the sheet's maximum; ten rounds.
+    assert budget.loc["scale factor", "std [deg]"] == pytest.approx(36.0, rel=1e-2)
+    assert budget.loc["scale factor", "differs"] == "between units"
+    answered("a", "--imu", "mpu6050", "--at", "10min", "--unit", "this")
+    budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
+    assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(-36.0, rel=1e-2)
+    assert budget.loc["scale factor", "differs"] == "known"
+
+
+def test_a_stop_now_and_then_helps():
+    stds = {}
+    for stops in ("none", "every 1min for 3s"):
+        arguments = ("--straight", "10min", "--imu", "mti1", "--at", "10min", "--stops", stops)
+        assert (
+            f"zeroed at rest for 10 s{'' if stops == 'none' else ' and at stops every 1min'}"
+            in (answered(*arguments))
+        )
+        stds[stops] = pd.read_csv("heading_budget/bands.csv")["std"].iloc[-1]
+    assert stds["every 1min for 3s"] < 0.5 * stds["none"]
+    # Straight on without vibration is like standing, but for the brakes.
+    text = answered("--straight", "5min", "--imu", "mti1", "--stops", "detected")
+    assert "note: mti1: the detector finds 0 of 0 stops, and takes the robot for standing" in text

@@ -98,7 +98,7 @@ def test_a_result_gives_a_model_that_others_can_use(tmp_path):
 
     budget = call_tool(
         "heading_budget.py", "--straight", "100s", "--imu", "found/yaw_error_model.yaml",
-        "--imu", "found/imu.yaml", "--report",
+        "--imu", "found/imu.yaml", "--report", "--standstill", "0",
     )  # fmt: skip
     assert (budget.returncode, budget.stderr) == (0, "")
     assert "how it spreads from drive to drive is not known" in budget.stdout

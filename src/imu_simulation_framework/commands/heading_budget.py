@@ -6,9 +6,12 @@
     heading_budget.py --straight 10min --require 5deg --probability 0.95
     heading_budget.py a --imu bno055_magnetometer --magnetic-environment steel_beam
     heading_budget.py --straight 10min --imu stim300 --latitude 50
+    heading_budget.py a --imu mpu6050 --standstill 60s --stops "every 2min for 3s"
 
 Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
-parameters, or a plug-in's parameters by name. The bands are computed, not drawn, and exact where
+parameters, or a plug-in's parameters by name. The gyroscope's offset is measured while the robot
+stands still before the drive (--standstill), and each IMU is any unit of its part, unless its file
+describes one unit (--unit). The bands are computed, not drawn, and exact where
 errors are small; "all the time" is counted in 4000 drawn drives, between the model's steps, too.
 With --require: how small each error of a gyroscope must be, as a standard deviation. Writes to DIR:
 
@@ -38,9 +41,18 @@ from imu_simulation_framework.commands.command_line import (
     write_file,
     write_pictures,
 )
+from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import told_apart
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
+from imu_simulation_framework.heading.answer import (
+    LATE,
+    RUNS,
+    HeadingAnswer,
+    Mending,
+    heading_answer,
+    mendings_of,
+)
 from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
@@ -60,8 +72,6 @@ from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 
 NAME = "heading_budget"
-RUNS = 4000
-"""Drives that are drawn for the probability to stay within the limit all the time."""
 PROBABILITIES = (0.5, 0.95, 0.99)
 MAX_STEPS = 4000
 REMARKED = 0.1
@@ -73,6 +83,7 @@ class _Budget(NamedTuple):
     errors: Any
     model: YawErrorModel
     remarks: list[str]
+    mendings: tuple[Mending, ...]
 
     @property
     def shown(self) -> ShownBudget:
@@ -84,15 +95,18 @@ def main(arguments):
     options = _parser().parse_args(arguments)
     if not options.imu and options.require is None:
         raise ConfigurationError("name an IMU with --imu, or a requirement with --require")
+    operation = heading_choices.operation(options)
     chosen = heading_choices.chosen_motion(options, linear=True)
-    motion = chosen.motion
+    driven, motion = chosen.motion, operation.moved(chosen.motion)
+    chosen = chosen._replace(motion=motion)
     at = math.floor(motion.duration + 1e-6) if options.at is None else options.at
     if not 0.0 < at <= motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
             f"{chosen.name} lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
         )
+    named = (heading_choices.chosen_imu(text) for text in options.imu)
     imus = heading_choices.placed_imus(
-        [heading_choices.chosen_imu(text) for text in options.imu], options
+        [heading_choices.unit_of(imu, options) for imu in named], options
     )
     out = make_folder(options.out)
     tables = (("budget", imus), ("requirements", options.require is not None))
@@ -104,10 +118,13 @@ def main(arguments):
     for name in written:
         refuse_overwriting(out / name, sources)
     period = _period(at)
-    budgets = [_budget(imu, chosen, period, at, options) for imu in imus]
+    budgets = [_budget(imu, chosen, driven, operation, period, at, options) for imu in imus]
     turn = math.degrees(motion.yaw[np.searchsorted(motion.time - motion.time[0], at - 1e-9)])
     turn -= math.degrees(motion.yaw[0])
-    words = f"{chosen.name}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg"
+    words = (
+        f"{chosen.name}, {operation.sentence()}: yaw error after {at:g} s, in which it turns by "
+        f"{turn:.0f} deg"
+    )
     print(words)
     for remark in chosen.remarks:
         print(f"note: {remark}")
@@ -119,22 +136,31 @@ def main(arguments):
     if options.require is not None:
         answers.append(_requirements(options, out, chosen, at))
     if options.report:
-        _write_report(options, out, words, at, period, budgets, answers, chosen.remarks)
+        _write_report(options, out, words, at, period, operation, budgets, answers, chosen.remarks)
 
 
 def _show_budgets(options, out, title, budgets):
     total = RUNS * len(budgets)
     with tqdm(total=total, unit=" runs", unit_scale=True, leave=False, disable=None) as progress:
-        summary = pd.DataFrame([_summary(one, options, progress.update) for one in budgets])
+        found = [
+            heading_answer(
+                one.model, options.within, one.mendings, seed=options.seed, on_runs=progress.update
+            )
+            for one in budgets
+        ]
+    sentences = [answer.sentence(one.name, options.within) for one, answer in zip(budgets, found)]
+    print("\n".join(sentences))
+    print()
+    summary = pd.DataFrame([_summary(*both) for both in zip(budgets, found)])
     columns = _summary_columns(options.within)
     print(table_text.table_text(summary, columns), end="")
     print(_COUNTED)
-    table = pd.concat(map(_sources, budgets))
+    table = pd.concat([_sources(*both) for both in zip(budgets, found)])
     print()
     print(table_text.table_text(table, _SOURCE_COLUMNS), end="")
     for remark in dict.fromkeys(remark for budget in budgets for remark in budget.remarks):
         print(f"note: {remark}")
-    bands = {one.name: np.degrees(one.model.bands(PROBABILITIES)) for one in budgets}
+    bands = {text_cell(one.name): np.degrees(one.model.bands(PROBABILITIES)) for one in budgets}
     text = pd.concat(bands, names=["imu", "time"]).reset_index("imu").to_csv(float_format="%.9g")
     write_whole(out / "bands.csv", text.encode("utf-8"))
     figure = drawing(budget_figure([one.shown for one in budgets], options.within), title)
@@ -142,9 +168,11 @@ def _show_budgets(options, out, title, budgets):
     print(out / "bands.csv")
     for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):
         print(path)
-    counted = f"{_COUNTED[0].upper()}{_COUNTED[1:]}."
+    counted = f"{_COUNTED}.".replace("\n", " ")
     return [
-        Section("Result", text=[counted], table=table_text.page_table(summary, columns)),
+        Section(
+            "Result", text=[*sentences, counted], table=table_text.page_table(summary, columns)
+        ),
         Section(
             "What each source adds", table=table_text.page_table(table, _SOURCE_COLUMNS, texts=2)
         ),
@@ -159,7 +187,7 @@ def _period(at):
     return 0.01 if at < 2.0 else at / MAX_STEPS
 
 
-def _budget(placed, chosen, period, at, options):
+def _budget(placed, chosen, driven, operation, period, at, options):
     imu, factor = placed.imu, options.inflate
     errors, remarks = imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
@@ -180,15 +208,21 @@ def _budget(placed, chosen, period, at, options):
     elif factor is not None or options.bias_instability_band is not None:
         option = "--bias-instability-band" if factor is None else "--inflate"
         raise ConfigurationError(f"{option} is for specifications, but {imu.name} is a plug-in")
-    model = yaw_error_model(errors, chosen.motion, period, placed.environment, chosen.sample)
+    arguments = {
+        "period": period,
+        "magnetic_environment": placed.environment,
+        "sample": chosen.sample,
+    }
+    model = yaw_error_model(errors, chosen.motion, operation=operation, **arguments)
     steps = round(at / period) + 1
     model = model.until(min(steps, len(model.time)))
+    mendings = mendings_of(errors, driven, operation, model, **arguments)
     said = list(model.limits)
     if isinstance(errors, ImuSpecification):
         said += filter(None, [_by_band(errors, model), _of_earth(errors, model, chosen.motion)])
     remarks += [f"{imu.name}: {sentence}" for sentence in said]
     name = imu.name if factor is None else errors.name
-    return _Budget(name, errors, model, remarks)
+    return _Budget(name, errors, model, remarks, mendings)
 
 
 def _by_band(errors, model):
@@ -222,7 +256,8 @@ def _by_band(errors, model):
 
 def _of_earth(errors, model, motion):
     """Return a sentence where the Earth's turning is left out and would matter; else None."""
-    if isinstance(motion, EarthMotion) or errors.output.orientation_reference != "fusion":
+    zeroed = model.standstill > 0.0  # which takes it off
+    if zeroed or isinstance(motion, EarthMotion) or errors.output.orientation_reference != "fusion":
         return None
     time, constant = float(model.time[-1]), model.heading_time_constant
     for_so_long = time if constant is None else -constant * math.expm1(-time / constant)
@@ -240,17 +275,25 @@ def _std_at_end(model):
     return math.sqrt(float(model.variance()[-1]))
 
 
-def _summary(budget, options, on_runs):
-    model = budget.model
-    bands = np.degrees(model.bands(PROBABILITIES)).iloc[-1]
-    row = {"imu": budget.name, "mean": bands["mean"], "std": bands["std"]}
-    for p in ("50", "95", "99"):
-        row[f"band_{p}"] = f"{bands[f'lower_{p}']:.2f} .. {bands[f'upper_{p}']:.2f}"
-    row["within"] = _percent(float(model.probability_within(options.within)[-1]))
-    share, half_width = model.probability_always_within(options.within, RUNS, options.seed, on_runs)
-    known = 0.0005 <= share <= 0.9995 and half_width > 0.0
-    row["always"] = _percent(share) + (f" +- {100.0 * half_width:.1g}" if known else "")
-    return row
+def _summary(budget, answer: HeadingAnswer):
+    bands = np.degrees(budget.model.bands(())).iloc[-1]
+    stays, half_width = answer.passage.stays[-1], answer.passage.half_width[-1]
+    known = 0.0005 <= stays <= 0.9995 and half_width > 0.0
+    return {
+        "imu": budget.name,
+        "mean": bands["mean"],
+        "std": bands["std"],
+        "half": math.degrees(answer.half),
+        "nearly_all": math.degrees(answer.nearly_all),
+        "within": _percent(answer.within),
+        "always": _percent(stays) + (f" +- {100.0 * half_width:.1g}" if known else ""),
+        "early": _passed(answer.passage.by(LATE)),
+        "median": _passed(answer.passage.by(0.5)),
+    }
+
+
+def _passed(time):
+    return "later" if math.isinf(time) else f"{time:.3g}"
 
 
 def _percent(share):
@@ -266,42 +309,35 @@ def _summary_columns(limit):
         Column("imu", "IMU"),
         Column("mean", "mean", "deg", 2),
         Column("std", "std", "deg", 2),
-        Column("band_50", "50 %", "deg"),
-        Column("band_95", "95 %", "deg"),
-        Column("band_99", "99 %", "deg"),
+        Column("half", "50 %", "deg", 2),
+        Column("nearly_all", "95 %", "deg", 2),
         Column("within", f"within {degrees:g} deg"),
         Column("always", "all the time"),
+        Column("early", f"passed by {100.0 * LATE:g} %", "s"),
+        Column("median", "by half", "s"),
     )
 
 
-_COUNTED = (
-    f"all the time: counted in {RUNS} drawn drives, +- half of the 95 % interval of that; "
-    "> 99.9 % is nearly all drives, < 0.1 % nearly none"
-)
+_COUNTED = f"""\
+50 %, 95 %: what the error does not exceed in so many drives
+all the time, passed by: counted in {RUNS} drawn drives, +- half of the 95 % interval; > 99.9 % is
+nearly all drives, < 0.1 % nearly none"""
 _SOURCE_COLUMNS = (
     Column("imu", "IMU"),
     Column("source", "source"),
     Column("mean", "mean", "deg", 3),
     Column("std", "std", "deg", 3),
     Column("share", "share of variance", "%", 1),
+    Column("differs", "differs"),
 )
 
 
-def _sources(budget):
+def _sources(budget, answer: HeadingAnswer):
     """Return what each source adds at the end, the largest first."""
-    known = np.degrees(budget.model.mean_by_source().iloc[-1])
-    variance = budget.model.budget().iloc[-1]
-    total = float(variance.sum())
-    columns = {
-        "imu": budget.name,
-        "source": list(variance.index),
-        "mean": known.reindex(variance.index).fillna(0.0).to_numpy(),
-        "std": np.degrees(np.sqrt(variance.to_numpy())),
-        "share": 100.0 * variance.to_numpy() / total if total > 0.0 else 0.0,
-    }
-    table = pd.DataFrame(columns)
-    largest = np.hypot(table["mean"], table["std"])
-    return table.loc[largest.sort_values(ascending=False).index]
+    table = answer.causes.reset_index().assign(imu=budget.name)
+    table[["mean", "std"]] = np.degrees(table[["mean", "std"]])
+    table["share"] *= 100.0
+    return table
 
 
 def _requirements(options, out, chosen, at):
@@ -343,7 +379,7 @@ _REQUIREMENT_COLUMNS = (
 )
 
 
-def _write_report(options, out, words, at, period, budgets, answers, remarks):
+def _write_report(options, out, words, at, period, operation, budgets, answers, remarks):
     from imu_simulation_framework.core.extras import versions
     from imu_simulation_framework.heading.page import budget_page
 
@@ -359,6 +395,7 @@ def _write_report(options, out, words, at, period, budgets, answers, remarks):
             "seed": options.seed,
             "runs drawn for all the time": RUNS,
             "inflate": options.inflate,
+            "operation": dataclasses.asdict(operation),
             "imu": {budget.name: dataclasses.asdict(budget.errors) for budget in budgets},
             "versions": versions(),
         },
@@ -371,6 +408,7 @@ def _write_report(options, out, words, at, period, budgets, answers, remarks):
 def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
+    heading_choices.add_operation_options(parser)
     parser.add_argument(
         "--imu", action="append", default=[], metavar="IMU", help="see above; several are compared"
     )

@@ -26,6 +26,7 @@ from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.named_imu import NamedImu, named_imu
+from imu_simulation_framework.sensors.operation import Operation
 
 FLIGHT_DURATION = 200.0
 """Of a script of JSBSim [s]."""
@@ -56,6 +57,11 @@ class ChosenMotion(NamedTuple):
 def positive_angle(text: str) -> float:
     """Return an angle in radians above zero: ``5``, ``5deg``, ``0.1rad``; for argparse."""
     return _quantity(text, "deg", _ANGLES, "an angle, as 5, 5deg or 0.1rad")
+
+
+def duration(text: str) -> float:
+    """Return a time in seconds, zero or above: ``0``, ``10s``, ``2min``; for argparse."""
+    return 0.0 if text.strip() in ("0", "0s") else positive_duration(text)
 
 
 def positive_duration(text: str) -> float:
@@ -107,6 +113,54 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
         "which know where they are",
     )  # fmt: skip
     add_setting_option(parser)
+
+
+def add_operation_options(parser: argparse.ArgumentParser) -> None:
+    """Give a parser how the sensor is used, and which unit of a part it is."""
+    parser.add_argument(
+        "--standstill", type=duration, metavar="TIME",
+        help="how long the robot stands still before the drive, in which the gyroscope's offset is "
+        "measured, by default 10s, before a flight 0; 0: as it is switched on",
+    )  # fmt: skip
+    parser.add_argument(
+        "--stops", metavar="WHICH",
+        help="on the way, where the offset is measured anew and the heading held: none (default), "
+        "found (where the motion stands), detected (by the sensor's own samples), or as "
+        "'every 2min for 3s', with ', detected' if the robot does not know of them",
+    )  # fmt: skip
+    parser.add_argument(
+        "--warm-up", type=duration, metavar="TIME",
+        help="from power on to that standstill, with the temperature's change, by default 0",
+    )  # fmt: skip
+    parser.add_argument(
+        "--unit", choices=("any", "this"),
+        help="any unit of a part, whose tolerances are drawn, or the one that has the numbers of "
+        "its file; by default as the file says, those of the bundled parts any",
+    )  # fmt: skip
+
+
+def operation(options: argparse.Namespace) -> Operation:
+    """Return how the sensor is used; raises ConfigurationError if it cannot be so."""
+    named = {"standstill": options.standstill, "stops": options.stops, "warm_up": options.warm_up}
+    if options.flight is not None and options.standstill is None:
+        named["standstill"] = 0.0  # it begins in the air
+    return Operation(**{name: value for name, value in named.items() if value is not None})
+
+
+def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
+    """Return an IMU as any unit of its part, or as this one, as the command line says.
+
+    Raises ConfigurationError: it says so of a plug-in, which has no units.
+    """
+    errors = imu.errors
+    if options.unit is None:
+        return imu
+    if not isinstance(errors, ImuSpecification):
+        raise ConfigurationError(f"--unit is for specifications, but {imu.name} is a plug-in")
+    if options.unit == "this":
+        return imu._replace(errors=errors.this_unit())
+    units = dataclasses.replace(errors.units, tolerances=True)
+    return imu._replace(errors=dataclasses.replace(errors, units=units))
 
 
 def add_setting_option(parser: argparse.ArgumentParser) -> None:

@@ -296,6 +296,17 @@ class UnitVariation(Settings):
     random_walk: float = declared(0.0, minimum=0.0, maximum=3.0)
 
 
+TOLERANCES = (
+    "scale_factor_and_misalignment",
+    "g_sensitivity",
+    "nonlinearity",
+    "vibration_rectification",
+    "temperature_bias",
+    "temperature_scale_factor",
+    "supply_bias",
+    "supply_scale_factor",
+)
+"""Parameters of a triad that differ from unit to unit, of either sign."""
 LARGEST_TOLERANCE = 3.0
 """Standard deviations; a data sheet's maximum is taken for so many of them."""
 
@@ -348,7 +359,7 @@ class ImuSpecification(Settings):
             if triad is None:
                 continue
             changes = {}
-            for key in _TOLERANCES:
+            for key in TOLERANCES:
                 drawn = random.standard_normal(np.shape(getattr(triad, key)))
                 drawn = np.clip(drawn, -LARGEST_TOLERANCE, LARGEST_TOLERANCE)
                 if self.units.tolerances:
@@ -547,15 +558,5 @@ def draw_unit(
     return replace(specification, **{**triads, "gyroscope": gyroscope})
 
 
-_TOLERANCES = (
-    "scale_factor_and_misalignment",
-    "g_sensitivity",
-    "nonlinearity",
-    "vibration_rectification",
-    "temperature_bias",
-    "temperature_scale_factor",
-    "supply_bias",
-    "supply_scale_factor",
-)
 _RESPONSE = 1000
 """Child of a run's seed, beyond those of the triads, vibration and receivers."""

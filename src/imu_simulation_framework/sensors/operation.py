@@ -19,15 +19,18 @@ import math
 import re
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, TypeVar, cast
 
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import Settings, declared, setting
-from imu_simulation_framework.motion.motion import SampledMotion
-from imu_simulation_framework.motion.stops import found_standstills, with_stops
+
+if TYPE_CHECKING:  # every node knows the models, and motions take 60 MB
+    from imu_simulation_framework.motion.motion import SampledMotion
+
+AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
 SPREAD_AT_REST = 2.0
 MAX_RATE_AT_REST = math.radians(1.0)
@@ -110,7 +113,7 @@ class Operation(Settings):
         """Time from power on to the beginning of the drive [s]."""
         return self.warm_up + self.standstill
 
-    def moved(self, motion: SampledMotion) -> SampledMotion:
+    def moved(self, motion: AnyMotion) -> AnyMotion:
         """Return a motion with the stops that it is given, if any.
 
         Raises MotionError where a motion cannot be given stops.
@@ -118,13 +121,17 @@ class Operation(Settings):
         match = _STOPS.fullmatch(self.stops)
         if match is None:
             return motion
+        from imu_simulation_framework.motion.stops import with_stops
+
         every, duration = (float(match[i]) * _SECONDS[match[i + 1]] for i in (1, 3))
-        return with_stops(motion, every, duration)
+        return cast(AnyMotion, with_stops(motion, every, duration))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
         """Return the stops of a motion that are known to the robot; none where it detects them."""
         if self.stops == "none" or self.detects:
             return ()
+        from imu_simulation_framework.motion.stops import found_standstills
+
         return tuple(
             Standstill(start, start, end) for start, end in found_standstills(motion, self.min_stop)
         )

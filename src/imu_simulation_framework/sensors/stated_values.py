@@ -27,7 +27,9 @@ unit and what it means, and where it is from::
 others
     ``value``.
 
-Values are one number, or three for x, y and z. ``source`` is for the reader.
+What differs from unit to unit may have ``tolerance``: ``typical`` (by default), a standard
+deviation, or ``maximum``, a bound that is taken for three of them. Values are one number, or three
+for x, y and z. ``source`` is for the reader.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from imu_simulation_framework.core.checked_values import Matrix, checked_axes, c
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.units import factors
+from imu_simulation_framework.sensors.imu_specification import LARGEST_TOLERANCE, TOLERANCES
 from imu_simulation_framework.sensors.noise.densities import (
     density_of_one_sided,
     density_of_rms,
@@ -119,7 +122,12 @@ class _Stated:
     """What is stated of one parameter."""
 
     def __init__(self, name, entry, triad):
-        self.name, self.entry, self.triad = name, entry, triad
+        self.name, self.entry, self.triad = name, dict(entry), triad
+        self.deviations = 1.0
+        if name in TOLERANCES and "tolerance" in entry:
+            kind = self.choice("tolerance", ("typical", "maximum"))
+            self.deviations = LARGEST_TOLERANCE if kind == "maximum" else 1.0
+            del self.entry["tolerance"]
         if "source" in entry and not isinstance(entry["source"], str):
             raise self.error("source", "must be a text")
 
@@ -151,7 +159,7 @@ class _Stated:
 
     def scaled(self, key, factor):
         sizes = checked_axes(f"{self.name}: {key}", self.entry.get(key, 0.0))
-        return tuple(factor * size for size in sizes)
+        return tuple(factor * size / self.deviations for size in sizes)
 
     def signal(self, key):
         return self.axes(key, UNITS["signal"][self.triad])

@@ -36,7 +36,7 @@ def refusal(path, read=read_reference):
 
 
 TWICE = [row.replace(",0.0,0.0", ",0.0,7.0,0.0") for row in ROWS]
-LONG = {"1" * BEYOND, f'"{"x" * BEYOND}"'}
+LONG = ("1" * BEYOND, f'"{"x" * BEYOND}"')
 IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in range(100)]
 
 

@@ -230,16 +230,18 @@ class YawErrorModel:
         """
         mean, std = self.mean(), np.sqrt(self.variance())
         table = pd.DataFrame({"mean": mean, "std": std}, index=pd.Index(self.time, name="time"))
-        units = self._units() if self.state_space.varies else None
         for probability in probabilities:
-            if not 0.0 < probability < 1.0:
-                raise ConfigurationError(
-                    f"a band's probability is {probability}, but it must be between 0 and 1"
-                )
-            half = _half_width(probability, std, units)
+            half = _not_exceeded(probability, np.zeros(len(mean)), *self._units())
             name = f"{100.0 * probability:g}"
             table[f"lower_{name}"], table[f"upper_{name}"] = mean - half, mean + half
         return table
+
+    def not_exceeded(self, probability: float) -> np.ndarray:
+        """Return what the size of the yaw error does not exceed with a probability, (n,) [rad].
+
+        ``probability``: between 0 and 1, at each time by itself; ConfigurationError if it is not.
+        """
+        return _not_exceeded(probability, self.mean(), *self._units())
 
     def _units(self) -> tuple[np.ndarray, np.ndarray]:
         """Return standard deviations (n, u) that units have, and the share (u,) of each of them.
@@ -247,10 +249,11 @@ class YawErrorModel:
         The strengths are those of Gauss and Hermite's points, by which the integral over units of a
         smooth function is a sum.
         """
-        space = self.state_space
+        space, fixed = self.state_space, self.variance()
+        if not space.varies:
+            return np.sqrt(fixed)[:, np.newaxis], np.ones(1)
         variances = self._variances(space.noise, space.initial)
         points, weights = np.polynomial.hermite_e.hermegauss(_POINTS)
-        fixed = self.variance()
         varying, shares = [np.zeros((len(self.time), 1))], np.ones(1)
         for group, spread in enumerate(space.spreads):
             if spread == 0.0 or not np.any(variances[:, group]):
@@ -270,11 +273,8 @@ class YawErrorModel:
 
         ``limit`` [rad].
         """
-        mean = self.mean()
-        if not self.state_space.varies:
-            return normal_within(mean, np.sqrt(self.variance()), limit)
         std, shares = self._units()
-        return normal_within(mean[:, np.newaxis], std, limit) @ shares
+        return normal_within(self.mean()[:, np.newaxis], std, limit) @ shares
 
     def probability_always_within(
         self,
@@ -495,26 +495,23 @@ class YawErrorModel:
         return [(s.name, s.sigma * s.regressor) for s in self._of(RandomConstant)]
 
 
-def _half_width(probability, std, units=None):
-    """Return half of a central interval (n,) of a normal error, or of a mixture of units'."""
-    from scipy.special import ndtr, ndtri  # few of those who import the model need it
+def _not_exceeded(probability, mean, std, shares):
+    """Return what the size of an error (n,) does not exceed, normal with std (n, u) by units."""
+    from scipy.special import ndtri  # few of those who import the model need it
 
-    half = float(ndtri(0.5 + 0.5 * probability)) * std
-    if units is None:
-        return half
-    of_unit, shares = units
-    some = std > 0.0
-    of_unit, half = np.maximum(of_unit[some], 1e-12 * std[some, np.newaxis]), half.copy()
-    lower, upper = np.zeros(len(of_unit)), 8.0 * np.max(of_unit, axis=1)
-    at = half[some]
-    for _ in range(40):
-        above = (2.0 * ndtr(at[:, np.newaxis] / of_unit) - 1.0) @ shares > probability
-        lower, upper = np.where(above, lower, at), np.where(above, at, upper)
-        if np.all(upper - lower < 1e-5 * upper):
-            break
-        at = 0.5 * (lower + upper)
-    half[some] = at
-    return half
+    if not 0.0 < probability < 1.0:
+        raise ConfigurationError(
+            f"a band's probability is {probability}, but it must be between 0 and 1"
+        )
+    if std.shape[1] == 1 and not np.any(mean):
+        return float(ndtri(0.5 + 0.5 * probability)) * std[:, 0]
+    lower, upper = np.zeros(len(mean)), np.abs(mean) + 9.0 * np.max(std, axis=1)
+    while np.any(upper - lower > 1e-6 * upper):
+        middle = 0.5 * (lower + upper)
+        inside = normal_within(mean[:, np.newaxis], std, middle[:, np.newaxis]) @ shares
+        above = inside > probability
+        lower, upper = np.where(above, lower, middle), np.where(above, middle, upper)
+    return upper
 
 
 def normal_within(mean, std, limit):

@@ -63,6 +63,7 @@ from imu_simulation_framework.heading.model.sources import (
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.kinematics import absolute_turn
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.stops import found_standstills
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericParameters,
@@ -529,12 +530,14 @@ def yaw_error_model(
             f"{period:g} s"
         )
     time = period * np.arange(steps + 1)
-    constant, stops, standstill = None, (), 0.0
+    constant, stops, standstill, detected = None, (), 0.0, []
     if isinstance(imu, ImuSpecification):
         if imu.output.orientation_reference != "truth":
             standstill = round(operation.standstill / sample) * sample
-            stops = _on_grid(_standstills(imu, motion, operation), period, float(time[-1]))
+            stops, detected = _standstills(imu, motion, operation)
+            stops = _on_grid(stops, period, float(time[-1]))
         sources, limits = _of_specification(imu, motion, time, sample, operation, stops)
+        limits += detected
         if imu.output.fuses_magnetometer:
             constant = imu.output.magnetic_time_constant
             sources, more = _with_heading(sources, imu, motion, time, sample, magnetic_environment)
@@ -569,11 +572,30 @@ def yaw_error_model(
 
 
 def _standstills(imu, motion, operation):
-    """Return the stops on the way at which the offset is taken; detected ones as in one run."""
+    """Return the stops on the way at which the offset is taken; detected ones as in one run.
+
+    And sentences on what the detector takes for a stop, and does not.
+    """
     if not operation.detects:
-        return operation.standstills(motion)
+        return operation.standstills(motion), []
     model = imu_model(operated(imu, operation, motion), motion.period)
-    return model.detected_standstills(imu_truth(motion, speed=model.feels_speed))
+    found = model.detected_standstills(imu_truth(motion, speed=model.feels_speed))
+    stops = found_standstills(motion, operation.min_stop)
+    still = np.zeros(len(motion), dtype=bool)
+    held = still.copy()
+    for places, spans in ((still, stops), (held, [(stop.held_from, stop.end) for stop in found])):
+        for start, end in spans:
+            first, last = (round(time / motion.period) for time in (start, end))
+            places[first : last + 1] = True
+    missed = sum(
+        not np.any(held[round(a / motion.period) :][: round((b - a) / motion.period)])
+        for a, b in stops
+    )
+    moving = float(np.sum(held & ~still)) * motion.period
+    return found, [
+        f"the detector finds {len(stops) - missed} of {len(stops)} stops, and takes the robot for "
+        f"standing during {moving:.3g} s in which it moves"
+    ]
 
 
 def _on_grid(standstills, period, last):

@@ -1,0 +1,244 @@
+"""The answer to "how far will the heading drift": numbers, the time to a limit, what is worth it.
+
+Everything is asked of the linear model (:mod:`.model.of_imu`), for a sensor that is used as an
+:class:`.Operation` says, any unit of its part or this one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Callable, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.of_imu import (
+    G_SENSITIVITY,
+    MISALIGNMENT,
+    RATE_BIAS,
+    SCALE_FACTOR,
+    yaw_error_model,
+)
+from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.operation import Operation
+
+RUNS = 4000
+"""Drives that are drawn for the time at which the limit is passed."""
+LATE = 0.05
+"""Share of drives that have passed the limit at the earlier of the two times that are said."""
+LONG_STANDSTILL = 60.0
+STOPS = "every 2min for 3s"
+WORTH = 0.9
+"""What mending a cause must make of the error for it to be worth a word."""
+
+KNOWN, UNITS, STARTS, DRIVE = "known", "between units", "between switch-ons", "within a drive"
+
+
+class Passage(NamedTuple):
+    """When the limit is passed for the first time.
+
+    ``stays`` (n,): probability that it was not passed yet, at the model's times; ``half_width``
+    (n,): of its 95 % interval, by the number of drawn drives; ``time`` (n,) [s].
+    """
+
+    time: np.ndarray
+    stays: np.ndarray
+    half_width: np.ndarray
+
+    def by(self, share: float) -> float:
+        """Return when this share of drives has passed the limit [s]; infinite if later."""
+        passed = np.flatnonzero(self.stays <= 1.0 - share)
+        return float(self.time[passed[0]]) if len(passed) else math.inf
+
+
+class Mending(NamedTuple):
+    """What could be done, and what the size of the error does not exceed then in 95 % [rad]."""
+
+    what: str
+    not_exceeded: float
+
+
+class HeadingAnswer(NamedTuple):
+    """How far the heading has drifted at the end of a model, and what matters.
+
+    ``half`` and ``nearly_all``: what the size of the error does not exceed in 50 and in 95 % of
+    drives [rad]; ``within``: probability to be within the limit at the end; ``passage``: when the
+    limit is passed; ``causes`` (pandas.DataFrame): mean and std [rad] by source, the largest first,
+    and what makes it differ; ``mendings``: the best first, those that are worth it.
+    """
+
+    half: float
+    nearly_all: float
+    within: float
+    passage: Passage
+    causes: pd.DataFrame
+    mendings: tuple[Mending, ...]
+
+    def sentence(self, name: str, limit: float) -> str:
+        """Return all of it in one line."""
+        limit_text = f"{math.degrees(limit):g} deg"
+        words = (
+            f"{name}: within {angle(self.half)} in 50 % and {angle(self.nearly_all)} in 95 % of "
+            f"drives; {self._passage_words(limit_text)}"
+        )
+        if self.nearly_all > 0.0 and len(self.causes):
+            words += f"; most is {self.causes.index[0]}"
+        if self.mendings:
+            best = self.mendings[0]
+            words += f"; {best.what} would make it {angle(best.not_exceeded)} (95 %)"
+        return words
+
+    def _passage_words(self, limit):
+        early, median = self.passage.by(LATE), self.passage.by(0.5)
+        if math.isinf(early):
+            return f"{limit} is passed in fewer than {100.0 * LATE:g} %"
+        words = f"{limit} is passed in {100.0 * LATE:g} % of them within {early:.3g} s"
+        return words if math.isinf(median) else f"{words}, in half of them within {median:.3g} s"
+
+
+def angle(size: float) -> str:
+    """Return an error in degrees, with three digits, in few words; a heading knows no turns."""
+    degrees = math.degrees(size)
+    return f"{degrees:.3g} deg" if degrees < 180.0 else "half a turn or more"
+
+
+def heading_answer(
+    model: YawErrorModel,
+    limit: float,
+    mendings: tuple[Mending, ...] = (),
+    runs: int = RUNS,
+    seed: int = 1,
+    on_runs: Callable[[int], object] = lambda _: None,
+) -> HeadingAnswer:
+    """Return the answer at the end of a model's times.
+
+    ``limit`` [rad]. ``mendings``: of :func:`mendings_of`. ``runs``, ``seed``, ``on_runs``: as for
+    :meth:`.YawErrorModel.survival`.
+    """
+    stays, half_width = model.survival(limit, runs, seed, on_runs)
+    return HeadingAnswer(
+        float(model.not_exceeded(0.5)[-1]),
+        float(model.not_exceeded(0.95)[-1]),
+        float(model.probability_within(limit)[-1]),
+        Passage(model.time - model.time[0], stays, half_width),
+        causes_of(model),
+        mendings,
+    )
+
+
+def causes_of(model: YawErrorModel) -> pd.DataFrame:
+    """Return what each source adds at the end: columns mean, std [rad], share [1] and differs."""
+    variance = model.budget().iloc[-1]
+    mean = model.mean_by_source().iloc[-1].reindex(variance.index).fillna(0.0)
+    total = float(variance.sum())
+    table = pd.DataFrame(
+        {
+            "mean": mean,
+            "std": np.sqrt(variance),
+            "share": variance / total if total > 0.0 else 0.0,
+            "differs": [_differs(model, name) for name in variance.index],
+        },
+        index=variance.index.rename("source"),
+    )
+    size = pd.Series(np.hypot(table["mean"], table["std"]), table.index)
+    return table.reindex(size.sort_values(ascending=False, kind="stable").index)
+
+
+def _differs(model, name):
+    kinds = [source for source in model.sources if source.name == name]
+    if all(isinstance(source, KnownError) for source in kinds):
+        return KNOWN
+    if not any(isinstance(source, RandomConstant) for source in kinds) or name == "quantisation":
+        return DRIVE
+    return STARTS if name == RATE_BIAS else UNITS
+
+
+def mendings_of(
+    imu,
+    motion: Motion | EarthMotion,
+    operation: Operation,
+    model: YawErrorModel,
+    **arguments,
+) -> tuple[Mending, ...]:
+    """Return what would make the heading's error smaller, the best first, if it is worth it.
+
+    ``imu``, ``motion``, ``operation``: that ``model`` is of, motion before it is given stops.
+    ``arguments``: of :func:`.yaw_error_model` besides.
+    """
+    if not isinstance(imu, ImuSpecification):
+        return ()
+    end = len(model.time)
+    now = float(model.not_exceeded(0.95)[-1])
+    found = []
+    for words, names in (
+        ("scale factor and axes calibrated", (SCALE_FACTOR, MISALIGNMENT)),
+        ("g-sensitivity calibrated", (G_SENSITIVITY,)),
+        ("a temperature that does not change", ("temperature",)),
+    ):
+        rest = tuple(source for source in model.sources if source.name not in names)
+        if len(rest) < len(model.sources):
+            found.append((words, replace(model, sources=rest)))
+    others = []
+    if operation.standstill < LONG_STANDSTILL:
+        words = f"standing still for {LONG_STANDSTILL:g} s before the drive"
+        others.append((words, replace(operation, standstill=LONG_STANDSTILL)))
+    if operation.stops == "none" and not imu.output.fuses_magnetometer:
+        others.append((f"a stop {STOPS}", replace(operation, stops=STOPS)))
+    for words, other in others:
+        try:
+            mended = yaw_error_model(imu, other.moved(motion), operation=other, **arguments)
+        except FrameworkError:
+            continue  # a motion that cannot stop
+        found.append((words, mended.until(min(end, len(mended.time)))))
+    mendings = [Mending(words, float(one.not_exceeded(0.95)[-1])) for words, one in found]
+    worth = [one for one in mendings if one.not_exceeded < WORTH * now]
+    return tuple(sorted(worth, key=lambda one: one.not_exceeded))
+
+
+def which_imu(
+    imus: dict[str, ImuSpecification],
+    motion: Motion | EarthMotion,
+    limit: float,
+    at: float,
+    operation: Operation | None = None,
+    probability: float = 0.95,
+    sample: float | None = None,
+) -> pd.DataFrame:
+    """Return which IMUs keep the heading within a limit, the best first.
+
+    ``imus``: name -> errors; ``limit`` [rad]; ``at``: time into the motion [s]; ``probability``: in
+    how many drives. ``operation``: by default :class:`.Operation`. ``sample``: as for
+    :func:`.yaw_error_model`. Returns columns ``half``, ``nearly_all``: what the size of the error
+    does not exceed in 50 % and with the probability [rad], ``within``: probability to be within the
+    limit, ``passes``, ``cause``: the source that adds most; index the names. Raises
+    ConfigurationError: the motion ends before that time, or no IMU is named.
+    """
+    operation = Operation() if operation is None else operation
+    moved = operation.moved(motion)
+    if not imus:
+        raise ConfigurationError("no IMU is named, of which one could be chosen")
+    if not 0.0 < at <= moved.duration * (1.0 + 1e-9):
+        raise ConfigurationError(
+            f"the motion lasts {moved.duration:.6g} s, so that nothing is known at {at:g} s"
+        )
+    rows = {}
+    period = at / max(20, min(200, round(at)))
+    for name, imu in imus.items():
+        model = yaw_error_model(imu, moved, period, sample=sample, operation=operation)
+        model = model.until(min(round(at / period) + 1, len(model.time)))
+        nearly_all = float(model.not_exceeded(probability)[-1])
+        rows[name] = {
+            "half": float(model.not_exceeded(0.5)[-1]),
+            "nearly_all": nearly_all,
+            "within": float(model.probability_within(limit)[-1]),
+            "passes": nearly_all <= limit,
+            "cause": causes_of(model).index[0] if model.sources else "none",
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("imu")
+    return table.sort_values("nearly_all", kind="stable")
