@@ -89,7 +89,9 @@ def test_inflated_noise_is_named():
 
 
 def test_what_a_limit_requires():
-    text = answered("--straight", "10min", "--require", "5deg", "--probability", "95%")
+    text = answered(
+        "--straight", "10min", "--require", "5deg", "--probability", "95%", *AS_SWITCHED_ON
+    )
 
     table = pd.read_csv("heading_budget/requirements.csv").set_index("error")
     rate_bias = 5.0 / (1.959964 * 600.0 / 3600.0)
@@ -97,12 +99,17 @@ def test_what_a_limit_requires():
     assert float(table.loc["rate bias", "if alone"]) == pytest.approx(rate_bias, rel=5e-3)
     assert float(table.loc["angle random walk", "if alone"]) == pytest.approx(walk, rel=5e-3)
     assert table.loc["scale factor", "if alone"] == "any"
+    column = "with all others, in a data sheet"
+    share = float(table.loc["angle random walk", "with all others"])
+    sheet = f"noise density {share * math.sqrt(2.0) / 60.0:.2g} deg/s/sqrt(Hz)"
+    assert table.loc["angle random walk", column] == sheet
+    assert table.loc["scale factor", column] == "any"
     assert "To stay within 5 deg after 600 s in 95 % of drives, each error at most:" in text
     assert not Path("heading_budget/heading_budget.png").exists()
 
 
 def test_all_requirements_are_standard_deviations():
-    answered("--rounds", "10", "--radius", "5", "--require", "5deg", "--at", "300")
+    answered("--rounds", "10", "--radius", "5", "--require", "5deg", "--at", "300", *AS_SWITCHED_ON)
     table = pd.read_csv("heading_budget/requirements.csv").set_index("error")
     # Of what the filter leans by there is a mean; it takes a little of the limit.
     tilt = 0.2 / WORLD_GRAVITY / math.hypot(1.0, 0.2 * 3.0)
@@ -120,7 +127,7 @@ def test_all_requirements_are_standard_deviations():
 
 
 def test_a_requirement_that_nothing_meets_is_zero():
-    answered("--straight", "10min", "--latitude", "60", "--require", "1deg")
+    answered("--straight", "10min", "--latitude", "60", "--require", "1deg", *AS_SWITCHED_ON)
     table = pd.read_csv("heading_budget/requirements.csv").set_index("error")
     assert float(table.loc["rate bias", "if alone"]) == 0.0
 

@@ -134,7 +134,7 @@ def main(arguments):
     if imus:
         answers += _show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets)
     if options.require is not None:
-        answers.append(_requirements(options, out, chosen, at))
+        answers.append(_requirements(options, out, chosen, operation, at))
     if options.report:
         _write_report(options, out, words, at, period, operation, budgets, answers, chosen.remarks)
 
@@ -285,8 +285,8 @@ def _summary(budget, answer: HeadingAnswer):
         "std": bands["std"],
         "half": math.degrees(answer.half),
         "nearly_all": math.degrees(answer.nearly_all),
-        "within": _percent(answer.within),
-        "always": _percent(stays) + (f" +- {100.0 * half_width:.1g}" if known else ""),
+        "within": table_text.percent(answer.within),
+        "always": table_text.percent(stays) + (f" +- {100.0 * half_width:.1g}" if known else ""),
         "early": _passed(answer.passage.by(LATE)),
         "median": _passed(answer.passage.by(0.5)),
     }
@@ -294,13 +294,6 @@ def _summary(budget, answer: HeadingAnswer):
 
 def _passed(time):
     return "later" if math.isinf(time) else f"{time:.3g}"
-
-
-def _percent(share):
-    """Write a probability; one that rounds to certainty is none."""
-    if share > 0.9995:
-        return "> 99.9 %"
-    return "< 0.1 %" if share < 0.0005 else f"{100.0 * share:.3g} %"
 
 
 def _summary_columns(limit):
@@ -340,11 +333,16 @@ def _sources(budget, answer: HeadingAnswer):
     return table
 
 
-def _requirements(options, out, chosen, at):
+def _requirements(options, out, chosen, operation, at):
     from imu_simulation_framework.heading.model.requirements import requirements
 
     table = requirements(
-        chosen.motion, options.require, at, options.probability, sample=chosen.sample
+        chosen.motion,
+        options.require,
+        at,
+        options.probability,
+        sample=chosen.sample,
+        operation=operation,
     ).reset_index()
     sentence = (
         f"To stay within {math.degrees(options.require):g} deg after {at:g} s in "
@@ -376,6 +374,7 @@ _REQUIREMENT_COLUMNS = (
     Column("alone", "if alone"),
     Column("equal_shares", "with all others"),
     Column("unit", "unit"),
+    Column("sheet", "with all others, in a data sheet"),
 )
 
 

@@ -15,6 +15,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 
 JOBS = {
     "How far will a heading have drifted?": {
+        "which_imu": "which of the bundled IMUs is good enough",
         "heading_budget": "how far, how probably, and what it comes from",
         "monte_carlo": "the same, counted in thousands of runs drawn at random",
         "imu_catalogue": "the bundled IMUs: parameters and drift in ten minutes",

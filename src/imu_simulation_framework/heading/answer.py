@@ -33,6 +33,8 @@ RUNS = 4000
 LATE = 0.05
 """Share of drives that have passed the limit at the earlier of the two times that are said."""
 LONG_STANDSTILL = 60.0
+STEPS = 60
+"""Of the models that are compared."""
 STOPS = "every 2min for 3s"
 WORTH = 0.9
 """What mending a cause must make of the error for it to be worth a word."""
@@ -215,8 +217,9 @@ def which_imu(
     ``imus``: name -> errors; ``limit`` [rad]; ``at``: time into the motion [s]; ``probability``: in
     how many drives. ``operation``: by default :class:`.Operation`. ``sample``: as for
     :func:`.yaw_error_model`. Returns columns ``half``, ``nearly_all``: what the size of the error
-    does not exceed in 50 % and with the probability [rad], ``within``: probability to be within the
-    limit, ``passes``, ``cause``: the source that adds most; index the names. Raises
+    does not exceed in 50 % and with the probability [rad], ``stays``: probability to stay within
+    the limit all the time, ``passes``: whether that suffices, ``cause``: the source that adds most
+    at the end, and ``differs``: from what to what it differs; index the names. Raises
     ConfigurationError: the motion ends before that time, or no IMU is named.
     """
     operation = Operation() if operation is None else operation
@@ -228,17 +231,20 @@ def which_imu(
             f"the motion lasts {moved.duration:.6g} s, so that nothing is known at {at:g} s"
         )
     rows = {}
-    period = at / max(20, min(200, round(at)))
+    period = at / STEPS
     for name, imu in imus.items():
         model = yaw_error_model(imu, moved, period, sample=sample, operation=operation)
         model = model.until(min(round(at / period) + 1, len(model.time)))
         nearly_all = float(model.not_exceeded(probability)[-1])
+        stays, _ = model.probability_always_within(limit, RUNS // 2)
+        causes = causes_of(model)
         rows[name] = {
             "half": float(model.not_exceeded(0.5)[-1]),
             "nearly_all": nearly_all,
-            "within": float(model.probability_within(limit)[-1]),
-            "passes": nearly_all <= limit,
-            "cause": causes_of(model).index[0] if model.sources else "none",
+            "stays": stays,
+            "passes": stays >= probability,
+            "cause": causes.index[0] if len(causes) else "none",
+            "differs": causes["differs"].iloc[0] if len(causes) else "",
         }
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("imu")
     return table.sort_values("nearly_all", kind="stable")

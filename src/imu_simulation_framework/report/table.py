@@ -75,6 +75,13 @@ def table_text(table: pd.DataFrame, columns, format="terminal") -> str:
     return "\n".join(lines) + "\n"
 
 
+def percent(share: float) -> str:
+    """Write a probability; one that rounds to certainty is none."""
+    if share > 0.9995:
+        return "> 99.9 %"
+    return "< 0.1 %" if share < 0.0005 else f"{100.0 * share:.3g} %"
+
+
 def page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
     """Return a table as a page has it, in which only the first columns stand to the left."""
     rows = [

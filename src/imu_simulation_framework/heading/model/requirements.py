@@ -8,6 +8,7 @@ coefficient. The model is linear: an error of size p spreads the yaw p times as 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,8 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
+from imu_simulation_framework.sensors.operation import Operation
 
 WARMING = 10.0
 """Kelvin away from the reference temperature, for a requirement on the temperature's bias."""
@@ -38,27 +41,71 @@ class Requirement:
 
     ``unit``: in which a data sheet states it. ``field``: of :class:`.TriadSpecification`. ``axis``:
     where in the field, for the yaw of a level robot: the z axis's own or what it takes from another
-    axis.
+    axis. ``sheet``: how a data sheet says it, noise densities one-sided.
     """
 
     name: str
     unit: str
     field: str
     axis: tuple[int, ...] = (2,)
+    sheet: str = ""
+    per_unit: float = 1.0
 
+    def line(self, size: float) -> str:
+        """Return what a size [unit] is on a line of a data sheet: ``sheet``, ``per_unit`` each."""
+        return self.sheet.format(self.per_unit * size)
+
+
+_HOUR, _PERCENT = 1.0 / 3600.0, 100.0 * math.radians(1.0)
+_CROSS = "cross-axis sensitivity {:.2g} %"
+_FORCE = "linear acceleration sensitivity {:.2g} deg/s/g"
 
 REQUIREMENTS = (
-    Requirement("rate bias", "deg/h", "turn_on_bias_sigma"),
-    Requirement("bias instability", "deg/h", "bias_instability"),
-    Requirement("rate random walk", "deg/h/sqrt(h)", "random_walk"),
-    Requirement("angle random walk", "deg/sqrt(h)", "white_noise"),
-    Requirement("scale factor", "1", "scale_factor_and_misalignment", (2, 2)),
-    Requirement("misalignment about x", "deg", "scale_factor_and_misalignment", (2, 1)),
-    Requirement("misalignment about y", "deg", "scale_factor_and_misalignment", (2, 0)),
-    Requirement("g-sensitivity to x", "deg/h/g", "g_sensitivity", (2, 0)),
-    Requirement("g-sensitivity to y", "deg/h/g", "g_sensitivity", (2, 1)),
-    Requirement("g-sensitivity to z", "deg/h/g", "g_sensitivity", (2, 2)),
-    Requirement(f"temperature bias, {WARMING:g} K", "deg/h/K", "temperature_bias"),
+    Requirement(
+        "rate bias", "deg/h", "turn_on_bias_sigma", (2,), "zero-rate offset {:.2g} deg/s", _HOUR
+    ),
+    Requirement(
+        "bias instability",
+        "deg/h",
+        "bias_instability",
+        (2,),
+        "in-run bias stability {:.2g} deg/h",
+        FLICKER_PLATEAU,
+    ),
+    Requirement("rate random walk", "deg/h/sqrt(h)", "random_walk", (2,), "seldom stated"),
+    Requirement(
+        "angle random walk",
+        "deg/sqrt(h)",
+        "white_noise",
+        (2,),
+        "noise density {:.2g} deg/s/sqrt(Hz)",
+        math.sqrt(2.0) / 60.0,
+    ),
+    Requirement(
+        "scale factor",
+        "1",
+        "scale_factor_and_misalignment",
+        (2, 2),
+        "sensitivity tolerance {:.2g} %",
+        100.0,
+    ),
+    Requirement(
+        "misalignment about x", "deg", "scale_factor_and_misalignment", (2, 1), _CROSS, _PERCENT
+    ),
+    Requirement(
+        "misalignment about y", "deg", "scale_factor_and_misalignment", (2, 0), _CROSS, _PERCENT
+    ),
+    Requirement("g-sensitivity to x", "deg/h/g", "g_sensitivity", (2, 0), _FORCE, _HOUR),
+    Requirement("g-sensitivity to y", "deg/h/g", "g_sensitivity", (2, 1), _FORCE, _HOUR),
+    Requirement("g-sensitivity to z", "deg/h/g", "g_sensitivity", (2, 2), _FORCE, _HOUR),
+    Requirement(
+        f"temperature bias, {WARMING:g} K",
+        "deg/h/K",
+        "temperature_bias",
+        (2,),
+        "offset over temperature {:.2g} deg/s/K",
+        _HOUR,
+    ),
 )
 
 
@@ -69,6 +116,7 @@ def requirements(
     probability: float,
     rate: float = 100.0,
     sample: float | None = None,
+    operation: Operation | None = None,
 ) -> pd.DataFrame:
     """Return the largest size of each error with which the yaw error stays within a limit.
 
@@ -77,11 +125,11 @@ def requirements(
 
     ``motion`` (Motion or EarthMotion): of the IMU. ``limit``: of the yaw error, to either side
     [rad]. ``at``: when, after the motion's start [s]. ``probability``: between 0 and 1. ``rate``:
-    of the sensor [Hz]. ``sample``: as for :func:`.yaw_error_model`. Index: name of the error; unit;
-    alone and equal_shares, the largest size [unit] with no other error, and with all of them there,
-    each allowed the same share; infinite where this motion does not show the error, zero where the
-    limit is not kept even without any. Raises ConfigurationError if limit, time or probability is
-    out of range.
+    of the sensor [Hz]. ``sample``, ``operation``: as for :func:`.yaw_error_model`. Index: name of
+    the error; unit; alone and equal_shares, the largest size [unit] with no other error, and with
+    all of them there, each allowed the same share, and what that is on a line of a data sheet;
+    infinite where this motion does not show the error, zero where the limit is not kept even
+    without any. Raises ConfigurationError if limit, time or probability is out of range.
     """
     if not limit > 0.0:
         raise ConfigurationError(f"the limit of a yaw error is {limit} rad, but must be positive")
@@ -95,12 +143,14 @@ def requirements(
         )
     # What a sensor without errors says wrong: its filter leans, and the Earth turns.
     ideal = ImuSpecification(output=OutputSpecification(rate=rate))
-    always = float(yaw_error_model(ideal, motion, at, sample=sample).mean()[-1])
+    model = yaw_error_model(ideal, motion, at, sample=sample, operation=operation)
+    always = float(model.mean()[-1])
     allowed = _largest_std(limit, abs(always), probability)
     rows = []
     for requirement in REQUIREMENTS:
         size = factor(requirement.unit)
-        model = yaw_error_model(_only(requirement, size, rate), motion, at, sample=sample)
+        imu = _only(requirement, size, rate)
+        model = yaw_error_model(imu, motion, at, sample=sample, operation=operation)
         effect = np.hypot(model.mean()[-1] - always, np.sqrt(model.variance()[-1]))
         # Rounding leaves a little where the motion shows nothing.
         alone = allowed / effect if effect > 1e-9 * size else np.inf
@@ -109,6 +159,10 @@ def requirements(
     shown = int(np.sum(np.isfinite(table["alone"])))
     # Independent errors: their variances add up.
     table["equal_shares"] = table["alone"] / np.sqrt(max(shown, 1))
+    table["sheet"] = [
+        requirement.line(size) if np.isfinite(size) else "any"
+        for requirement, size in zip(REQUIREMENTS, table["equal_shares"])
+    ]
     return table
 
 

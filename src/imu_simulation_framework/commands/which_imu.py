@@ -1,0 +1,124 @@
+"""Which IMU is good enough for a heading, of the bundled ones or of others.
+
+    which_imu.py a --within 5deg --for 10min
+    which_imu.py --straight 1h --within 2deg --for 1h --probability 99% --stops "every 5min for 5s"
+    which_imu.py drive.bag --within 3deg --imu bmi088 --imu mine.yaml
+
+An IMU passes if the heading stays within the limit all the time, in that share of drives, with any
+unit of the part (--unit), zeroed at standstill before the drive (--standstill). The table has the
+best first: what its error does not exceed at the end in 50 % and in that share of drives, and the
+cause that adds most to it. heading_budget.py says more of each, and --require there which lines of
+a data sheet matter.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.answer import which_imu
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.table import Column
+from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.named_imu import NamedImu
+
+
+def main(arguments):
+    """Rank the IMUs that the command line asks for."""
+    options = _parser().parse_args(arguments)
+    if options.straight is None and options.rounds is None and options.drive is None:
+        options.drive = "a"
+    operation = heading_choices.operation(options)
+    chosen = heading_choices.chosen_motion(options, linear=True)
+    longest = operation.moved(chosen.motion).duration
+    at = min(600.0, math.floor(longest + 1e-6)) if options.time is None else options.time
+    imus = {
+        imu.name: _specified(heading_choices.unit_of(imu, options)) for imu in _named(options.imu)
+    }
+    table = which_imu(
+        imus, chosen.motion, options.within, at, operation, options.probability, chosen.sample
+    )
+    share = f"{100.0 * options.probability:g} %"
+    passing = int(table["passes"].sum())
+    any_unit = any(imu.is_any_unit for imu in imus.values())
+    print(
+        f"{chosen.name}, {operation.sentence()}{', any unit' if any_unit else ''}: {passing} of "
+        f"{len(table)} IMUs "
+        f"{'keeps' if passing == 1 else 'keep'} the heading within "
+        f"{math.degrees(options.within):g} deg for {at:g} s in {share} of drives"
+    )
+    for remark in chosen.remarks:
+        print(f"note: {remark}")
+    shown = table.reset_index()
+    shown["margin"] = options.within / shown["nearly_all"].clip(lower=1e-12)
+    shown["passes"] = np.where(shown["passes"], "yes", "no")
+    shown["stays"] = [table_text.percent(share) for share in shown["stays"]]
+    shown[["half", "nearly_all"]] = np.degrees(shown[["half", "nearly_all"]])
+    columns = (
+        Column("imu", "IMU"),
+        Column("passes", "passes"),
+        Column("stays", "stays within"),
+        Column("half", "50 %", "deg", 2),
+        Column("nearly_all", share, "deg", 2),
+        Column("margin", "limit over that", "", 2),
+        Column("cause", "most comes from"),
+        Column("differs", "which differs"),
+    )
+    print(table_text.table_text(shown, columns, options.table), end="")
+
+
+def _named(names) -> list[NamedImu]:
+    """Return the IMUs of these names, by default those of the catalogue."""
+    if names:
+        return [heading_choices.chosen_imu(name) for name in names]
+    found = (entry.specification for entry in imu_catalogue())
+    return [NamedImu(one.name, one, (), ()) for one in found]
+
+
+def _specified(imu: NamedImu) -> ImuSpecification:
+    if not isinstance(imu.errors, ImuSpecification):
+        raise ConfigurationError(
+            f"{imu.name} is no specification of an IMU that one could choose; --imu is a bundled "
+            "one's name, a file, or FORMAT:FILE"
+        )
+    errors = imu.errors
+    if errors.output.fuses_magnetometer:
+        # The gyroscope is what is compared, without the field of some place.
+        output = replace(
+            errors.output, magnetic_heading=False, magnetic_disturbance_rejection=False
+        )
+        errors = replace(errors, output=output)
+    return errors
+
+
+def _parser():
+    parser = ArgumentParser(__doc__)
+    heading_choices.add_motion_options(parser)
+    parser.add_argument(
+        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
+        help="limit of the heading's error, by default 5deg",
+    )  # fmt: skip
+    parser.add_argument(
+        "--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
+        help="how long it is to be kept, by default 10min, or to the motion's end",
+    )  # fmt: skip
+    parser.add_argument(
+        "--probability", type=heading_choices.probability, default=0.95, metavar="P",
+        help="in which share of drives, by default 0.95",
+    )  # fmt: skip
+    parser.add_argument(
+        "--imu", action="append", default=[], metavar="IMU",
+        help="one to choose from, several of them; by default those of the catalogue",
+    )  # fmt: skip
+    heading_choices.add_operation_options(parser)
+    parser.add_argument(
+        "--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
+        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}",
+    )  # fmt: skip
+    return parser

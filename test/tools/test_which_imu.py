@@ -1,0 +1,71 @@
+"""The command which_imu.py, beside the model's own numbers."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import tool_calls
+from tool_calls import call_tool, printed_by
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.sensors.files import imu_catalogue
+
+
+def ranked(*arguments, path="table.csv"):
+    title, *rows = printed_by(call_tool("which_imu.py", *arguments, "--table", "csv")).splitlines()
+    with open(path, "w") as file:
+        file.write("\n".join(row for row in rows if not row.startswith("note: ")))
+    return title, pd.read_csv(path, index_col="IMU")
+
+
+def test_the_catalogue_on_a_drive(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    title, table = ranked("a", "--within", "5deg", "--for", "10min")
+    assert set(table.index) == {entry.specification.name for entry in imu_catalogue()}
+    passing = table[table["passes"] == "yes"]
+    assert title == (
+        f"drive a, zeroed at rest for 10 s, any unit: {len(passing)} of {len(table)} IMUs keep the "
+        "heading within 5 deg for 600 s in 95 % of drives"
+    )
+    assert table["95 % [deg]"].is_monotonic_increasing
+    assert 0 < len(passing) < len(table) and list(passing.index) == list(
+        table.index[: len(passing)]
+    )
+    motion, operation = isf.read_drive("a"), isf.Operation()
+    for name in (table.index[0], table.index[-1]):
+        model = isf.yaw_error_model(name, motion, 10.0, operation=operation).until(61)
+        wanted = math.degrees(model.not_exceeded(0.95)[-1])
+        assert table.loc[name, "95 % [deg]"] == pytest.approx(wanted, rel=1e-3)
+        assert table.loc[name, "limit over that"] == pytest.approx(5.0 / wanted, rel=1e-3)
+
+
+def test_own_imus_on_a_straight_line_in_closed_form(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, density in (("good", 1e-5), ("bad", 1e-3)):
+        (tmp_path / f"{name}.yaml").write_text(
+            f"name: {name}\ngyroscope: {{white_noise: {density}}}\n"
+        )
+    title, table = ranked(
+        "--straight", "100s", "--for", "100s", "--within", "2deg", "--standstill", "20s",
+        "--probability", "90%", "--imu", "bad.yaml", "--imu", "good.yaml",
+    )  # fmt: skip
+    assert "zeroed at rest for 20 s: 1 of 2 IMUs keeps the heading within 2 deg" in title
+    assert list(table.index) == ["good", "bad"] and list(table["passes"]) == ["yes", "no"]
+    std = np.degrees([1e-5, 1e-3]) * math.sqrt(100.0 + 100.0**2 / 20.0)
+    np.testing.assert_allclose(table["90 % [deg]"], 1.644854 * std, rtol=1e-3, atol=0.005)
+    assert list(table["most comes from"]) == ["angle random walk"] * 2
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["a", "--for", "2h"], "the motion lasts 660 s, so that nothing is known at 7200 s"),
+        (["a", "--imu", "hector"], "hector is no specification of an IMU"),
+        (["a", "--imu", "nothing"], "there is no such file, nor an IMU of that name"),
+        (["a", "--probability", "2"], "'2' is not between 0 and 1"),
+        (["a", "--stops", "every 0s for 1s"], "stops is 'every 0s for 1s', but it must be"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(arguments, sentence):
+    assert sentence in tool_calls.refused(call_tool("which_imu.py", *arguments))
