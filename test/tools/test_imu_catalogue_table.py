@@ -15,6 +15,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
 from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.operation import Operation
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
 
@@ -29,17 +30,18 @@ def test_the_table_in_the_documentation_is_that_of_the_files():
 def test_a_straight_drive_has_the_bands_of_the_budget(capsys):
     main(["--straight", "10min", "--table", "csv"])
     title, header, *rows = capsys.readouterr().out.splitlines()
-    assert title == "straight on for 600 s: yaw error after 600 s, 50 and 95 %"
+    assert title == (
+        "straight on for 600 s, zeroed at rest for 10 s, any unit: yaw error after 600 s, "
+        "50 and 95 %"
+    )
     columns = header.split(",")
     shown = {row.split(",")[0]: dict(zip(columns, row.split(","))) for row in rows}
     adis = next(e for e in imu_catalogue() if e.specification.name == "adis16470")
-    model = yaw_error_model(adis.specification, straight(600.0))
+    model = yaw_error_model(adis.specification, straight(600.0), operation=Operation())
     bands = np.degrees(model.only("angle random walk", "bias instability").bands((0.5, 0.95)))
     expected = [bands[f"upper_{p}"].iloc[-1] for p in ("50", "95")]
-    numbers = shown["adis16470"]["and scale known [deg]"].split(" / ")
+    numbers = shown["adis16470"]["calibrated [deg]"].split(" / ")
     np.testing.assert_allclose([float(n) for n in numbers], expected, rtol=0.05)
-    # Its sheet has no repeatability of the offset.
-    assert shown["adis16470"]["as switched on [deg]"].startswith("> ")
     assert shown["mpu6050"]["lowest Allan deviation [deg/h]"] == "not stated"
     assert shown["adis16470"]["lowest Allan deviation [deg/h]"] == "8"
 

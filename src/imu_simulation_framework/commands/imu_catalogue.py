@@ -5,66 +5,49 @@
     imu_catalogue.py b --at 5min --table markdown
     imu_catalogue.py --write doc/imu_catalogue.md
 
-An angle is what the heading's error does not exceed in 50 and in 95 % of drives, by the model of
-heading_budget.py; a tolerance (scale factor, misalignment, g-sensitivity) may have either sign, and
-its size is taken for a standard deviation. Three cases: as the sensor is switched on; its offset
-measured at rest before the drive, and with it what gravity does to it; its scale factor and axes
-calibrated, too. "lost" is more than half a turn. What a document does not say ("not stated") is no
-error in the model; a ">" is before what the real sensor exceeds for that reason.
+An angle is what the heading's error does not exceed in 50 and in 95 % of drives, with any unit of
+the part, its offset measured during ten seconds at rest before the drive; and the same with scale
+factor and axes calibrated. What a document does not say ("not stated") is no error in the model.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import foldnorm
 
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import ArgumentParser, write_file
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
-from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import (
-    G_SENSITIVITY,
     MISALIGNMENT,
-    RATE_BIAS,
     SCALE_FACTOR,
     yaw_error_model,
 )
-from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column
 from imu_simulation_framework.sensors.files import CatalogueEntry, imu_catalogue
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
+from imu_simulation_framework.sensors.operation import Operation
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
-LEGEND = """
-lost: more than half a turn
->:    the real sensor exceeds it, as its document does not state all that decides it"""
 BEGIN, END = "<!-- catalogue: begin -->\n", "<!-- catalogue: end -->\n"
-_TOLERANCES = (SCALE_FACTOR, MISALIGNMENT, G_SENSITIVITY)
-_CASES = {
-    "switched_on": ((), ("turn_on_bias_sigma", "scale_factor_and_misalignment")),
-    "offset_known": ((RATE_BIAS, G_SENSITIVITY), ("scale_factor_and_misalignment",)),
-    "calibrated": ((RATE_BIAS, *_TOLERANCES), ()),
-}
-"""Column -> sources of the yaw error that are left out of it; parameters of the gyroscope that a
-document has to state, beside those of ``_NOISE``, for a number that can be trusted."""
-_NOISE = ("white_noise", "bias_instability")
+_CASES = {"zeroed": (), "calibrated": (SCALE_FACTOR, MISALIGNMENT)}
+"""Column -> sources of the yaw error that are left out of it."""
 COLUMNS = (
     Column("imu", "IMU"),
     Column("walk", "random walk [deg/sqrt(h)]"),
     Column("instability", "lowest Allan deviation [deg/h]"),
     Column("offset", "offset [deg/s]"),
     Column("scale", "scale factor [%]"),
-    Column("switched_on", "as switched on [deg]"),
-    Column("offset_known", "offset known [deg]"),
-    Column("calibrated", "and scale known [deg]"),
+    Column("zeroed", "heading [deg]"),
+    Column("calibrated", "calibrated [deg]"),
 )
 
 
@@ -91,12 +74,13 @@ def main(arguments):
     entries = imu_catalogue()
     table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
     if options.write is None:
-        print(f"{chosen.name}: yaw error after {options.at:g} s, 50 and 95 %")
+        print(
+            f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
+            "50 and 95 %"
+        )
         for remark in chosen.remarks:
             print(f"note: {remark}")
         print(table_text.table_text(table, COLUMNS, options.table), end="")
-        if options.table == "terminal":
-            print(LEGEND)
         return
     page = read_settings(options.write)
     write_file(options.write, page_with_table(page, entries, table).encode("utf-8"))
@@ -155,38 +139,21 @@ def _row(entry, motion, at, sample):
         ),
     }
     row = {"imu": specification.name}
-    stated = []
     for parameter, (column, values, unit) in sizes.items():
         if entry.states("gyroscope", parameter) and np.any(values):
-            stated.append(parameter)
             row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
         else:
             row[column] = NOT_STATED
-    model = yaw_error_model(specification, motion, sample=sample)
+    model = yaw_error_model(specification, motion, sample=sample, operation=Operation())
     model = model.until(min(round(at / model.step) + 1, len(model.time)))
-    for name, (left_out, needed) in _CASES.items():
-        angles = [
-            math.degrees(_within(model, left_out, probability)) for probability in PROBABILITIES
-        ]
-        shown = " / ".join("lost" if angle > 180.0 else _digits(angle) for angle in angles)
-        # What is lost for what the document does say needs no mark.
-        trusted = set(stated).issuperset((*_NOISE, *needed)) or angles[0] > 180.0
-        row[name] = shown if trusted else f"> {shown}"
+    for name, left_out in _CASES.items():
+        sources = tuple(source for source in model.sources if source.name not in left_out)
+        case = replace(model, sources=sources)
+        row[name] = " / ".join(
+            _digits(math.degrees(case.not_exceeded(probability)[-1]))
+            for probability in PROBABILITIES
+        )
     return row
-
-
-def _within(model, left_out, probability):
-    """Return the size [rad] that the error at the end keeps within with a probability."""
-    sources = [
-        RandomConstant(source.name, source.curve, 1.0)
-        if isinstance(source, KnownError) and source.name in _TOLERANCES
-        else source
-        for source in model.sources
-        if source.name not in left_out
-    ]
-    model = YawErrorModel(model.time, tuple(sources), model.sensor_period)
-    mean, std = abs(float(model.mean()[-1])), math.sqrt(float(model.variance()[-1]))
-    return float(foldnorm.ppf(probability, mean / std, scale=std)) if std > 0.0 else mean
 
 
 def _digits(value):
