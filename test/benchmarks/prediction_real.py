@@ -15,12 +15,12 @@ DATA/moving/NAME/data.npz is one in motion, which begins at rest:
     truth_time         (m,)    [s], of the same clock; a shift of up to half a second is found
     truth_quaternion   (m, 4)  x, y, z, w, from the body to the world; NaN where it is missing
 
-DATA/sets.yaml says for each NAME what it is. ``sensor``: its name, the same for several units of
-one type; by default NAME. ``use: false`` leaves it out. In motion also ``set``: what rows of the
-table are named; ``imu``: a bundled specification's name, or a file's in DATA; ``rest: [3, 40]``:
-when it stands still, from the first sample on [s]; ``mounting``: standard deviation of the angle
-between the axes of truth and sensor, about each axis, and ``truth``: that of the true heading,
-both in deg and by default 0:
+DATA/sets.yaml says for each NAME what it is, and may be missing for those at rest. ``sensor``: its
+name, the same for several units of one type; by default NAME. ``use: false`` leaves it out. In
+motion also ``set``: what rows of the table are named; ``imu``: a bundled specification's name, or a
+file's in DATA; ``rest: [3, 40]``: when it stands still, from the first sample on [s]; ``mounting``:
+standard deviation of the angle between the axes of truth and sensor, about each axis, and
+``truth``: that of the true heading, both in deg and by default 0:
 
     BROAD_02: {set: BROAD, sensor: aktos-t, imu: bmi088, rest: [0, 40], mounting: 0.5, truth: 0.2}
 
@@ -340,7 +340,8 @@ def main():
     if options.data is None:
         print("no folder of recordings is given: nothing measured")
         return
-    sets = read_yaml(options.data / "sets.yaml", "description of recordings") or {}
+    path = options.data / "sets.yaml"
+    sets = (read_yaml(path, "description of recordings") or {}) if path.exists() else {}
     rows = []
     for path in sorted(options.data.glob("static/*/data.npz")) + sorted(
         options.data.glob("moving/*/data.npz")
@@ -349,10 +350,15 @@ def main():
         if not name.startswith(tuple(options.only)) or not about.get("use", True):
             continue
         with np.load(path) as data:
-            if "truth_time" in data:
+            if "truth_time" in data and not {"imu", "rest"} <= set(about):
+                print(f"{name}: left out, as sets.yaml does not say its imu and rest")
+            elif "truth_time" in data:
                 rows += moving_windows(name, about, data, options.data)
             else:
                 rows += at_rest_windows(name, about.get("sensor", name), data)
+    if not rows:
+        print(f"{options.data}: no recording in static/*/data.npz or moving/*/data.npz is used")
+        return
     rows = pd.DataFrame(rows)
     if options.out:
         rows.to_csv(options.out, index=False)
