@@ -41,14 +41,14 @@ from imu_simulation_framework.realistic_imu.truth import (
     imu_numbers,
     usual_period,
 )
-from imu_simulation_framework.recordings.formats.written_bags import (
-    RawBag,
-    bag_like,
-    changed_imu_message,
-    opened_bag,
-    read_imu_message,
+from imu_simulation_framework.recordings.formats.bag import choose_topic
+from imu_simulation_framework.recordings.formats.written_bags import RawBag, bag_like, opened_bag
+from imu_simulation_framework.recordings.messages import (
+    IMU,
+    MAGNETIC_FIELD,
+    read_numbers,
+    with_numbers,
 )
-from imu_simulation_framework.recordings.messages import IMU, MAGNETIC_FIELD, choose_topic
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.named_imu import named_imu
 
@@ -154,7 +154,7 @@ def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
 
 
 def _understood(bag, topic, number, raw):
-    message = read_imu_message(raw.data, bag.ros2)
+    message = read_numbers(raw.data, IMU, bag.ros2)
     if message is None:
         raise RecordingError(
             f"{bag.path}, topic {topic}: message {number} is not laid out as {IMU.name} of "
@@ -207,11 +207,11 @@ def _copy(bag, topic, told, session, ideal, options) -> tuple[int, int]:
                 for read_at, reading in session.add(stamp, truth):
                     changed = (bag.ros2, options.frame_id, read_at)
                     numbers = imu_numbers(reading, covariances, session.gives_orientation)
-                    data = changed_imu_message(like.data, message, numbers, *changed)
+                    data = with_numbers(like.data, message, numbers, *changed)
                     copy.write(like, options.output, data)
                     if told.surroundings.has_field:
                         field = np.append(reading.magnetic_field, field_covariance)
-                        data = changed_imu_message(like.data, message, field, *changed)
+                        data = with_numbers(like.data, message, field, *changed)
                         output = options.magnetic_output
                         copy.write_new(output, MAGNETIC_FIELD.name, like.receipt, data)
                     published += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Iterator, cast
 
 import numpy as np
@@ -249,14 +250,8 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
 
 
 def _odometry(topic, frame, stamps, rows):
-    parts = ("pose.pose.position", "xyz"), ("pose.pose.orientation", "xyzw")
-    parts += ("twist.twist.linear", "xyz"), ("twist.twist.angular", "xyz")
-    return _message(topic, messages.ODOMETRY, stamps, _fields(parts, rows), WORLD_FRAME, frame)
-
-
-def _fields(parts, rows):
-    """Return columns by the names of a message's parts and axes."""
-    return dict(zip((f"{part}.{axis}" for part, axes in parts for axis in axes), rows.T))
+    fields = dict(zip(messages.STATE, rows.T))
+    return _message(topic, messages.ODOMETRY, stamps, fields, WORLD_FRAME, frame)
 
 
 def _message(topic, kind, stamps, fields, *frames):
@@ -264,10 +259,8 @@ def _message(topic, kind, stamps, fields, *frames):
 
 
 def _imu(flown):
-    parts = ("orientation", "xyzw"), ("angular_velocity", "xyz"), ("linear_acceleration", "xyz")
-    fields = _fields(parts, flown.imu)
-    for (part, _), covariance in zip(parts, flown.covariances):
-        fields.update({f"{part}_covariance{k}": value for k, value in enumerate(covariance)})
+    fields = dict(zip(messages.SIGNALS, flown.imu.T))
+    fields.update(zip(messages.COVARIANCES, chain(*flown.covariances)))
     return _message(topics.IMU, messages.IMU, flown.imu_stamps, fields, IMU_FRAME)
 
 
@@ -290,9 +283,9 @@ def _receiver(fixes):
     yield _fix(topics.GNSS_FIX, GNSS_FRAME, stamps, places, status, variances)
     moving = fixes[list(LOCAL_VELOCITY)].notna().all(axis=1).to_numpy()
     velocities = fixes[list(LOCAL_VELOCITY)].to_numpy()[moving]
-    fields = _fields([("twist.twist.linear", "xyz")], velocities)
+    kind = messages.TWIST_WITH_COVARIANCE_STAMPED
+    fields = dict(zip(kind.fields("twist.twist.linear."), velocities.T))
     horizontal, vertical = fixes["velocity_variance"], fixes["velocity_variance_up"]
     for number, values in ((0, horizontal), (7, horizontal), (14, vertical)):
         fields[f"twist.covariance{number}"] = values.to_numpy()[moving]
-    kind = messages.TWIST_WITH_COVARIANCE_STAMPED
     yield _message(topics.GNSS_VELOCITY, kind, stamps[moving], fields, WORLD_FRAME)

@@ -27,6 +27,7 @@ from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.file_access import recording_format
 from imu_simulation_framework.recordings.formats import written_bags
 from imu_simulation_framework.recordings.formats.any_format import topics_of_bag
+from imu_simulation_framework.recordings.formats.bag import choose_topic
 from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 from imu_simulation_framework.sensors.files import read_magnetic_environment
@@ -143,8 +144,8 @@ def _table(recorded) -> ImuTable:
 CLEAN = "clean"
 """The field where no other is named, as beside a simulator."""
 
-_POSE, _VELOCITY = slice(0, 7), slice(43, 46)
-"""Where they stand in an odometry's numbers."""
+_POSE = messages.ODOMETRY.place("pose.pose.")
+_VELOCITY = messages.ODOMETRY.place("twist.twist.linear.")
 
 
 class Wanted(NamedTuple):
@@ -189,7 +190,7 @@ class ToldByBag:
                 )
         pose = ""
         if wanted.pose:
-            pose = messages.choose_topic(
+            pose = choose_topic(
                 bag.path, wanted.pose, present, {messages.ODOMETRY.name: messages.ODOMETRY}
             )
         vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
@@ -229,8 +230,8 @@ class ToldByBag:
         speed = math.sqrt(x * x + y * y + z * z)
         return self.surroundings.add_pose(message.stamp, pose[:3], tuple(pose[3:]), speed)
 
-    def _understood(self, raw, kind: messages.MessageType) -> written_bags.NumbersMessage:
-        message = written_bags.read_numbers_message(raw.data, kind, self._bag.ros2)
+    def _understood(self, raw, kind: messages.MessageType) -> messages.NumbersMessage:
+        message = messages.read_numbers(raw.data, kind, self._bag.ros2)
         if message is None:
             raise RecordingError(
                 f"{self._bag.path}, topic {raw.topic}: a message is not laid out as "
@@ -247,4 +248,4 @@ def _field_topic(path, present, wanted) -> str:
     suitable = [name for name, (kind, count) in present.items() if kind in kinds and count]
     if not wanted.field and not suitable:
         return ""
-    return messages.choose_topic(path, wanted.field, present, kinds)
+    return choose_topic(path, wanted.field, present, kinds)

@@ -14,6 +14,7 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.units import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.recordings.cleaning import LARGEST_VALUE, ZERO_NORM
+from imu_simulation_framework.recordings.messages import IMU, IMU_VECTORS
 from imu_simulation_framework.sensors.imu_models.base import ImuReading, ImuTruth
 
 LONGEST_GAP = 10.0
@@ -116,14 +117,9 @@ def usual_period(stamps, sensor_rate: float | None = None) -> float:
     return next((value for value in meant if abs(value - period) <= _ROUNDING * period), period)
 
 
-IMU_NUMBERS = 37
-"""Of a sensor_msgs/Imu behind its header: each vector is followed by its covariance."""
-
-ORIENTATION, RATE, FORCE = slice(0, 4), slice(13, 16), slice(25, 28)
-"""Where they stand in these numbers."""
-
-# Where those of the three stand; -1 as the first says that there is no such thing (REP-145).
-_COVARIANCES = (slice(4, 13), slice(16, 25), slice(28, 37))
+_ORIENTATION, _RATE, _FORCE = (IMU.place(f"{name}.") for name in IMU_VECTORS)
+# -1 as the first says that there is no such thing (REP-145).
+_COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
 
 NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
 """Of an IMU that has none; its covariance says so."""
@@ -233,7 +229,7 @@ class ImuInput:
         stamp : int
             [ns]
         numbers : ndarray, shape (37,)
-            See :data:`IMU_NUMBERS`.
+            The payload of a sensor_msgs/Imu.
 
         Returns
         -------
@@ -252,7 +248,7 @@ class ImuInput:
                     f"the ideal IMU says by a covariance of -1 that it has no {name}, but "
                     "an IMU's errors need it"
                 )
-        orientation, rate, force = values[ORIENTATION], values[RATE], values[FORCE]
+        orientation, rate, force = values[_ORIENTATION], values[_RATE], values[_FORCE]
         if not self.has_orientation:
             self._report.oriented_late += _is_oriented(values)
             orientation = list(NO_ORIENTATION)
@@ -291,7 +287,7 @@ class ImuInput:
 
 def _is_oriented(values) -> bool:
     """Whether the numbers of a sensor_msgs/Imu have an orientation."""
-    x, y, z, w = values[ORIENTATION]
+    x, y, z, w = values[_ORIENTATION]
     return values[_COVARIANCES[0].start] != -1.0 and math.hypot(x, y, z, w) > ZERO_NORM
 
 
@@ -432,9 +428,9 @@ def imu_numbers(reading: ImuReading, covariances, gives_orientation: bool) -> np
     angular velocity and acceleration; ``gives_orientation``: without one the quaternion is that of
     no turn. Returns (37,).
     """
-    numbers = np.empty(IMU_NUMBERS)
-    numbers[ORIENTATION] = reading.orientation if gives_orientation else NO_ORIENTATION
-    numbers[RATE], numbers[FORCE] = reading.angular_velocity, reading.specific_force
+    numbers = np.empty(len(IMU.names))
+    numbers[_ORIENTATION] = reading.orientation if gives_orientation else NO_ORIENTATION
+    numbers[_RATE], numbers[_FORCE] = reading.angular_velocity, reading.specific_force
     for place, covariance in zip(_COVARIANCES, covariances):
         numbers[place] = covariance
     return numbers

@@ -31,7 +31,7 @@ FIRST_STAMP = 1_546_300_800_000_000_000
 _HEADER_FIELDS = ["%time", "field.header.seq", "field.header.stamp", "field.header.frame_id"]
 
 GPS_FIELDS, IMU_FIELDS = (
-    [*_HEADER_FIELDS, *(f"field.{name}" for name in message.payload.names)]
+    [*_HEADER_FIELDS, *(f"field.{name}" for name in message.names)]
     for message in (POSE_STAMPED, IMU)
 )
 

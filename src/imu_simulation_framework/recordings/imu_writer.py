@@ -20,8 +20,7 @@ from imu_simulation_framework.core.robot_names import IMU_FRAME
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.whole_files import written_aside
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP, IMU_FIELDS
-from imu_simulation_framework.recordings.formats.written_bags import Messages, packed_messages
-from imu_simulation_framework.recordings.messages import IMU
+from imu_simulation_framework.recordings.messages import IMU, Packer, separate
 from imu_simulation_framework.sensors.imu_models.base import ImuSamples
 
 FORMATS = ("bag", "rostopic_csv", "csv")
@@ -71,11 +70,11 @@ def _write_bag(path, blocks, covariances, packed):
         connection = writer.add_connection(TOPIC, "sensor_msgs/msg/Imu", typestore=store)
         for block in blocks:
             stamps = _stamps(block.time)
-            fields = dict(zip(IMU.payload.names, _columns(block, covariances).T))
-            messages = Messages(TOPIC, IMU, stamps, fields, [IMU_FRAME])
-            content, size = packed_messages(messages, sequence)
-            for index, stamp in enumerate(stamps.tolist()):
-                writer.write(connection, stamp, content[index * size : (index + 1) * size])
+            fields = dict(zip(IMU.names, _columns(block, covariances).T))
+            packed = Packer(IMU, [IMU_FRAME]).pack(stamps, fields)
+            packed["sequence"] = np.arange(sequence, sequence + len(stamps))
+            for stamp, content in zip(stamps.tolist(), separate(packed)):
+                writer.write(connection, stamp, content)
             sequence += len(stamps)
 
 

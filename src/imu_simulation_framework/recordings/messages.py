@@ -1,20 +1,25 @@
-"""The ROS messages that can be read, how they are laid out, and among which topics to choose.
+"""ROS messages and their bytes: the one place that knows how they are laid out, without any ROS.
 
-Each of them is a std_msgs/Header, perhaps a string, and a payload of fixed size
-(little-endian, packed, as http://wiki.ros.org/msg says; ROS 2 has the same fields, see
-:mod:`~imu_simulation_framework.recordings.formats.ros2_bag`). The payload's fields are named as
-``rostopic echo -p`` names them, less its prefix ``field.``, so that one table serves all.
+Each is a std_msgs/Header, perhaps a string, and a payload of fixed size. In ROS 1 all of it is
+little-endian and packed (http://wiki.ros.org/msg). ROS 2 (CDR) puts four bytes in front that say
+how the rest is written, has no sequence number, ends a string with a NUL, and begins a number at a
+multiple of its size, counted from behind those four bytes (OMG, Common Object Request Broker
+Architecture 3.0, section 15.3). So the stamp is behind four bytes in both.
+
+The payload's fields are named as ``rostopic echo -p`` names them, less its prefix ``field.``, so
+that one table serves all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import struct
+from dataclasses import dataclass
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.recordings.cleaning import GLOBAL_POSITION
+from imu_simulation_framework.core.sentences import printable
+from imu_simulation_framework.core.stamps import NANOSECONDS
 
 VECTOR = ("x", "y", "z")
 QUATERNION = ("x", "y", "z", "w")
@@ -41,17 +46,46 @@ def _pose_quantities(name):
 
 @dataclass(frozen=True)
 class MessageType:
-    """A message that can be read.
+    """A message that can be read and written.
 
     ``name``: as ROS 1 writes it; ``strings``: strings between header and payload; ``payload``
-    (numpy.dtype): packed fields; ``quantities`` (dict of str to str): quantity as in
-    :class:`.Samples` -> field of the payload.
+    (numpy.dtype): its fields as ROS 1 packs them; ``quantities`` (dict of str to str): quantity as
+    in :class:`.Samples` -> field of the payload.
     """
 
     name: str
     strings: int
     payload: np.dtype
     quantities: dict[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all fields."""
+        return self.payload.names or ()
+
+    def fields(self, *beginnings: str) -> list[str]:
+        """Return the names of the fields that begin so, in the order of the beginnings."""
+        return [name for one in beginnings for name in self.names if name.startswith(one)]
+
+    def place(self, beginning: str) -> slice:
+        """Return where the fields that begin so are, which stand together, among all of them."""
+        names = self.fields(beginning)
+        first = self.names.index(names[0])
+        return slice(first, first + len(names))
+
+    def layout(self, ros2: bool, phase: int = 0) -> np.dtype:
+        """Return the payload where it begins so many bytes behind a multiple of eight."""
+        if not ros2:
+            return self.payload
+        formats = [self.payload[name] for name in self.names]
+        offsets, end = [], phase
+        for one in formats:
+            begin = _aligned(end, one.itemsize)
+            offsets.append(begin - phase)
+            end = begin + one.itemsize
+        described: Any = {"names": list(self.names), "formats": formats, "offsets": offsets}
+        described["itemsize"] = end - phase
+        return np.dtype(described)
 
 
 def _message(name, fields, quantities, strings=0):
@@ -144,77 +178,211 @@ VELOCITY_TYPES = (TWIST_STAMPED, TWIST_WITH_COVARIANCE_STAMPED)
 HEADING_TYPES = (QUATERNION_STAMPED, IMU, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, ODOMETRY)
 OTHER_TYPES = {"magnetometer": (MAGNETIC_FIELD,), "thermometer": (TEMPERATURE,)}
 
+_ERRORS = ("time_from_start", "yaw_error", "distance_error", "along_track_error")
+_POSES_2D = [f"{pose}.{part}" for pose in ("reference", "actual") for part in ("x", "y", "theta")]
+ERROR_COORDINATES = _message(
+    "imu_simulation_framework/ErrorCoordinates2",
+    [(name, "<f8") for name in (*_ERRORS, "cross_track_error", *_POSES_2D)],
+    {},
+)
 
-def choose_topic(path, topic, topics, types) -> str:
-    """Return the topic that is named, or the only one that can be used.
+IMU_VECTORS = ("orientation", "angular_velocity", "linear_acceleration")
+SIGNALS = IMU.fields(*(f"{vector}." for vector in IMU_VECTORS))
+COVARIANCES = IMU.fields(*(f"{vector}_covariance" for vector in IMU_VECTORS))
+"""Fields of an IMU: what it measures, and nine numbers for each of the three."""
 
-    ``path``: for messages. ``topic``: with or without its first slash; empty for the only one with
-    a suitable type. ``topics`` (dict of str to (str, int)): those of the bag, with type as ROS 1
-    writes it and number of messages; ``types`` (collection of str): those that can be used. Raises
-    RecordingError: there is none, or several.
+STATE = ODOMETRY.fields("pose.pose.", "twist.twist.")
+"""Of a body: position, orientation, linear and angular velocity."""
+
+STAMP_PLACE = 4
+"""Bytes before the stamp of a message, of its sequence number or of how the rest is written."""
+
+_LITTLE_ENDIAN = b"\0\1\0\0"  # and without parameters
+_STAMP = struct.Struct("<2I")
+
+
+def stamp_of(data: bytes) -> int:
+    """Return the stamp [ns] of a message that begins with a header."""
+    seconds, nanoseconds = _STAMP.unpack_from(data, STAMP_PLACE)
+    return seconds * NANOSECONDS + nanoseconds
+
+
+def text_message(text: str, ros2: bool) -> bytes:
+    """Return a std_msgs/String, which has no header."""
+    return (_LITTLE_ENDIAN if ros2 else b"") + _string(text, ros2)
+
+
+def _string(text, ros2):
+    content = text.encode() + b"\0" * ros2
+    return len(content).to_bytes(4, "little") + content
+
+
+def _beginning(texts: Iterable[str], ros2: bool) -> bytes:
+    """Return what is before a payload, without stamp and sequence number."""
+    data = (_LITTLE_ENDIAN if ros2 else bytes(STAMP_PLACE)) + bytes(_STAMP.size)
+    for text in texts:
+        data += bytes(-len(data) % 4 if ros2 else 0) + _string(text, ros2)
+    return data + bytes(-(len(data) - STAMP_PLACE) % 8 if ros2 else 0)
+
+
+class Packer:
+    """Writes messages of one type that differ in stamps and some of their fields.
+
+    ``texts``: frame of the header, and what other texts the message begins with; ``fields``: those
+    of the payload that are alike in all messages. What is not named is zero.
     """
-    expected = " or ".join(types)
-    if not any(count for _, count in topics.values()):
-        raise RecordingError(f"{path}: the bag holds no messages, expected {expected}")
-    listing = listed(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
-    if not topic:
-        suitable = [name for name, (kind, count) in topics.items() if kind in types and count]
-        if len(suitable) == 1:
-            return suitable[0]
-        if suitable:
-            raise RecordingError(
-                f"{path}: several topics can be used, say which: {listed(sorted(suitable))}"
-            )
-        raise RecordingError(f"{path}: no topic of type {expected}; the bag has {listing}")
-    bare = topic.strip("/")
-    name = next((known for known in (topic, f"/{bare}", bare) if known in topics), None)
-    if name is None:
-        raise RecordingError(f"{path}: no topic {topic}; the bag has {listing}")
-    kind, count = topics[name]
-    if kind not in types:
-        raise RecordingError(f"{path}: topic {name} is of type {kind}, expected {expected}")
-    if not count:
-        raise RecordingError(f"{path}: topic {name} has no messages")
-    return name
+
+    def __init__(
+        self,
+        kind: MessageType,
+        texts: Iterable[str],
+        fields: Mapping[str, float] | None = None,
+        ros2: bool = False,
+    ) -> None:
+        begin, payload = _beginning(texts, ros2), kind.layout(ros2)
+        layout: list[Any] = [("length", "<u4"), ("sequence", "<u4"), ("stamp", "<u4", 2)]
+        layout += [("texts", f"V{len(begin) - 12}"), ("payload", payload)]
+        size = len(begin) + payload.itemsize
+        data = size.to_bytes(4, "little") + begin + bytes(payload.itemsize)
+        self._template = np.frombuffer(data, layout).copy()
+        for name, value in (fields or {}).items():
+            self._template["payload"][name] = value
+
+    def pack(self, stamps: np.ndarray, fields: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return messages with these stamps (n,) [ns] and fields (n,) or (), each after its length.
+
+        So they travel in ROS 1, with another ``sequence`` each; :func:`separate` takes them apart.
+        """
+        messages = np.repeat(self._template, len(stamps))
+        messages["stamp"] = np.transpose(np.divmod(stamps, NANOSECONDS))
+        for name, values in fields.items():
+            messages["payload"][name] = values
+        return messages
 
 
-def join_topic(samples, other, names):
-    """Put columns of another topic beside satellite positions, each the nearest in time.
+def separate(packed: np.ndarray) -> list[bytes]:
+    """Return the bytes of each message, without its length."""
+    data, size = packed.tobytes(), packed.dtype.itemsize
+    return [data[begin + 4 : begin + size] for begin in range(0, len(data), size)]
 
-    Returns the samples with the columns ``names`` of ``other``, not a number where none is near.
-    Raises RecordingError: the samples are no satellite positions, or nothing was received near any
-    of them.
+
+def numbers_of(
+    messages: Sequence[bytes], kind: MessageType, fields
+) -> tuple[np.ndarray, np.ndarray]:
+    """Read n messages of ROS 1 whose payload is numbers of eight bytes, whatever their texts are.
+
+    Returns stamps (n,) [ns], and the fields (n, fields).
     """
-    if not samples.has(GLOBAL_POSITION):
-        raise RecordingError(
-            f"{other.source}: it is of use only beside positions in sensor_msgs/NavSatFix, but "
-            f"{samples.topic} is of type {samples.message_type}"
-        )
-    # Stamps, or times of reception if one of the two has none.
-    both = (samples, other)
-    stamped = all(np.isfinite(one.columns["stamp"]).any() for one in both)
-    times, theirs = (one.columns["stamp" if stamped else "receipt"] for one in both)
-    order = np.argsort(theirs, kind="stable")
-    order = order[np.isfinite(theirs[order])]
-    # What is not a number gets the last one.
-    grid = theirs[order]
-    after = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
-    before = np.maximum(after - 1, 0)
-    nearest = order[np.where(times - grid[before] <= grid[after] - times, before, after)]
-    # Half a step of the slower one: nearer to another sample nothing is.
-    tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
-    near = np.abs(theirs[nearest] - times) <= tolerance
-    if not near.any():
-        raise RecordingError(
-            f"{other.source}: none of its {len(other)} messages is within {tolerance:.3f} s of a "
-            f"position in topic {samples.topic}"
-        )
-    columns = dict(samples.columns)
-    for name in names:
-        columns[name] = np.where(near, other.columns[name][nearest], np.nan)
-    return replace(samples, columns=columns)
+    head = slice(STAMP_PLACE, STAMP_PLACE + _STAMP.size)
+    stamps = np.frombuffer(b"".join([data[head] for data in messages]), "<u4").reshape(-1, 2)
+    size = kind.payload.itemsize
+    values = np.frombuffer(b"".join([data[-size:] for data in messages]), "<f8")
+    seconds, nanoseconds = stamps.astype(np.int64).T
+    wanted = [kind.names.index(name) for name in fields]
+    return seconds * NANOSECONDS + nanoseconds, values.reshape(-1, len(kind.names))[:, wanted]
 
 
-def _period(times):
-    steps = np.diff(np.unique(times[np.isfinite(times)]))
-    return float(np.median(steps)) if len(steps) else 0.0
+class NumbersMessage(NamedTuple):
+    """A message of header, perhaps a text, and numbers of eight bytes.
+
+    ``stamp`` [ns]; ``numbers`` (n,) are the payload, which begins at byte ``place``; ``child`` is
+    the text, if there is one: an odometry's child_frame_id.
+    """
+
+    stamp: int
+    frame: str
+    numbers: np.ndarray
+    place: int
+    child: str = ""
+
+
+def read_numbers(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
+    """Return what a message says; None if it is not laid out as its kind should be.
+
+    The payload of the kind is numbers of eight bytes.
+    """
+    spare, end = (8 if ros2 else 1), STAMP_PLACE + _STAMP.size
+    if len(data) < end or (ros2 and data[1] != _LITTLE_ENDIAN[1]):
+        return None
+    texts = []
+    for _ in range(1 + kind.strings):
+        start = (_aligned(end, 4) if ros2 else end) + 4
+        if start > len(data):
+            return None
+        end = start + int.from_bytes(data[start - 4 : start], "little")
+        texts.append(data[start:end])
+    place = _aligned(end - STAMP_PLACE, 8) + STAMP_PLACE if ros2 else end
+    if not 0 <= len(data) - place - kind.payload.itemsize < spare:
+        return None
+    frame, *children = (printable(text.rstrip(b"\0").decode("utf-8", "replace")) for text in texts)
+    numbers = np.frombuffer(data, "<f8", len(kind.names), place).copy()
+    return NumbersMessage(stamp_of(data), frame, numbers, place, *children)
+
+
+def with_numbers(
+    data: bytes,
+    message: NumbersMessage,
+    numbers: Iterable[float],
+    ros2: bool,
+    frame: str | None = None,
+    stamp: int | None = None,
+) -> bytes:
+    """Return the message with other numbers and, if said, in another frame or of another time [ns].
+
+    It has no text but the frame. With as many numbers as a sensor_msgs/MagneticField has it is one.
+    """
+    begin = data[: message.place]
+    if frame is not None:
+        begin = data[:12] + _beginning([frame], ros2)[12:]
+    if stamp is not None:
+        begin = begin[:4] + _STAMP.pack(*divmod(stamp, NANOSECONDS)) + begin[12:]
+    return begin + np.asarray(numbers, "<f8").tobytes()
+
+
+def decode(
+    data: np.ndarray, starts: np.ndarray, lengths: np.ndarray, kind: MessageType, ros2: bool
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Decode n messages of one type at once; only their strings vary in length.
+
+    ``data``: bytes in which the messages begin at ``starts`` and have ``lengths``. Returns columns
+    (n,): the type's quantities, and ``stamp`` [s, nan where not set]; and which messages are laid
+    out as they should be. The values of others are nan.
+    """
+    columns = {name: np.full(len(starts), np.nan) for name in (*kind.quantities, "stamp")}
+    good = np.zeros(len(starts), bool)
+    least = STAMP_PLACE + _STAMP.size + 4 * (1 + kind.strings) + kind.payload.itemsize
+    rows = np.flatnonzero((lengths >= least) & (starts + lengths <= len(data)))
+    if ros2:
+        rows = rows[data[starts[rows] + 1] == _LITTLE_ENDIAN[1]]
+    # Counted from the stamp on, from where ROS 2 aligns.
+    begin, size = starts[rows] + STAMP_PLACE, lengths[rows] - STAMP_PLACE
+    position = np.full(len(rows), _STAMP.size)
+    for _ in range(1 + kind.strings):
+        # Behind the end, where a broken one leads to, there is no room for a payload.
+        position = np.minimum(_aligned(position, 4 if ros2 else 1), size - 4)
+        position = np.minimum(position + 4 + uint32(data, begin + position), size - 4)
+    # Messages whose payloads begin alike are laid out alike.
+    phase = position % 8 if ros2 else np.zeros_like(position)
+    for one in np.unique(phase):
+        layout = kind.layout(ros2, one)
+        spare = size - position - layout.itemsize
+        fits = np.flatnonzero((phase == one) & (spare >= 0) & (spare < (8 if ros2 else 1)))
+        place = begin[fits] + position[fits]
+        payload = data[place[:, None] + np.arange(layout.itemsize)].view(layout)[:, 0]
+        for quantity, name in kind.quantities.items():
+            columns[quantity][rows[fits]] = payload[name]
+        good[rows[fits]] = True
+    seconds, nanoseconds = uint32(data, begin), uint32(data, begin + 4)
+    # ROS has no other way to say that a stamp was not set.
+    unset = (seconds == 0) & (nanoseconds == 0)
+    columns["stamp"][rows] = np.where(unset, np.nan, seconds + nanoseconds / 1e9)
+    return columns, good
+
+
+def _aligned(position, size):
+    return -(-position // size) * size
+
+
+def uint32(data: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return little-endian unsigned numbers at any positions of bytes, as int64."""
+    return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

@@ -24,7 +24,6 @@ from imu_simulation_framework.recordings import cleaning, messages
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.imu import imu_table
-from imu_simulation_framework.recordings.messages import join_topic
 from imu_simulation_framework.recordings.reference import reference_table
 
 
@@ -118,7 +117,7 @@ def read_reference_samples(
         if beside and samples.format != "bag":
             raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
         if beside:
-            samples = join_topic(samples, read_any_bag(path, beside, types), names)
+            samples = _join_topic(samples, read_any_bag(path, beside, types), names)
     return samples
 
 
@@ -233,3 +232,45 @@ def _evenly_timed(path, topic, format, columns, types, purpose, rate) -> cleanin
     timed = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
     timed.pop("receipt", None)
     return replace(samples, columns=timed)
+
+
+def _join_topic(samples, other, names):
+    """Put columns of another topic beside satellite positions, each the nearest in time.
+
+    Returns the samples with the columns ``names`` of ``other``, not a number where none is near.
+    Raises RecordingError: the samples are no satellite positions, or nothing was received near any
+    of them.
+    """
+    if not samples.has(cleaning.GLOBAL_POSITION):
+        raise RecordingError(
+            f"{other.source}: it is of use only beside positions in sensor_msgs/NavSatFix, but "
+            f"{samples.topic} is of type {samples.message_type}"
+        )
+    # Stamps, or times of reception if one of the two has none.
+    both = (samples, other)
+    stamped = all(np.isfinite(one.columns["stamp"]).any() for one in both)
+    times, theirs = (one.columns["stamp" if stamped else "receipt"] for one in both)
+    order = np.argsort(theirs, kind="stable")
+    order = order[np.isfinite(theirs[order])]
+    # What is not a number gets the last one.
+    grid = theirs[order]
+    after = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = order[np.where(times - grid[before] <= grid[after] - times, before, after)]
+    # Half a step of the slower one: nearer to another sample nothing is.
+    tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
+    near = np.abs(theirs[nearest] - times) <= tolerance
+    if not near.any():
+        raise RecordingError(
+            f"{other.source}: none of its {len(other)} messages is within {tolerance:.3f} s of a "
+            f"position in topic {samples.topic}"
+        )
+    columns = dict(samples.columns)
+    for name in names:
+        columns[name] = np.where(near, other.columns[name][nearest], np.nan)
+    return replace(samples, columns=columns)
+
+
+def _period(times):
+    steps = np.diff(np.unique(times[np.isfinite(times)]))
+    return float(np.median(steps)) if len(steps) else 0.0

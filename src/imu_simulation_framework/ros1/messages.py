@@ -6,21 +6,18 @@ these messages stand at their end, so that names of frames, which differ in leng
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import struct
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING
 
-import genpy
 import numpy as np
 import rospy
 from geometry_msgs.msg import QuaternionStamped, TransformStamped, TwistWithCovarianceStamped
-from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from rospy.exceptions import TransportException
-from sensor_msgs.msg import Imu, JointState, MagneticField, NavSatFix, NavSatStatus
+from sensor_msgs.msg import JointState, NavSatFix, NavSatStatus
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
@@ -36,6 +33,18 @@ from imu_simulation_framework.core.robot_names import (
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TruePose
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
+from imu_simulation_framework.recordings.messages import (
+    COVARIANCES,
+    ERROR_COORDINATES,
+    IMU,
+    MAGNETIC_FIELD,
+    ODOMETRY,
+    SIGNALS,
+    STATE,
+    Packer,
+    numbers_of,
+    stamp_of,
+)
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.sensors.gnss.specification import (
     STATUS,
@@ -54,6 +63,9 @@ if TYPE_CHECKING:
 
 KEYS = ("sys", "gyro", "accel", "mag")
 """As the driver bno055 for ROS has them on its topic calib_status."""
+
+_FIELD = MAGNETIC_FIELD.fields("magnetic_field.")
+_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
 
 
 class CalibrationPublisher:
@@ -206,29 +218,22 @@ class ImuMessages:
     """
 
     def __init__(self, covariances, magnetic_covariance=(0.0,) * 9, frame=IMU_FRAME) -> None:
-        field = MagneticField(magnetic_field_covariance=list(magnetic_covariance))
-        message = Imu()
-        field.header.frame_id = message.header.frame_id = frame
-        self._field = Packer(_template(field, _MAGNETIC_NUMBERS), _FIELD)
-        self._bias = Packer(_template(message, _IMU_NUMBERS), _IMU_SIGNALS)
-        (
-            message.orientation_covariance,
-            message.angular_velocity_covariance,
-            message.linear_acceleration_covariance,
-        ) = map(list, covariances)
-        self._data = Packer(_template(message, _IMU_NUMBERS), _IMU_SIGNALS)
+        known = zip(COVARIANCES, chain(*covariances))
+        of_field = zip(MAGNETIC_FIELD.fields("magnetic_field_covariance"), magnetic_covariance)
+        self._data, self._bias = Packer(IMU, [frame], dict(known)), Packer(IMU, [frame])
+        self._field = Packer(MAGNETIC_FIELD, [frame], dict(of_field))
 
     def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish what the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
-        publish_packed(publisher, self._data.pack(stamps, rows))
+        publish_packed(publisher, self._data.pack(stamps, dict(zip(SIGNALS, rows.T))))
 
     def publish_field(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish what its magnetometer says: stamps (n,) [ns], and fields (n, 3) [T]."""
-        publish_packed(publisher, self._field.pack(stamps, rows))
+        publish_packed(publisher, self._field.pack(stamps, dict(zip(_FIELD, rows.T))))
 
     def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish how wrong it is then, but for white noise, as Hector's plug-in does; the same."""
-        publish_packed(publisher, self._bias.pack(stamps, rows))
+        publish_packed(publisher, self._bias.pack(stamps, dict(zip(SIGNALS, rows.T))))
 
 
 class RobotMessages:
@@ -254,8 +259,8 @@ class RobotMessages:
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
         """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
         columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
-        rows = np.concatenate(columns, axis=1)
-        publish_packed(publisher, self._odometry.pack(stamps, rows))
+        fields = dict(zip(STATE, np.concatenate(columns, axis=1).T))
+        publish_packed(publisher, self._odometry.pack(stamps, fields))
 
     def clock(self, stamp: int) -> Clock:
         """Say that it is ``stamp`` [ns], which the messages below are stamped with, too."""
@@ -274,32 +279,6 @@ class RobotMessages:
         place.x, place.y, place.z = state.position[-1].tolist()
         turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()
         return self._transforms
-
-
-_STAMP = struct.Struct("<2I")
-_STAMP_PLACE = 4  # behind the header's sequence number
-
-_NUMBER = struct.calcsize("<d")
-_IMU_NUMBERS = 37
-_ODOMETRY_NUMBERS = 85
-_MAGNETIC_NUMBERS = 12
-
-# Places of numbers: a vector of n is followed by its covariance, n * n or, of a pose, 36.
-_IMU_SIGNALS = np.array([*range(4), *range(13, 16), *range(25, 28)])
-_FIELD = np.arange(3)
-_TRUE_MOTION = np.array([*range(7), *range(43, 49)])
-
-_POSE = struct.Struct("<7d")
-_VELOCITY = struct.Struct("<2d")
-_VELOCITY_PLACE = 43 * _NUMBER
-_ERROR = struct.Struct("<5d")
-_ERROR_NUMBERS = 11
-
-
-def stamp_of(data: bytes) -> int:
-    """Return the stamp [ns] of a message that begins with a header."""
-    seconds, nanoseconds = _STAMP.unpack_from(data, _STAMP_PLACE)
-    return seconds * NANOSECONDS + nanoseconds
 
 
 def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
@@ -325,75 +304,31 @@ def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
     return np.array([stamp_of(data) for data in messages]), np.array(rows)
 
 
-def _rows(messages, numbers, wanted) -> tuple[np.ndarray, np.ndarray]:
-    """Read n messages: stamps (n,) [ns], and rows as :class:`.ExperimentRecord` takes them."""
-    size = numbers * _NUMBER
-    head = slice(_STAMP_PLACE, _STAMP_PLACE + _STAMP.size)
-    stamps = np.frombuffer(b"".join([data[head] for data in messages]), "<u4").reshape(-1, 2)
-    values = np.frombuffer(b"".join([data[-size:] for data in messages]), "<f8")
-    seconds, nanoseconds = stamps.astype(np.int64).T
-    return seconds * NANOSECONDS + nanoseconds, values.reshape(-1, numbers)[:, wanted]
-
-
-imu_rows = partial(_rows, numbers=_IMU_NUMBERS, wanted=_IMU_SIGNALS)
-magnetic_rows = partial(_rows, numbers=_MAGNETIC_NUMBERS, wanted=_FIELD)
-ground_truth_rows = partial(_rows, numbers=_ODOMETRY_NUMBERS, wanted=_TRUE_MOTION)
+imu_rows = partial(numbers_of, kind=IMU, fields=SIGNALS)
+magnetic_rows = partial(numbers_of, kind=MAGNETIC_FIELD, fields=_FIELD)
+ground_truth_rows = partial(numbers_of, kind=ODOMETRY, fields=STATE)
 
 
 def true_pose(data: bytes) -> TruePose:
     """Read one nav_msgs/Odometry."""
-    begin = len(data) - _ODOMETRY_NUMBERS * _NUMBER
-    x, y, _, *orientation = _POSE.unpack_from(data, begin)
-    velocity = _VELOCITY.unpack_from(data, begin + _VELOCITY_PLACE)
-    return TruePose(stamp_of(data), x, y, tuple(orientation), *velocity)
+    numbers = _numbers(data, ODOMETRY)
+    x, y, _, *orientation = numbers[_POSE]
+    return TruePose(stamp_of(data), x, y, tuple(orientation), *numbers[_TWIST][:2])
 
 
 def tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
     """Read one ErrorCoordinates2: stamp [ns], time after the drive's beginning [s], the error."""
-    numbers = _ERROR.unpack_from(data, len(data) - _ERROR_NUMBERS * _NUMBER)
-    return stamp_of(data), numbers[0], TrackingError(*numbers[1:])
+    time, *errors = _numbers(data, ERROR_COORDINATES)[:5]
+    return stamp_of(data), time, TrackingError(*errors)
 
 
-class Packer(NamedTuple):
-    """Writes messages of one type that differ in stamps and numbers.
-
-    ``template`` (ndarray, shape (1,)): such a message, with its length before it as it travels;
-    ``wanted`` (ndarray of int): which of the numbers at its end are written anew.
-    """
-
-    template: np.ndarray
-    wanted: np.ndarray
-
-    def pack(self, stamps, rows) -> np.ndarray:
-        """Return messages with these stamps (n,) [ns] and numbers (n, wanted)."""
-        messages = np.repeat(self.template, len(stamps))
-        seconds, nanoseconds = np.divmod(stamps, NANOSECONDS)
-        messages["seconds"], messages["nanoseconds"] = seconds, nanoseconds
-        messages["numbers"][:, self.wanted] = rows
-        return messages
+def _numbers(data, kind) -> list[float]:
+    return np.frombuffer(data[-kind.payload.itemsize :], "<f8").tolist()
 
 
 def odometry_packer(frame: str) -> Packer:
-    """Write where a frame is; rows: position, orientation, both velocities, (n, 13)."""
-    message = Odometry(child_frame_id=frame)
-    message.header.frame_id = WORLD_FRAME
-    return Packer(_template(message, _ODOMETRY_NUMBERS), _TRUE_MOTION)
-
-
-def _template(message: genpy.Message, numbers: int) -> np.ndarray:
-    buffer = io.BytesIO()
-    message.serialize(buffer)
-    data = buffer.getvalue()
-    names = len(data) - _STAMP_PLACE - _STAMP.size - numbers * _NUMBER
-    layout = [
-        ("length", "<u4"),
-        ("sequence", "<u4"),
-        ("seconds", "<u4"),
-        ("nanoseconds", "<u4"),
-        ("names", f"V{names}"),
-        ("numbers", "<f8", (numbers,)),
-    ]
-    return np.frombuffer(struct.pack("<I", len(data)) + data, dtype=layout)
+    """Write where a frame is, in fields :data:`.STATE`."""
+    return Packer(ODOMETRY, [WORLD_FRAME, frame])
 
 
 def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:

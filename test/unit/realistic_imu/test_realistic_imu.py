@@ -10,7 +10,6 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.realistic_imu.session import MEASURED, RealisticImu
 from imu_simulation_framework.realistic_imu.truth import (
-    IMU_NUMBERS,
     ImuInput,
     Mounting,
     OdometryTruth,
@@ -19,6 +18,7 @@ from imu_simulation_framework.realistic_imu.truth import (
     turned_back,
     usual_period,
 )
+from imu_simulation_framework.recordings.messages import IMU
 from imu_simulation_framework.sensors.conditions import Vibration
 from imu_simulation_framework.sensors.imu_models.base import SIGNALS, ImuTruth
 from imu_simulation_framework.sensors.named_imu import named_imu
@@ -192,7 +192,7 @@ def test_without_an_orientation_there_is_no_field():
 
 
 def numbers_of(truth, orientation_covariance=0.0):
-    numbers = np.zeros(IMU_NUMBERS)
+    numbers = np.zeros(len(IMU.names))
     numbers[:4], numbers[13:16], numbers[25:28] = truth[:3]
     numbers[4] = orientation_covariance
     return numbers

@@ -195,7 +195,7 @@ def _rostopic_samples(path, table, message_types):
     present = set(table.cells.columns)
     for message_type in message_types:
         # rostopic echo --noarr leaves covariances out, which can be done without.
-        needed = (name for name in message_type.payload.names if not _ARRAY.search(name))
+        needed = (name for name in message_type.names if not _ARRAY.search(name))
         if present.issuperset({_RECEIPT}.union(_PREFIX + name for name in needed)):
             break
     else:

@@ -19,11 +19,11 @@ from lz4.frame import LZ4FrameDecompressor
 from rosbags.rosbag1 import Reader, ReaderError
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.sentences import printable
+from imu_simulation_framework.core.sentences import listed, printable
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import unpacked
-from imu_simulation_framework.recordings.messages import choose_topic
+from imu_simulation_framework.recordings.messages import decode, uint32
 
 LARGEST_CHUNK = 2**28
 """Bytes; recorders fill chunks to some MB, and a message stays in one."""
@@ -113,6 +113,39 @@ def bag_topics(path) -> dict:
     """Return topic -> (type, number of messages) of a bag; raises as :func:`read_bag`."""
     with _opened(path) as reader:
         return topics_of(reader.connections)
+
+
+def choose_topic(path, topic, topics, types) -> str:
+    """Return the topic that is named, or the only one that can be used.
+
+    ``path``: for messages. ``topic``: with or without its first slash; empty for the only one with
+    a suitable type. ``topics`` (dict of str to (str, int)): those of the bag, with type as ROS 1
+    writes it and number of messages; ``types`` (collection of str): those that can be used. Raises
+    RecordingError: there is none, or several.
+    """
+    expected = " or ".join(types)
+    if not any(count for _, count in topics.values()):
+        raise RecordingError(f"{path}: the bag holds no messages, expected {expected}")
+    listing = listed(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
+    if not topic:
+        suitable = [name for name, (kind, count) in topics.items() if kind in types and count]
+        if len(suitable) == 1:
+            return suitable[0]
+        if suitable:
+            raise RecordingError(
+                f"{path}: several topics can be used, say which: {listed(sorted(suitable))}"
+            )
+        raise RecordingError(f"{path}: no topic of type {expected}; the bag has {listing}")
+    bare = topic.strip("/")
+    name = next((known for known in (topic, f"/{bare}", bare) if known in topics), None)
+    if name is None:
+        raise RecordingError(f"{path}: no topic {topic}; the bag has {listing}")
+    kind, count = topics[name]
+    if kind not in types:
+        raise RecordingError(f"{path}: topic {name} is of type {kind}, expected {expected}")
+    if not count:
+        raise RecordingError(f"{path}: topic {name} has no messages")
+    return name
 
 
 def chosen_topic(path, topic, topics, message_types):
@@ -218,7 +251,9 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
             raise _damaged(path)
         data = np.frombuffer(_UNPACK.get(info.decompressor, bytes)(packed), np.uint8)
         starts, lengths = _message_bounds(data, offset[rows])
-        good = _decode(data, starts, lengths, message_type, columns, rows)
+        decoded, good = decode(data, starts, lengths, message_type, ros2=False)
+        for name, values in decoded.items():
+            columns[name][rows] = values
         if not good.all():
             place = int(rows[np.argmin(good)]) + 1
             raise RecordingError(
@@ -260,39 +295,3 @@ def _operation(header) -> int:
             return value[0]
         position += 4 + length
     raise ValueError("a record without op")
-
-
-def _decode(data, starts, lengths, message_type, columns, rows):
-    """Decode messages of one chunk into the rows of the columns, if all have the right length.
-
-    Returns which of them have it.
-    """
-    ends = starts + lengths
-    minimum = 16 + 4 * message_type.strings + message_type.payload.itemsize
-    good = (lengths >= minimum) & (ends <= len(data))
-    if not good.all():
-        return good
-    position = starts + 12
-    for _ in range(1 + message_type.strings):
-        position = np.minimum(position + 4 + uint32(data, position), ends - 4)
-    good = position + message_type.payload.itemsize == ends
-    if not good.all():
-        return good
-    size = message_type.payload.itemsize
-    payload = data[position[:, None] + np.arange(size)].view(message_type.payload)[:, 0]
-    for quantity, name in message_type.quantities.items():
-        columns[quantity][rows] = payload[name]
-    columns["stamp"][rows] = stamps_at(data, starts + 4)
-    return good
-
-
-def stamps_at(data, positions):
-    """Return stamps of ROS at any positions [s]; nan where they are not set."""
-    seconds, nanoseconds = uint32(data, positions), uint32(data, positions + 4)
-    # ROS has no other way to say that a stamp was not set.
-    return np.where((seconds == 0) & (nanoseconds == 0), np.nan, seconds + nanoseconds / 1e9)
-
-
-def uint32(data, positions):
-    """Return little-endian unsigned numbers at any positions, as int64."""
-    return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

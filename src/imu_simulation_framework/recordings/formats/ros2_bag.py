@@ -3,10 +3,7 @@
 The library rosbags reads MCAP; its reader of sqlite3 wants a folder with its description, so the
 two tables are read directly here.
 
-Messages as ROS 2 lays them out (CDR) are decoded all at once. As in a ROS 1 bag only strings vary
-in length. Unlike there a number begins at a multiple of its size, counted from behind the four
-bytes that say how the message is written (OMG, Common Object Request Broker Architecture 3.0,
-section 15.3): messages whose payloads begin alike are laid out alike.
+Messages are decoded all at once, by :func:`.recordings.messages.decode`.
 """
 
 from __future__ import annotations
@@ -36,70 +33,7 @@ from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.formats import bag
-
-_HEADER, _LITTLE_ENDIAN = 4, 1
-
-
-def decode_cdr(messages, message_type):
-    """Decode messages (bytes) of one type.
-
-    Returns ``columns`` (dict of str to (n,)): the type's quantities, and ``stamp`` [s, nan where
-    not set]. ``good`` (n,) of bool: which messages are laid out as they should be; the values of
-    others mean nothing.
-    """
-    lengths = np.fromiter(map(len, messages), np.int64, len(messages))
-    # Room behind the last message, so that a broken one is found and not run into.
-    room = bytes(_HEADER + 16 + 2 * message_type.payload.itemsize)
-    data = np.frombuffer(b"".join(messages) + room, np.uint8)
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    sizes = lengths - _HEADER
-    good = sizes >= 8
-    good &= data[np.minimum(starts + 1, len(data) - 1)] == _LITTLE_ENDIAN
-
-    starts = starts + _HEADER
-    position = np.full(len(messages), 8)
-    for _ in range(1 + message_type.strings):
-        position = _aligned(position, 4)
-        good &= position + 4 <= sizes
-        position = np.where(good, position, 0)
-        position = position + 4 + bag.uint32(data, starts + position)
-        good &= position <= sizes
-        position = np.where(good, position, 8)
-
-    columns = {name: np.full(len(messages), np.nan) for name in message_type.quantities}
-    for phase in range(8):
-        rows = np.flatnonzero(good & (position % 8 == phase))
-        if len(rows) == 0:
-            continue
-        layout = _layout(message_type.payload, phase)
-        spare = sizes[rows] - position[rows] - layout.itemsize
-        good[rows[(spare < 0) | (spare >= 8)]] = False
-        begin = starts[rows] + position[rows]
-        payload = data[begin[:, None] + np.arange(layout.itemsize)].view(layout)[:, 0]
-        for quantity, name in message_type.quantities.items():
-            columns[quantity][rows] = payload[name]
-    columns["stamp"] = bag.stamps_at(data, starts)
-    return columns, good
-
-
-def _aligned(position, size):
-    return -(-position // size) * size
-
-
-def _layout(payload, phase):
-    """Give a payload's fields where they are if it begins so many bytes behind a multiple of 8."""
-    offsets, end = [], phase
-    for name in payload.names:
-        size = payload[name].itemsize
-        end = _aligned(end, size)
-        offsets.append(end - phase)
-        end += size
-    names = list(payload.names)
-    formats = [payload[name] for name in names]
-    return np.dtype(
-        {"names": names, "formats": formats, "offsets": offsets, "itemsize": end - phase}
-    )
-
+from imu_simulation_framework.recordings.messages import decode
 
 _STEPS_PER_BYTE, _STEPS_AT_ONCE, _SMALL = 100, 10**5, 10**5
 """Of SQLite's machine for a file of so many bytes and more. Reading and sorting a message, which
@@ -143,7 +77,9 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
         packed = sum(len(message) for _, message in rows)
         plain = (plain_message(message, _LARGEST_MESSAGE) for _, message in rows)
         messages = list(file_access.limited(path, plain, packed))
-    columns, good = decode_cdr(messages, message_type)
+    lengths = np.fromiter(map(len, messages), np.int64, len(messages))
+    data = np.frombuffer(b"".join(messages), np.uint8)
+    columns, good = decode(data, np.cumsum(lengths) - lengths, lengths, message_type, ros2=True)
     if not good.all():
         raise RecordingError(
             f"{path}, topic {topic}: message {int(np.argmin(good)) + 1} is not laid out as "

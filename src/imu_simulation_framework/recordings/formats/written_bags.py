@@ -22,7 +22,12 @@ from imu_simulation_framework.core.whole_files import written_aside
 from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, unpacked
 from imu_simulation_framework.recordings.formats import bag, ros2_bag
 from imu_simulation_framework.recordings.formats.written_ros2_bags import Ros2Folder, Ros2Writer
-from imu_simulation_framework.recordings.messages import IMU, MessageType
+from imu_simulation_framework.recordings.messages import (
+    MessageType,
+    Packer,
+    separate,
+    text_message,
+)
 
 
 class Messages(NamedTuple):
@@ -50,35 +55,17 @@ def write_message_bag(path, topics: Iterable[Messages]) -> None:
         for messages in topics:
             kind = messages.kind.name.replace("/", "/msg/")
             connection = writer.add_connection(messages.topic, kind, typestore=store)
-            waiting.append((connection, messages.stamps, *packed_messages(messages)))
+            packed = Packer(messages.kind, messages.frames).pack(messages.stamps, messages.fields)
+            packed["sequence"] = np.arange(len(packed))
+            waiting.append((connection, messages.stamps, separate(packed)))
         if not waiting:
             return
         stamps = np.concatenate([one[1] for one in waiting])
         owner = np.repeat(np.arange(len(waiting)), [len(one[1]) for one in waiting])
         row = np.concatenate([np.arange(len(one[1])) for one in waiting])
         for place in np.argsort(stamps, kind="stable").tolist():
-            connection, _, content, size = waiting[owner[place]]
-            begin = int(row[place]) * size
-            writer.write(connection, int(stamps[place]), content[begin : begin + size])
-
-
-def packed_messages(messages: Messages, first=0) -> tuple[bytes, int]:
-    """Return the bytes of all messages in a row, counted from ``first``, and how many one has."""
-    texts = [text.encode() for text in messages.frames]
-    layout = [("sequence", "<u4"), ("seconds", "<u4"), ("nanoseconds", "<u4")]
-    for number, text in enumerate(texts):
-        layout += [(f"length{number}", "<u4"), (f"text{number}", f"S{len(text)}")]
-    packed = np.zeros(len(messages.stamps), np.dtype([*layout, ("payload", messages.kind.payload)]))
-    packed["sequence"] = np.arange(first, first + len(packed))
-    packed["seconds"], packed["nanoseconds"] = np.divmod(messages.stamps, 10**9)
-    for number, text in enumerate(texts):
-        packed[f"length{number}"], packed[f"text{number}"] = len(text), text
-    for name, values in messages.fields.items():
-        packed["payload"][name] = values
-    return packed.tobytes(), packed.dtype.itemsize
-
-
-_CDR_HEADER = b"\0\1\0\0"  # Little-endian, no parameters
+            connection, _, content = waiting[owner[place]]
+            writer.write(connection, int(stamps[place]), content[row[place]])
 
 
 class RawMessage(NamedTuple):
@@ -180,9 +167,7 @@ class BagCopy:
 
     def write_text(self, topic: str, receipt: int, text: str) -> None:
         """Write a std_msgs/String."""
-        content = text.encode() + (b"\0" if self._ros2 else b"")
-        data = (_CDR_HEADER if self._ros2 else b"") + len(content).to_bytes(4, "little") + content
-        self.write_new(topic, "std_msgs/String", receipt, data)
+        self.write_new(topic, "std_msgs/String", receipt, text_message(text, self._ros2))
 
     def write_new(self, topic: str, kind: str, receipt: int, data: bytes) -> None:
         """Write a message that no other bag has; its type as ROS 1 writes it."""
@@ -194,74 +179,3 @@ class BagCopy:
         if key not in self._connections:
             self._connections[key] = self._writer.add_connection(topic, kind, **more)
         return self._connections[key]
-
-
-class NumbersMessage(NamedTuple):
-    """A message of header, perhaps a text, and numbers, in its bytes.
-
-    ``stamp`` [ns]; ``numbers`` (n,) are what is behind the header and the text and begin at
-    ``place``; ``child`` is the text, if there is one: an odometry's child_frame_id.
-    """
-
-    stamp: int
-    frame: str
-    numbers: np.ndarray
-    place: int
-    child: str = ""
-
-
-def read_imu_message(data: bytes, ros2: bool) -> NumbersMessage | None:
-    """Return what a message says; None if it is not laid out as a sensor_msgs/Imu."""
-    return read_numbers_message(data, IMU, ros2)
-
-
-def read_numbers_message(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
-    """Return what a message says; None if it is not laid out as it should be.
-
-    The payload of ``kind`` is numbers of eight bytes. ROS 2 aligns numbers to their size, counted
-    from behind four bytes, and ends a text with a NUL; see :mod:`.recordings.formats.ros2_bag`.
-    """
-    begin, spare = (4, 8) if ros2 else (4, 1)
-    if len(data) < begin + 12 or (ros2 and data[1] != 1):
-        return None
-    seconds, nanoseconds = np.frombuffer(data, "<u4", 2, begin).tolist()
-    end = begin + 8
-    texts = []
-    for _ in range(1 + kind.strings):
-        if ros2:
-            end += -(end - begin) % 4
-        start = end + 4
-        if start > len(data):
-            return None
-        end = start + int.from_bytes(data[end:start], "little")
-        texts.append(data[start:end])
-    place = begin - (-(end - begin) // 8) * 8 if ros2 else end
-    if not 0 <= len(data) - place - kind.payload.itemsize < spare:
-        return None
-    frame, *children = (printable(text.rstrip(b"\0").decode("utf-8", "replace")) for text in texts)
-    numbers = np.frombuffer(data, "<f8", kind.payload.itemsize // 8, place).copy()
-    return NumbersMessage(seconds * 10**9 + nanoseconds, frame, numbers, place, *children)
-
-
-def changed_imu_message(
-    data: bytes,
-    message: NumbersMessage,
-    numbers: Iterable[float],
-    ros2: bool,
-    frame: str | None = None,
-    stamp: int | None = None,
-) -> bytes:
-    """Return the message with other numbers and, if said, in another frame or of another time.
-
-    With as many numbers as a sensor_msgs/MagneticField has it is one. The stamp [ns] stands at the
-    same place in both versions of ROS.
-    """
-    if stamp is not None:
-        data = data[:4] + np.array(divmod(stamp, 10**9), "<u4").tobytes() + data[12:]
-    head = data[: message.place]
-    if frame is not None:
-        name = frame.encode() + (b"\0" if ros2 else b"")
-        head = data[:12] + len(name).to_bytes(4, "little") + name
-        if ros2:
-            head += bytes(-(len(head) - 4) % 8)
-    return head + np.asarray(numbers, "<f8").tobytes()

@@ -36,6 +36,7 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.files import read_gimbal
 from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.recordings.messages import STATE
 from imu_simulation_framework.ros1.messages import (
     GnssPublisher,
     ImuMessages,
@@ -97,9 +98,10 @@ class FlightMessages:
         """Publish truths, the time, tf, and now and then the path."""
         last = int(tick.stamps[-1])
         self._stamp.secs, self._stamp.nsecs = divmod(last, NANOSECONDS)
-        publish_packed(self._truth, self._of_body.pack(tick.stamps, tick.truth))
+        publish_packed(self._truth, self._of_body.pack(tick.stamps, dict(zip(STATE, tick.truth.T))))
         if self._imu_truth.get_num_connections():
-            publish_packed(self._imu_truth, self._of_imu.pack(tick.stamps, tick.imu_truth))
+            fields = dict(zip(STATE, tick.imu_truth.T))
+            publish_packed(self._imu_truth, self._of_imu.pack(tick.stamps, fields))
         self._clock.publish(Clock(self._stamp))
         if self._transforms.get_num_connections():
             poses = np.vstack([tick.truth[-1, :7], tick.links, self._antenna])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import struct
 import threading
 from typing import Any
 
@@ -16,11 +15,11 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, ResultError, SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.whole_files import reason_of
 from imu_simulation_framework.drive.from_configuration import experiment_gnss
 from imu_simulation_framework.drive.results.files import ACTIVE, BAG
 from imu_simulation_framework.drive.session.recording import MessageSession
+from imu_simulation_framework.recordings.messages import STAMP_PLACE, stamp_of
 from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.ros1.node import subscribe
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
@@ -202,10 +201,6 @@ class ExperimentRecorder(Participant):
 def _stamp(message_type: str, serialised: bytes) -> int | None:
     """Read the stamp [ns] at the beginning of a message in ROS serialisation, None without one."""
     if message_type == "rosgraph_msgs/Clock":
-        offset = 0
-    elif genpy.message.get_message_class(message_type)._has_header:
-        offset = 4  # after Header.seq
-    else:
-        return None
-    seconds, nanoseconds = struct.unpack_from("<II", serialised, offset)
-    return seconds * NANOSECONDS + nanoseconds
+        return stamp_of(bytes(STAMP_PLACE) + serialised)
+    has_header = genpy.message.get_message_class(message_type)._has_header
+    return stamp_of(serialised) if has_header else None

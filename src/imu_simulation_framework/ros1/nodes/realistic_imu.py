@@ -38,7 +38,7 @@ from imu_simulation_framework.realistic_imu.truth import (
     Mounting,
     OdometryTruth,
 )
-from imu_simulation_framework.recordings.formats.written_bags import read_imu_message
+from imu_simulation_framework.recordings.messages import IMU, read_numbers
 from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.files import read_magnetic_environment
@@ -276,7 +276,7 @@ class RealisticImuNode(Node):
             )
 
     def _take_imu(self, data):
-        message = read_imu_message(data, ros2=False)
+        message = read_numbers(data, IMU, ros2=False)
         if message is None:
             raise SimulatorError(f"{self._input}: a message is not laid out as sensor_msgs/Imu")
         with self._lock:

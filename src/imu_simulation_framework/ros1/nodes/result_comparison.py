@@ -24,13 +24,13 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
 from imu_simulation_framework.drive.summary import terminal_table
 from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.recordings.messages import stamp_of
 from imu_simulation_framework.ros1.messages import (
     ground_truth_rows,
     heading_row,
     imu_rows,
     magnetic_rows,
     position_row,
-    stamp_of,
     tracking_error,
     velocity_row,
     wheel_rows,
