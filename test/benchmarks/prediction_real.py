@@ -32,8 +32,7 @@ less that integrated over 60, 300 and 600 s.
 In motion: the mean rate of the standstill is taken for the offset, and the gyroscope integrated
 (strapdown, from the true attitude at a window's beginning) over 60 s, and over the whole drive, but
 for windows in which samples are missing. The prediction has nothing but the specification and the
-motion; each scale factor, misalignment and g-sensitivity is of either sign, its size taken for a
-standard deviation.
+motion, for any unit of the part: a tolerance is a standard deviation of either sign.
 
 Printed is in how many windows the drift was within the predicted 50 and 95 % bands. Standard errors
 are between stretches of a recording as long as the longest window, as windows of other lengths and
@@ -56,8 +55,8 @@ from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.core.time_alignment import find_time_shift
 from imu_simulation_framework.core.yaml_files import read_yaml
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
+from imu_simulation_framework.heading.model.of_imu import MISALIGNMENT, yaw_error_model
+from imu_simulation_framework.heading.model.sources import RandomConstant
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest
 from imu_simulation_framework.report import colours
@@ -66,7 +65,11 @@ from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.report.style import ZERO
 from imu_simulation_framework.report.table import Column, table_text
 from imu_simulation_framework.sensors.files import imu_names, read_imu_specification
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    TriadSpecification,
+    UnitVariation,
+)
 from imu_simulation_framework.sensors.operation import Operation
 
 STANDSTILL = 10.0
@@ -82,7 +85,6 @@ NOISE = (
     "gauss_markov_time",
 )
 """Parameters of one axis that a recording at rest tells."""
-TOLERANCES = ("scale_factor_and_misalignment", "g_sensitivity")
 FELT = "felt acceleration"
 """The source of the yaw error that is the filter's."""
 STEP = 1.0
@@ -178,42 +180,25 @@ def clock_shift(time, rate, truth_time, truth):
     return find_time_shift(time[both], turned, truth_time, true, MAX_SHIFT).shift
 
 
-def of_either_sign(imu, motion, operation, mounting):
-    """What scale factors, misalignments, g-sensitivity and a mounting [rad] lead to.
-
-    Each element of a matrix, and of the mounting, is drawn by itself.
-    """
-    elements = []
-    for parameter in TOLERANCES:
-        matrix = np.array(getattr(imu.gyroscope, parameter))
-        for place in zip(*np.nonzero(matrix)):
-            element = np.zeros((3, 3))
-            element[place] = matrix[place]
-            elements.append((parameter, parameter, element))
-    if mounting > 0.0:
-        for axis in mounting * np.eye(3):
-            turned = np.cross(np.eye(3), axis)
-            elements.append(("mounting", "scale_factor_and_misalignment", turned))
-    for name, parameter, element in elements:
-        alone = TriadSpecification(**{parameter: element.tolist()})
-        one = ImuSpecification(gyroscope=alone, output=imu.output)
-        curve = sum(
-            source.curve
-            for source in yaw_error_model(one, motion, STEP, operation=operation).sources
-            if isinstance(source, KnownError) and source.name != FELT
-        )
-        if np.any(curve):
-            yield RandomConstant(name, curve, 1.0)
-
-
 def model_of(imu, motion, sample, operation, mounting):
-    """The yaw error of a gyroscope that is integrated, its tolerances of either sign."""
-    none = dict.fromkeys(TOLERANCES, np.zeros((3, 3)).tolist())
-    random = replace(imu, gyroscope=replace(imu.gyroscope, **none))
-    model = yaw_error_model(random, motion, STEP, sample=sample, operation=operation)
+    """The yaw error of any unit of a gyroscope that is integrated; ``mounting`` in [rad]."""
+    imu = replace(imu, units=UnitVariation(tolerances=True))
+    model = yaw_error_model(imu, motion, STEP, sample=sample, operation=operation)
+    sources = list(model.sources)
+    for axis in mounting * np.eye(3):
+        turned = TriadSpecification(
+            scale_factor_and_misalignment=np.cross(np.eye(3), axis).tolist()
+        )
+        one = ImuSpecification(gyroscope=turned, output=imu.output)
+        curves = yaw_error_model(one, motion, STEP, operation=operation).sources
+        sources += [
+            RandomConstant("mounting", source.curve, 1.0)
+            for source in curves
+            if source.name == MISALIGNMENT
+        ]
     # No filter corrects the tilt, so that none leans.
-    kept = tuple(source for source in model.sources if source.name != FELT)
-    return replace(model, sources=(*kept, *of_either_sign(imu, motion, operation, mounting)))
+    kept = tuple(source for source in sources if source.name != FELT)
+    return replace(model, sources=kept)
 
 
 def moving_windows(name, about, data, folder):
