@@ -66,7 +66,7 @@ name                 columns
                      velocity_variance_up [m^2/s^2], heading [rad, unwrapped],
                      heading_variance [rad^2], quality (GGA's number),
                      arrival [s]; indexed by the times of measurement
-``GnssTold``         latitude, longitude [deg], altitude [m], status (of
+``GnssReported``     latitude, longitude [deg], altitude [m], status (of
                      NavSatStatus), variance_east, variance_north, variance_up
                      [m^2], velocity_east, velocity_north, velocity_up [m/s],
                      velocity_variance (of east and of north),
@@ -121,7 +121,7 @@ def _front_door():
 
 
 def __getattr__(name):
-    # Imported when it is used: nobody waits for MuJoCo or a reader of bags that is not needed.
+    # Imported when it is used: what needs neither MuJoCo nor a reader of bags loads faster.
     if name == "__all__":
         return _front_door()[1]
     if name.startswith("__"):

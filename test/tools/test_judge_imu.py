@@ -98,7 +98,7 @@ def test_three_models_are_told_apart_and_written(tmp_path):
     page = Path("judgement/judgement_2.html").read_text(encoding="utf-8")
     for words in (
         "<h2>The recorded error in the ensemble</h2>",
-        "<h2>Each look</h2>",
+        "<h2>Each test</h2>",
         ">too little</td>",
         "not rejected is not proven",
     ):

@@ -3,8 +3,8 @@
 Averages over time are only what they say if no sample is missing among those averaged: a
 recording is cut where samples are missing, never bridged.
 
-Whether a sensor was at rest is told by the medians of neighbouring seconds. At rest they differ by
-what is left of the noise; a bias that wanders, or a sensor that warms up, changes over minutes.
+Whether a sensor was at rest is decided by the medians of neighbouring seconds. At rest they differ
+by what is left of the noise; a bias that wanders, or a sensor that warms up, changes over minutes.
 Whoever carries or drives a sensor changes them by far more, from one second to the next.
 """
 
@@ -247,9 +247,9 @@ def prepare_axes(times, values, names, source, settings=None) -> SamplesAtRest:
     outliers, raw, remarks = _clean(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
     gaps = find_places(after_gap, times)
-    told = (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks)
+    reported = (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks)
     found = (float(rate), values, tuple(used), gaps, unused, outliers, raw)
-    return SamplesAtRest(source, *found, told)
+    return SamplesAtRest(source, *found, reported)
 
 
 def _period(times, source) -> float:

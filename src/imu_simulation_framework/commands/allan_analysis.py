@@ -123,7 +123,7 @@ def main(arguments):
 
 
 def _bar(options, what, **settings):
-    # Without a terminal there is nobody to see a bar.
+    # Without a terminal a bar is not visible.
     return tqdm(desc=what, disable=options.quiet or None, leave=False, **settings)
 
 

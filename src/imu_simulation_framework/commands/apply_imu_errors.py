@@ -33,7 +33,7 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.core.whole_files import refuse_overwriting
-from imu_simulation_framework.realistic_imu.files import CLEAN, ToldByBag, Wanted
+from imu_simulation_framework.realistic_imu.files import CLEAN, ReportedByBag, Wanted
 from imu_simulation_framework.realistic_imu.session import RealisticImu, require_feelable
 from imu_simulation_framework.realistic_imu.truth import (
     ImuInput,
@@ -72,13 +72,13 @@ def main(arguments):
     )
     with opened_bag(options.bag) as bag:
         topic = choose_topic(options.bag, options.input, bag.topics(), {IMU.name: IMU})
-        told = ToldByBag(bag, chosen.errors, wanted)
-        given = told.surroundings
+        reported = ReportedByBag(bag, chosen.errors, wanted)
+        given = reported.surroundings
         require_feelable(chosen.errors, given.has_field, given.has_speed)
-        _refuse_taken(bag, topic, told, options)
+        _refuse_taken(bag, topic, reported, options)
         ideal = _look_through(bag, topic, _source(options))
         sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
-        period = _told(bag, topic, usual_period, ideal.stamps, options.rate or sensor)
+        period = _reported(bag, topic, usual_period, ideal.stamps, options.rate or sensor)
         session = RealisticImu(
             chosen.errors,
             options.seed,
@@ -86,26 +86,26 @@ def main(arguments):
             rate=options.rate,
             field=given.has_field,
             speed=given.has_speed,
-            field_told=given.is_told_field,
+            field_reported=given.is_reported_field,
             report=given.report,
         )
         if not ideal.has_orientation:
-            _told(bag, topic, session.without_orientation)
-        written = _copy(bag, topic, told, session, ideal, options)
+            _reported(bag, topic, session.without_orientation)
+        written = _copy(bag, topic, reported, session, ideal, options)
     for remark in (
         *chosen.remarks,
-        *told.remarks,
-        *_sentences(topic, ideal, told, session, options, written),
+        *reported.remarks,
+        *_sentences(topic, ideal, reported, session, options, written),
     ):
         print(remark)
 
 
-def _refuse_taken(bag, topic, told, options) -> None:
+def _refuse_taken(bag, topic, reported, options) -> None:
     """Refuse topics to write that are in the bag already, but those whose place is taken."""
     outputs = [(options.output, topic, "--output")]
     outputs.append((f"{options.output}/{ERRORS}", None, "--output"))
-    if told.surroundings.has_field:
-        outputs.append((options.magnetic_output, told.field, "--magnetic-output"))
+    if reported.surroundings.has_field:
+        outputs.append((options.magnetic_output, reported.field, "--magnetic-output"))
         if options.magnetic_output == options.output:
             raise ConfigurationError(
                 f"the topic {options.output} is the IMU's; choose another one with "
@@ -142,14 +142,14 @@ def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
         message = _understood(bag, topic, number, raw)
         stamps.append(message.stamp)
         frames[message.frame] = None
-        truths += _told(bag, topic, source.truths, message.stamp, message.numbers)
+        truths += _reported(bag, topic, source.truths, message.stamp, message.numbers)
     if not any(stamps):
         raise RecordingError(f"{bag.path}, topic {topic}: no message has a stamp")
-    truths += _told(bag, topic, source.finish)
+    truths += _reported(bag, topic, source.finish)
     finite = [truth for _, truth in truths if truth is not None]
     if not finite:
         raise RecordingError(f"{bag.path}, topic {topic}: no message holds numbers only")
-    _told(bag, topic, check_frames, finite, source.has_orientation)
+    _reported(bag, topic, check_frames, finite, source.has_orientation)
     return _Ideal(stamps, bool(source.has_orientation), list(frames))
 
 
@@ -163,7 +163,7 @@ def _understood(bag, topic, number, raw):
     return message
 
 
-def _told(bag, topic, function, *arguments):
+def _reported(bag, topic, function, *arguments):
     """Call a function, and say of which recording it speaks when it refuses."""
     try:
         return function(*arguments)
@@ -171,7 +171,7 @@ def _told(bag, topic, function, *arguments):
         raise RecordingError(f"{bag.path}, topic {topic}: {error}") from None
 
 
-def _copy(bag, topic, told, session, ideal, options) -> tuple[int, int]:
+def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
     """Write the bag again, with the realistic IMU.
 
     Returns how many messages that has, and how many of the ideal one's wait for ever.
@@ -181,7 +181,7 @@ def _copy(bag, topic, told, session, ideal, options) -> tuple[int, int]:
     source.has_orientation = ideal.has_orientation
     # Those whose truth is not complete; it may wait for the field, or for where the robot is.
     waiting: deque = deque()
-    replaced = {options.output, options.magnetic_output} & {topic, told.field}
+    replaced = {options.output, options.magnetic_output} & {topic, reported.field}
     number = published = 0
     with bag_like(bag, options.out) as copy:
         for raw in bag.messages():
@@ -190,15 +190,15 @@ def _copy(bag, topic, told, session, ideal, options) -> tuple[int, int]:
             if raw.topic == topic:
                 number += 1
                 if number == 1:
-                    text = json.dumps(_record(topic, told, session), sort_keys=True)
+                    text = json.dumps(_record(topic, reported, session), sort_keys=True)
                     copy.write_text(f"{options.output}/{ERRORS}", raw.receipt, text)
                 # All of them were understood before.
                 message = _understood(bag, topic, number, raw)
                 truth = source.truth(message.stamp, message.numbers)
                 waiting.append((raw, message))
-                complete = _told(bag, topic, told.surroundings.add, message.stamp, truth)
+                complete = _reported(bag, topic, reported.surroundings.add, message.stamp, truth)
             else:
-                complete = told.take(raw)
+                complete = reported.take(raw)
             for stamp, truth in complete:
                 # Where time began again, those before it are not completed any more.
                 while waiting[0][1].stamp != stamp:
@@ -209,7 +209,7 @@ def _copy(bag, topic, told, session, ideal, options) -> tuple[int, int]:
                     numbers = imu_numbers(reading, covariances, session.gives_orientation)
                     data = with_numbers(like.data, message, numbers, *changed)
                     copy.write(like, options.output, data)
-                    if told.surroundings.has_field:
+                    if reported.surroundings.has_field:
                         field = np.append(reading.magnetic_field, field_covariance)
                         data = with_numbers(like.data, message, field, *changed)
                         output = options.magnetic_output
@@ -218,9 +218,9 @@ def _copy(bag, topic, told, session, ideal, options) -> tuple[int, int]:
     return published, len(waiting)
 
 
-def _record(topic, told, session) -> dict:
+def _record(topic, reported, session) -> dict:
     """Return what is needed to make the same topics again."""
-    field = {"magnetic_environment": told.environment, "magnetic_input": told.field}
+    field = {"magnetic_environment": reported.environment, "magnetic_input": reported.field}
     return {
         "input": topic,
         "imu_simulation_framework": imu_simulation_framework.__version__,
@@ -229,7 +229,7 @@ def _record(topic, told, session) -> dict:
     }
 
 
-def _sentences(topic, ideal, told, session, options, written):
+def _sentences(topic, ideal, reported, session, options, written):
     """Yield what was done, and what there was in the recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
     published, incomplete = written
@@ -239,7 +239,7 @@ def _sentences(topic, ideal, told, session, options, written):
         f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
         f"{1.0 / session.period:g} Hz"
     )
-    yield from _of_field(told, options, frame)
+    yield from _of_field(reported, options, frame)
     if incomplete:
         yield (
             "messages left out at the end, of whose time the bag does not tell the rest: "
@@ -272,14 +272,14 @@ def _sentences(topic, ideal, told, session, options, written):
     yield from session.report.sentences()
 
 
-def _of_field(told, options, frame):
+def _of_field(reported, options, frame):
     """Yield where the magnetometer's field is from."""
-    if not told.surroundings.has_field:
+    if not reported.surroundings.has_field:
         return
-    place = f"the field of the environment {told.environment}"
-    place = f"the field on {told.field}, in tesla" if told.field else place
+    place = f"the field of the environment {reported.environment}"
+    place = f"the field on {reported.field}, in tesla" if reported.field else place
     yield f"{options.magnetic_output} is its magnetometer, which measures {place}"
-    others = [name for name in told.frames if name != frame]
+    others = [name for name in reported.frames if name != frame]
     if others:
         yield f"the field is in the frame {', '.join(others)}, which was taken for {frame}"
 

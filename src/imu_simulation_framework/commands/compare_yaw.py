@@ -23,7 +23,7 @@ from imu_simulation_framework.commands.command_line import (
     add_results,
     write_pictures,
 )
-from imu_simulation_framework.core.sentences import told_apart
+from imu_simulation_framework.core.sentences import distinguished
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.figures import yaws as yaws_figure
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
@@ -114,7 +114,7 @@ def _distinct(signals):
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]
-    return told_apart(names)
+    return distinguished(names)
 
 
 def _jumps(names, yaws):

@@ -43,7 +43,7 @@ from imu_simulation_framework.commands.command_line import (
 )
 from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import told_apart
+from imu_simulation_framework.core.sentences import distinguished
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
 from imu_simulation_framework.heading.answer import (
     LATE,
@@ -128,7 +128,7 @@ def main(arguments):
     print(words)
     for remark in chosen.remarks:
         print(f"note: {remark}")
-    names = told_apart([budget.name for budget in budgets])
+    names = distinguished([budget.name for budget in budgets])
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
     answers = []
     if imus:

@@ -7,7 +7,7 @@
 
 Each drive is an experiment's result, a recording with a reference and an IMU, the config.ini of
 one, or a bundled drive's name; several of one IMU are taken together, and only then can the spread
-between drives be told. Writes to DIR:
+between drives be determined. Writes to DIR:
 
     yaw_error_model.yaml   the model, all parameters with 95 % intervals
     imu.yaml               the specification, for imu:=specification

@@ -12,7 +12,7 @@ Says for each whether it is rejected, with what p-value, and in which way it is 
 model is an answer, so the exit code is 0. Writes to DIR:
 
     judgement.png     the recorded error in the ensemble, and where its statistics are
-    judgement.csv     all looks of all IMUs
+    judgement.csv     all tests of all IMUs
     judgement.json    the same with verdicts, seeds, versions and remarks
     judgement.html    with --report: all of this as one web page
 
@@ -43,11 +43,11 @@ from imu_simulation_framework.commands.command_line import (
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import versions
 from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.sentences import listed, shown, told_apart
+from imu_simulation_framework.core.sentences import distinguished, listed, shown
 from imu_simulation_framework.core.whole_files import make_folder, picture, refuse_overwriting
 from imu_simulation_framework.drive.ensembles.executors import processors
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
-from imu_simulation_framework.drive.ensembles.page import LOOKS, ensemble_page, rounded_looks
+from imu_simulation_framework.drive.ensembles.page import TESTS, ensemble_page, rounded_tests
 from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
 from imu_simulation_framework.drive.yaw_signals import read_drive
 from imu_simulation_framework.heading.figures import ShownEnsemble
@@ -57,7 +57,7 @@ from imu_simulation_framework.heading.judgement import (
     curve_statistics,
     from_zero_where_known,
     judge,
-    shown_looks,
+    shown_tests,
 )
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
@@ -96,7 +96,7 @@ def main(arguments):
     placed = heading_choices.placed_imus(
         [heading_choices.chosen_imu(text) for text in options.imu], options
     )
-    names = told_apart([imu.name for imu, _ in placed])
+    names = distinguished([imu.name for imu, _ in placed])
     placed = [one._replace(imu=one.imu._replace(name=name)) for one, name in zip(placed, names)]
     for imu, _ in placed:
         if options.what == "sensor" and isinstance(imu.errors, YawErrorParameters):
@@ -226,7 +226,7 @@ def _parser():
 CURVES = 20
 """Runs that a page shows as curves at most."""
 ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
-COLUMNS = (Column("imu", "imu"), *LOOKS)
+COLUMNS = (Column("imu", "imu"), *TESTS)
 _BOUNDS = (Column("low", "2.5 % of runs"), Column("high", "97.5 % of runs"))
 _EXACT = (
     *COLUMNS[:4],
@@ -267,13 +267,13 @@ def _text(judged, drive, options) -> list[str]:
         table_text.table_text(_verdicts(judged), _VERDICTS).rstrip("\n"),
     ]
     for one in judged:
-        table = rounded_looks(_table([one]))
+        table = rounded_tests(_table([one]))
         lines += ["", f"{one.name}: {one.judgement.sentence}", ""]
-        lines.append(table_text.table_text(table, LOOKS).rstrip("\n"))
+        lines.append(table_text.table_text(table, TESTS).rstrip("\n"))
     lines += [
         "",
         "percentile: runs of 100 that are below what was recorded; p is two-sided, and corrected "
-        "for the number of looks",
+        "for the number of tests",
     ]
     return [*lines, *(f"note: {remark}" for remark in _all_remarks(judged, drive))]
 
@@ -283,7 +283,7 @@ def _contents(judged, drive, options) -> dict[str, bytes]:
     table = _table(judged)
     files = {}
     for format in dict.fromkeys(options.table):
-        shown, columns = (table, _EXACT) if format == "csv" else (rounded_looks(table), COLUMNS)
+        shown, columns = (table, _EXACT) if format == "csv" else (rounded_tests(table), COLUMNS)
         text = table_text.table_text(shown, columns, format)
         files[f"judgement.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
     files["judgement.json"] = json_text(_record(judged, drive, options)).encode("utf-8")
@@ -298,17 +298,17 @@ def _contents(judged, drive, options) -> dict[str, bytes]:
 
 
 def _table(judged):
-    looks = ((one.name, look) for one in judged for look in shown_looks(one.judgement))
-    return pd.DataFrame([{"imu": name, **look._asdict()} for name, look in looks])
+    tests = ((one.name, test) for one in judged for test in shown_tests(one.judgement))
+    return pd.DataFrame([{"imu": name, **test._asdict()} for name, test in tests])
 
 
 def _verdicts(judged):
     rows = []
     for name, judgement in ((one.name, one.judgement) for one in judged):
-        rarest = min(shown_looks(judgement), key=lambda look: look.adjusted)
+        rarest = min(shown_tests(judgement), key=lambda test: test.adjusted)
         verdict = "rejected: " * judgement.rejected + judgement.verdict
-        p, look = judgement.envelope.p_value, rarest.name if rarest.adjusted < 1.0 else ""
-        rows.append((name, verdict, f"{p:.3g}", f"{rarest.adjusted:.3g}", look))
+        p, test = judgement.envelope.p_value, rarest.name if rarest.adjusted < 1.0 else ""
+        rows.append((name, verdict, f"{p:.3g}", f"{rarest.adjusted:.3g}", test))
     return pd.DataFrame(rows, columns=[column.key for column in _VERDICTS])
 
 
@@ -325,7 +325,7 @@ def _record(judged, drive, options):
                 "verdict": one.judgement.verdict,
                 "sentence": one.judgement.sentence,
                 "level": one.judgement.level,
-                "looks": [look._asdict() for look in shown_looks(one.judgement)],
+                "looks": [test._asdict() for test in shown_tests(one.judgement)],
                 "reference noise": [dataclasses.asdict(source) for source in one.reference],
                 "remarks": list(one.remarks),
             }

@@ -95,7 +95,7 @@ _JUDGEMENTS = (
     Column("expected", "model's rms at the end", "deg", 2),
     Column("final", "recorded at the end", "deg", 2),
     Column("p", "p, whole curve", "", 4),
-    Column("smallest", "smallest p of all looks, corrected", "", 4),
+    Column("smallest", "smallest p of all tests, corrected", "", 4),
     Column("sentence", "verdict"),
 )
 
@@ -311,8 +311,8 @@ def judged_drives(
         drawn = model.realisations(DRAWN, experiments.seed)
         at, observed, drawn = from_zero_where_known(model.time, observed, drawn)
         judgements[letter, imu] = one = judge(at, observed, drawn)
-        final = next(look.observed for look in one.statistics if look.name == "final")
-        smallest = min([one.adjusted, *(look.adjusted for look in one.statistics)])
+        final = next(test.observed for test in one.statistics if test.name == "final")
+        smallest = min([one.adjusted, *(test.adjusted for test in one.statistics)])
         rms = np.degrees(float(np.sqrt(np.mean(drawn[:, -1] ** 2))))
         p = one.envelope.p_value
         rows.append((letter.upper(), imu, rms, np.degrees(final), p, smallest, one.sentence))
@@ -340,7 +340,7 @@ def _of_whole_chapter(numbers, judged, judgements):
         text=[
             f"Each recorded error among {DRAWN} drives of the model. p is the share of them "
             "that are at least as extreme; a model is rejected where the smallest p, corrected for "
-            "the number of looks, is at most 0.05. The noise of the reference counts as the IMU's."
+            "the number of tests, is at most 0.05. The noise of the reference counts as the IMU's."
         ],
         table=page_table(judged, _JUDGEMENTS, len(_JUDGEMENTS)),
     )

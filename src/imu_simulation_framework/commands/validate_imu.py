@@ -438,16 +438,16 @@ def validation_figure(validation: ImuValidation) -> Figure:
     figure = Figure(widths=(1.0, 1.0), width=11.0)
     for quantity in dict.fromkeys(axis.quantity for axis in validation.axes):
         shown = [one for one in validation.axes if one.quantity == quantity and one.axis != NORM]
-        looks = style.series(len(shown))
+        styles = style.series(len(shown))
         unit = UNITS[quantity].replace("^2", "²")
         title = f"{_TITLES[quantity]}, truth minus IMU"
         figure.panel(f"error [{unit}]", title, height=240).zero()
-        for one, look in zip(shown, looks):
+        for one, look in zip(shown, styles):
             thin = {**look, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
             figure.line(validation.time - validation.time[0], one.error, thin, one.axis)
         title = "Allan deviation of the error"
         figure.panel(f"[{unit}]", title, x="averaging time [s]", log="xy", height=240)
-        for one, look in zip(shown, looks):
+        for one, look in zip(shown, styles):
             known = one.allan_deviation > 0.0
             figure.line(one.tau[known], one.allan_deviation[known], look, one.axis)
     return figure

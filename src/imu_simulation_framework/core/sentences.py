@@ -57,7 +57,7 @@ def listed(names) -> str:
     return f"{first} and {len(names) - MAX_LISTED // 2} more"
 
 
-def told_apart(names) -> list[str]:
+def distinguished(names) -> list[str]:
     """Return the names, those that stand more than once with a number behind: ``a (1), a (2)``."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"

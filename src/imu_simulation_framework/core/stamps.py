@@ -214,7 +214,7 @@ def examine_stamps(times, places=None, limits=None):
     """Look at time stamps and find the order in which the samples serve.
 
     Samples without a time are left out, unordered ones sorted in, and of those with equal
-    times the first one recorded remains. Whether the result should be used at all is told
+    times the first one recorded remains. Whether the result should be used at all is reported
     by :meth:`StampReport.refusal`.
 
     ``times`` (n,): time of each sample [s] in the order of recording; nan where it is missing.

@@ -75,7 +75,7 @@ def written_aside(path):
     path = Path(path)
     try:
         before = _replaceable(path)
-        # A folder that nobody else may enter, of a name that nobody knew before: no link can wait
+        # A folder that no other user may enter, of a name that was unknown before: no link can wait
         # in it, and the file gets the mode of any new file.
         folder = path.parent / f".{secrets.token_hex(16)}.part"
         try:

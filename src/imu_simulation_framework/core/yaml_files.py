@@ -116,7 +116,7 @@ class PlainLoader(yaml.SafeLoader):
 
     @staticmethod
     def _refuse(sentence, mark):
-        mark.buffer = None  # a hundred brackets, which nobody wants to see
+        mark.buffer = None  # a hundred brackets, which do not help
         raise yaml.MarkedYAMLError(None, None, sentence, mark)
 
 

@@ -140,8 +140,8 @@ def imu_yaw(comparison) -> Figure:
     trajectory is, which starts at zero.
     """
     pairs = [
-        (result, _turned_from_start(result, comparison.trajectory), looks)
-        for result, looks in (
+        (result, _turned_from_start(result, comparison.trajectory), styles)
+        for result, styles in (
             (comparison.real, ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))),
             (
                 comparison.simulated,
@@ -160,8 +160,8 @@ def imu_yaw(comparison) -> Figure:
         (begin, "Detail of the end"),
     ):
         figure.panel("yaw, unwrapped [deg]", title, x="time [s]", height=270)
-        for result, offset, looks in pairs:
-            for yaw, (look, name) in zip((result.reference_yaw, result.imu_yaw), looks):
+        for result, offset, styles in pairs:
+            for yaw, (look, name) in zip((result.reference_yaw, result.imu_yaw), styles):
                 yaw = yaw[yaw.index >= start] - offset
                 figure.line(yaw.index, np.degrees(yaw), look, name)
     return figure
@@ -307,16 +307,16 @@ def yaws(names, series, differences) -> Figure:
     what the others are compared with; ``differences`` (sequence of YawDifference).
     """
     first, zero = series[0], series[0].index[0]
-    looks = style.series(len(names))[1:]
+    styles = style.series(len(names))[1:]
     figure = Figure().panel("yaw, unwrapped [deg]", height=260)
     # What the others are compared with lies wide below them.
     figure.line(first.index - zero, np.degrees(first - first.iloc[0]), style.REFERENCE, names[0])
-    for one, look in zip(differences, looks):
+    for one, look in zip(differences, styles):
         yaw = one.comparison.imu_yaw - first.iloc[0]
         figure.line(yaw.index - zero, np.degrees(yaw), look, one.name)
     title = "First yaw minus each of the others, thin; bold: its trend"
     figure.panel("difference [deg]", title, height=260).zero()
-    for one, look in zip(differences, looks):
+    for one, look in zip(differences, styles):
         error, trend = one.comparison.error, one.comparison.trend
         thin = {**style.raw(look), "zorder": 1.5}
         figure.line(error.index - zero, np.degrees(error), thin)

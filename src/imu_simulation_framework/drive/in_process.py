@@ -73,8 +73,8 @@ def _record(samples, recording) -> None:
     magnetic = samples.magnetic_rows()
     if magnetic is not None:
         recording.add_magnetic_field(*magnetic)
-    for told in samples.reported_fixes():
-        recording.add_fixes(*told)
+    for reported in samples.reported_fixes():
+        recording.add_fixes(*reported)
 
 
 def _answer(stamps, state, tracking) -> TrackedPose | None:

@@ -279,7 +279,7 @@ def drive_name(configuration: Configuration) -> str:
 def _name_of(path: str) -> str:
     """Return the name of a recording: its folder's and its own, without extensions.
 
-    Recordings of one name (``gps.csv``, ``drive.bag``) are told apart by their folders.
+    Recordings of one name (``gps.csv``, ``drive.bag``) are distinguished by their folders.
     """
     place = os.path.dirname(os.path.abspath(path))
     folder, stem = os.path.basename(place), files.name_of_recording(os.path.abspath(path))
@@ -292,7 +292,7 @@ def read_motion(
     """Return the motion of a recorded drive, taken for level, from time 0.
 
     The reference's poses are smoothed and cut as in an experiment, and sampled evenly. What cannot
-    be told from the recording alone is said by settings::
+    be determined from the recording alone is said by settings::
 
         read_motion("drive.bag", reference={"topic": "/odom"}, trajectory={"stop": 60.0})
 

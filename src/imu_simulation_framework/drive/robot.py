@@ -122,7 +122,7 @@ class RobotParameters:
     ``limits``: largest velocity and acceleration of a wheel; ``max_wheel_torque`` [N m];
     ``velocity_gain``: torque of a wheel's motor per error of its velocity [N m s/rad];
     ``velocity_integral_gain``: torque per integral of that error [N m/rad]; ``motor_inertia``: of
-    motor and gear, as felt at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
+    motor and gear, as it acts at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
     [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
     ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground.
     """

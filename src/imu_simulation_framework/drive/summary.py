@@ -5,7 +5,7 @@ The summary is a dictionary that is written as ``summary.json``:
 ======================= ==============================================================
 key                     holds
 ======================= ==============================================================
-``run``                 what the caller told about the experiment: IMU, controller, seed;
+``run``                 what the caller reported about the experiment: IMU, controller, seed;
                         ``recording``: the reference's report and the findings; ...
 ``durations``           seconds planned and recorded
 ``comparison_settings`` filter and alignment of this evaluation
@@ -257,7 +257,7 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
 
 
 def described_run(previous, path) -> RunDescription:
-    """Return what an experiment's summary told of it, as :func:`.evaluate` takes it.
+    """Return what an experiment's summary reported of it, as :func:`.evaluate` takes it.
 
     Raises ResultError: its counts of messages are none.
     """

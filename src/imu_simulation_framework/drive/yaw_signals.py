@@ -194,15 +194,15 @@ def _of_column(path, column):
     if not guess.time:
         why = [reason for reason in guess.reasons if "is not taken as the time" in reason]
         raise RecordingError(
-            f"{path}: {'; '.join(['no column could be told to be the time', *why])}; a header "
+            f"{path}: {'; '.join(['no column could be identified as the time', *why])}; a header "
             "with its unit, as time [s], tells it"
         )
     remarks = ()
     if "[" not in column:
         named, column = column, guess_angle(path, column)
         if column == named:
-            told = f"{named} [deg]"
-            remarks = (f"{path}: {named} is taken for radians; {SIGN}{told} says degrees",)
+            reported = f"{named} [deg]"
+            remarks = (f"{path}: {named} is taken for radians; {SIGN}{reported} says degrees",)
         else:
             remarks = (f"{path}: {named} is taken as {column}, by its name and numbers",)
     columns = {"time": guess.time, "yaw": column}

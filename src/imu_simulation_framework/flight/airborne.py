@@ -188,8 +188,8 @@ def truth_table(motion: EarthMotion) -> pd.DataFrame:
     """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads."""
     place = motion.latitude_longitude_height * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     level = motion.local_velocity, motion.local_orientation
-    felt = motion.angular_velocity, motion.specific_force
-    return _table(motion.time, FLIGHT_TRUTH, place, *level, *felt)
+    signals = motion.angular_velocity, motion.specific_force
+    return _table(motion.time, FLIGHT_TRUTH, place, *level, *signals)
 
 
 def _table(time, columns, *parts) -> pd.DataFrame:

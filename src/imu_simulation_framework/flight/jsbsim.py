@@ -77,8 +77,8 @@ class Notices:
     def last_sentence(self) -> str:
         """Return the last thing that was said in one line; empty if there was nothing."""
         lines = [_plain(line) for line in self.text.splitlines()]
-        told = [line for line in lines if line and not line.startswith(("JSBSim", "["))]
-        return told[-1].rstrip(".") if told else ""
+        reported = [line for line in lines if line and not line.startswith(("JSBSim", "["))]
+        return reported[-1].rstrip(".") if reported else ""
 
 
 def jsbsim() -> Any:
@@ -100,7 +100,7 @@ def bundled_scripts() -> list[str]:
 
 
 @contextmanager
-def told(notices: Notices) -> Iterator[None]:
+def reported(notices: Notices) -> Iterator[None]:
     """Take what JSBSim says in this thread, instead of letting it print."""
     module = jsbsim()
     if hasattr(module, "set_logger"):
@@ -317,7 +317,7 @@ def _nodes(manager, name):
 RATE = 50.0
 """Steps per second of the seed, and of c3104's own script [Hz]."""
 
-_LOOKS = 20.0
+_CHECK_RATE = 20.0
 """How often engines and contacts are looked at [Hz]."""
 
 _LONGEST = 24 * 3600.0
@@ -358,7 +358,7 @@ def fly(
         "engine": _folder(engine_folder, "engines"),
     }
     notices = Notices()
-    with told(notices), tempfile.TemporaryDirectory() as quiet:
+    with reported(notices), tempfile.TemporaryDirectory() as quiet:
         simulator = _loaded(path, rate, folders, notices, Path(quiet))
         flown = _Flown(simulator, path, rate, notices)
         flown.skip(int(np.ceil(start * rate - 1e-6)))
@@ -391,7 +391,7 @@ class _Flown:
         manager = simulator.get_property_manager()
         self._read = [manager.get_node(name).get_double_value for name in STATES]
         self._watch = Watch(simulator)
-        self._every = max(1, round(rate / _LOOKS))
+        self._every = max(1, round(rate / _CHECK_RATE))
         self._step = 0
         self._first = 0
         self._rows: list[list[float]] = []
@@ -448,9 +448,9 @@ class _Flown:
                 self.crashed = True
             self._step += done
             count -= done
-            self._look()
+            self._check()
 
-    def _look(self):
+    def _check(self):
         time = self._step / self._rate
         happened = self._watch.engines()
         self.events += [(time, what) for what in happened]

@@ -133,7 +133,7 @@ def receive_flight(
 
     ``receiver`` (PacketReceiver): it must have been started. ``duration``: of the simulation; by
     default all that comes [s]. ``timeout``: so long without a new state is the end, whatever else
-    comes [s]. ``rate``: packets per second of the simulation [Hz]; by default told by their times.
+    comes [s]. ``rate``: packets per second of the simulation [Hz]; by default that of their times.
     Needed for FlightGear's packets without a time. ``labels`` (sequence of str): of packets of
     text, the time's first; by default those that the simulator sends first. ``resolution``: of the
     time in FlightGear's packets, as in the output's ``<time>`` [s]. Raises SimulatorError if

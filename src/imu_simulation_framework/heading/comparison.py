@@ -46,7 +46,7 @@ class WheelComparison:
     """Velocities of both wheels [rad/s], indexed by time [s].
 
     ``commanded``: ``WheelVelocities``, each row from its time until the next one's. ``actual``:
-    ``WheelVelocities`` as the wheels turned; None where nobody has recorded them. ``error``: at the
+    ``WheelVelocities`` as the wheels turned; None where they were not recorded. ``error``: at the
     actual ones' times: the command that held until then, minus the actual velocity. ``statistics``:
     of the error, by wheel; empty without.
     """

@@ -55,7 +55,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
     """Return each source's share of the variance over time, a panel for each budget."""
     figure, unit = _over_time(budgets)
     every = dict.fromkeys(name for budget in budgets for name in budget.model.names)
-    looks = {
+    styles = {
         source: (_SOURCES[place % len(_SOURCES)], _HATCHES[place % len(_HATCHES)])
         for place, source in enumerate(every)
     }
@@ -72,7 +72,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
             for name in table
             if np.any(table[name] > 0.0)
         }
-        figure.stack(budget.model.time[known] / unit, parts, looks)
+        figure.stack(budget.model.time[known] / unit, parts, styles)
     return figure
 
 
@@ -222,8 +222,8 @@ def judgement(result, name="") -> Figure:
     figure = observed_in_ensemble(result)
     title = f"{name}: {result.sentence}" if name else result.sentence
     figure.title = textwrap.fill(title, _LETTERS_PER_LINE)
-    looks = result.statistics
-    return figure.panel(height=28 * len(looks) + 40, draw=lambda axis: _places(axis, looks))
+    tests = result.statistics
+    return figure.panel(height=28 * len(tests) + 40, draw=lambda axis: _places(axis, tests))
 
 
 def observed_in_ensemble(result) -> Figure:
@@ -247,32 +247,32 @@ def observed_in_ensemble(result) -> Figure:
     return figure.line(time, np.degrees(result.observed), style.REAL, observed)
 
 
-def _places(axis, looks):
+def _places(axis, tests):
     """Draw where each statistic lies, in half widths of the ensemble's central 95 %."""
     axis.axvspan(-1.0, 1.0, color=colours.TRUTH, linewidth=0.0)
     axis.axvline(0.0, **style.ZERO)
-    for row, look in enumerate(reversed(looks)):
-        place = _place(look)
+    for row, test in enumerate(reversed(tests)):
+        place = _place(test)
         shown = float(np.clip(place, -_FARTHEST, _FARTHEST))
         marker = "o" if shown == place else ("<" if place < 0.0 else ">")
         axis.plot(shown, row, marker=marker, color=style.REAL["color"], markersize=6)
         axis.text(
-            _END, row, f"p = {look.p_value:.2g}, corrected {look.adjusted:.2g}", fontsize=8,
+            _END, row, f"p = {test.p_value:.2g}, corrected {test.adjusted:.2g}", fontsize=8,
             ha="right", va="center",
         )  # fmt: skip
-    names = [re.sub(f"^{PSD}", "PSD ", look.name) for look in reversed(looks)]
+    names = [re.sub(f"^{PSD}", "PSD ", test.name) for test in reversed(tests)]
     axis.grid(False, axis="y")
-    axis.set_yticks(range(len(looks)), names, fontsize=8)
+    axis.set_yticks(range(len(tests)), names, fontsize=8)
     axis.set_xlim(-_FARTHEST - 0.2, _END)
     axis.set_xticks(np.arange(-_FARTHEST, _FARTHEST + 1.0))
-    axis.set_ylim(-0.6, len(looks) - 0.4)
+    axis.set_ylim(-0.6, len(tests) - 0.4)
     axis.set_xlabel("observed minus the ensemble's median [half widths of its central 95 %]")
     axis.set_title("Single statistics", fontsize=11, loc="left")
 
 
-def _place(look) -> float:
-    apart = look.observed - look.median
-    width = look.high - look.median if apart > 0.0 else look.median - look.low
+def _place(test) -> float:
+    apart = test.observed - test.median
+    width = test.high - test.median if apart > 0.0 else test.median - test.low
     return apart / width if width > 0.0 else float(np.sign(apart)) * (_FARTHEST + 1.0)
 
 

@@ -157,7 +157,7 @@ class StatisticJudgement:
     if it is below. ``as_extreme``: how many simulated drives have a value that is as far out on the
     same side, or farther. ``percentile``: share of simulated drives whose value is lower, equal
     ones by half [%]. ``p_value``: two-sided. ``adjusted``: the same, corrected for the number of
-    looks; see :func:`holm`.
+    tests; see :func:`holm`.
     """
 
     name: str
@@ -197,12 +197,12 @@ def judge_statistic(name, observed, simulated) -> StatisticJudgement:
 
 
 def holm(p_values) -> np.ndarray:
-    """Correct p-values for their number: who looks at many things finds one by chance.
+    """Correct p-values for their number: of many tests one rejects by chance.
 
-    With all of them at most a level, the probability to reject a true model at any of the looks is
-    at most that level, however the looks depend on each other.
+    With all of them at most a level, the probability to reject a true model at any of the tests is
+    at most that level, however the tests depend on each other.
 
-    ``p_values`` (looks,). The result is (looks,): in the same order, at most 1.
+    ``p_values`` (tests,). The result is (tests,): in the same order, at most 1.
 
     S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6 (1979)
     65-70.
@@ -230,13 +230,13 @@ _NAMES = {
 def _verdict(observed, median, envelope, adjusted, statistics, rejected):
     """Return the verdict and a sentence: how the model drifts, and how often drives do so."""
 
-    def often(look):
-        return f"occurs in {look.as_extreme or 'none'} of {look.runs} simulated drives"
+    def often(test):
+        return f"occurs in {test.as_extreme or 'none'} of {test.runs} simulated drives"
 
     real = f"A real error like this {often(envelope)}"
     if not rejected:
         return "not rejected", f"{real}: this model is not rejected."
-    rarest = min(statistics, key=lambda look: look.adjusted)
+    rarest = min(statistics, key=lambda test: test.adjusted)
     if adjusted <= rarest.adjusted:
         manner, name = _manner_of_curve(observed, median, envelope, statistics)
         return manner, f"{real}: {_says(manner, name)}."
@@ -244,12 +244,12 @@ def _verdict(observed, median, envelope, adjusted, statistics, rejected):
     return manner, f"{_like_this(rarest)} {often(rarest)}: {_says(manner, rarest.name)}."
 
 
-def _like_this(look):
-    low, high = ("low", "high") if look.name in SIGNED else ("small", "large")
-    size = high if look.tail > 0 else low
-    if look.name in _NAMES:
-        return f"{_NAMES[look.name]} so {size}"
-    return f"A power spectral density so {size} at {look.name[len(PSD) :]}"
+def _like_this(test):
+    low, high = ("low", "high") if test.name in SIGNED else ("small", "large")
+    size = high if test.tail > 0 else low
+    if test.name in _NAMES:
+        return f"{_NAMES[test.name]} so {size}"
+    return f"A power spectral density so {size} at {test.name[len(PSD) :]}"
 
 
 def _says(manner, name):
@@ -260,11 +260,11 @@ def _says(manner, name):
     return f"this model drifts {manner}"
 
 
-def _manner_of_statistic(look) -> str:
+def _manner_of_statistic(test) -> str:
     """Return in which way a model is wrong whose statistic is another one than what was seen."""
-    if look.name in SIGNED:
-        return _manner(look.observed, look.median, look.low, look.high)
-    return TOO_LITTLE if look.tail > 0 else TOO_MUCH
+    if test.name in SIGNED:
+        return _manner(test.observed, test.median, test.low, test.high)
+    return TOO_LITTLE if test.tail > 0 else TOO_MUCH
 
 
 def _manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
@@ -275,12 +275,12 @@ def _manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
     """
     for of_noise in (False, True):
         telling = [
-            look
-            for look in statistics
-            if look.name.startswith(PSD) == of_noise and look.p_value <= 1.0 - envelope.level
+            test
+            for test in statistics
+            if test.name.startswith(PSD) == of_noise and test.p_value <= 1.0 - envelope.level
         ]
         if telling:
-            rarest = min(telling, key=lambda look: look.p_value)
+            rarest = min(telling, key=lambda test: test.p_value)
             return _manner_of_statistic(rarest), rarest.name
     outside = np.flatnonzero((observed > envelope.high) | (observed < envelope.low))
     manners = [_manner(observed[k], median[k], envelope.low[k], envelope.high[k]) for k in outside]
@@ -354,9 +354,9 @@ class GlobalEnvelope:
     high: np.ndarray
 
 
-def fewest_runs(level, looks=1) -> int:
-    """How many runs it takes that one of so many looks can have a p-value of ``1 - level``."""
-    return int(np.ceil(looks / (1.0 - level) - 1e-9)) - 1
+def fewest_runs(level, tests=1) -> int:
+    """How many runs it takes that one of so many tests can have a p-value of ``1 - level``."""
+    return int(np.ceil(tests / (1.0 - level) - 1e-9)) - 1
 
 
 def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
@@ -414,8 +414,8 @@ class Judgement:
 
     ``time``, ``observed`` (samples,). ``median`` (samples,): of the ensemble at each time.
     ``bands``: each for one time, not for the whole curve. ``envelope``: for the whole curve at
-    once, with its p-value. ``adjusted``: the envelope's p-value, corrected for the number of looks.
-    ``statistics``: one look each. ``rejected``: whether any look's corrected p-value is at most ``1
+    once, with its p-value. ``adjusted``: the envelope's p-value, corrected for the number of tests.
+    ``statistics``: one test each. ``rejected``: whether any test's corrected p-value is at most ``1
     - level``. ``verdict``: ``not rejected``, ``too little``, ``too much`` or ``other direction``:
     how the model drifts.
     """
@@ -461,9 +461,9 @@ def judge(
     seen = curve_statistics(times, error[np.newaxis], final_window)
     simulated = curve_statistics(times, simulations, final_window)
     statistics = [judge_statistic(name, seen[name][0], simulated[name]) for name in seen]
-    adjusted = holm([envelope.p_value] + [look.p_value for look in statistics])
+    adjusted = holm([envelope.p_value] + [test.p_value for test in statistics])
     statistics = [
-        replace(look, adjusted=float(value)) for look, value in zip(statistics, adjusted[1:])
+        replace(test, adjusted=float(value)) for test, value in zip(statistics, adjusted[1:])
     ]
     rejected = bool(np.min(adjusted) <= 1.0 - level + 1e-12)
     of_curve = float(adjusted[0])
@@ -471,7 +471,7 @@ def judge(
     needed = fewest_runs(level, len(adjusted))
     if not rejected and len(simulations) < needed:
         sentence += (
-            f" With {len(simulations)} drives no look can be small enough, as {len(adjusted)} were "
+            f" With {len(simulations)} drives no test can be small enough, as {len(adjusted)} were "
             f"taken; simulate at least {needed}."
         )
     shown = times, error, median, bands, envelope, of_curve, statistics
@@ -486,15 +486,15 @@ _WORDS = {
 }
 
 
-class ShownLook(NamedTuple):
-    """One look at a yaw error.
+class ShownTest(NamedTuple):
+    """One test of a yaw error.
 
     ``observed``, ``median``, ``low``, ``high``: of the recorded error, and of the ensemble its
     median and central 95 %, in ``unit``; not a number for the whole curve, which has no such.
     ``percentile``: share of simulated drives whose value is lower, equal ones by half [%]; not a
     number for the whole curve. ``p_value``, ``adjusted``: two-sided, and corrected for the number
-    of looks. ``rejects``: whether the corrected one is small enough. ``manner``: what is wrong with
-    the model where the look rejects it: ``too little``, ``too much`` or ``other direction``; else
+    of tests. ``rejects``: whether the corrected one is small enough. ``manner``: what is wrong with
+    the model where the test rejects it: ``too little``, ``too much`` or ``other direction``; else
     empty.
     """
 
@@ -511,22 +511,22 @@ class ShownLook(NamedTuple):
     manner: str
 
 
-def shown_looks(judgement: Judgement) -> list[ShownLook]:
-    """Return the looks of a judgement of a yaw error [rad]: the whole curve, each statistic."""
-    envelope, looks = judgement.envelope, judgement.statistics
-    manner = _manner_of_curve(judgement.observed, judgement.median, envelope, looks)[0]
+def shown_tests(judgement: Judgement) -> list[ShownTest]:
+    """Return the tests of a judgement of a yaw error [rad]: the whole curve, each statistic."""
+    envelope, tests = judgement.envelope, judgement.statistics
+    manner = _manner_of_curve(judgement.observed, judgement.median, envelope, tests)[0]
 
-    def verdict(look, adjusted, manner):
+    def verdict(test, adjusted, manner):
         rejects = adjusted <= 1.0 - judgement.level + 1e-12
-        return look.p_value, adjusted, rejects, manner if rejects else ""
+        return test.p_value, adjusted, rejects, manner if rejects else ""
 
     none = (math.nan,) * 5
-    found = [ShownLook("whole curve", "", *none, *verdict(envelope, judgement.adjusted, manner))]
-    for look in looks:
+    found = [ShownTest("whole curve", "", *none, *verdict(envelope, judgement.adjusted, manner))]
+    for test in tests:
         # A density is that of squares.
-        factor = math.degrees(1.0) ** (2 if look.name.startswith(PSD) else 1)
-        name, unit = _WORDS.get(look.name, (look.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
-        seen = factor * look.observed, factor * look.median, factor * look.low, factor * look.high
-        judged = verdict(look, look.adjusted, _manner_of_statistic(look))
-        found.append(ShownLook(name, unit, *seen, look.percentile, *judged))
+        factor = math.degrees(1.0) ** (2 if test.name.startswith(PSD) else 1)
+        name, unit = _WORDS.get(test.name, (test.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
+        seen = factor * test.observed, factor * test.median, factor * test.low, factor * test.high
+        judged = verdict(test, test.adjusted, _manner_of_statistic(test))
+        found.append(ShownTest(name, unit, *seen, test.percentile, *judged))
     return found

@@ -356,7 +356,7 @@ class FixReport:
 
 
 HEADING_SPEED = 2.0
-"""Above this speed the expected deviation of the heading is told [m/s]."""
+"""Above this speed the expected deviation of the heading is reported [m/s]."""
 
 TRAJECTORY_RATE = 20.0
 """Samples per second [Hz] of the trajectory that is made of fixes."""

@@ -128,7 +128,7 @@ class SmoothMotion:
 
     ``residuals`` are measured less smooth positions [m]: white and slow error together.
     ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the constant
-    ``ln(2 pi)`` for each; nothing is known beforehand of the first position and velocity.
+    ``ln(2 pi)`` for each; there is no prior of the first position and velocity.
     """
 
     positions: np.ndarray
@@ -519,10 +519,10 @@ def velocity_scale(fixes):
     way = np.zeros_like(positions)
     way[1:] = np.cumsum(np.diff(times)[:, None] * (velocities[1:] + velocities[:-1]) / 2.0, axis=0)
     later = np.minimum(np.searchsorted(times, times + _SCALE_TIME), len(times) - 1)
-    told, gone = way[later] - way, positions[later] - positions
-    if _rms(told) < max(1.0, _rms(fixes.deviations)):
+    reported, gone = way[later] - way, positions[later] - positions
+    if _rms(reported) < max(1.0, _rms(fixes.deviations)):
         return None
-    return float(np.sum(told * gone) / np.sum(told**2))
+    return float(np.sum(reported * gone) / np.sum(reported**2))
 
 
 def _rms(values):

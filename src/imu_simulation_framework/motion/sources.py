@@ -16,7 +16,7 @@ from imu_simulation_framework.motion.motion import Motion
 
 RATE = 100.0
 """Samples per second where none is asked for [Hz]."""
-MOST_SAMPLES = 100_000_000
+MAX_SAMPLES = 100_000_000
 """Of a motion that is described by a few numbers, which may be mistaken."""
 
 
@@ -160,9 +160,9 @@ def even_times(duration: float, rate: float) -> np.ndarray:
         if not (math.isfinite(value) and value > 0.0):
             raise MotionError(f"the {name} of a motion is {value}, but it must be positive")
     samples = duration * rate + 1.0
-    if samples > MOST_SAMPLES:
+    if samples > MAX_SAMPLES:
         raise MotionError(
             f"a motion of {duration:g} s at {rate:g} Hz has {samples:.3g} samples, but at most "
-            f"{MOST_SAMPLES} are possible"
+            f"{MAX_SAMPLES} are possible"
         )
     return np.arange(int(samples + 1e-6)) / rate

@@ -1,7 +1,7 @@
 r"""What an IMU that integrates says of a motion on the Earth, and the way back.
 
-An increment is what was felt over one period, from :math:`t_0` to :math:`t_1`, :math:`\tau` later.
-The axes of the Earth at :math:`t_0` are held still against inertial space; there those at
+An increment is what is measured over one period, from :math:`t_0` to :math:`t_1`, :math:`\tau`
+later. The axes of the Earth at :math:`t_0` are held still against inertial space; there those at
 :math:`t_1` are turned by :math:`Z = R_z(\omega_{ie} \tau)`. With R the rotation from the body to
 ECEF, :math:`\gamma` the gravitation and :math:`u = v + \omega_{ie} \times r` the velocity against
 inertial space,

@@ -105,9 +105,9 @@ def _of_ground_truth(folder, table) -> ImuTable:
         table[list(GYRO)].to_numpy(),
     ).mounted(robot.imu_position, Rotation.from_euler("xyz", robot.imu_orientation))
     rate, force = motion.means()
-    felt = motion.table()[list(EULER)].assign(**dict(zip((*GYRO, *ACCEL), (*rate.T, *force.T))))
-    # Of the first sample nobody knows the mean.
-    return ImuTable(felt.iloc[1:], [])
+    means = motion.table()[list(EULER)].assign(**dict(zip((*GYRO, *ACCEL), (*rate.T, *force.T))))
+    # The mean of the first sample is unknown.
+    return ImuTable(means.iloc[1:], [])
 
 
 def _of_bag(path, topic, truth) -> ImuTable:
@@ -161,11 +161,11 @@ class Wanted(NamedTuple):
     pose: str = ""
 
 
-class ToldByBag:
+class ReportedByBag:
     """Surroundings of which the messages of a bag tell.
 
-    Raises ConfigurationError: there is no such environment, or it needs poses that nobody tells.
-    Raises RecordingError: a topic is not there, or there are several for the field.
+    Raises ConfigurationError: there is no such environment, or it needs poses that are not
+    reported. Raises RecordingError: a topic is not there, or there are several for the field.
 
     ``errors``: whose vibration needs the speed. ``field``: the topic that the field is taken from;
     empty for none; ``environment``: the environment that it is taken from; empty for none;

@@ -28,7 +28,7 @@ from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import imu_model
 
 MEASURED = FIRST_MESSAGES
-"""Messages of which the period is measured where nobody says it."""
+"""Messages of which the period is measured where it is not given."""
 
 _LONGEST_STRIDE = 10000  # Messages for each sample of a sensor that are looked for
 
@@ -65,8 +65,8 @@ class RealisticImu:
         The sensor's samples per second [Hz] instead of its specification's.
     field, speed : bool
         Whether the truths have a magnetic field, and the speed.
-    field_told : bool
-        Whether somebody told the field in the IMU's axes, so that no orientation is needed for it.
+    field_reported : bool
+        Whether the field is reported in the IMU's axes, so that no orientation is needed for it.
     report : StreamReport, optional
         Goes on; by default it begins with zeros.
     """
@@ -80,7 +80,7 @@ class RealisticImu:
         rate: float | None = None,
         field: bool = False,
         speed: bool = False,
-        field_told: bool = False,
+        field_reported: bool = False,
         report: StreamReport | None = None,
     ):
         if rate is not None:
@@ -92,7 +92,7 @@ class RealisticImu:
             output = dataclasses.replace(errors.output, rate=rate)
             errors = dataclasses.replace(errors, output=output)
         require_feelable(errors, field, speed)
-        self._turns_field = field and not field_told
+        self._turns_field = field and not field_reported
         self._errors, self._seed, self._run = errors, seed, run
         self._fuses = (
             isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
@@ -157,7 +157,7 @@ class RealisticImu:
     def without_orientation(self) -> None:
         """Say that the truths have none; a fused one then begins with a yaw of zero.
 
-        Raises RecordingError: their magnetic field was not told: nobody knows it in the IMU's axes.
+        Raises RecordingError: their magnetic field was not reported.
         """
         if self._turns_field:
             raise RecordingError(
@@ -239,7 +239,7 @@ class _Steps:
         new = self.model.has_new_sample
         if new or self._sampled:
             time = np.array([(stamp - self._first) / NANOSECONDS])
-            given = self.model.given_away(time, np.array([new]))
+            given = self.model.emitted(time, np.array([new]))
             for _ in range(1 if given is None else len(given)):
                 yield TimedReading(stamp, reading)
 
@@ -281,10 +281,10 @@ class _Steps:
 
 
 def require_feelable(errors, field: bool, speed: bool) -> None:
-    """Refuse what a specification makes of a field or a speed that nobody tells.
+    """Refuse what a specification makes of a field or a speed that is not reported.
 
-    Raises ConfigurationError: the errors depend on one that is not told, or there is a field and no
-    magnetometer. ``field``, ``speed``: whether they are told.
+    Raises ConfigurationError: the errors depend on one that is not reported, or there is a field
+    and no magnetometer. ``field``, ``speed``: whether they are reported.
     """
     if not isinstance(errors, ImuSpecification):
         if field and not isinstance(errors, IdealParameters):

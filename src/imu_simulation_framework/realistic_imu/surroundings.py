@@ -21,7 +21,7 @@ from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,
     LONGEST_GAP,
     StreamReport,
-    turned_back,
+    inverse_rotation,
 )
 from imu_simulation_framework.recordings.cleaning import ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
@@ -44,7 +44,7 @@ class Surroundings:
     Parameters
     ----------
     environment : MagneticEnvironment, optional
-        Without one there is no field, unless it is told.
+        Without one there is no field, unless it is reported.
     speed : bool
         Whether the truths shall have the speed.
     poses : bool
@@ -82,7 +82,7 @@ class Surroundings:
         """Whether the truths get a speed."""
         self.needs_poses = speed or not uniform
         """Whether the truths wait for poses."""
-        self.is_told_field = fields
+        self.is_reported_field = fields
         """Whether the truths wait for the field."""
         self.needs_torques = torques and environment is not None and bool(environment.motors)
         """Whether the truths wait for what the motors pull with."""
@@ -100,7 +100,7 @@ class Surroundings:
     @property
     def has_field(self) -> bool:
         """Whether the truths get a magnetic field."""
-        return self._environment is not None or self.is_told_field
+        return self._environment is not None or self.is_reported_field
 
     def mount(self, lever_arm) -> None:
         """Say where the IMU is on what the poses are of [m]; the poses before are forgotten."""
@@ -109,7 +109,7 @@ class Surroundings:
     def add(self, stamp: int, truth: ImuTruth | None) -> list[tuple[int, ImuTruth | None]]:
         """Take an ideal IMU's truth at a stamp [ns]; return those that are complete by now.
 
-        Raises RecordingError: nobody has told what is needed for a long time.
+        Raises RecordingError: what is needed was not reported for a long time.
         """
         if not self._waits:
             return [(stamp, self._with_earth(truth))]
@@ -184,7 +184,7 @@ class Surroundings:
     def _with_earth(self, truth) -> ImuTruth | None:
         if truth is None or self._environment is None:
             return truth
-        field = turned_back(truth.orientation.tolist(), self._environment.undisturbed.tolist())
+        field = inverse_rotation(truth.orientation.tolist(), self._environment.undisturbed.tolist())
         return truth._replace(magnetic_field=np.array(field))
 
 
@@ -202,8 +202,8 @@ class WheelEfforts:
     def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:
         self._sides = (tuple(left), tuple(right))
         self.only_zeros = False
-        """Whether efforts were told, and all of them were zero: joints that a simulator moves by
-        their velocity have none."""
+        """Whether efforts were reported, and all of them were zero: joints that a simulator moves
+        by their velocity have none."""
         self._has_pulled = False
 
     @property

@@ -67,7 +67,7 @@ class StreamReport:
 
     def sentences(self) -> list[str]:
         """Return what is worth saying, one sentence each."""
-        told = []
+        reported = []
         for count, why in (
             (self.repeated, "have the stamp of the one before"),
             (self.disordered, "have a stamp before that of the one before"),
@@ -78,21 +78,21 @@ class StreamReport:
             (self.fields, "tell no magnetic field with their numbers"),
         ):
             if count:
-                told.append(f"messages left out that {why}: {count}")
+                reported.append(f"messages left out that {why}: {count}")
         if self.oriented_late:
             why = "messages whose orientation is not used, as the first had none"
-            told.append(f"{why}: {self.oriented_late}")
+            reported.append(f"{why}: {self.oriented_late}")
         if self.gaps:
-            told.append(
+            reported.append(
                 f"messages missing: {self.bridged}, at {self.gaps} places, up to "
                 f"{self.largest_gap:.3g} s; the IMU's errors went on through them"
             )
         if self.restarts:
-            told.append(
+            reported.append(
                 f"stamps jumped back, or ahead by more than {LONGEST_GAP:g} s: {self.restarts}; "
                 "the IMU began anew there, with other random numbers"
             )
-        return told
+        return reported
 
 
 def usual_period(stamps, sensor_rate: float | None = None) -> float:
@@ -162,14 +162,14 @@ class ImuInput:
     turned_wrongly : bool
         Whether angular velocity and acceleration were turned from the world's axes by the
         orientation, where its inverse leads into the IMU's. Gazebo's libgazebo_ros_imu.so does so
-        (gazebo_ros_imu.cpp: ``rot.RotateVector``); here they are turned back.
+        (gazebo_ros_imu.cpp: ``rot.RotateVector``); here that is undone by the inverse rotation.
     report : StreamReport, optional
         In which messages are counted that cannot be used.
 
     Attributes
     ----------
     has_orientation : bool or None
-        None while no message has told; a single one without orientation does not tell.
+        None while no message has reported one; a single one without orientation does not tell.
     """
 
     def __init__(
@@ -266,10 +266,10 @@ class ImuInput:
                 )
             if self._turned_wrongly:
                 rate, force = (
-                    turned_back(orientation, turned_back(orientation, vector))
+                    inverse_rotation(orientation, inverse_rotation(orientation, vector))
                     for vector in (rate, force)
                 )
-            gravity = turned_back(orientation, (0.0, 0.0, self._missing))
+            gravity = inverse_rotation(orientation, (0.0, 0.0, self._missing))
             force = [one + other for one, other in zip(force, gravity)]
         signals = (np.array(orientation), np.array(rate), np.array(force))
         return self._mounted(stamp, *signals) if self._is_mounted else ImuTruth(*signals)
@@ -291,7 +291,7 @@ def _is_oriented(values) -> bool:
     return values[_COVARIANCES[0].start] != -1.0 and math.hypot(x, y, z, w) > ZERO_NORM
 
 
-def turned_back(orientation, vector) -> list[float]:
+def inverse_rotation(orientation, vector) -> list[float]:
     """Return a vector of the world's axes in those of a sensor with this orientation.
 
     ``orientation`` (sequence of 4 float): quaternion x, y, z, w of any length above zero.

@@ -117,7 +117,7 @@ def _is_given(samples, columns) -> bool:
 def _is_never_set(samples) -> bool:
     """Whether all quaternions are a driver's default, while the gyroscope measures something.
 
-    An orientation that is no turn at all to the last bit is nobody's measurement.
+    An orientation that is no turn at all to the last bit is no measurement.
     """
     if not samples.has(QUATERNION + GYRO):
         return False

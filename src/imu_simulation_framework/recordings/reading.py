@@ -214,7 +214,7 @@ def read_other_sensor(
     names = [quantity for quantity in types[0].quantities if quantity in samples]
     cleaner = cleaning.Cleaner(samples)
     cleaner.drop_nan(names)
-    # A temperature may be told now and then only.
+    # A temperature may be reported now and then only.
     order, report = cleaner.finish(StampLimits(longest_gap=float("inf")), 1)
     table = pd.DataFrame(
         samples.matrix(names)[order],

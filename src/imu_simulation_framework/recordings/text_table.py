@@ -253,7 +253,7 @@ def text_lines(blocks):
                 # What ends the last line may go on in the next piece.
                 end = len(rest) - len(rest.splitlines(keepends=True)[-1])
             if not end and len(rest) > _LONGEST_LINE + 1:
-                # Too long a line, which nobody wants to the end.
+                # Too long a line, of which the beginning is enough.
                 end = len(rest)
             yield from rest[:end].splitlines()
             rest = rest[end:]

@@ -170,10 +170,10 @@ class _Chart:
             fillcolor=_faded(colour, opacity), line={"width": 0}, layer="below",
         )  # fmt: skip
 
-    def stack(self, x, parts, looks):
+    def stack(self, x, parts, styles):
         kept = _some(len(x), POINTS // 4)
         for name, values in parts.items():
-            colour, hatch = looks[name]
+            colour, hatch = styles[name]
             pattern = {
                 "shape": hatch[:1], "bgcolor": colour, "fgcolor": "white", "size": 10,
                 "solidity": 0.15,

@@ -23,7 +23,7 @@ _FOOTER_HEIGHT = 0.2
 """Inches that :func:`sign` keeps free."""
 _FOOTER_SIZE = 7.0
 _LEGEND_LINEWIDTH = 1.5
-"""At least, so that a thin line's colour can be told in the legend."""
+"""At least, so that a thin line's colour is visible in the legend."""
 _COLOURED_POINTS = 800
 """Along the longer side of the path's box; each is an object of its own in a PDF or SVG."""
 _PIXELS = 100.0
@@ -185,13 +185,13 @@ def _span(axis, begin, end, colour, opacity, name):
     axis.axvspan(begin, end, color=colour, alpha=opacity, linewidth=0.0, label=name, zorder=0)
 
 
-def _stack(axis, x, parts, looks):
+def _stack(axis, x, parts, styles):
     areas = axis.stackplot(
-        x, list(parts.values()), labels=list(parts), colors=[looks[name][0] for name in parts],
+        x, list(parts.values()), labels=list(parts), colors=[styles[name][0] for name in parts],
         edgecolor="white", linewidth=0.3,
     )  # fmt: skip
     for area, name in zip(areas, parts):
-        area.set_hatch(looks[name][1])
+        area.set_hatch(styles[name][1])
 
 
 def _bars(axis, edges, y, colour, name):

@@ -146,7 +146,7 @@ class Figure:
         """Shade all that is between two values of the horizontal axis."""
         return self._add("span", begin=begin, end=end, colour=colour, opacity=opacity, name=name)
 
-    def stack(self, x, parts, looks) -> Figure:
+    def stack(self, x, parts, styles) -> Figure:
         """Fill shares of a whole one upon the other.
 
         Parameters
@@ -156,7 +156,7 @@ class Figure:
         looks : Mapping of str to (colour, hatch)
             A hatch is one of matplotlib's, or empty; it tells areas apart in print.
         """
-        return self._add("stack", x=x, parts=parts, looks=looks)
+        return self._add("stack", x=x, parts=parts, styles=styles)
 
     def bars(self, edges, y, colour, name="") -> Figure:
         """Draw a histogram: ``edges`` (n + 1,) and heights ``y`` (n,)."""

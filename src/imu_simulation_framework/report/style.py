@@ -49,10 +49,10 @@ def shades(count) -> list:
     return _styles(_SHADES, count, 1.3)
 
 
-def _styles(looks, count, width):
+def _styles(styles, count, width):
     return [
         {"color": colour, "linestyle": dashes, "linewidth": width}
-        for colour, dashes in (looks[place % len(looks)] for place in range(count))
+        for colour, dashes in (styles[place % len(styles)] for place in range(count))
     ]
 
 

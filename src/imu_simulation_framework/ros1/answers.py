@@ -20,10 +20,10 @@ from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
 MASTER_TIMEOUT = 10.0  # wall-clock seconds that the master has for one answer
 
 LONGEST_CALL = 3600.0
-"""Wall-clock seconds after which nobody is waited for, though its process lives."""
+"""Wall-clock seconds after which a node is not waited for, though its process lives."""
 
 LOOK_PERIOD = 1.0
-"""Wall-clock seconds between two looks whether somebody who works for us still lives."""
+"""Wall-clock seconds between two checks whether somebody who works for us still lives."""
 
 _CALLER = "/imu_simulation_framework"
 

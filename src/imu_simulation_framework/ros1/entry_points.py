@@ -53,11 +53,11 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
 def _help(module, launch) -> str:
     source = Path(__file__).with_name("nodes").joinpath(f"{module}.py")
     purpose = ast.get_docstring(ast.parse(source.read_text("utf-8")))
-    told = f"usage: {_name(module)}.py\n\n{purpose}\n\n"
+    usage = f"usage: {_name(module)}.py\n\n{purpose}\n\n"
     if launch != "experiment.launch":
-        return f"{told}A node of {launch}, whose arguments are its private parameters."
+        return f"{usage}A node of {launch}, whose arguments are its private parameters."
     return (
-        f"{told}A node of {launch}, which starts it; run_experiment.py --help tells what that "
+        f"{usage}A node of {launch}, which starts it; run_experiment.py --help tells what that "
         "takes.\nEvery key of config.ini is also a private parameter of it, ~<section>/<key>."
     )
 

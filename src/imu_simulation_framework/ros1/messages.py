@@ -49,7 +49,7 @@ from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.sensors.gnss.specification import (
     STATUS,
     GnssSpecification,
-    Told,
+    Reported,
     heading_quaternion,
 )
 from imu_simulation_framework.sensors.imu_models.bno055_modes import (
@@ -186,8 +186,8 @@ def heading_message(stamp: rospy.Time, fix) -> QuaternionStamped:
     return message
 
 
-def position_row(message: NavSatFix) -> Told:
-    """Return what a position's message says; see :class:`.ToldFixes`."""
+def position_row(message: NavSatFix) -> Reported:
+    """Return what a position's message says; see :class:`.ReportedFixes`."""
     variances = 3 * [math.nan]
     if message.position_covariance_type != NavSatFix.COVARIANCE_TYPE_UNKNOWN:
         variances = message.position_covariance[::4]
@@ -195,19 +195,19 @@ def position_row(message: NavSatFix) -> Told:
     return _row(message, (*place, message.status.status, *variances))
 
 
-def velocity_row(message: TwistWithCovarianceStamped) -> Told:
-    """Return what a velocity's message says; see :class:`.ToldFixes`."""
+def velocity_row(message: TwistWithCovarianceStamped) -> Reported:
+    """Return what a velocity's message says; see :class:`.ReportedFixes`."""
     linear, covariance = message.twist.twist.linear, message.twist.covariance
     return _row(message, (linear.x, linear.y, linear.z, covariance[0], covariance[14]))
 
 
-def heading_row(message: QuaternionStamped) -> Told:
-    """Return what a heading's message says; see :class:`.ToldFixes`."""
+def heading_row(message: QuaternionStamped) -> Reported:
+    """Return what a heading's message says; see :class:`.ReportedFixes`."""
     return _row(message, (message.quaternion.z, message.quaternion.w))
 
 
-def _row(message, values) -> Told:
-    return Told(np.array([message.header.stamp.to_nsec()]), np.array([values], dtype=float))
+def _row(message, values) -> Reported:
+    return Reported(np.array([message.header.stamp.to_nsec()]), np.array([values], dtype=float))
 
 
 class ImuMessages:

@@ -110,7 +110,7 @@ PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
 RESULT = f"{EXPERIMENT_PARAMETERS}/result"
 """Parameter with folder and prefix of the results, for whoever started the experiment."""
 
-POLL_PERIOD = 0.02  # wall-clock seconds between two looks at a condition that no message announces
+POLL_PERIOD = 0.02  # wall-clock seconds between two checks of a condition that no message announces
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
@@ -128,7 +128,7 @@ def advertise(topic, message_type, latch=False) -> rospy.Publisher:
 def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscriber:
     """Return a subscriber with an unbounded queue, which drops nothing; unless it is said how many.
 
-    A message that still arrives while the node ends has nobody left to go to: that its
+    A message that still arrives while the node ends has no receiver left: that its
     callback cannot publish any more is no error.
     """
 
@@ -334,7 +334,7 @@ def experiment_parameter(name: str, default):
 def tell_failure(sentence) -> None:
     """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
     rospy.logfatal(sentence)
-    # The master may be gone; then nobody is left to read it.
+    # The master may be gone; then there is no reader left.
     with contextlib.suppress(NoAnswerError):
         if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
             ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
@@ -440,7 +440,7 @@ def _ensure_alone(name: str) -> None:
 
 
 def _leave(code: int) -> None:
-    """End this process; nobody is waited for who may be silent.
+    """End this process; no other node is waited for.
 
     Without the interpreter's own end, in which a signal would change the exit code.
     """

@@ -50,7 +50,7 @@ class Participant(Node, ABC):
     def processed(self, stamp: int) -> None:
         """Learn that this node has done with all until a stamp [ns], sample by sample.
 
-        A simulator that waits for nobody by itself is told so with the last sample of each control
+        A simulator that does not wait by itself is told so with the last sample of each control
         period.
         """
         periods = (stamp + self._sampling - 1) // self._period
@@ -59,7 +59,7 @@ class Participant(Node, ABC):
             self._report(rospy.Time(nsecs=stamp))
 
     def needs_nothing(self) -> None:
-        """Say that nobody has to wait for this node, until it has processed a sample again."""
+        """Say that no node has to wait for this one, until it has processed a sample again."""
         self._periods = -1
         if self._progress is not None:
             self._report(ALL_TIME)

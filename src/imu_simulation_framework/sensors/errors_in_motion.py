@@ -36,11 +36,11 @@ def understated_in_motion(specification: ImuSpecification) -> str | None:
     missing = [name for name, values in stated.items() if not np.any(values)]
     if missing in ([], ["g-sensitivity"]):
         return None
-    at_rest = "what a sensor shows at rest: " if len(missing) == len(stated) else ""
+    static = "what a sensor shows at rest: " if len(missing) == len(stated) else ""
     *others, last = missing
     listed = f"{', '.join(others)} or {last}" if others else last
     return (
-        f"{specification.name} holds {at_rest}no {listed}, so that on a moving robot the heading "
+        f"{specification.name} holds {static}no {listed}, so that on a moving robot the heading "
         "will drift more than this says"
     )
 

@@ -42,7 +42,7 @@ def named_imu(text: str) -> NamedImu:
         reading = read_imu_parameters(path, format_name)
         specification = reading.specification
         if specification.name == ImuSpecification().name:
-            # Most formats have no name; several such files shall be told apart.
+            # Most formats have no name; several such files shall be distinguished.
             specification = replace(specification, name=Path(path).stem)
         return _of_specification(specification, (path,), reading.remarks)
     specification = read_imu_specification(text)

@@ -8,8 +8,8 @@ from imu_simulation_framework.characterisation.calibration.estimates import (
     INERTIAL,
     MAGNETIC,
     Axis,
-    Beforehand,
     Means,
+    Prior,
     SlowNoise,
     _mixed,
     found_noise,
@@ -37,7 +37,7 @@ def solved(*values):
 
 def test_weights_are_restricted_likelihood_times_what_was_thought_before():
     values = drawn(SlowNoise(1.0, 0.5), np.random.default_rng(3))
-    thought = Beforehand(1.0, tail=1, walks=False)
+    thought = Prior(1.0, tail=1, walks=False)
     (likely,) = found_noise(UNITS, [values], [CONTRAST], thought)
     assert sum(one.weight for one in likely) == pytest.approx(1.0)
     # In other words: differences from the first mean, and the density B / (N + B) of log B.
@@ -57,8 +57,8 @@ def test_weights_are_restricted_likelihood_times_what_was_thought_before():
 
 def test_what_is_thought_beforehand_of_large_ratios_falls_as_its_tail_says():
     ratios = np.array([1e6, 1e7, 1e8])
-    for beforehand, slope in ((MAGNETIC, 0.0), (INERTIAL, -1.0)):
-        found = beforehand.log_density(ratios)
+    for prior, slope in ((MAGNETIC, 0.0), (INERTIAL, -1.0)):
+        found = prior.log_density(ratios)
         np.testing.assert_allclose(np.diff(found) / np.log(10.0), slope, atol=1e-5)
         assert np.exp(found).sum() == pytest.approx(1.0)
 
@@ -78,7 +78,7 @@ def test_odds_of_white_noise_alone_are_those_thought_beforehand_times_what_value
     values = drawn(SlowNoise(1.0, 0.5), np.random.default_rng(3))
     said = []
     for none in (0.3, 0.8):
-        thought = Beforehand(1.0, tail=1, none=none, walks=False)
+        thought = Prior(1.0, tail=1, none=none, walks=False)
         (likely,) = found_noise(UNITS, [values], [CONTRAST], thought)
         (white,) = (one.weight for one in likely if one.noise.bias_instability == 0.0)
         other = max(one.weight for one in likely if one.noise.bias_instability > 0.0)
@@ -116,7 +116,7 @@ def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them
 
 
 @pytest.mark.parametrize(
-    "noise, beforehand",
+    "noise, prior",
     [
         (SlowNoise(1.0, 0.1, 0.0), INERTIAL),
         (SlowNoise(1.0, 0.6, 0.0), INERTIAL),
@@ -125,13 +125,13 @@ def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them
         (SlowNoise(1.0, 1.0, 0.0), MAGNETIC),
     ],
 )
-def test_intervals_of_noise_that_is_found_hold(noise, beforehand):
+def test_intervals_of_noise_that_is_found_hold(noise, prior):
     generator = np.random.default_rng(5)
-    runs, axes = 100, 3 if beforehand is INERTIAL else 1
+    runs, axes = 100, 3 if prior is INERTIAL else 1
     held = 0
     for _ in range(runs):
         every = [Axis(drawn(noise, generator), ONES) for _ in range(axes)]
-        found = solve(Means(BEGIN, END, np.zeros(60, int), every), beforehand=beforehand)
+        found = solve(Means(BEGIN, END, np.zeros(60, int), every), prior=prior)
         held += sum(one.estimates[0].low <= 0.0 <= one.estimates[0].high for one in found)
     count = runs * axes
     assert held / count > 0.9 - 3.0 * np.sqrt(0.9 * 0.1 / count)

@@ -13,7 +13,7 @@ from imu_simulation_framework.heading.judgement import (
     holm,
     judge,
     judge_statistic,
-    shown_looks,
+    shown_tests,
     started_at_zero,
 )
 from imu_simulation_framework.heading.statistics import error_statistics
@@ -149,7 +149,7 @@ def test_errors_start_at_zero_as_recorded_ones_do():
 def test_looks_are_shown_in_degrees():
     generator = np.random.default_rng(8)
     judged = judge(TIME, drives(generator, 1)[0], drives(generator, RUNS))
-    curve, *shown = shown_looks(judged)
+    curve, *shown = shown_tests(judged)
     assert len(shown) == len(judged.statistics)
     assert (curve.p_value, curve.adjusted) == (judged.envelope.p_value, judged.adjusted)
     for row, look in zip(shown, judged.statistics):

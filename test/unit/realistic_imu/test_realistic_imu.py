@@ -15,7 +15,7 @@ from imu_simulation_framework.realistic_imu.truth import (
     OdometryTruth,
     StreamReport,
     check_frames,
-    turned_back,
+    inverse_rotation,
     usual_period,
 )
 from imu_simulation_framework.recordings.messages import IMU
@@ -188,7 +188,7 @@ def test_without_an_orientation_there_is_no_field():
     session = RealisticImu(MAGNETIC, field=True)
     with pytest.raises(RecordingError, match="nobody knows the magnetic field"):
         session.without_orientation()
-    RealisticImu(MAGNETIC, field=True, field_told=True).without_orientation()
+    RealisticImu(MAGNETIC, field=True, field_reported=True).without_orientation()
 
 
 def numbers_of(truth, orientation_covariance=0.0):
@@ -367,6 +367,6 @@ def test_an_imu_that_is_mounted_turned_is_no_other_frame(motion):
 
 def test_a_vector_is_turned_back_as_a_library_does_it(motion):
     vectors = np.random.default_rng(1).normal(size=(len(motion), 3))
-    found = [turned_back(*pair) for pair in zip(2.0 * motion.orientation, vectors)]
+    found = [inverse_rotation(*pair) for pair in zip(2.0 * motion.orientation, vectors)]
     expected = Rotation.from_quat(motion.orientation).inv().apply(vectors)
     np.testing.assert_allclose(found, expected, atol=1e-14)

@@ -134,7 +134,9 @@ def test_poses_that_nobody_tells_are_said(motion):
 
 def test_a_field_that_is_told_is_that_between_its_messages(motion):
     surroundings = Surroundings(None, poses=False, fields=True)
-    assert surroundings.has_field and surroundings.is_told_field and not surroundings.needs_poses
+    assert (
+        surroundings.has_field and surroundings.is_reported_field and not surroundings.needs_poses
+    )
     first, second = truths(motion)[:2]
     assert surroundings.add(0, first) == []
     ((stamp, truth),) = surroundings.add_field(0, (1e-5, 2e-5, -4e-5))

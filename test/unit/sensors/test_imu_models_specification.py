@@ -160,7 +160,7 @@ def test_the_seed_decides_how_late_the_sensor_starts():
 def _sampled(time, period, **output):
     """Which of the simulation's samples a sensor gives away at these times; None: all once."""
     model = _with_output(period, **output)
-    return model.given_away(np.asarray(time), model.new_samples(len(time)))
+    return model.emitted(np.asarray(time), model.new_samples(len(time)))
 
 
 def test_a_faster_sensor_gives_each_sample_once_or_as_often_as_its_rate_wants():

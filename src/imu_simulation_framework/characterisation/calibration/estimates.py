@@ -21,7 +21,7 @@ Slow noise is found by the restricted likelihood (Patterson and Thompson, Biomet
 N, B and K on a grid of their ratios. Minutes tell little of slow noise: flicker
 noise whose Allan deviation meets that of white noise, at about :math:`(N/B)^2`, later than after a
 tenth of the recording hardly shows, yet it may throw the mean off by several times what white
-noise does. What is thought beforehand therefore counts:
+noise does. The prior therefore counts:
 
 * of gyroscopes and accelerometers that :math:`B/N` is half-Cauchy, as is usual for scales of which
   little is known (Gelman, Bayesian Analysis 1, 2006), with half of all above
@@ -123,7 +123,7 @@ _MIN_WEIGHT = np.exp(-7.0)
 
 
 @dataclass(frozen=True)
-class Beforehand:
+class Prior:
     """What is thought of slow noise before it is looked for.
 
     ``usual``: B/N from which on larger ones are less and less likely [1/sqrt(s)]; ``tail``: power
@@ -144,9 +144,9 @@ class Beforehand:
         return density - logsumexp(density)
 
 
-INERTIAL = Beforehand(1.0 / np.sqrt(20.0))
+INERTIAL = Prior(1.0 / np.sqrt(20.0))
 # In the minutes of a tumbling magnetometer it does not show whether slow noise is a random walk.
-MAGNETIC = Beforehand(1.0, tail=1, none=0.3, walks=False)
+MAGNETIC = Prior(1.0, tail=1, none=0.3, walks=False)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def found_noise(
     units: tuple[np.ndarray, np.ndarray, np.ndarray],
     values: Sequence[np.ndarray],
     contrasts: Sequence[np.ndarray],
-    beforehand: Beforehand = INERTIAL,
+    prior: Prior = INERTIAL,
 ) -> list[list[Likely]]:
     """Return for each axis which noise is likely.
 
@@ -169,7 +169,7 @@ def found_noise(
     ``values`` (sequence of (n,)): means of each axis; ``contrasts`` (sequence of (n, n - d)): an
     orthonormal basis of what no parameter of the axis touches.
     """
-    meeting = _MEETING if beforehand.walks else _MEETING[:1]
+    meeting = _MEETING if prior.walks else _MEETING[:1]
     found = []
     for place, (axis, contrast) in enumerate(zip(values, contrasts)):
         before = contrasts[place - 1] if place else None
@@ -180,7 +180,7 @@ def found_noise(
     log_weights = _weights(
         np.array([likelihood for likelihood, _ in found]) + _walks(meeting),
         np.array([white for _, white in found]),
-        beforehand,
+        prior,
     )
     chosen = []
     for (_, white), logs in zip(found, log_weights):
@@ -243,7 +243,7 @@ def _likelihood(modes, projected):
     return np.array(logs).T, np.array(whites).T
 
 
-def _weights(logs, white, beforehand):
+def _weights(logs, white, prior):
     """Return the logarithms of weights, shape (axes, ratios, times), from likelihood and walks.
 
     Given the common B the axes are independent: of each, the likelihood's mean over its own B, and
@@ -251,8 +251,8 @@ def _weights(logs, white, beforehand):
     """
     if len(logs) == 1:
         weights = logs.copy()
-        weights[0, 1:] += (beforehand.log_density(_FLICKER) + np.log1p(-beforehand.none))[:, None]
-        weights[0, 0] += np.log(beforehand.none) if beforehand.none else -np.inf
+        weights[0, 1:] += (prior.log_density(_FLICKER) + np.log1p(-prior.none))[:, None]
+        weights[0, 0] += np.log(prior.none) if prior.none else -np.inf
         return weights
     level = np.exp(np.mean(np.log(white[:, 0, 0])))
     flicker = np.log(_FLICKER[:, None] * white[:, 1:] / level)
@@ -261,7 +261,7 @@ def _weights(logs, white, beforehand):
     own -= logsumexp(own, axis=1, keepdims=True)
     own += logs[:, 1:, :, None]
     every = logsumexp(own, axis=(1, 2))
-    common = beforehand.log_density(_COMMON) + every.sum(axis=0)
+    common = prior.log_density(_COMMON) + every.sum(axis=0)
     weights = np.full(logs.shape, -np.inf)
     weights[:, 1:] = logsumexp(own + (common - every)[:, None, None, :], axis=-1)
     return weights
@@ -332,15 +332,16 @@ def solve(
     *,
     seen: np.ndarray | None = None,
     combinations: np.ndarray | None = None,
-    beforehand: Beforehand = INERTIAL,
+    prior: Prior = INERTIAL,
 ) -> list[Solution]:
     """Fit columns of designs to means.
 
     ``noise`` (sequence of SlowNoise): of each axis. By default it is found in the means. ``seen``
     (n, n): what slow noise's covariance is multiplied by, where the means see it from changing
     sides; ``combinations`` (q, p): combinations of the columns' factors to estimate, by default
-    each of these; ``beforehand`` (Beforehand): what is thought of noise that is to be found. Raises
-    RecordingError: the columns cannot be told apart, or there are too few means to find noise in.
+    each of these; ``prior`` (Prior): what is thought of noise that is to be found. Raises
+    RecordingError: the columns cannot be distinguished, or there are too few means to find noise
+    in.
     """
     for axis in means.axes:
         scaled = _scaled(axis.design)
@@ -356,14 +357,14 @@ def solve(
     else:
         contrasts = [_contrast(means, axis) for axis in means.axes]
         freedoms = [contrast.shape[1] for contrast in contrasts]
-        likely = _found(means, contrasts, seen, beforehand)
+        likely = _found(means, contrasts, seen, prior)
     return [
         _solved(means, axis, every, freedom, seen, combinations)
         for axis, every, freedom in zip(means.axes, likely, freedoms)
     ]
 
 
-def _found(means, contrasts, seen, beforehand):
+def _found(means, contrasts, seen, prior):
     """Return likely noise of each axis; one that is constant tells nothing of the others."""
     least = []
     for axis in means.axes:
@@ -377,7 +378,7 @@ def _found(means, contrasts, seen, beforehand):
     ]
     values = [axis.values for axis, noisy in zip(means.axes, scatters) if noisy]
     kept = [contrast for contrast, noisy in zip(contrasts, scatters) if noisy]
-    found = iter(found_noise(_units(means, seen), values, kept, beforehand) if kept else ())
+    found = iter(found_noise(_units(means, seen), values, kept, prior) if kept else ())
     return [
         next(found) if noisy else [Likely(1.0, SlowNoise(one))]
         for one, noisy in zip(least, scatters)

@@ -95,9 +95,9 @@ def calibrate_gyroscope(
         axis = int(np.abs(angle).argmax())
         rows.append((since, until, rate, len(rests) + place, angle / (until - since), axis, error))
     if rows:
-        at_rest = (begin, end, means, group, truth, together, own)
+        static = (begin, end, means, group, truth, together, own)
         begin, end, means, group, truth, together, own = (
-            np.concatenate([one, [row[k] for row in rows]]) for k, one in enumerate(at_rest)
+            np.concatenate([one, [row[k] for row in rows]]) for k, one in enumerate(static)
         )
     order = np.argsort(begin, kind="stable")
     tilt = placement if any(turn.marked for turn in turns) else 0.0

@@ -54,7 +54,7 @@ def check_inertial_units(
             f"{source}: the accelerometer's readings are usually {usual:.3g} long, which is "
             "gravity in g, expected m/s^2; state their unit"
         )
-    ratio = _turns_told_by_gravity(times, gyro, accel, usual) if gyro is not None else None
+    ratio = _turns_by_gravity(times, gyro, accel, usual) if gyro is not None else None
     if ratio is not None and np.degrees(1.0) / _FACTOR < ratio < np.degrees(1.0) * _FACTOR:
         raise RecordingError(
             f"{source}: the gyroscope turns {ratio:.0f} times as far as gravity does, so its "
@@ -62,7 +62,7 @@ def check_inertial_units(
         )
 
 
-def _turns_told_by_gravity(times, gyro, accel, usual):
+def _turns_by_gravity(times, gyro, accel, usual):
     """Return how much further the gyroscope turns than gravity does; None where nothing turns."""
     if len(times) < 2 * _MIN_BLOCKS or usual <= 0.0:
         return None
@@ -79,9 +79,9 @@ def _turns_told_by_gravity(times, gyro, accel, usual):
     means = np.array([gyro[a:b].mean(axis=0) for a, b in zip(edges[:-1], edges[1:])])
     middle = up[1:] + up[:-1]
     middle = middle / np.maximum(np.linalg.norm(middle, axis=1), 1e-9)[:, None]
-    felt = np.linalg.norm(np.cross(means, middle), axis=1) * np.diff(times[edges])
+    measured = np.linalg.norm(np.cross(means, middle), axis=1) * np.diff(times[edges])
     seen = fine[1:] & fine[:-1] & (turned > _MIN_TURN) & (turned < np.pi / 2.0)
-    return float(np.median(felt[seen] / turned[seen])) if seen.sum() >= _MIN_BLOCKS else None
+    return float(np.median(measured[seen] / turned[seen])) if seen.sum() >= _MIN_BLOCKS else None
 
 
 _REST_BLOCK = 0.5  # s
@@ -230,10 +230,10 @@ def whole_turns(
         x, y, z = (np.sign(angle[axis]) * 2.0 * np.pi * count * np.eye(3)[axis]).tolist()
         found.append(Turn(start, stop, (x, y, z)))
     if not found:
-        told = ", ".join(f"{count:g} about {axis}" for axis, count in wanted.items())
+        reported = ", ".join(f"{count:g} about {axis}" for axis, count in wanted.items())
         raise RecordingError(
             f"{source}: no movement from rest to rest is one of as many whole turns as stated "
-            f"({told})"
+            f"({reported})"
         )
     return found
 

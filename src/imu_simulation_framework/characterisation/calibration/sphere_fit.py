@@ -256,7 +256,7 @@ def _with_noise(times, seen, back, noise, said, parts):
         [SlowNoise(0.0)] if noise else None,
         seen=sides @ sides.T,
         combinations=back,
-        beforehand=MAGNETIC,
+        prior=MAGNETIC,
     )
     return solution
 

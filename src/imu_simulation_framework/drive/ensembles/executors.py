@@ -111,7 +111,7 @@ def on_cluster(
 
 
 def _require_listener(address):
-    """Refuse an address where nobody answers; Dask would wait for a long time, or for ever."""
+    """Refuse an address that does not answer; Dask would wait for a long time, or for ever."""
     found = _ADDRESS.fullmatch(address)
     if found is None:
         raise ConfigurationError(

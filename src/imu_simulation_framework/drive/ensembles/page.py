@@ -29,7 +29,7 @@ from imu_simulation_framework.heading.figures import (
     ensemble_spectrum,
     observed_in_ensemble,
 )
-from imu_simulation_framework.heading.judgement import PSD, shown_looks
+from imu_simulation_framework.heading.judgement import PSD, shown_tests
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
@@ -246,9 +246,9 @@ def ensemble_page(
     observed = {}
     summary, sections = [], []
     if judgement is not None:
-        observed = {look.name: look.observed for look in judgement.statistics}
+        observed = {test.name: test.observed for test in judgement.statistics}
         summary = [judgement.sentence]
-        sections = [judged_section(judgement), _looks(judgement)]
+        sections = [judged_section(judgement), _tests(judgement)]
     for name, words in (("final", "end within"), ("maximum", "stay all the time within")):
         if name in ensemble.statistics:
             inside = int(np.sum(np.abs(ensemble.statistics[name]) <= limit))
@@ -304,7 +304,7 @@ def judged_section(judgement) -> Section:
     )
 
 
-LOOKS = (
+TESTS = (
     Column("name", "look"),
     Column("unit", "unit"),
     Column("manner", "the model has"),
@@ -315,11 +315,11 @@ LOOKS = (
     Column("p_value", "p"),
     Column("adjusted", "p, corrected"),
 )
-"""The table of :func:`.shown_looks`, rounded; a page says the unit with the name, and no median."""
+"""The table of :func:`.shown_tests`, rounded; a page says the unit with the name, and no median."""
 
 
-def rounded_looks(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of looks for a person: texts of three digits."""
+def rounded_tests(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of tests for a person: texts of three digits."""
     shown = table.copy()
     shown["range"] = [
         f"{low:.3g} .. {high:.3g}" if math.isfinite(low) else ""
@@ -330,15 +330,15 @@ def rounded_looks(table: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def _looks(judgement):
-    table = rounded_looks(pd.DataFrame(shown_looks(judgement)))
+def _tests(judgement):
+    table = rounded_tests(pd.DataFrame(shown_tests(judgement)))
     units = (f" [{unit}]" if unit else "" for unit in table["unit"])
     table["name"] = [name + unit for name, unit in zip(table["name"], units)]
-    columns = [column for column in LOOKS if column.key not in ("unit", "median")]
+    columns = [column for column in TESTS if column.key not in ("unit", "median")]
     return Section(
-        "Each look",
+        "Each test",
         text=[
-            "Who looks at many things finds one by chance: the last column is corrected for that, "
+            "Of many tests one rejects by chance: the last column is corrected for that, "
             "and is what counts. Percentile: how many of 100 runs are below the recorded value."
         ],
         table=page_table(table, columns, texts=2),

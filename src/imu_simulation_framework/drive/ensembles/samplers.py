@@ -173,7 +173,7 @@ class ExperimentDrawing(Drawing):
 
     @cached_property
     def _drive(self) -> PreparedDrive:
-        # Read where the drawing is made, so that nobody else needs the recording.
+        # Read where the drawing is made, so that no worker needs the recording.
         check = ensure_plausible(self.configuration)
         return prepare_drive(self.configuration, check.reference)
 

@@ -271,7 +271,7 @@ ACTIVE = ".active"  # ending of the bag's name while it is written
 def tidy(folder: ResultFolder) -> None:
     """Complete the bag that a killed recorder has left, remove what was half written.
 
-    To be called when nobody writes there any more.
+    To be called after the last writing there.
     """
     bag = folder.path(BAG)
     active = Path(f"{bag}{ACTIVE}")

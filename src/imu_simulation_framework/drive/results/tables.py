@@ -51,10 +51,10 @@ class ExperimentTables:
     ``ground_truth``: ``GroundTruth`` of the simulated robot; ``wheel_velocities``:
     ``WheelVelocities`` as commanded, each at the time from which it holds; ``control_error``:
     ``ControlError`` of the simulated robot against the trajectory; ``wheel_velocities_actual``:
-    ``WheelVelocities`` as the wheels turned; None where nobody has recorded them;
+    ``WheelVelocities`` as the wheels turned; None where they were not recorded;
     ``magnetometer_simulated``: ``MagneticField`` of the simulated IMU; None if it has no
-    magnetometer; ``gnss_simulated``: ``GnssTold`` of the simulated GNSS receiver; None if there is
-    none.
+    magnetometer; ``gnss_simulated``: ``GnssReported`` of the simulated GNSS receiver; None if there
+    is none.
     """
 
     trajectory_data: pd.DataFrame

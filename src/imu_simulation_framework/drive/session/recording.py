@@ -233,7 +233,7 @@ class MessageSession:
 
     @property
     def is_end_known(self) -> bool:
-        """Whether nobody has to tell any more when the drive began."""
+        """Whether it is known when the drive began."""
         return self._end is not None
 
     def take_error(self, stamp: int, time: float) -> None:
@@ -334,7 +334,7 @@ class MessageSession:
 
 
 DRIVE, RECORDED_IMU = "drive", "recorded_imu"
-"""Keys of recording.json with the drive's name, and with what is told of the recorded IMU."""
+"""Keys of recording.json with the drive's name, and with what is reported of the recorded IMU."""
 
 
 def write_results(

@@ -21,13 +21,13 @@ _POSE, _TORQUE, _FIELD = "where the robot is", "what the motors pull with", "the
 
 
 class AlongTheWay:
-    """Field and speed at an IMU whose samples and what is told of the robot come apart.
+    """Field and speed at an IMU whose samples and what is reported of the robot come apart.
 
-    ``environment``: without one the samples have no field, unless it is told; ``imu_position`` (3
-    float): of the IMU in the robot [m]; ``speed``: whether the samples are to have the robot's
-    speed; ``torques``: whether the wheels' torques are told, for the motors' own fields;
-    ``fields``: whether the field itself is told, in the IMU's axes; ``poses``: whether the robot's
-    poses are told; without them it stands at the origin.
+    ``environment``: without one the samples have no field, unless it is reported; ``imu_position``
+    (3 float): of the IMU in the robot [m]; ``speed``: whether the samples are to have the robot's
+    speed; ``torques``: whether the wheels' torques are reported, for the motors' own fields;
+    ``fields``: whether the field itself is reported, in the IMU's axes; ``poses``: whether the
+    robot's poses are reported; without them it stands at the origin.
     """
 
     def __init__(
@@ -41,30 +41,30 @@ class AlongTheWay:
     ) -> None:
         self._environment = environment
         self._has_speed = speed
-        told = {_POSE: poses, _TORQUE: torques, _FIELD: fields}
+        reported = {_POSE: poses, _TORQUE: torques, _FIELD: fields}
         # Ten seconds and more wait for samples; who is farther behind has lost them.
-        self._told: dict[str, deque[tuple[int, np.ndarray]]] = {
-            what: deque(maxlen=10_000) for what, is_told in told.items() if is_told
+        self._reported: dict[str, deque[tuple[int, np.ndarray]]] = {
+            what: deque(maxlen=10_000) for what, is_reported in reported.items() if is_reported
         }
         self.mount(imu_position)
 
     def mount(self, imu_position) -> None:
         """Say where the IMU is on the robot [m]; the poses before are forgotten."""
         self._arm = np.array(imu_position, dtype=float)
-        self._told.get(_POSE, deque()).clear()
+        self._reported.get(_POSE, deque()).clear()
 
     def add(self, stamp: int, position, orientation, speed: float = 0.0) -> None:
         """Add the robot's state at a stamp [ns]: place [m], quaternion x, y, z, w, speed [m/s]."""
         place = np.array(position) + turned(np.array([orientation]), self._arm)[0]
-        _append(self._told[_POSE], stamp, np.append(place, speed))
+        _append(self._reported[_POSE], stamp, np.append(place, speed))
 
     def add_torques(self, stamp: int, left: float, right: float) -> None:
         """Add what the motors of both sides pulled with until a stamp [ns] [N m]."""
-        _append(self._told[_TORQUE], stamp, np.array((left, right)))
+        _append(self._reported[_TORQUE], stamp, np.array((left, right)))
 
     def add_field(self, stamp: int, field) -> None:
         """Add the magnetic field at a stamp [ns], in the IMU's axes [T]."""
-        _append(self._told[_FIELD], stamp, np.array(field, dtype=float))
+        _append(self._reported[_FIELD], stamp, np.array(field, dtype=float))
 
     def knows(self, stamp: int) -> bool:
         """Whether all is known that the IMU met at a stamp [ns]."""
@@ -72,35 +72,39 @@ class AlongTheWay:
 
     def lacking(self, stamp: int) -> list[str]:
         """Return what is not known of a stamp [ns], in words."""
-        return [what for what, told in self._told.items() if not told or stamp > told[-1][0]]
+        return [
+            what
+            for what, reported in self._reported.items()
+            if not reported or stamp > reported[-1][0]
+        ]
 
     def lead(self, stamp: int) -> int:
-        """How far all that is told is ahead of a stamp [ns], zero if there is nothing."""
-        newest = [told[-1][0] if told else stamp for told in self._told.values()]
+        """How far all that is reported is ahead of a stamp [ns], zero if there is nothing."""
+        newest = [reported[-1][0] if reported else stamp for reported in self._reported.values()]
         return max(0, min(newest, default=stamp) - stamp)
 
     def met(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[ImuTruth]:
         """Return an IMU's truths at stamps [ns] with what it met there, the field [T] in its axes.
 
         Between two poses the place is on the straight line, before the first it is that one, and so
-        is a field that is told; torques are those of the time that ended last. Several at once cost
-        little more than one. The stamps follow each other, and those of the calls before.
+        is a field that is reported; torques are those of the time that ended last. Several at once
+        cost little more than one. The stamps follow each other, and those of the calls before.
         """
         first, last = stamps[0], stamps[-1]
         times = np.array([stamp - first for stamp in stamps], dtype=float)
 
         def between(what):
-            known, values = _arrays(self._told[what], first, last)
+            known, values = _arrays(self._reported[what], first, last)
             return np.column_stack([np.interp(times, known, column) for column in values.T])
 
-        states = between(_POSE) if _POSE in self._told else np.zeros((len(stamps), 4))
+        states = between(_POSE) if _POSE in self._reported else np.zeros((len(stamps), 4))
         fields: Iterable[np.ndarray | None] = len(stamps) * [None]
-        if _FIELD in self._told:
+        if _FIELD in self._reported:
             fields = between(_FIELD)
         elif self._environment is not None:
             torque = None
-            if _TORQUE in self._told:
-                ended, torques = _arrays(self._told[_TORQUE], first, last)
+            if _TORQUE in self._reported:
+                ended, torques = _arrays(self._reported[_TORQUE], first, last)
                 torque = torques[np.maximum(np.searchsorted(ended, times, "right") - 1, 0)]
             orientation = np.array([truth.orientation for truth in truths])
             fields = self._environment.felt(states[:, :3], orientation, torque)
@@ -140,7 +144,7 @@ ROUNDING = 1e-6  # share of the receiver's period by which stamps may be rounded
 class PositioningSession:
     """The receiver from where the robot stands at first until the end of the drive.
 
-    It measures at the first state that it is told, then at the first one of each of its periods.
+    It measures at the first state that it gets, then at the first one of each of its periods.
 
     ``seed``: of the experiment.
     """

@@ -84,9 +84,9 @@ class SimulatedSamples(NamedTuple):
         from imu_simulation_framework.sensors.gnss.specification import reported_fixes
 
         return [
-            (kind, *told)
+            (kind, *reported)
             for fixes in self.fixes
-            for kind, told in zip(STORED_OF_RECEIVER, reported_fixes(fixes))
+            for kind, reported in zip(STORED_OF_RECEIVER, reported_fixes(fixes))
         ]
 
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
@@ -216,7 +216,7 @@ class SimulatedRobot:
             np.concatenate([part.stamps for part in driven]),
             state,
             reading,
-            self.imu.given_away(numbers / self._rate, new),
+            self.imu.emitted(numbers / self._rate, new),
             np.flatnonzero(numbers % self._samples_between_wheels == 0),
             self._feels_field,
             tuple(part.fixes for part in driven if part.fixes is not None),

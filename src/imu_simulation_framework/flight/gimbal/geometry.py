@@ -277,7 +277,7 @@ def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
     rate = motion.angular_velocity
     body = Rotation.from_quat(motion.orientation)
     to_body = body.inv()
-    # A velocity is against the world, which may turn; forces are felt in inertial space.
+    # A velocity is against the world, which may turn; forces act in inertial space.
     in_world = rate - to_body.apply(rate_of_world(motion))
     position = motion.position + body.apply(arm)
     force = (

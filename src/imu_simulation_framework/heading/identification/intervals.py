@@ -203,7 +203,7 @@ def identifiable_constants(
         if term is not RATE_BIAS and np.ptp(curve) < _MIN_TURN:
             sentences.append(
                 f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, so "
-                "it cannot be told; a drive of several full turns would"
+                "it cannot be determined; a drive of several full turns would"
             )
             continue
         explained = _explained(term, kept, drives)

@@ -169,8 +169,8 @@ def _samples(path, table, parsed, timed):
             conventions[target] = column.yaw_convention
         if column.terms[0].stated:
             stated.add(target)
-    told: dict = {"yaw_conventions": conventions, "stated_units": frozenset(stated)}
-    return _table_samples(path, "csv", values, table, **told)
+    reported: dict = {"yaw_conventions": conventions, "stated_units": frozenset(stated)}
+    return _table_samples(path, "csv", values, table, **reported)
 
 
 def _in_own_unit(table, column):

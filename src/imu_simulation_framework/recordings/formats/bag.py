@@ -165,7 +165,7 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
 def _opened(path):
     """Open a reader; whatever a damaged bag makes the library raise becomes one sentence."""
     reader = None
-    with unpacked(path) as plain, damage_told(path):
+    with unpacked(path) as plain, damage_reported(path):
         try:
             reader = Reader(plain)
             reader.open()
@@ -181,7 +181,7 @@ def limited_reader(plain, path) -> Reader:
     ``plain`` is the file, not packed, and ``path`` what a person knows it by. Raises
     RecordingError: it is no bag, or damaged.
     """
-    with damage_told(path):
+    with damage_reported(path):
         reader = Reader(plain)
         reader.open()
         for place, chunk in reader.chunks.items():
@@ -191,7 +191,7 @@ def limited_reader(plain, path) -> Reader:
 
 
 @contextmanager
-def damage_told(path):
+def damage_reported(path):
     """Whatever a damaged bag makes the library raise becomes one sentence."""
     try:
         yield

@@ -70,7 +70,7 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     They may be packed by zstd or gzip. ``topic`` is empty for the only one of one of the
     ``message_types``. Raises RecordingError: the bag cannot be read, or has no such topic.
     """
-    with damage_told(path), ExitStack() as stack:
+    with damage_reported(path), ExitStack() as stack:
         parts = [_opened(file, path, stack) for file in file_access.storage_files(path)]
         topic, message_type = bag.chosen_topic(path, topic, _topics(parts), message_types)
         rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
@@ -94,7 +94,7 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
 
 def ros2_bag_topics(path) -> dict:
     """Return topic -> (type as ROS 1 writes it, number of messages); raises as reading does."""
-    with damage_told(path), ExitStack() as stack:
+    with damage_reported(path), ExitStack() as stack:
         return _topics([_opened(file, path, stack) for file in file_access.storage_files(path)])
 
 
@@ -113,7 +113,7 @@ class _Part(NamedTuple):
 
 
 @contextmanager
-def damage_told(path):
+def damage_reported(path):
     """Whatever a damaged bag makes the libraries raise becomes one sentence."""
     try:
         yield

@@ -105,7 +105,7 @@ class RawBag:
         wanted = [known for known in self.connections if topic in (None, printable(known.topic))]
         if not wanted:
             return
-        with (ros2_bag if self.ros2 else bag).damage_told(self.path):
+        with (ros2_bag if self.ros2 else bag).damage_reported(self.path):
             for message in self._reader.messages(connections=wanted):
                 yield RawMessage(*message)
 
@@ -119,7 +119,7 @@ def opened_bag(path) -> Iterator[RawBag]:
                 raise RecordingError(
                     f"{path}: this is a file of a ROS 2 bag; name its folder, with metadata.yaml"
                 )
-            with ros2_bag.damage_told(path):
+            with ros2_bag.damage_reported(path):
                 folder = Ros2Folder(path, stack)
             yield RawBag(path, folder, ros2=True)
             return

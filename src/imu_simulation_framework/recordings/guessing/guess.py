@@ -1,7 +1,7 @@
 """Guessing the columns of a text file, from rows spread over it: a reference's and an IMU's.
 
-What cannot be told is left out: a column that a map lacks is asked for by name, one that is mapped
-wrongly gives a wrong result without a word.
+What cannot be determined is left out: a column that a map lacks is asked for by name, one that is
+mapped wrongly gives a wrong result without a word.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def _by_names(guess, candidates, pieces):
         guess.reasons.append(f"time: {time.reason}")
     else:
         guess.reasons.append(
-            "no column could be told to be the time, so that there is no reference, and the IMU is "
-            "only of use for an Allan analysis with its rate given"
+            "no column could be identified as the time, so that there is no reference, and the "
+            "IMU is only of use for an Allan analysis with its rate given"
         )
     imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
     reference, reference_used = {}, set()
@@ -119,8 +119,8 @@ def guess_columns(path) -> ColumnGuess:
 def guess_angle(path, column) -> str:
     """Tell in which unit, and perhaps in which sense, a column of a text file has its angles.
 
-    Returns the column as a column map has it, ``yaw [deg]``; only its name if nothing can be told.
-    Raises as :func:`guess_columns`.
+    Returns the column as a column map has it, ``yaw [deg]``; only its name if nothing can be
+    determined. Raises as :func:`guess_columns`.
     """
     names, values, pieces = _table(path)
     guess = guess_from_table(names, values, pieces)
@@ -209,7 +209,7 @@ def _by_shapes(guess, candidates, pieces):
         guess.reference = {"time": time[1], **reference} if reference else {}
     else:
         guess.imu = imu
-        guess.reasons.append("no column could be told to be the time")
+        guess.reasons.append("no column could be identified as the time")
     used = (used if guess.imu else set()) | (places if guess.reference else set())
     return used | {time[0]} if time and used else used
 
@@ -266,7 +266,9 @@ def _inertial(numbers, reasons):
             columns.update({f"gyro_{axis}": c.written(unit) for axis, c in zip("xyz", gyro)})
             used |= set(gyro)
         else:
-            reasons.append(f"{_names(gyro)}: perhaps the gyroscope, in which unit cannot be told")
+            reasons.append(
+                f"{_names(gyro)}: perhaps the gyroscope, in which unit cannot be determined"
+            )
         return columns, used
     return {}, set()
 
@@ -280,7 +282,7 @@ def _place(numbers, reasons):
         if len(east) != 1:
             reasons.append(
                 f"{_names(pair)}: perhaps latitude and longitude, which of them is which cannot "
-                "be told, left out"
+                "be determined, left out"
             )
             continue
         north = one if east[0] is other else other

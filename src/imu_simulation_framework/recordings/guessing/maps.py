@@ -126,7 +126,7 @@ class _Attitude:
                     self.unit = unit
                     reasons.append(f"{self.names}: in {unit} turns as the gyroscope does")
                     return
-        reasons.append(f"{self.names}: whether degrees or radians cannot be told, left out")
+        reasons.append(f"{self.names}: whether degrees or radians cannot be determined, left out")
 
 
 def _attitudes(candidates, seconds, pieces, reasons):
@@ -195,7 +195,7 @@ def _chosen(attitudes, seconds, pieces, reasons):
 
 
 def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
-    """Return unit and factor of the gyroscope's columns, None if they cannot be told."""
+    """Return unit and factor of the gyroscope's columns, None if they cannot be determined."""
     names = ", ".join(column.name for column in gyro.values())
     rates = matrix(list(gyro.values()))
     stated = shared_unit(gyro.values())
@@ -228,7 +228,7 @@ def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
             return None
     unit = measures.gyro_unit(rates)
     if not unit:
-        reasons.append(f"{names}: whether rad/s or deg/s cannot be told, left out")
+        reasons.append(f"{names}: whether rad/s or deg/s cannot be determined, left out")
         return None
     reasons.append(f"{names}: in {unit} by their size alone, which is only a guess")
     return unit, ""
@@ -303,7 +303,7 @@ class _Reference:
         if unit == "":
             unit, reason = measures.global_unit(north.values, east.values), "by range"
         if not unit:
-            self.reasons.append(f"{names}: in which unit cannot be told, left out")
+            self.reasons.append(f"{names}: in which unit cannot be determined, left out")
             return False
         self.reasons.append(f"{names}: in {unit} {reason}")
         words, factor = _GLOBAL_UNITS.get(unit, (unit, ""))
@@ -446,7 +446,7 @@ class _Reference:
         return unit
 
     def _angle(self, column, named=True):
-        """Return unit and words of an angle in the horizontal, None if they cannot be told."""
+        """Return unit and words of an angle in the horizontal, None if not to be determined."""
         stated = column.meaning.unit
         sense = measures.sense_of(column.values, *self.motion)
         if sense and not sense[0]:
@@ -456,13 +456,13 @@ class _Reference:
             sense = None
         if sense and stated in ("", sense[0]):
             unit, words, miss = sense
-            told = f"{np.degrees(miss):.1f} deg from where the positions go"
-            self.reasons.append(f"{column.name}: as {unit} {words} it is {told}")
+            reported = f"{np.degrees(miss):.1f} deg from where the positions go"
+            self.reasons.append(f"{column.name}: as {unit} {words} it is {reported}")
             return unit, words if named else ""
         unit = stated or measures.angle_unit(column.values, *self.motion[:2])
         if not unit:
             self.reasons.append(
-                f"{column.name}: whether degrees or radians cannot be told, left out"
+                f"{column.name}: whether degrees or radians cannot be determined, left out"
             )
             return None
         if named:

@@ -47,12 +47,15 @@ def turn_scale(seconds, pieces, angles, gyro):
         return 0.0, 0.0
     weights = np.diff(seconds, append=seconds[-1])
     sums = np.vstack([np.zeros(gyro.shape[1]), np.cumsum(weights[:, None] * gyro, axis=0)])
-    felt = sums[last] - sums[first]
-    turns, felts = [_angle_between(angles[first], angles[last])], [np.linalg.norm(felt, axis=1)]
+    measured = sums[last] - sums[first]
+    turns, all_measured = (
+        [_angle_between(angles[first], angles[last])],
+        [np.linalg.norm(measured, axis=1)],
+    )
     if angles.shape[1] != 4:
         turns.append(_angle_between(angles[first, -1:], angles[last, -1:]))
-        felts += list(np.abs(felt.T))
-    fits = [_proportion(one, other) for one in felts for other in turns]
+        all_measured += list(np.abs(measured.T))
+    fits = [_proportion(one, other) for one in all_measured for other in turns]
     return max(fits, key=lambda fit: fit[1])
 
 
@@ -92,10 +95,12 @@ def _angle_between(first, last):
     return 2.0 * np.arccos(np.minimum(cosine, 1.0))
 
 
-def _proportion(felt, turned):
-    if np.percentile(turned, 95) < _MIN_TURN or felt.std() == 0.0:
+def _proportion(measured, turned):
+    if np.percentile(turned, 95) < _MIN_TURN or measured.std() == 0.0:
         return 0.0, 0.0
-    return float(felt @ turned / (felt @ felt)), float(np.corrcoef(felt, turned)[0, 1])
+    return float(measured @ turned / (measured @ measured)), float(
+        np.corrcoef(measured, turned)[0, 1]
+    )
 
 
 def chords(seconds, pieces, east, north):
@@ -114,7 +119,7 @@ def chords(seconds, pieces, east, north):
 
 
 def speed_unit(speeds, seconds, pieces, east, north):
-    """Tell the unit of speeds by the positions' displacements; empty if it cannot be told."""
+    """Tell the unit of speeds by the positions' displacements; empty if it cannot be determined."""
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
         return "", 0.0
@@ -140,8 +145,8 @@ def sense_of(angles, seconds, pieces, east, north):
     -------
     tuple of str and float, or None
         Unit, words as column maps have them, and the rms difference [rad]; both empty if it points
-        elsewhere in all of them; None if it cannot be told, as when the robot does not move or
-        drives straight on.
+        elsewhere in all of them; None if it cannot be determined, as when the robot does not move
+        or drives straight on.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
@@ -240,7 +245,7 @@ def angle_unit(yaw, seconds, pieces, others=()):
 
 
 def global_unit(latitude, longitude):
-    """Tell the unit of latitude and longitude by their range; empty if it cannot be told."""
+    """Tell the unit of latitude and longitude by their range; empty if it cannot be determined."""
     north = float(np.nanmax(np.abs(latitude)))
     east = float(np.nanmax(np.abs(longitude)))
     if max(north, east) < 0.05:

@@ -1,4 +1,4 @@
-"""What a person is told about a recording, and faults that are found by reading it in another way.
+"""What is reported about a recording, and faults that are found by reading it in another way.
 
 A mirrored yaw, a quaternion in another order and the like leave no doubt once the recording is
 read as it was meant: then everything goes together. So each such fault is an alternative way of

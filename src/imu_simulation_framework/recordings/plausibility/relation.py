@@ -118,11 +118,11 @@ class Relation:
     ``correlation``: of the turns, at the delay that fits best, nan if one of them does not turn;
     ``correlation_as_recorded``: without a delay. ``scale``: turn of the first per turn of the
     second, by regression, at the delay; of two steady turns the sign only, unless it is far from
-    one: a bias cannot be told from a scale there. ``delay``: how late the second is against the
-    first [s]; ``windows``, ``window``: independent windows compared, and their length [s];
-    ``turned``, ``net``: sum of the absolute turns of each, and its net turn over the time that they
-    share [rad]; ``disagreement``: sum of the absolute differences of the turns [rad]; ``rates``:
-    standard deviation of each one's rate of turn [rad/s].
+    one: a bias cannot be distinguished from a scale there. ``delay``: how late the second is
+    against the first [s]; ``windows``, ``window``: independent windows compared, and their length
+    [s]; ``turned``, ``net``: sum of the absolute turns of each, and its net turn over the time that
+    they share [rad]; ``disagreement``: sum of the absolute differences of the turns [rad];
+    ``rates``: standard deviation of each one's rate of turn [rad/s].
     """
 
     first: str

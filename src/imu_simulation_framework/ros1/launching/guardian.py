@@ -23,9 +23,9 @@ SAVING_TIMEOUT = 600.0
 """Wall-clock seconds that these have, once they are to end: a long drive is much to write."""
 
 REMINDING_TIMEOUT = 7.0
-"""Wall-clock seconds after which these are told again, as roslaunch does: one that has only figures
-to draw, which can be drawn at any time, leaves them out then. With what it takes to notice a fault,
-and to say good-bye on a busy machine, an experiment has ended 15 s after it."""
+"""Wall-clock seconds after which these are reported again, as roslaunch does: one that has only
+figures to draw, which can be drawn at any time, leaves them out then. With what it takes to notice
+a fault, and to say good-bye on a busy machine, an experiment has ended 15 s after it."""
 
 REMINDING_PERIOD = 2.0
 
@@ -124,7 +124,7 @@ def is_stopped(pid: int) -> bool:
 MARKED = "--marked"  # argument that says that the one who started this has marked all its processes
 
 LOOK_PERIOD = 0.1
-"""Wall-clock seconds between two looks; a child that is younger may be missed without a mark."""
+"""Wall-clock seconds between two checks; a child that is younger may be missed without a mark."""
 
 
 def main() -> int:

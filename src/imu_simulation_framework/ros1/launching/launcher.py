@@ -246,7 +246,7 @@ def load_launch_file(launch_file, arguments):
     def plain(value):
         if _SUBSTITUTION not in value:
             return value
-        # No file can have been prepared to hold a word that nobody knows before.
+        # No file can have been prepared to hold a word that is unknown before.
         word = f"kept_{secrets.token_hex(16)}"
         kept[word] = value
         return word

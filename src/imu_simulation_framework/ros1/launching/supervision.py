@@ -460,7 +460,7 @@ class _Run:
         for process in list(self._monitor.procs):
             if process in self._monitor.core_procs or process.popen in views:
                 continue
-            # Not watched any more, since its end is no death to be told in red.
+            # Not watched any more, since its end is no death to be reported in red.
             self._monitor.unregister(process)
             others[process.popen.pid] = started(process.popen.pid)
         end_all(others)

@@ -47,7 +47,7 @@ class ErrorPublisher(Participant):
         reference = Reference(trajectory.time, trajectory.x, trajectory.y, trajectory.yaw)
         with self._lock:
             self._session.follow(reference)
-        # Only the ground truth: nobody commands before everybody is ready.
+        # Only the ground truth: there is no command before all nodes are ready.
         self.wait_until(lambda: self._session.begun, f"the first message on {topics.GROUND_TRUTH}")
         self.wait_for_subscribers(self._publisher)
 

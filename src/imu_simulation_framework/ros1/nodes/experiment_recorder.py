@@ -68,7 +68,7 @@ class ExperimentRecorder(Participant):
         configuration, simulator = self.configuration, self._simulator
         gnss = experiment_gnss(configuration)
         has_heading = gnss is not None and gnss.heading.source != "none"
-        told = {
+        reported = {
             **dict.fromkeys((topics.GNSS_FIX, topics.GNSS_VELOCITY), gnss is not None),
             topics.GNSS_HEADING: has_heading,
             topics.IMU_BIAS: simulator.publishes_imu_bias(configuration.imu.model),
@@ -78,7 +78,7 @@ class ExperimentRecorder(Participant):
         inputs = {
             topic: subscribe(topic, rospy.AnyMsg, functools.partial(self._on_message, topic))
             for topic in RECORDED_TOPICS
-            if told.get(topic, True)
+            if reported.get(topic, True)
         }
         self._static = inputs.pop(topics.STATIC_TRANSFORMS)
         self.inputs = tuple(inputs.values())

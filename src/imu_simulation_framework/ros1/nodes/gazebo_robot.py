@@ -37,7 +37,7 @@ from imu_simulation_framework.ros1.simulators.interface import call, wait_for_se
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 
 TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between two transforms
-CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two looks at simulated time
+CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of simulated time
 CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds that Gazebo has to say what time it is there
 
 

@@ -40,7 +40,7 @@ class ImuErrorModel(Participant):
     the first wheel command, by the simulator in lock-step, otherwise by this node, when whoever
     leads the drive asks it to (``imu_error_model/restart``) while simulated time stands still.
 
-    Where nobody needs it, it does nothing: what starts nodes does not know what config.ini says.
+    Where it is not needed, it does nothing: what starts nodes does not know what config.ini says.
     """
 
     name = "imu_error_model"
@@ -139,8 +139,9 @@ class ImuErrorModel(Participant):
 
     def _measure(self, message) -> None:
         stamp = message.header.stamp.to_nsec()
-        felt = with_earth_turning(_truth(message), self._latitude)
-        truth = felt if self._way is None else self._way.met([stamp], [felt])[0]
+        truth = with_earth_turning(_truth(message), self._latitude)
+        if self._way is not None:
+            truth = self._way.met([stamp], [truth])[0]
         if self._samples <= 1 and stamp == self._stamp:
             # Repeated until the first command, perhaps after the robot has been put elsewhere.
             self._restart()
@@ -160,7 +161,7 @@ class ImuErrorModel(Participant):
 
     def _publish(self, stamp, reading) -> None:
         new, time = np.array([self._imu.has_new_sample]), np.array([stamp / NANOSECONDS])
-        given = self._imu.given_away(time, new)
+        given = self._imu.emitted(time, new)
         stamps = np.full(1 if given is None else len(given), stamp)
         if not len(stamps):
             return

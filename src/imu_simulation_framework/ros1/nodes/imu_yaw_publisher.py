@@ -20,7 +20,7 @@ from imu_simulation_framework.ros1.participant import Participant
 class ImuYawPublisher(Participant):
     """Turns orientations into ``ImuYaw``, and plays the recorded yaw at the same time.
 
-    It listens only while somebody listens to it: two streams of 100 Hz that nobody looks at
+    It listens only while somebody listens to it: two streams of 100 Hz without a subscriber
     would cost a fast experiment a tenth of its speed.
     """
 
@@ -48,10 +48,10 @@ class ImuYawPublisher(Participant):
         self._follow_watchers()
 
     def _follow_watchers(self) -> None:
-        """Subscribe when somebody watches, unsubscribe when nobody does any more."""
+        """Subscribe while there is a subscriber."""
         watched = any(p.get_num_connections() for p in self._publishers.values())
         with self._lock:
-            # Where the simulated error begins is heard even when nobody watches yet.
+            # Where the simulated error begins is heard even before the first subscriber.
             needed = watched or not self._session.begun
             if needed and not self.inputs:
                 self._session.restart()

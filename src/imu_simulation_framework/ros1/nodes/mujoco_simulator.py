@@ -148,7 +148,7 @@ class MujocoSimulatorNode(Node):
         """Publish samples, and once what belongs to the last one.
 
         The ground truth goes first: while the others work on their answer, the rest is
-        published. What nobody has subscribed to is not filled.
+        published. What has no subscriber is not filled.
         """
         stamps, state = samples.stamps, samples.state
         messages = self._robot_messages

@@ -1,8 +1,8 @@
 """Gives the ideal IMU that any simulator publishes the errors of a real one.
 
 Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
-magnetometer is simulated beside it, in Earth's field or, where the robot's pose is told, in any, or
-in an ideal field that the simulator publishes.
+magnetometer is simulated beside it, in Earth's field or, where the robot's pose is reported, in
+any, or in an ideal field that the simulator publishes.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.named_imu import named_imu
 
 
-def surroundings(errors, told: bool) -> Surroundings:
-    """Return what the IMU is in, if it was asked for; ``told`` is whether poses are."""
+def surroundings(errors, reported: bool) -> Surroundings:
+    """Return what the IMU is in, if it was asked for; ``reported`` is whether poses are."""
     environment = None
-    is_told_field = bool(topic_argument("magnetic_input"))
-    if rospy.get_param("~magnetometer", False) and not is_told_field:
+    is_reported_field = bool(topic_argument("magnetic_input"))
+    if rospy.get_param("~magnetometer", False) and not is_reported_field:
         environment = read_magnetic_environment(str(rospy.get_param("~magnetic_environment")))
         if environment.motors and not topic_argument("joint_states"):
             rospy.logwarn("the fields of motors are left out: nothing tells what they pull with")
     vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
     return Surroundings(
         environment,
-        speed=vibrates and told,
-        poses=told,
-        fields=is_told_field,
+        speed=vibrates and reported,
+        poses=reported,
+        fields=is_reported_field,
         torques=bool(topic_argument("joint_states")),
     )
 
@@ -115,7 +115,7 @@ def with_output(errors):
 
 
 TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
-TELLING_PERIOD = 10.0  # wall-clock seconds between two looks at what was wrong with stamps
+TELLING_PERIOD = 10.0  # wall-clock seconds between two checks of what was wrong with stamps
 CLOCK_TIMEOUT = 1.0  # wall-clock seconds to wait for the clock
 UNUSED = 500  # messages without a reading, of which somebody should know
 TIMED_MESSAGES = 200  # of which the time is taken that a message costs, once the IMU has begun
@@ -150,14 +150,14 @@ class RealisticImuNode(Node):
         self._lock = threading.RLock()
         pose = topic_argument("pose")
         is_odometry = self._kind == "odometry"
-        self._surroundings = surroundings(errors, told=is_odometry or bool(pose))
+        self._surroundings = surroundings(errors, reported=is_odometry or bool(pose))
         self._session = RealisticImu(
             errors,
             seed,
             rate=rate or None,
             field=self._surroundings.has_field,
             speed=self._surroundings.has_speed,
-            field_told=self._surroundings.is_told_field,
+            field_reported=self._surroundings.is_reported_field,
             report=self._surroundings.report,
         )
         self._frame = str(rospy.get_param("~frame_id", ""))
@@ -171,8 +171,8 @@ class RealisticImuNode(Node):
         self._place: tuple[int, np.ndarray] | None = None
         self._stamp = 0
         self._timed: list[float] = []
-        self._told: list[str] = []
-        self._told_at = time.monotonic()
+        self._reported: list[str] = []
+        self._reported_at = time.monotonic()
         output = topic_argument("output", required=True)
         magnetic = topic_argument("magnetic_output") or topics.beside(output, topics.IMU_MAG)
         ensure_apart(output, *([magnetic] if self._surroundings.has_field else []))
@@ -187,7 +187,7 @@ class RealisticImuNode(Node):
         self._input = topic_argument("input", required=True)
         if self._surroundings.needs_poses and not is_odometry:
             self.subscribe(pose, Odometry, self._on_pose)
-        if self._surroundings.is_told_field:
+        if self._surroundings.is_reported_field:
             self.subscribe(topic_argument("magnetic_input"), MagneticField, self._on_field)
         self._efforts = WheelEfforts()
         if self._surroundings.needs_torques:
@@ -212,9 +212,9 @@ class RealisticImuNode(Node):
                 f"{self._input}: {self._heard} messages have come, of which none could be used; "
                 f"nothing is published on {self._output.resolved_name} until there is one"
             )
-        if now - self._told_at < TELLING_PERIOD:
+        if now - self._reported_at < TELLING_PERIOD:
             return
-        self._told_at = now
+        self._reported_at = now
         self._tell_report()
         if self._efforts.only_zeros:
             topic = topic_argument("joint_states")
@@ -228,14 +228,14 @@ class RealisticImuNode(Node):
         self._tell_report()
 
     def _tell_report(self) -> None:
-        told = self._session.report.sentences()
-        for sentence in told:
-            if sentence not in self._told:
+        reported = self._session.report.sentences()
+        for sentence in reported:
+            if sentence not in self._reported:
                 rospy.logwarn("%s: %s", self._input, sentence)
-        self._told = told
+        self._reported = reported
 
     def _warn_if_behind(self) -> None:
-        """Look at simulated time: a simulator waits for nobody, and messages are not dropped."""
+        """Look at simulated time: a simulator does not wait, and messages are not dropped."""
         stamp = self._stamp
         if not stamp or not rospy.get_param("/use_sim_time", False):
             return
@@ -262,7 +262,7 @@ class RealisticImuNode(Node):
                 self._warn_if_too_slow()
 
     def _warn_if_too_slow(self) -> None:
-        """Say at the beginning what a simulator that waits for nobody would make of it."""
+        """Say at the beginning what a simulator that does not wait would make of it."""
         period = self._session.period
         # The mean, since on a busy machine a few of them wait for the processor.
         cost = float(np.mean(self._timed))
@@ -403,7 +403,7 @@ class RealisticImuNode(Node):
         """Say what is done, and return what writes messages."""
         described = {"input": self._input, "frame_id": self._frame, **self._session.describe()}
         if self._surroundings.has_field:
-            if self._surroundings.is_told_field:
+            if self._surroundings.is_reported_field:
                 described["magnetic_input"] = topic_argument("magnetic_input")
             else:
                 described["magnetic_environment"] = str(rospy.get_param("~magnetic_environment"))

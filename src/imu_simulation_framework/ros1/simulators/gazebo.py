@@ -51,7 +51,7 @@ MAX_SILENCE = 5.0
 """Wall-clock seconds after which a control period goes on without its answer: it was lost."""
 
 REPEAT_PERIOD = 1.0
-"""Wall-clock seconds between two times that the limit is named: physics waits for nobody dead."""
+"""Wall-clock seconds between two calls of the limit: physics does not wait for a dead node."""
 
 PACE_PERIOD = 0.01
 
@@ -61,11 +61,11 @@ NO_LIMIT = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
 class GazeboPace:
     """Names the simulated time at which physics has to wait, on the topic ``simulation_limit``.
 
-    Gazebo waits for nobody. On a busy machine messages then queue up between the nodes, the robot
+    Gazebo does not wait. On a busy machine messages then queue up between the nodes, the robot
     is driven by commands for where it was seconds ago, and who records falls behind until messages
     are lost. The plug-in of the ground truth holds physics at the limit. It moves on with the
     commands that are answered, and with what the participants report on ``experiment/progress``.
-    Raises SimulatorError: nobody listens to the limits. ``control_period``: simulated seconds from
+    Raises SimulatorError: the limits have no subscriber. ``control_period``: simulated seconds from
     one command to the next; ``timeout``: wall-clock seconds for Gazebo to listen.
     """
 

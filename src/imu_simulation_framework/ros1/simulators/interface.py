@@ -91,7 +91,7 @@ class SimulatorInterface(ABC):
         return ""
 
     def why_silent(self) -> str:
-        """Return what keeps simulated time from going on, if that can be told; else empty."""
+        """Return what keeps simulated time from going on, if that is known; else empty."""
         return ""
 
     def begin_drive(  # noqa: B027
@@ -101,7 +101,7 @@ class SimulatorInterface(ABC):
         sampling_period: float,
         participants: Sequence[str] = (),
     ) -> None:
-        """Learn that the first command follows; who waits for nobody has to be held back.
+        """Learn that the first command follows; one that does not wait has to be held back.
 
         Simulated time then stands still until :meth:`.SimulatorInterface.commanded`. Raises
         SimulatorError: the simulator refuses, or does not answer.

@@ -5,7 +5,7 @@ no place in a specification; whoever writes gets the list of what the format can
 
 Each format has ``read(path, rate) -> Reading``; ``rate`` is the samples' [Hz] where the file does
 not state it, and :class:`.ConfigurationError` is raised with file and line where a value is
-missing, no number or out of range, or where nobody states the rate. Unless it is only read it also
+missing, no number or out of range, or where the rate is not stated. Unless it is only read it also
 has ``write(draft) -> str``, which returns the file without its comment.
 """
 

@@ -134,7 +134,7 @@ class CompassFilter(OrientationFilter):
     """Accelerometer and magnetometer, without a gyroscope.
 
     ``period``: time from one sample to the next [s]. ``time_constant``: T [s]. ``heading``: of
-    which the declination counts. Without, the yaw starts as it is told, and changes as the field
+    which the declination counts. Without, the yaw starts as it is given, and changes as the field
     turns.
     """
 

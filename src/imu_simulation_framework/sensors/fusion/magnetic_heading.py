@@ -11,7 +11,7 @@ never tilts the orientation, and the yaw follows the gyroscope within T and the 
 In the first T each reading counts as much as the ones before it. This is the heading correction of
 Laidig and Seel, VQF: highly accurate IMU orientation estimation with bias estimation and magnetic
 disturbance rejection, Information Fusion 91 (2023), section 3.5; so is, section 3.6, the way
-disturbances are told and rejected, with the numbers below:
+disturbances are detected and rejected, with the numbers below:
 
 a reading is disturbed if the field's norm or its dip, the angle below the level, is not that of the
 reference, which follows slowly what is not disturbed. Disturbed readings do not count, after a

@@ -270,14 +270,14 @@ STATUS = {
 """Quality -> what sensor_msgs/NavSatStatus has for it, which does not tell float from fixed."""
 
 
-class Told(NamedTuple):
+class Reported(NamedTuple):
     """Messages of one kind: ``stamps`` (n,) of int [ns], ``rows`` (n, columns)."""
 
     stamps: np.ndarray
     rows: np.ndarray
 
 
-class ToldFixes(NamedTuple):
+class ReportedFixes(NamedTuple):
     """What was published of some fixes.
 
     ``positions`` has ``GNSS_TOLD_POSITION`` of ``core.columns.py``, ``velocities`` its
@@ -285,12 +285,12 @@ class ToldFixes(NamedTuple):
     the fixes that have it.
     """
 
-    positions: Told
-    velocities: Told
-    headings: Told
+    positions: Reported
+    velocities: Reported
+    headings: Reported
 
 
-def reported_fixes(fixes: pd.DataFrame) -> ToldFixes:
+def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
     """Return what is published of fixes.
 
     ``fixes``: GnssRecord.
@@ -305,10 +305,10 @@ def reported_fixes(fixes: pd.DataFrame) -> ToldFixes:
     velocities = fixes[list(GNSS_TOLD_VELOCITY)].to_numpy()
     turned = np.isfinite(fixes["heading"].to_numpy())
     headings = [heading_quaternion(heading) for heading in fixes["heading"][turned]]
-    return ToldFixes(
-        Told(stamps, positions.to_numpy()),
-        Told(stamps[moving], velocities[moving]),
-        Told(stamps[turned], np.array(headings).reshape(-1, 2)),
+    return ReportedFixes(
+        Reported(stamps, positions.to_numpy()),
+        Reported(stamps[moving], velocities[moving]),
+        Reported(stamps[turned], np.array(headings).reshape(-1, 2)),
     )
 
 

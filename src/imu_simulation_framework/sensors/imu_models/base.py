@@ -241,7 +241,7 @@ class ImuModel(ABC):
     bno055_mode: str = ""
     """The mode as which it says how far it is calibrated; empty for one that does not."""
 
-    def given_away(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
+    def emitted(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
         """Return which samples the sensor gives away, by number, in order; None for each once.
 
         ``time`` (samples,): of samples that follow each other, from the first of all on [s].

@@ -150,7 +150,7 @@ def drift_stationary_std(drift, drift_frequency, period):
 def drift_parameters(
     stationary_std: float, correlation_time: float, period: float
 ) -> DriftParameters:
-    """Return what the plug-in must be told for a wanted drift.
+    """Return what the plug-in must be given for a wanted drift.
 
     Raises :class:`.ConfigurationError`: a value is not positive.
 
@@ -220,7 +220,7 @@ class HectorImu(ImuModel):
     reach it. Bias means offset and drift, without the white noise.
 
     The plug-in starts its drift from a normal number of standard deviation ``drift``, ten times
-    too much at 100 Hz. Here, as when it is loaded with zero drift and told its parameters
+    too much at 100 Hz. Here, as when it is loaded with zero drift and given its parameters
     afterwards, drift starts at zero.
     """
 

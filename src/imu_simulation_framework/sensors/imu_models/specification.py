@@ -276,11 +276,11 @@ class SpecificationImu(ImuModel):
     def label(self) -> str:
         return f"specification_{self._specification.name}"
 
-    def given_away(self, time, new):
+    def emitted(self, time, new):
         output = self._specification.output
         times = output.rate * self.period
         if not output.repeat_samples or times <= 1.0:
-            return super().given_away(time, new)
+            return super().emitted(time, new)
         given = np.flatnonzero(new) if output.drop_repeated else np.arange(len(time))
         # How many of the sensor's instants have passed since the sample before.
         passed = [
