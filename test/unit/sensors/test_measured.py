@@ -1,0 +1,319 @@
+"""What was measured of parts: the tables, how they are combined, and mistakes that are found."""
+
+import csv
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.sensors.files import imu_names
+from imu_simulation_framework.sensors.measured import (
+    CALIBRATION,
+    NOISE,
+    QUANTITIES,
+    ClassModel,
+    class_models,
+    estimates,
+    implausible,
+    measured_parts,
+    measured_values,
+    measurements,
+)
+from imu_simulation_framework.sensors.stated_values import RATIOS
+
+DEG = math.pi / 180.0
+TABLE = measurements()
+# What a quantity is in, as powers of the second by sensor: rad/s is a gyroscope's signal.
+SIGNAL = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
+
+
+def test_every_number_has_a_source_a_known_quantity_and_a_unit_of_its_kind():
+    table = measured_values()
+    assert len(table) > 1000
+    assert (table["source"].str.len() > 8).all() and (table["method"] != "").all()
+    assert set(table["quantity"]) <= set(QUANTITIES) and set(table["axis"]) <= {*"xyz", "mean"}
+    assert set(table["sensor"]) == set(SIGNAL) and np.isfinite(table["value"]).all()
+    noise = table["quantity"].isin([*NOISE, "sample_deviation", "allan_minimum"])
+    assert (table.loc[noise, "value"] > 0.0).all()
+    for unit in set(table["value_unit"]):
+        assert unit in RATIOS or factor(unit) > 0.0
+    ratios = table["quantity"].isin(["scale_factor", "misalignment"])
+    assert set(table.loc[ratios, "value_unit"]) <= {"1", "ppm", "rad", "arcsec"}
+    # Degrees, g and root hours are left; angles never stand where lengths should.
+    angles = table["value_unit"].str.contains("rad|deg")
+    assert (angles == (table["sensor"] == "gyroscope"))[~ratios].all()
+    used = table[table["excluded"] == ""]
+    assert (used.loc[used["quantity"] == "sample_deviation", "rate"] > 0.0).all()
+
+
+def test_recordings_are_there_once_and_all_are_used_by_numbers():
+    folder = package_share() / "config" / "measured_imus"
+    names = pd.read_csv(folder / "recordings.csv")["recording"]
+    assert names.is_unique and set(names) == set(measured_values()["recording"])
+    assert set(measured_values()["part"]) <= set(measured_parts().index)
+
+
+def test_sixty_units_of_twelve_parts_are_usable():
+    assert len(TABLE[["part", "unit"]].drop_duplicates()) >= 60
+    assert TABLE["part"].nunique() >= 12
+    assert (TABLE["value"] > 0.0).all() and (TABLE["excluded"] == "").all()
+
+
+def rms_by_hand(part, unit, quantity, scale, excluded=""):
+    """Root mean square over axes of a gyroscope, straight from the files."""
+    folder = package_share() / "config" / "measured_imus"
+    with open(folder / "recordings.csv", encoding="utf-8") as file:
+        of_unit = {
+            row["recording"]: float(row["rate"] or "nan")
+            for row in csv.DictReader(file)
+            if (row["part"], row["unit"]) == (part, unit)
+        }
+    with open(folder / "values.csv", encoding="utf-8") as file:
+        values = [
+            float(row["value"]) * scale(of_unit[row["recording"]])
+            for row in csv.DictReader(file)
+            if row["recording"] in of_unit
+            and (row["sensor"], row["quantity"]) == ("gyroscope", quantity)
+            and row["excluded"] == excluded
+        ]
+    assert values
+    return np.sqrt(np.mean(np.square(values)))
+
+
+@pytest.mark.parametrize(
+    "part, unit, quantity, stated, scale",
+    [
+        ("bmi055", "D435i c", "white_noise", "sample_deviation", lambda rate: rate**-0.5),
+        ("vn100", "report c", "white_noise", "white_noise", lambda rate: DEG),
+        ("chc-cgi410", "A", "bias_instability", "allan_minimum", lambda rate: 1.0 / 0.6643),
+    ],
+)
+def test_three_units_are_what_numpy_computes_of_the_files(part, unit, quantity, stated, scale):
+    row = TABLE[(TABLE["part"] == part) & (TABLE["unit"] == unit) & (TABLE["quantity"] == quantity)]
+    value = row.loc[row["sensor"] == "gyroscope", "value"].item()
+    assert value == pytest.approx(rms_by_hand(part, unit, stated, scale), rel=1e-3)
+
+
+@pytest.mark.parametrize("part, units", [("vn100", 7), ("adis16448", 3), ("stim300", 2)])
+def test_where_classes_vary_more_than_units_a_median_is_that_of_the_units(part, units):
+    rows = TABLE[(TABLE["part"] == part) & (TABLE["sensor"] == "gyroscope")]
+    logs = np.log(rows.loc[rows["quantity"] == "white_noise", "value"].to_numpy())
+    estimate = estimates(part)["gyroscope", "white_noise"]
+    assert len(logs) == estimate.units == units
+    assert estimate.origin == f"measured ({units} units)"
+    # The class moves it by less than a tenth of its own standard error, to which 0.155 is typical.
+    assert math.log(estimate.median) == pytest.approx(logs.mean(), abs=0.1 * 0.155)
+
+
+def test_what_noise_and_walk_leave_in_the_lowest_allan_deviation_is_taken_out():
+    rows = TABLE[(TABLE["part"] == "navchip") & (TABLE["sensor"] == "gyroscope")]
+    n, b, k = (rows.loc[rows["quantity"] == name, "value"].item() for name in NOISE)
+    raw = rms_by_hand("navchip", "A", "allan_minimum", lambda rate: 1.0)
+    times = np.geomspace(0.1, 1e4, 20_001)
+    lowest = np.sqrt(np.min(n**2 / times + (0.664281 * b) ** 2 + k**2 * times / 3.0))
+    assert 0.5 * raw / 0.664281 < b < raw / 0.664281 and lowest == pytest.approx(raw, rel=1e-4)
+
+
+CONSUMER = measured_parts().query("`class` == 'consumer MEMS' and part == measured_as").index
+
+
+def simulated(random, parts, mean, between, within):
+    """Return measurements of parts, with one to six units each, and their true medians."""
+    true = random.normal(mean, between, len(parts))
+    rows = [
+        (part, str(unit), "gyroscope", "white_noise", "", random.normal(level, within), 3)
+        for number, (part, level) in enumerate(zip(parts, true))
+        for unit in range(1 + number % 6)
+    ]
+    names = ["part", "unit", "sensor", "quantity", "excluded", "value", "numbers"]
+    table = pd.DataFrame(rows, columns=names)
+    return table.assign(value=np.exp(table["value"])), true
+
+
+def test_a_simulated_hierarchy_is_found_again():
+    random = np.random.default_rng(7)
+    mean, between, within, sets = -9.0, 0.7, 0.4, 60
+    # The last one is measured by nobody.
+    parts, unmeasured = list(CONSUMER[:-1]), CONSUMER[-1]
+    classes = dict.fromkeys(parts, "c")
+    found, deviations = [], {"one": [], "six": [], "none": []}
+    for _ in range(sets):
+        table, true = simulated(random, parts, mean, between, within)
+        model = class_models(table, classes)["c"]
+        average = model.probability @ np.column_stack([model.mean, model.between])
+        found.append([*average, model.within])
+        for name, part, median in (
+            ("one", parts[0], true[0]),
+            ("six", parts[5], true[5]),
+            ("none", unmeasured, random.normal(mean, between)),
+        ):
+            estimate = estimates(part, table)["gyroscope", "white_noise"]
+            unit = random.normal(median, within)
+            deviations[name].append((unit - math.log(estimate.median)) / estimate.spread)
+    found = np.array(found)
+    error = found.std(axis=0, ddof=1) / math.sqrt(sets)
+    freedom = sum(number % 6 for number in range(len(parts)))
+    assert abs(found[:, 0].mean() - mean) < 4.0 * error[0]
+    # A posterior's mean is skewed: within half of the standard deviation of one set's.
+    assert abs(found[:, 1].mean() - between) < 0.5 * found[:, 1].std()
+    assert abs(found[:, 2].mean() - within**2) < 4.0 * error[2]
+    # The standard deviation of n numbers has the relative standard error 1 / sqrt(2 n).
+    scatter = within**2 * math.sqrt(2.0 / freedom)
+    assert found[:, 2].std() == pytest.approx(scatter, rel=4.0 / math.sqrt(2.0 * sets))
+    for values in deviations.values():
+        assert np.std(values) == pytest.approx(1.0, abs=4.0 / math.sqrt(2.0 * sets))
+        assert abs(np.mean(values)) < 4.0 / math.sqrt(sets)
+
+
+def test_the_mean_of_a_class_is_that_of_statsmodels_at_its_spread_between_parts():
+    from statsmodels.stats.meta_analysis import combine_effects
+
+    table, _ = simulated(np.random.default_rng(3), CONSUMER, -9.0, 0.7, 0.4)
+    model = class_models(table, dict.fromkeys(CONSUMER, "c"))["c"]
+    logs = np.log(table["value"]).groupby(table["part"])
+    mean, variance = logs.mean().to_numpy(), (model.within / logs.size()).to_numpy()
+    other = combine_effects(mean, variance, method_re="iterated")
+    nearest = np.argmin(np.abs(model.between**2 - other.tau2))
+    assert model.mean[nearest] == pytest.approx(other.mean_effect_re, abs=0.02)
+    # The posterior of the spread covers the estimate of Paule and Mandel.
+    assert 0.05 < model.probability[: nearest + 1].sum() < 0.95
+
+
+def test_a_part_is_averaged_over_what_the_spread_between_parts_may_be():
+    # Sampled: the spread, the class's mean and the part given both, as the model says.
+    model = ClassModel(
+        np.array([0.1, 2.0]), np.array([0.3, 0.7]), np.array([0.0, 1.0]), np.array([0.2, 0.3]), 0.1
+    )
+    random, count = np.random.default_rng(11), 200_000
+    which = (random.random(count) < 0.7).astype(int)
+    centre = random.normal(model.mean[which], np.sqrt(model.variance[which]))
+    tau, measured, variance = model.between[which], 4.0, 0.5
+    weight = variance / (tau**2 + variance)
+    # The variance of so many samples has a relative standard error below 0.005.
+    part = random.normal((1.0 - weight) * measured + weight * centre, tau * np.sqrt(weight))
+    mean, total, share = model.of_part(measured, variance)
+    assert abs(part.mean() - mean) < 4.0 * part.std() / math.sqrt(count)
+    assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(
+        weight.mean(), rel=0.01
+    )
+    part = random.normal(centre, tau)
+    mean, total, share = model.of_part()
+    assert abs(part.mean() - mean) < 4.0 * part.std() / math.sqrt(count)
+    assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(1.0)
+
+
+def test_a_class_of_single_units_takes_the_spread_of_all_units():
+    table, _ = simulated(np.random.default_rng(2), CONSUMER, -9.0, 0.7, 0.4)
+    alone = [part for part, rows in table.groupby("part") if len(rows) == 1]
+    models = class_models(table, {part: str(part in alone) for part in CONSUMER})
+    assert len(alone) > 3 and models["True"].within == pytest.approx(models["False"].within)
+
+
+def planted(ratio, part="vn100", unit="report c", quantity="white_noise"):
+    """Return the measurements with one that is wrong by a factor, and what is found of it."""
+    table = TABLE.copy()
+    place = (table["part"] == part) & (table["unit"] == unit) & (table["quantity"] == quantity)
+    place &= table["sensor"] == "gyroscope"
+    assert place.sum() == 1
+    table.loc[place, "value"] *= ratio
+    table.loc[place, "rate"] = 40.0
+    return [
+        each
+        for each in implausible(table)
+        if (each.part, each.unit, each.sensor, each.quantity) == (part, unit, "gyroscope", quantity)
+    ]
+
+
+@pytest.mark.parametrize(
+    "ratio, cause",
+    [
+        (math.sqrt(40.0), "per sample instead of density (root of 40 Hz)"),
+        (180.0 / math.pi, "degrees instead of radians"),
+        (1000.0, "no usual mistake"),
+    ],
+)
+def test_planted_mistakes_are_found_and_named(ratio, cause):
+    (found,) = planted(ratio)
+    assert cause in found.sentence and found.sentence.startswith("vn100 report c: white_noise")
+    assert found.ratio == pytest.approx(ratio, rel=0.15)
+    assert planted(1.0) == []
+
+
+def test_a_one_sided_density_is_found_among_units_that_agree_within_a_tenth():
+    names = ("adis16448", "mti100", "navchip", "stim300", "vn100", "mti10")
+    table, _ = simulated(np.random.default_rng(5), names, -9.0, 1.0, 0.06)
+    table["rate"] = 100.0
+    assert implausible(table) == []
+    place = (table["part"] == "vn100") & (table["unit"] == "2")
+    table.loc[place, "value"] *= math.sqrt(2.0)
+    (found,) = implausible(table)
+    assert found[:3] == ("vn100", "2", "gyroscope")
+    assert found.sentence.endswith("probably one-sided instead of two-sided density")
+
+
+def test_degrees_are_found_by_the_class_where_a_part_has_one_unit():
+    (found,) = planted(180.0 / math.pi, "bmi270", "ESKF")
+    assert "degrees instead of radians" in found.sentence
+
+
+def test_what_people_found_is_found_without_them():
+    table = measurements(excluded=True)
+    causes = {(each.part, each.unit, each.quantity): each.sentence for each in implausible(table)}
+    for unit in (("vn100", "report e"), ("mti10", "A"), ("vn100", "OVC 1")):
+        assert "per sample instead of density" in causes[(*unit, "white_noise")]
+    assert "degrees" in causes["bmi055", "T265 vins-application", "white_noise"]
+    # Of what is used, five values are far off, and nothing says that they are wrong.
+    used = implausible(TABLE)
+    assert len(used) == 5 and all("no usual mistake" in each.sentence for each in used)
+
+
+def test_every_bundled_imu_has_noise_of_its_own_or_of_its_class():
+    kinds = set()
+    for name in imu_names():
+        found = estimates(name)
+        for sensor in SIGNAL:
+            for quantity in NOISE:
+                estimate = found[sensor, quantity]
+                assert estimate.median > 0.0 and 0.05 < estimate.spread < 2.5
+                assert (estimate.units == 0) == (estimate.origin == "class of part")
+                kinds.add(estimate.origin.split(" (")[0] + estimate.origin.partition(")")[2])
+    assert kinds == {"class of part", "measured", "measured and class"}
+
+
+def test_names_of_the_same_sensors_share_what_was_measured():
+    mti = estimates("mti300")
+    assert mti["gyroscope", "white_noise"].origin == "measured (3 units of mti100)"
+    assert (
+        mti["gyroscope", "white_noise"][:3] == estimates("mti100")["gyroscope", "white_noise"][:3]
+    )
+
+
+def test_a_part_of_one_unit_lies_between_it_and_its_class():
+    rows = TABLE[(TABLE["sensor"] == "gyroscope") & (TABLE["quantity"] == "white_noise")]
+    unit = rows.loc[rows["part"] == "bmi270", "value"].item()
+    part = estimates("bmi270")["gyroscope", "white_noise"]
+    of_class = estimates("lsm6ds3")["gyroscope", "white_noise"]
+    assert unit < part.median < of_class.median and of_class.spread > part.spread
+    assert part.origin == "measured (1 unit) and class"
+
+
+def test_calibrations_are_standard_deviations_over_units():
+    found = estimates("lsm6dsm")
+    assert {key[1] for key in found} >= set(CALIBRATION)
+    values = measured_values()
+    values = values[(values["part"] == "lsm6dsm") & (values["quantity"] == "turn_on_bias")]
+    rates = values.loc[values["sensor"] == "gyroscope", "value"].to_numpy()
+    scale = found["gyroscope", "turn_on_bias"]
+    assert scale.units == 4
+    assert scale.median == pytest.approx(np.sqrt(np.mean(rates**2)), rel=0.1)
+    # A standard deviation of n numbers is known to 1 / sqrt(2 n).
+    assert scale.spread == pytest.approx(1.0 / math.sqrt(2.0 * len(rates)), rel=0.1)
+
+
+def test_an_unknown_part_is_refused_with_a_sentence():
+    with pytest.raises(ConfigurationError, match="'mpu1': nothing was measured .* adis16405, adis"):
+        estimates("mpu1")
