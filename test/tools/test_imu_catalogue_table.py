@@ -7,10 +7,12 @@ import pytest
 
 from imu_simulation_framework.commands.imu_catalogue import (
     BEGIN,
+    between_marks,
     catalogue_table,
     main,
     page_with_table,
 )
+from imu_simulation_framework.commands.measured_tables import measured_tables
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
@@ -18,6 +20,7 @@ from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.operation import Operation
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
+MEASURED = PAGE.with_name("measured_imus.md")
 
 
 def test_the_table_in_the_documentation_is_that_of_the_files():
@@ -25,6 +28,17 @@ def test_the_table_in_the_documentation_is_that_of_the_files():
     entries = imu_catalogue()
     table = catalogue_table(entries, read_drive("a"), 600.0)
     assert page_with_table(page, entries, table) == page
+
+
+def test_the_measured_tables_in_the_documentation_are_those_of_the_files(tmp_path, capsys):
+    page = MEASURED.read_text(encoding="utf-8")
+    assert between_marks(page, measured_tables(imu_catalogue())) == page
+    copy = tmp_path / "page.md"
+    copy.write_text(f"{BEGIN}<!-- catalogue: end -->\n")
+    main(["--measured", "--write", str(copy)])
+    capsys.readouterr()
+    main(["--measured"])
+    assert copy.read_text() == f"{BEGIN}\n{capsys.readouterr().out}\n<!-- catalogue: end -->\n"
 
 
 def test_a_straight_drive_has_the_bands_of_the_budget(capsys):

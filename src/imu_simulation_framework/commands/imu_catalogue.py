@@ -4,6 +4,7 @@
     imu_catalogue.py --straight 10min
     imu_catalogue.py b --at 5min --table markdown
     imu_catalogue.py --write doc/imu_catalogue.md
+    imu_catalogue.py --measured                what was measured of these parts and of others
 
 An angle is what the heading's error does not exceed in 50 and in 95 % of drives, with any unit of
 the part, its offset measured during ten seconds at rest before the drive; and the same with scale
@@ -21,6 +22,7 @@ import pandas as pd
 
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import ArgumentParser, write_file
+from imu_simulation_framework.commands.measured_tables import measured_tables
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
 from imu_simulation_framework.heading.model.of_imu import (
@@ -67,7 +69,19 @@ def main(arguments):
         "--write", type=Path, metavar="PAGE",
         help="put the table in Markdown between the marks of this page instead",
     )  # fmt: skip
+    parser.add_argument(
+        "--measured", action="store_true",
+        help="in Markdown what was measured of parts, beside what their documents say",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
+    if options.measured:
+        text = measured_tables(imu_catalogue())
+        if options.write is None:
+            print(text, end="")
+        else:
+            page = between_marks(read_settings(options.write), text)
+            write_file(options.write, page.encode("utf-8"))
+        return
     if options.straight is None and options.rounds is None and options.drive is None:
         options.drive = "a"
     chosen = heading_choices.chosen_motion(options, linear=True)
@@ -106,10 +120,6 @@ def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFram
 
     Raises ConfigurationError if the page does not have the marks, in their order.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ConfigurationError(f"the page lacks the lines {BEGIN.strip()} and {END.strip()}")
     documents = pd.DataFrame(
         [{"imu": entry.specification.name, "source": entry.source} for entry in entries]
     )
@@ -118,7 +128,19 @@ def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFram
         table_text.table_text(table, COLUMNS, "markdown"),
         table_text.table_text(documents, columns, "markdown"),
     )
-    return before + begin + "\n" + "\n".join(texts) + "\n" + end + after
+    return between_marks(page, "\n".join(texts))
+
+
+def between_marks(page: str, text: str) -> str:
+    """Return a page with a text between the marks.
+
+    Raises ConfigurationError if the page does not have the marks, in their order.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ConfigurationError(f"the page lacks the lines {BEGIN.strip()} and {END.strip()}")
+    return before + begin + "\n" + text + "\n" + end + after
 
 
 def _row(entry, motion, at, sample):
