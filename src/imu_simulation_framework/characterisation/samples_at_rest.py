@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Any, Sequence, Sized
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,9 @@ _MANY = 0.01
 _SORTED_AT_ONCE = 1_000_000
 
 
-def check_at_rest(times, values, names, rate, source) -> list[str]:
+def check_at_rest(
+    times: np.ndarray, values: Any, names: Sequence[str], rate: float, source: str
+) -> list[str]:
     """Refuse what was recorded in motion.
 
     ``times`` (n,) [s]; ``values`` (axes, n), or sequence of (n,): angular rates [rad/s] and
@@ -71,7 +73,7 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
     return [f"the sensor was moved {found}; better leave that part out"]
 
 
-def block_medians(values, size) -> np.ndarray:
+def block_medians(values: np.ndarray, size: int) -> np.ndarray:
     """Return the medians of blocks of so many samples, shape (axes, blocks)."""
     blocks = values.shape[1] // size
     medians = np.empty((len(values), blocks))
@@ -211,7 +213,13 @@ def prepare_at_rest(
     return prepare_axes(np.asarray(times, dtype=float), values, names, source, settings)
 
 
-def prepare_axes(times, values, names, source, settings=None) -> SamplesAtRest:
+def prepare_axes(
+    times: np.ndarray,
+    values: Any,
+    names: Sequence[str],
+    source: str,
+    settings: RestSettings | None = None,
+) -> SamplesAtRest:
     """Do what :func:`prepare_at_rest` does, in place and with one axis in memory at a time.
 
     ``values`` is an ndarray of shape (axes, n), or a mutable sequence of ndarray (n,); outliers are
@@ -252,7 +260,7 @@ def prepare_axes(times, values, names, source, settings=None) -> SamplesAtRest:
     return SamplesAtRest(source, *found, reported)
 
 
-def _period(times, source) -> float:
+def _period(times: np.ndarray, source: str) -> float:
     """Return the median period; it must be the same at all times."""
     period = float(np.median(np.diff(times), overwrite_input=True))
     steps = np.diff(times)
@@ -281,7 +289,7 @@ def _period(times, source) -> float:
     return period
 
 
-def _find_gaps(times, period) -> np.ndarray:
+def _find_gaps(times: np.ndarray, period: float) -> np.ndarray:
     """Return indices of the samples behind a gap.
 
     A late sample is followed by one that is as much early: a long step is a gap only if all
@@ -300,7 +308,9 @@ def _find_gaps(times, period) -> np.ndarray:
     return candidates[late - early > _LASTING_SHIFT * period]
 
 
-def _gap_remarks(times, gaps, after_gap, used, unused):
+def _gap_remarks(
+    times: np.ndarray, gaps: Occurrences, after_gap: np.ndarray, used: Sized, unused: int
+) -> list[str]:
     if not gaps:
         return []
     longest = max(float(times[index] - times[index - 1]) for index in after_gap.tolist())
@@ -315,10 +325,17 @@ def _gap_remarks(times, gaps, after_gap, used, unused):
     return [sentence + combined + f"{unused} samples in shorter parts are not used"]
 
 
-def _clean(times, values, names, rate, source, settings):
+def _clean(
+    times: np.ndarray,
+    values: Any,
+    names: Sequence[str],
+    rate: float,
+    source: str,
+    settings: RestSettings,
+) -> tuple[Any, Any, list[str]]:
     """Replace outliers in place; return where they are, what was recorded, and remarks."""
 
-    def outliers_of(axis):
+    def outliers_of(axis: int) -> tuple[Occurrences, Any, float]:
         """Return where they were, the raw signal, and the share of those that are too many."""
         signal = values[axis]
         if np.ptp(signal) == 0.0:
@@ -346,12 +363,14 @@ def _clean(times, values, names, rate, source, settings):
     return outliers, raw, remarks
 
 
-def threads_for(samples) -> int:
+def threads_for(samples: int) -> int:
     """Return how many axes to work on at once: of a long recording one, for its memory."""
     return max(1, min(4, os.cpu_count() or 1, _SAMPLES_AT_ONCE // samples))
 
 
-def _outliers(times, signal, rate, limit):
+def _outliers(
+    times: np.ndarray, signal: np.ndarray, rate: float, limit: float
+) -> tuple[np.ndarray, np.ndarray, Any]:
     """Return the places of the outliers, the medians around them, and the signal for a figure.
 
     Quartiles are those of the deviations from the medians of short blocks: a bias that wanders
@@ -387,7 +406,7 @@ def _outliers(times, signal, rate, limit):
     return places, medians[np.minimum(places // size, blocks - 1)], raw
 
 
-def _deviations(signal, medians, size):
+def _deviations(signal: np.ndarray, medians: np.ndarray, size: int) -> np.ndarray:
     """Return what differs from the medians of blocks of so many samples."""
     deviations, whole = signal.copy(), len(medians) * size
     deviations[:whole].reshape(len(medians), size)[:] -= medians[:, None]
@@ -395,7 +414,7 @@ def _deviations(signal, medians, size):
     return deviations
 
 
-def _resolution(signal) -> float:
+def _resolution(signal: np.ndarray) -> float:
     """Step of the readings as far as a sample of them shows."""
     levels = np.unique(signal[:10_000])
     return float(np.diff(levels).min()) if len(levels) > 1 else 0.0

@@ -13,7 +13,7 @@ import configparser
 import dataclasses
 import math
 from dataclasses import MISSING, dataclass, field
-from typing import Any, Callable, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Collection, Mapping, Sequence, TypeVar
 
 from imu_simulation_framework.core.checked_values import (
     bound_of,
@@ -82,19 +82,19 @@ def declared(
     return field(default=default, metadata=metadata)
 
 
-def checked_part(name, value, kind):
+def checked_part(name: str, value: Any, kind: type) -> Any:
     """Return an instance of a class."""
     if type(value) is not kind:
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be a {kind.__name__}.")
     return value
 
 
-def checked_parts(name, value, kind, most=10_000):
+def checked_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[Any, ...]:
     """Return a tuple of at most so many instances of a class."""
     return tuple(checked_part(name, one, kind) for one in checked_list(name, value, most))
 
 
-def checked_list(name, value, most=10_000) -> tuple:
+def checked_list(name: str, value: Any, most: int = 10_000) -> tuple:
     """Return what a list or tuple of at most so many holds."""
     if not isinstance(value, (list, tuple)) or len(value) > most:
         wrong = f"{name} is {shown(value)}, but it must be a list of at most {most}."
@@ -177,13 +177,13 @@ def to_mapping(settings: Settings) -> dict[str, Any]:
     return content
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if isinstance(value, Settings):
         return to_mapping(value)
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _checked(key, value):
+def _checked(key: dataclasses.Field, value: Any) -> Any:
     accepted = key.metadata
     if "check" in accepted:
         if value is None and key.default is None:
@@ -274,10 +274,10 @@ def number_of_text(where: str, text: str) -> float:
     return value
 
 
-def _kind(key) -> str:
+def _kind(key: dataclasses.Field) -> str:
     # The annotations are text here.
     return key.type.replace(" | None", "")
 
 
-def _some_of(words, choices) -> bool:
+def _some_of(words: Sequence[str], choices: Collection[str]) -> bool:
     return set(words) <= set(choices) and len(set(words)) == len(words) > 0

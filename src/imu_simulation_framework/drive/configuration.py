@@ -14,7 +14,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Collection, Mapping
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import (
@@ -329,7 +329,7 @@ def load_configuration(
     )
 
 
-def is_default(section, key, text) -> bool:
+def is_default(section: str, key: str, text: str) -> bool:
     """Return whether a key's text says what its absence says too."""
     if text == "":
         return True
@@ -337,7 +337,7 @@ def is_default(section, key, text) -> bool:
     return key in keys and _to_text(keys[key].default) == text
 
 
-def paths_of(configuration) -> dict:
+def paths_of(configuration: Configuration) -> dict:
     """Return (section, key) -> path, of all settings that are paths and not empty."""
     values = {
         (section, key.name): (key, getattr(getattr(configuration, section), key.name))
@@ -349,11 +349,11 @@ def paths_of(configuration) -> dict:
     }
 
 
-def _new_parser():
+def _new_parser() -> configparser.ConfigParser:
     parser = configparser.ConfigParser(
         interpolation=None, inline_comment_prefixes=(";",), comment_prefixes=("#", ";")
     )
-    parser.optionxform = str
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
     return parser
 
 
@@ -375,7 +375,7 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
-def _refuse_unwritable(where, key, text) -> None:
+def _refuse_unwritable(where: str, key: str, text: str) -> None:
     """Refuse what a config.ini cannot say: the results' one would say something else."""
     if printable(key + text) != key + text:
         raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
@@ -385,13 +385,13 @@ def _refuse_unwritable(where, key, text) -> None:
         )
 
 
-def _where(path, section, key, overridden) -> str:
+def _where(path: Any, section: str, key: str, overridden: Collection[tuple[str, str]]) -> str:
     if (section, key) in overridden:
         return f"override of [{section}] {key}"
     return f"configuration {path}, [{section}] {key}"
 
 
-def _suggestion(word, known) -> str:
+def _suggestion(word: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
     if close:
         return f"; did you mean {close[0]}?"
@@ -408,7 +408,7 @@ def _to_text(value: Any) -> str:
     return str(value).strip()
 
 
-def _is_path(key: dataclasses.Field, value) -> bool:
+def _is_path(key: dataclasses.Field, value: Any) -> bool:
     """Return whether a value is a path; where a name may stand instead, by its ending."""
     ending = key.metadata["path"]
     return ending is True or (bool(ending) and str(value).endswith(f".{ending}"))

@@ -6,6 +6,8 @@ many runs, and for measuring what the transport costs.
 
 from __future__ import annotations
 
+from typing import Any, Callable
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -29,7 +31,7 @@ from imu_simulation_framework.motion.motion import Motion
 
 
 def drive_in_process(
-    configuration: Configuration, drive: PreparedDrive, observe=None
+    configuration: Configuration, drive: PreparedDrive, observe: Callable[..., object] | None = None
 ) -> ExperimentRecord:
     """Let the robot of the MuJoCo simulator follow a prepared drive.
 
@@ -66,7 +68,7 @@ def drive_in_process(
         stamps, _, state, _ = robot.drive(*command)
 
 
-def _record(samples, recording) -> None:
+def _record(samples: Any, recording: Any) -> None:
     recording.add_imu(*samples.imu_rows())
     recording.add_ground_truth(*samples.ground_truth_rows())
     recording.add_wheels(*samples.wheel_rows())
@@ -77,7 +79,7 @@ def _record(samples, recording) -> None:
         recording.add_fixes(*reported)
 
 
-def _answer(stamps, state, tracking) -> TrackedPose | None:
+def _answer(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> TrackedPose | None:
     answer = None
     for stamp, position, orientation, velocity in zip(
         stamps.tolist(),

@@ -13,7 +13,11 @@ import pandas as pd
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import RecordingError, TrajectoryError
-from imu_simulation_framework.drive.configuration import Configuration, load_configuration
+from imu_simulation_framework.drive.configuration import (
+    Configuration,
+    TrajectorySection,
+    load_configuration,
+)
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.motion import drives, sources, trajectory
@@ -57,7 +61,7 @@ class PreparedDrive:
         return float(np.hypot(np.diff(self.trajectory["x"]), np.diff(self.trajectory["y"])).sum())
 
 
-def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
+def prepare_drive(configuration: Configuration, recorded: Any = None) -> PreparedDrive:
     """Read the reference trajectory and prepare it for the robot.
 
     Raises RecordingError: the recording cannot be read, or its data cannot be used. Raises
@@ -100,7 +104,9 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     )
 
 
-def chosen_part(configuration: Configuration, poses, rate):
+def chosen_part(
+    configuration: Configuration, poses: pd.DataFrame, rate: float
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Smooth recorded poses, cut out the configured part and sample it evenly.
 
     Raises TrajectoryError: the chosen part is empty. ``poses`` (pandas.DataFrame): Poses as
@@ -120,7 +126,7 @@ def chosen_part(configuration: Configuration, poses, rate):
         raise TrajectoryError(f"{sources.reference}: {error}") from error
 
 
-def read_configured_reference(configuration: Configuration):
+def read_configured_reference(configuration: Configuration) -> Any:
     """Read the reference as the configuration says.
 
     Raises RecordingError: it cannot be read, or cannot be used.
@@ -139,26 +145,28 @@ def read_configured_reference(configuration: Configuration):
     )
 
 
-def _during(table, start, stop):
+def _during(table: pd.DataFrame, start: float, stop: float) -> pd.DataFrame:
     """Return the samples between two stamps [s], on a clock that is zero at the first of the two.
 
     The last one before the start and the first one after the stop belong to it, so that the
     table can be interpolated everywhere between.
     """
     times = table.index.to_numpy(dtype=float)
-    first = max(0, np.searchsorted(times, start, side="right") - 1)
+    first = max(0, int(np.searchsorted(times, start, side="right")) - 1)
     cut = table.iloc[first : np.searchsorted(times, stop, side="left") + 1].copy()
     cut.index = pd.Index(cut.index.to_numpy(dtype=float) - start, name="time")
     return cut
 
 
-def _placed(poses, settings):
+def _placed(poses: pd.DataFrame, settings: TrajectorySection) -> pd.DataFrame:
     if settings.to_origin:
         poses = trajectory.move_to_origin(poses)
     return trajectory.scale(poses, settings.scale)
 
 
-def _fixes_on(poses, fixes, settings):
+def _fixes_on(
+    poses: pd.DataFrame, fixes: pd.DataFrame | None, settings: TrajectorySection
+) -> pd.DataFrame | None:
     """Return the fixes during the poses, moved, turned and scaled together with these."""
     if fixes is None:
         return None
@@ -171,7 +179,7 @@ def _fixes_on(poses, fixes, settings):
     return placed
 
 
-def _smoothing_remarks(effect, settings):
+def _smoothing_remarks(effect: Any, settings: Any) -> tuple[str, ...]:
     if effect.yaw_rms < SMOOTHED_YAW and effect.position_rms < SMOOTHED_POSITION:
         return ()
     return (
@@ -191,7 +199,9 @@ class PreparedImu:
     report: Mapping[str, Any]
 
 
-def prepare_recorded_imu(configuration: Configuration, start: float, stop: float):
+def prepare_recorded_imu(
+    configuration: Configuration, start: float, stop: float
+) -> PreparedImu | None:
     """Read the recorded IMU between two stamps of the recording's clock [s].
 
     Raises RecordingError: it cannot be read, cannot be used, or does not overlap with the drive.
@@ -223,7 +233,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     return PreparedImu(table=table, remarks=tuple(remarks), report=recorded.report.to_dict())
 
 
-def coverage_remarks(source, times, start, stop) -> list[str]:
+def coverage_remarks(source: str, times: np.ndarray, start: float, stop: float) -> list[str]:
     """Return a sentence if an IMU's samples at ``times`` [s] leave out some of the drive."""
     times = times[(times >= start) & (times <= stop)]
     covered = (times[-1] - times[0]) / (stop - start) if len(times) else 0.0

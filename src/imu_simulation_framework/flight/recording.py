@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,12 +24,15 @@ from imu_simulation_framework.recordings.cleaning import (
     MINIMUM_SAMPLES,
     Cleaner,
     RecordingReport,
+    Samples,
 )
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 
 
-def _samples(path, topic, format, columns, attitude_topic, velocity_topic):
+def _samples(
+    path: Any, topic: str, format: str, columns: Any, attitude_topic: str, velocity_topic: str
+) -> tuple[Samples, Samples | None, Samples | None]:
     """Return positions, and attitudes and velocities if they have topics of their own."""
     samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "flight")
     if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
@@ -55,7 +58,7 @@ _NO_UNIT = 0.1
 _PLACES = (("latitude", "longitude", "altitude"), ("x", "y", "z"))
 
 
-def _joined(positions, attitude, velocity):
+def _joined(positions: Samples, attitude: Samples, velocity: Samples | None) -> Samples:
     """Put orientations and velocities of their own topics beside positions.
 
     All are taken at the times of that topic of positions and orientations which has more samples,
@@ -81,7 +84,7 @@ def _joined(positions, attitude, velocity):
     return replace(positions, columns=columns, places=base[2][inside])
 
 
-def _curve(samples, names):
+def _curve(samples: Samples, names: Sequence[str]) -> tuple[np.ndarray, Any, np.ndarray]:
     """Return times, a spline through columns, and places; of what can be used."""
     cleaner = Cleaner(samples)
     cleaner.drop_nan(names)
@@ -95,7 +98,9 @@ def _curve(samples, names):
     return times, spline(times, values), samples.places[order]
 
 
-def _clean(samples, conventions, limits):
+def _clean(
+    samples: Samples, conventions: ReferenceConventions, limits: StampLimits
+) -> tuple[pd.DataFrame, np.ndarray, Any]:
     """Return a table in east, north, up, quaternions from forward, left, up; places; the report."""
     samples = _upwards(samples, conventions)
     samples = conventional_reference(samples, conventions)
@@ -127,7 +132,7 @@ def _clean(samples, conventions, limits):
     return table, samples.places[order], report
 
 
-def _refuse_gaps(samples, times, places):
+def _refuse_gaps(samples: Samples, times: np.ndarray, places: np.ndarray) -> None:
     """Refuse a flight of which too much is missing at once."""
     steps = np.diff(times)
     usual = float(np.median(steps))
@@ -141,7 +146,7 @@ def _refuse_gaps(samples, times, places):
         )
 
 
-def _refuse_none(samples, cleaner):
+def _refuse_none(samples: Samples, cleaner: Cleaner) -> None:
     """Refuse quaternions that are none, but for those of zero, which say that nothing is known."""
     norms = np.linalg.norm(samples.matrix(QUATERNION), axis=1)
     with np.errstate(invalid="ignore"):
@@ -154,7 +159,7 @@ def _refuse_none(samples, cleaner):
         )
 
 
-def _upwards(samples, conventions):
+def _upwards(samples: Samples, conventions: ReferenceConventions) -> Samples:
     """Return samples with velocities upwards."""
     columns = dict(samples.columns)
     if "velocity_down" in columns:
@@ -301,7 +306,7 @@ _AXES_SAID = {
 }
 
 
-def _axes_of(samples):
+def _axes_of(samples: Samples) -> str:
     """Return the axes that the columns of a table tell."""
     if samples.format != "csv" or "velocity_up" in samples:
         return "enu"
@@ -310,7 +315,7 @@ def _axes_of(samples):
     return "ned" if "velocity_down" in samples or heading else "enu"
 
 
-def _refuse_outside(samples, table, places):
+def _refuse_outside(samples: Samples, table: pd.DataFrame, places: np.ndarray) -> None:
     if "latitude" not in table:
         return
     latitude, longitude = table["latitude"].to_numpy(), table["longitude"].to_numpy()
@@ -323,7 +328,7 @@ def _refuse_outside(samples, table, places):
         )
 
 
-def _even(time, start):
+def _even(time: np.ndarray, start: float) -> np.ndarray:
     """Return even times where they are but for the rounding of a clock that began at ``start``.
 
     Seconds since 1970 have steps of 2e-7 s as floats, in which an aircraft flies 1e-5 m: at 100 Hz
@@ -340,7 +345,7 @@ def _even(time, start):
     return even if np.max(np.abs(even - time)) <= rounding else time
 
 
-def _states(samples, table, origin) -> FlightStates:
+def _states(samples: Samples, table: pd.DataFrame, origin: Sequence[float] | None) -> FlightStates:
     """Return states of a table in east, north, up."""
     time, orientation = table.index.to_numpy(), table[list(QUATERNION)].to_numpy()
     velocity = table[_VELOCITIES].to_numpy() if set(_VELOCITIES) <= set(table) else None
@@ -364,7 +369,9 @@ def _states(samples, table, origin) -> FlightStates:
 _VELOCITIES = ["velocity_east", "velocity_north", "velocity_up"]
 
 
-def _along(samples, states, along, step):
+def _along(
+    samples: Samples, states: FlightStates, along: str, step: float
+) -> tuple[FlightStates, list[str]]:
     """Return states along the path that is asked for, and remarks."""
     if states.velocity is None:
         if along == "velocities":
@@ -385,18 +392,18 @@ def _along(samples, states, along, step):
     ]
 
 
-def _coarse(step):
+def _coarse(step: float) -> str:
     return f"positions come in steps of {step:.2g} m"
 
 
-def _refuse_contradiction(samples, states):
+def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
     """Refuse velocities that are not those of the positions, seconds taken together."""
     period = float(np.median(np.diff(states.time)))
     apart = min(max(1, round(_OVER / period)), len(states) - 1)
     moved = states.position - states.integrated().position
     lasted = states.time[apart:] - states.time[:-apart]
     wrong = np.linalg.norm(moved[apart:] - moved[:-apart], axis=1) / lasted
-    speed = float(np.sqrt(np.mean(np.sum(states.velocity**2, axis=1))))
+    speed = float(np.sqrt(np.mean(np.sum(np.asarray(states.velocity) ** 2, axis=1))))
     usual = float(np.median(wrong))
     least, share = _CONTRADICTION
     if usual > max(least, share * speed):
@@ -407,7 +414,7 @@ def _refuse_contradiction(samples, states):
         )
 
 
-def _step(table) -> float:
+def _step(table: pd.DataFrame) -> float:
     """Return what the last digit of the positions counts [m]."""
     names = [name for name in ("latitude", "longitude") if name in table] or ["x", "y", "z"]
     rows = np.linspace(0, len(table) - 1, min(len(table), _LOOKED_AT)).astype(int)
@@ -415,7 +422,7 @@ def _step(table) -> float:
     return step * (SEMI_MAJOR_AXIS * np.pi / 180.0 if "latitude" in table else 1.0)
 
 
-def _last_digit(values) -> float:
+def _last_digit(values: np.ndarray) -> float:
     decimals = 0
     for value in values.tolist():
         mantissa, _, exponent = repr(value).partition("e")

@@ -7,7 +7,7 @@ the first of them: how late they are, and how far apart.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def compare_wheels(commanded, actual) -> WheelComparison | None:
     error = commanded.iloc[held[known]][list(WHEELS)].set_axis(actual.index[known])
     error = error - actual.loc[known, list(WHEELS)]
     known = WHEELS if len(error) else ()
-    statistics = {wheel: error_statistics(error.index, error[wheel]) for wheel in known}
+    statistics: Any = {wheel: error_statistics(error.index, error[wheel]) for wheel in known}
     return WheelComparison(commanded, actual, error, statistics)
 
 

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Sequence
+from typing import Iterator, NamedTuple, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
@@ -32,7 +33,9 @@ BLOCK = 4_000_000
 """Numbers of an ensemble that are looked at at a time, so that little more than it is in memory."""
 
 
-def _arrays(time, observed, ensemble):
+def _arrays(
+    time: ArrayLike, observed: ArrayLike, ensemble: ArrayLike
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return times, observed error and ensemble as arrays, of which the last is never copied."""
     time, observed = np.asarray(time, dtype=float), np.asarray(observed, dtype=float)
     ensemble = np.asarray(ensemble)
@@ -59,11 +62,11 @@ def _arrays(time, observed, ensemble):
     return time, observed, ensemble
 
 
-def _count(values):
+def _count(values: np.ndarray) -> int | str:
     return len(values) if values.ndim == 1 else f"{values.shape}"
 
 
-def _blocks(ensemble, axis=0):
+def _blocks(ensemble: np.ndarray, axis: int = 0) -> Iterator[slice]:
     """Yield slices of runs, or of samples, that together are all of them."""
     length, other = ensemble.shape[axis], ensemble.shape[1 - axis]
     step = max(1, BLOCK // max(1, other))
@@ -71,7 +74,7 @@ def _blocks(ensemble, axis=0):
         yield slice(start, min(start + step, length))
 
 
-def started_at_zero(time, errors, window=3.0):
+def started_at_zero(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> np.ndarray:
     """Return errors that are zero on the median over their beginning, as recorded ones are.
 
     Recorded yaw errors start at zero that way
@@ -86,7 +89,9 @@ def started_at_zero(time, errors, window=3.0):
     return errors - np.median(errors[..., :beginning], axis=-1, keepdims=True)
 
 
-def from_zero_where_known(time, observed, ensemble):
+def from_zero_where_known(
+    time: np.ndarray, observed: ArrayLike, ensemble: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return times, observed error and ensemble where all are known, each error from zero.
 
     ``time`` (samples,): of the ensemble [s]. ``observed`` (other,): at the same times from the
@@ -96,8 +101,8 @@ def from_zero_where_known(time, observed, ensemble):
     observed = np.asarray(observed, dtype=float)[: len(time)]
     known = np.flatnonzero(np.isfinite(observed))
     time = np.asarray(time, dtype=float)[known]
-    errors = observed[known], np.asarray(ensemble)[:, known]
-    return (time, *(started_at_zero(time, each) for each in errors))
+    ensemble = np.asarray(ensemble)[:, known]
+    return time, started_at_zero(time, observed[known]), started_at_zero(time, ensemble)
 
 
 SIGNED = ("final", "drift")
@@ -109,7 +114,7 @@ PSD = "psd "
 BANDS_PER_DECADE = 1
 
 
-def curve_statistics(time, errors, final_window=3.0) -> dict:
+def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float = 3.0) -> dict:
     """Return the statistics of errors over time that are judged, each of every curve.
 
     final, maximum, rms and drift are those of
@@ -126,7 +131,7 @@ def curve_statistics(time, errors, final_window=3.0) -> dict:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _statistics(time, errors, final_window):
+def _statistics(time: np.ndarray, errors: np.ndarray, final_window: float) -> dict[str, np.ndarray]:
     errors = errors.astype(float)
     centred = time - np.mean(time)
     mean = np.mean(errors, axis=1, keepdims=True)
@@ -173,7 +178,7 @@ class StatisticJudgement:
     adjusted: float = float("nan")
 
 
-def judge_statistic(name, observed, simulated) -> StatisticJudgement:
+def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> StatisticJudgement:
     """Judge one statistic by a Monte-Carlo test, which is exact for any number of runs.
 
     ``p = min(1, 2 (1 + as_extreme) / (runs + 1))``: twice the p-value of the side that the observed
@@ -196,7 +201,7 @@ def judge_statistic(name, observed, simulated) -> StatisticJudgement:
     )
 
 
-def holm(p_values) -> np.ndarray:
+def holm(p_values: ArrayLike) -> np.ndarray:
     """Correct p-values for their number: of many tests one rejects by chance.
 
     With all of them at most a level, the probability to reject a true model at any of the tests is
@@ -227,10 +232,17 @@ _NAMES = {
 }
 
 
-def _verdict(observed, median, envelope, adjusted, statistics, rejected):
+def _verdict(
+    observed: np.ndarray,
+    median: np.ndarray,
+    envelope: GlobalEnvelope,
+    adjusted: float,
+    statistics: Sequence[StatisticJudgement],
+    rejected: bool,
+) -> tuple[str, str]:
     """Return the verdict and a sentence: how the model drifts, and how often drives do so."""
 
-    def often(test):
+    def often(test: GlobalEnvelope | StatisticJudgement) -> str:
         return f"occurs in {test.as_extreme or 'none'} of {test.runs} simulated drives"
 
     real = f"A real error like this {often(envelope)}"
@@ -244,7 +256,7 @@ def _verdict(observed, median, envelope, adjusted, statistics, rejected):
     return manner, f"{_like_this(rarest)} {often(rarest)}: {_says(manner, rarest.name)}."
 
 
-def _like_this(test):
+def _like_this(test: StatisticJudgement) -> str:
     low, high = ("low", "high") if test.name in SIGNED else ("small", "large")
     size = high if test.tail > 0 else low
     if test.name in _NAMES:
@@ -252,7 +264,7 @@ def _like_this(test):
     return f"A power spectral density so {size} at {test.name[len(PSD) :]}"
 
 
-def _says(manner, name):
+def _says(manner: str, name: str) -> str:
     if manner == OTHER_DIRECTION:
         return "this model prefers the other direction"
     if name.startswith(PSD):
@@ -260,14 +272,19 @@ def _says(manner, name):
     return f"this model drifts {manner}"
 
 
-def _manner_of_statistic(test) -> str:
+def _manner_of_statistic(test: StatisticJudgement) -> str:
     """Return in which way a model is wrong whose statistic is another one than what was seen."""
     if test.name in SIGNED:
         return _manner(test.observed, test.median, test.low, test.high)
     return TOO_LITTLE if test.tail > 0 else TOO_MUCH
 
 
-def _manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
+def _manner_of_curve(
+    observed: np.ndarray,
+    median: np.ndarray,
+    envelope: GlobalEnvelope,
+    statistics: Sequence[StatisticJudgement],
+) -> tuple[str, str]:
     """Return in which way a model is wrong whose curves are others, and the statistic that says so.
 
     What statistics say by themselves, of drift before noise; else where the curve is outside, and
@@ -287,7 +304,7 @@ def _manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
     return max((TOO_LITTLE, TOO_MUCH, OTHER_DIRECTION), key=manners.count), ""
 
 
-def _manner(value, centre, low, high):
+def _manner(value: float, centre: float, low: float, high: float) -> str:
     """Return what is wrong with a model that gives ``low`` to ``high`` where ``value`` was seen."""
     if abs(value) >= max(abs(low), abs(high)):
         return TOO_LITTLE
@@ -312,7 +329,9 @@ class PointwiseBand:
     high: np.ndarray
 
 
-def pointwise_bands(ensemble, levels=LEVELS):
+def pointwise_bands(
+    ensemble: np.ndarray, levels: ArrayLike = LEVELS
+) -> tuple[np.ndarray, list[PointwiseBand]]:
     """Return the ensemble's median and its central bands.
 
     ``ensemble`` (runs, samples). ``levels`` (sequence of float): parts of the ensemble. Returns
@@ -354,12 +373,14 @@ class GlobalEnvelope:
     high: np.ndarray
 
 
-def fewest_runs(level, tests=1) -> int:
+def fewest_runs(level: float, tests: int = 1) -> int:
     """How many runs it takes that one of so many tests can have a p-value of ``1 - level``."""
     return int(np.ceil(tests / (1.0 - level) - 1e-9)) - 1
 
 
-def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
+def global_envelope(
+    observed: ArrayLike, ensemble: np.ndarray, level: float = 0.95
+) -> GlobalEnvelope:
     """Test a curve against an ensemble, over its whole length at once.
 
     Memory: beside the ensemble 2 bytes a value (4 from 32 767 runs on), and some megabytes.
@@ -389,7 +410,7 @@ def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
     return GlobalEnvelope(level, p_value, as_extreme, runs, low, high)
 
 
-def _extreme_rank_lengths(observed, ensemble) -> list[bytes]:
+def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[bytes]:
     """Return keys of the observed curve and the others: the smaller, the more extreme it is."""
     from scipy.stats import rankdata  # takes half a second
 
@@ -516,7 +537,9 @@ def shown_tests(judgement: Judgement) -> list[ShownTest]:
     envelope, tests = judgement.envelope, judgement.statistics
     manner = _manner_of_curve(judgement.observed, judgement.median, envelope, tests)[0]
 
-    def verdict(test, adjusted, manner):
+    def verdict(
+        test: GlobalEnvelope | StatisticJudgement, adjusted: float, manner: str
+    ) -> tuple[float, float, bool, str]:
         rejects = adjusted <= 1.0 - judgement.level + 1e-12
         return test.p_value, adjusted, rejects, manner if rejects else ""
 

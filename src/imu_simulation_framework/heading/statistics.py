@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.angles import interpolate, unwrap
 from imu_simulation_framework.core.errors import MotionError
@@ -55,7 +57,7 @@ class ErrorStatistics:
     drift: float
 
 
-def edge_samples(time, window, at_end=False) -> int:
+def edge_samples(time: np.ndarray, window: float, at_end: bool = False) -> int:
     """Return the number of samples in the first, or last, ``window`` seconds of a series.
 
     A short series gives a tenth of its duration instead, and always one sample, so that
@@ -65,7 +67,9 @@ def edge_samples(time, window, at_end=False) -> int:
     return max(1, int(np.searchsorted(since, min(window, 0.1 * since[-1]) - ROUNDED)))
 
 
-def error_statistics(time, error, final_window=3.0):
+def error_statistics(
+    time: ArrayLike, error: ArrayLike, final_window: float = 3.0
+) -> ErrorStatistics | None:
     """Return the :class:`ErrorStatistics` of an error.
 
     ``time`` (n,): strictly ascending [s]. ``error`` (n,): the error in any unit. ``final_window``:
@@ -94,7 +98,7 @@ def error_statistics(time, error, final_window=3.0):
     )
 
 
-def running_window(table, window):
+def running_window(table: Any, window: float) -> Any:
     """Return what pandas rolls over a table: of each sample those not further than half a window.
 
     At the ends the window is cut off and holds the samples that exist.
@@ -112,7 +116,7 @@ def running_window(table, window):
     return timed.rolling(length, center=True, closed="both", min_periods=1)
 
 
-def median_trend(series, window):
+def median_trend(series: pd.Series, window: float) -> pd.Series:
     """Return a running median over a centred window.
 
     At the ends the window is cut off: padding with zeros would bend the trend to zero, repeating
@@ -168,7 +172,7 @@ class Progress:
     time: np.ndarray
     total: np.ndarray
 
-    def when(self, totals):
+    def when(self, totals: np.ndarray) -> np.ndarray:
         """Return the first time [s] at which each total was reached, linear between samples."""
         after = np.clip(np.searchsorted(self.total, totals, side="left"), 1, len(self.total) - 1)
         start, step = self.total[after - 1], self.total[after] - self.total[after - 1]
@@ -180,39 +184,41 @@ class Progress:
         return float(self.total[-1])
 
 
-def travelled(poses) -> Progress:
+def travelled(poses: pd.DataFrame) -> Progress:
     """Length of the path behind [m], by straight lines between the poses (x, y over time)."""
     return _accumulated(poses, np.hypot(np.diff(poses["x"]), np.diff(poses["y"])))
 
 
-def turned(poses) -> Progress:
+def turned(poses: pd.DataFrame) -> Progress:
     """Return the sum of all turning behind [rad], to either side (yaw over time)."""
     return _accumulated(poses, np.abs(np.diff(poses["yaw"])))
 
 
-def _accumulated(poses, steps):
+def _accumulated(poses: pd.DataFrame, steps: np.ndarray) -> Progress:
     time = poses.index.to_numpy(dtype=float)
     return Progress(time, np.concatenate([[0.0], np.cumsum(steps)]))
 
 
-def distances(total) -> list[float]:
+def distances(total: float) -> list[float]:
     """Return lengths of sub-paths [m] for a path of ``total`` metres: 1, 2, 5, 10, 20, ..."""
     # Shorter ones tell of noise and not of drift.
     lengths = [digit * 10.0**power for power in range(7) for digit in (1.0, 2.0, 5.0)]
     return _that_fit(lengths, total)
 
 
-def turns(total) -> list[float]:
+def turns(total: float) -> list[float]:
     """Return accumulated turns [rad] for a drive that turns ``total``: 45, 90, 180, ... degrees."""
     return _that_fit([np.radians(45.0) * 2.0**power for power in range(20)], total)
 
 
-def _that_fit(lengths, total):
+def _that_fit(lengths: Sequence[float], total: float) -> list[float]:
     fit = [length for length in lengths if FEWEST_INDEPENDENT * length <= total * (1.0 + 1e-9)]
     return [float(length) for length in fit[-MAX_LENGTHS:]]
 
 
-def relative_errors(error, progress, lengths) -> list[RelativeError]:
+def relative_errors(
+    error: pd.Series, progress: Progress, lengths: Sequence[float]
+) -> list[RelativeError]:
     """Return changes of an error over stretches of each length.
 
     A stretch begins every hundredth of its length, evenly along the path and not in time, so that a
@@ -299,7 +305,7 @@ class StreamedYawError:
         self._truth: deque[tuple[int, float]] = deque(maxlen=WAITING)
         self._imu: deque[tuple[int, float]] = deque(maxlen=WAITING)
 
-    def add_truth(self, stamp: int, yaw: float):
+    def add_truth(self, stamp: int, yaw: float) -> list[tuple[int, float]]:
         """Add a sample of the truth: stamp [ns] and yaw [rad].
 
         Returns list of (int, float): stamps [ns] of the IMU's samples whose error [rad] is known
@@ -308,12 +314,12 @@ class StreamedYawError:
         self._append(self._truth, stamp, yaw)
         return self._known()
 
-    def add_imu(self, stamp: int, yaw: float):
+    def add_imu(self, stamp: int, yaw: float) -> list[tuple[int, float]]:
         """Add a sample of the IMU; see :meth:`add_truth`."""
         self._append(self._imu, stamp, yaw)
         return self._known()
 
-    def _append(self, samples, stamp, yaw) -> None:
+    def _append(self, samples: deque[tuple[int, float]], stamp: int, yaw: float) -> None:
         if samples and stamp < samples[-1][0]:
             self._truth.clear()
             self._imu.clear()
@@ -321,7 +327,7 @@ class StreamedYawError:
             samples.pop()
         samples.append((stamp, yaw))
 
-    def _known(self):
+    def _known(self) -> list[tuple[int, float]]:
         known = []
         while self._imu and self._truth and self._imu[0][0] <= self._truth[-1][0]:
             stamp, yaw = self._imu.popleft()

@@ -123,7 +123,9 @@ def planar(
     )
 
 
-def _level(time, yaw, speed, yaw_rate, gravity):
+def _level(
+    time: np.ndarray, yaw: ArrayLike, speed: float, yaw_rate: float, gravity: float
+) -> Motion:
     """Return constant speed and yaw rate, from the world's origin."""
     if not (math.isfinite(speed)):
         raise MotionError(f"the speed of a motion is {speed}, but it must be a finite number")
@@ -145,7 +147,7 @@ def _level(time, yaw, speed, yaw_rate, gravity):
     )
 
 
-def _about_vertical(yaw):
+def _about_vertical(yaw: ArrayLike) -> np.ndarray:
     half = 0.5 * np.asarray(yaw, dtype=float)
     nothing = np.zeros(len(half))
     return np.column_stack([nothing, nothing, np.sin(half), np.cos(half)])

@@ -180,14 +180,14 @@ def integrate(
     )
 
 
-def _turned_east(vectors):
+def _turned_east(vectors: np.ndarray) -> np.ndarray:
     """Return the cross product of the Earth's axis with vectors (..., 3)."""
     east = np.zeros_like(vectors)
     east[..., 0], east[..., 1] = -vectors[..., 1], vectors[..., 0]
     return east
 
 
-def _about_z(angle, vectors):
+def _about_z(angle: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return vectors (n, 3) turned about z by angles (n,) [rad]."""
     sine, cosine = np.sin(angle), np.cos(angle)
     turned = np.array(vectors)
@@ -196,7 +196,7 @@ def _about_z(angle, vectors):
     return turned
 
 
-def _with_earth(angle, orientation):
+def _with_earth(angle: np.ndarray, orientation: np.ndarray) -> np.ndarray:
     """Return orientations (n, 4), turned about the world's z by angles (n,) [rad]."""
     sine, cosine = np.sin(0.5 * angle), np.cos(0.5 * angle)
     nothing = np.zeros_like(sine)
@@ -204,30 +204,30 @@ def _with_earth(angle, orientation):
     return composed(about_z, orientation)
 
 
-def _into_body(orientation, vectors):
+def _into_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return vectors (n, 3) of the world in the axes of bodies (n, 4)."""
     return _out_of_body(orientation * (-1.0, -1.0, -1.0, 1.0), vectors)
 
 
-def _out_of_body(orientation, vectors):
+def _out_of_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return vectors (n, 3) of bodies (n, 4) in the axes of the world."""
     axis, scalar = orientation[:, :3], orientation[:, 3:]
     twice = 2.0 * np.cross(axis, vectors)
     return vectors + scalar * twice + np.cross(axis, twice)
 
 
-def _sums(first, steps):
+def _sums(first: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Return what steps (n, 3) add up to from the first (3,), (n + 1, 3)."""
     return np.cumsum(np.vstack([first, steps]), axis=0)
 
 
-def _quaternions(rotation_vectors):
+def _quaternions(rotation_vectors: np.ndarray) -> np.ndarray:
     """Return the quaternions (n, 4) of rotation vectors (n, 3) [rad]."""
     half = 0.5 * np.linalg.norm(rotation_vectors, axis=1, keepdims=True)
     return np.hstack([0.5 * np.sinc(half / np.pi) * rotation_vectors, np.cos(half)])
 
 
-def _running_product(first, factors):
+def _running_product(first: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return a quaternion (4,) times the first 0, 1, ..., n of the factors (n, 4)."""
     products = np.vstack([first, factors])
     reach = 1
@@ -238,14 +238,14 @@ def _running_product(first, factors):
     return products / np.linalg.norm(products, axis=1, keepdims=True)
 
 
-def _mean_rotation(rotation_vectors, vectors):
+def _mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return J(alpha) v of vectors (n, 3), rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
     once = np.cross(rotation_vectors, vectors)
     return vectors + first * once + second * np.cross(rotation_vectors, once)
 
 
-def _mean_rotation_undone(rotation_vectors, vectors):
+def _mean_rotation_undone(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return v of J(alpha) v (n, 3), rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
     squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
@@ -261,7 +261,7 @@ def _mean_rotation_undone(rotation_vectors, vectors):
     return vectors - 0.5 * once + weight * np.cross(rotation_vectors, once)
 
 
-def _coefficients(rotation_vectors):
+def _coefficients(rotation_vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (1 - cos(a)) / a^2 and (a - sin(a)) / a^3 of rotation vectors (n, 3) of length a."""
     squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
     small = squared < _SMALL**2

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -224,7 +224,9 @@ def read_other_sensor(
     return Recorded(table, report)
 
 
-def _evenly_timed(path, topic, format, columns, types, purpose, rate) -> cleaning.Samples:
+def _evenly_timed(
+    path: Any, topic: str, format: str, columns: Any, types: Any, purpose: str, rate: float | None
+) -> cleaning.Samples:
     """Read samples, and put them at a rate from time 0 on, if one is given."""
     samples = read_samples(path, topic, format, columns, types, purpose, timed=rate is None)
     if rate is None:
@@ -234,7 +236,9 @@ def _evenly_timed(path, topic, format, columns, types, purpose, rate) -> cleanin
     return replace(samples, columns=timed)
 
 
-def _join_topic(samples, other, names):
+def _join_topic(
+    samples: cleaning.Samples, other: cleaning.Samples, names: Sequence[str]
+) -> cleaning.Samples:
     """Put columns of another topic beside satellite positions, each the nearest in time.
 
     Returns the samples with the columns ``names`` of ``other``, not a number where none is near.
@@ -271,6 +275,6 @@ def _join_topic(samples, other, names):
     return replace(samples, columns=columns)
 
 
-def _period(times):
+def _period(times: np.ndarray) -> float:
     steps = np.diff(np.unique(times[np.isfinite(times)]))
     return float(np.median(steps)) if len(steps) else 0.0

@@ -12,9 +12,10 @@ of it has the mean square :math:`\int S df` before any filter, and this is what 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Tuple
+from typing import Any, Tuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.checked_values import (
     Axes,
@@ -143,7 +144,7 @@ class TemperatureProfile(Settings):
         temperature = self.end + (self.start - self.end) * np.exp(-time / self.time_constant)
         return temperature + self._warmed(time) if self.power else temperature
 
-    def _power_nodes(self):
+    def _power_nodes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
         """Return times from 0 on, power, its slope after them, and the lagged power at them."""
         if not self.power:
             return None
@@ -157,7 +158,7 @@ class TemperatureProfile(Settings):
             lagged[node + 1] = _lag(since, *state, self.time_constant)
         return times, power, slope, lagged
 
-    def _warmed(self, time):
+    def _warmed(self, time: float | np.ndarray) -> np.ndarray:
         times, power, slope, lagged = self._nodes  # type: ignore[attr-defined]
         node = np.maximum(np.searchsorted(times, time, side="right") - 1, 0)
         since = np.maximum(time - times[node], 0.0)
@@ -165,7 +166,9 @@ class TemperatureProfile(Settings):
         return self.thermal_resistance * lag
 
 
-def _lag(since, power, slope, lagged, time_constant):
+def _lag(
+    since: np.ndarray, power: Any, slope: Any, lagged: Any, time_constant: float
+) -> np.ndarray:
     """Of an input ``power + slope * since``: y of ``tau y' = input - y`` from y(0) = lagged."""
     settled = power - slope * time_constant
     return settled + slope * since + (lagged - settled) * np.exp(-since / time_constant)
@@ -175,7 +178,7 @@ TAPS = 512
 """Of the filter that shapes the noise; the spectrum's lines are half as many."""
 
 
-def _checked_spectrum(name, value):
+def _checked_spectrum(name: str, value: Any) -> tuple[tuple[float, float], ...]:
     spectrum = checked_table(name, value, "density", "frequency")
     for frequency, density in spectrum:
         checked_number(name, frequency, minimum=0.0, maximum=1e5)  # no floor vibrates faster
@@ -217,7 +220,7 @@ class Vibration(Settings):
         area = np.sum(0.5 * (densities[1:] + densities[:-1]) * np.diff(frequencies))
         return area * np.square(self.axes)
 
-    def amplitude(self, speed):
+    def amplitude(self, speed: ArrayLike) -> np.ndarray:
         """Return the amplitude at a speed or speeds [m/s], over that at the reference speed."""
         moving = (np.abs(speed) / self.reference_speed) ** self.exponent
         if self.exponent == 0.0:
@@ -255,7 +258,9 @@ class VibrationNoise:
     (numpy.random.SeedSequence): of this realisation.
     """
 
-    def __init__(self, vibration: Vibration, rate: float, bandwidth: float | None, seed):
+    def __init__(
+        self, vibration: Vibration, rate: float, bandwidth: float | None, seed: Any
+    ) -> None:
         self._axes = np.array(vibration.axes)
         gain = np.sqrt(vibration.sampled_density(rate, bandwidth) * rate / 2.0)
         # Of the phase of a filter that is symmetric about its middle.

@@ -71,7 +71,7 @@ from imu_simulation_framework.sensors.triads import TRIADS
 _WHAT = "the IMU's specification"
 
 
-def find_imu_specification(name) -> Path:
+def find_imu_specification(name: str | os.PathLike) -> Path:
     """Return the file that is meant: a path, or the name of one in the package's config/imus.
 
     Raises :class:`.ConfigurationError`: there is neither.
@@ -96,7 +96,7 @@ def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
     return load_imu_specification(find_imu_specification(name))
 
 
-def load_imu_specification(path) -> ImuSpecification:
+def load_imu_specification(path: str | os.PathLike) -> ImuSpecification:
     """Read a specification.
 
     Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
@@ -107,7 +107,7 @@ def load_imu_specification(path) -> ImuSpecification:
     return read_described(path, _WHAT, _specification_of, named=True)
 
 
-def _specification_of(content):
+def _specification_of(content: Any) -> ImuSpecification:
     """Return the specification of a file's keys and values, whose numbers may be in other units."""
     if isinstance(content, dict):
         if not isinstance(content.pop("source", ""), str):
@@ -135,17 +135,17 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
     return "\n".join(lines) + "\n"
 
 
-def _unit(part, name) -> str:
+def _unit(part: str, name: str) -> str:
     declared = {key.name: key.metadata["unit"] for key in fields(PARTS[part])}[name]
     return declared or (TRIADS[part].unit_of(name) if part in TRIADS else "")
 
 
-def _text(text) -> str:
+def _text(text: str) -> str:
     # One line, quoted where YAML needs it.
     return yaml.safe_dump(text, width=10**6, allow_unicode=True).split("\n...")[0].strip()
 
 
-def _value(value) -> str:
+def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):

@@ -64,7 +64,7 @@ def is_topic(text: str) -> bool:
     return _TOPIC.fullmatch(text) is not None
 
 
-def _checked_topic(name, value):
+def _checked_topic(name: str, value: Any) -> str:
     if not (isinstance(value, str) and is_topic(value)):
         raise ConfigurationError(
             f"{name} is {shown(value)}, but it must be the name of a topic, as /imu/data."
@@ -245,7 +245,7 @@ class TriadSpecification(Settings):
     g_sensitivity: Matrix = declared(_ZERO_MATRIX, checked_matrix)
 
 
-def _checked_iron(name, value):
+def _checked_iron(name: str, value: Any) -> Any:
     matrix = checked_matrix(name, value)
     if not np.linalg.cond(matrix) < 1e3:
         raise ConfigurationError(
@@ -311,7 +311,7 @@ LARGEST_TOLERANCE = 3.0
 """Standard deviations; a data sheet's maximum is taken for so many of them."""
 
 
-def _checked_name(name, value):
+def _checked_name(name: str, value: Any) -> str:
     if not (isinstance(value, str) and value.strip() and "/" not in value and value.isprintable()):
         raise ConfigurationError(
             f"{name} is {shown(value)}, but it must be a text in one line, without a slash."

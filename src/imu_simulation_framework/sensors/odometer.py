@@ -134,7 +134,9 @@ def simulate_odometer(
     return pd.DataFrame(columns, index=pd.Index(time, name="time"))
 
 
-def _rolled(motion, odometer, seed):
+def _rolled(
+    motion: Motion, odometer: OdometerSpecification, seed: Any
+) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
     """Return the wheels' true angles (n, 2), the times (n,), and the first yaw and place."""
     yaw = motion.yaw
     speed = np.cos(yaw) * motion.velocity[:, 0] + np.sin(yaw) * motion.velocity[:, 1]

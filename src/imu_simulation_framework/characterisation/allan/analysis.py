@@ -52,13 +52,13 @@ class DurationPlanner:
     instability [s]. What depends only on the duration is kept.
     """
 
-    def __init__(self, rate, duration, band):
+    def __init__(self, rate: float, duration: float, band: Any) -> None:
         self._rate = rate
         self._start = duration
         self._band = band
-        self._known = {}
+        self._known: dict[float, tuple[np.ndarray, Any]] = {}
 
-    def duration(self, squares, index, value) -> float:
+    def duration(self, squares: np.ndarray, index: int, value: float) -> float:
         """Return the duration [s], doubled from the recording's, that identifies a term.
 
         ``value`` is its assumed coefficient, ``squares`` (5,) are those of the fit. Infinite beyond
@@ -78,7 +78,7 @@ class DurationPlanner:
             duration *= 2.0
         return np.inf
 
-    def _model(self, duration):
+    def _model(self, duration: float) -> tuple[np.ndarray, Any]:
         if duration not in self._known:
             period = 1.0 / self._rate
             length = round(duration * self._rate)
@@ -124,7 +124,7 @@ class AllanIdentification:
         }
         return {sensor: axes for sensor, axes in recorded.items() if axes}
 
-    def to_specification(self, name, walk_limit=False) -> ImuSpecification:
+    def to_specification(self, name: str, walk_limit: bool = False) -> ImuSpecification:
         """Return the specification that makes such noise.
 
         Terms that are neither identified nor needed to stay with the measured curve are 0, and so
@@ -153,7 +153,7 @@ class AllanIdentification:
         return ImuSpecification(name=name, output=OutputSpecification(rate=self.rate), **triads)
 
 
-def _limit(result) -> float:
+def _limit(result: AxisResult) -> float:
     walk = result.fit.terms["random_walk"]
     return walk.high if np.isfinite(walk.high) else walk.value
 
@@ -186,7 +186,7 @@ def identify(
     models = [RecordingModel(recording, band) for recording in recordings]
     tasks = [(model, axis) for model in models for axis in range(len(names))]
 
-    def variance_of(task):
+    def variance_of(task: tuple[Any, int]) -> Any:
         model, axis = task
         variance = model.variance(model.parts(axis))
         step()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass, replace
-from typing import Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -108,8 +108,16 @@ def read_at_rest(
         ) from None
 
 
-def _read(path, topic, columns, rate, limits, progress):
-    kept, masks, places, count = None, [], [], 0
+def _read(
+    path: str | os.PathLike,
+    topic: str,
+    columns: Any,
+    rate: float | None,
+    limits: Any,
+    progress: Any,
+) -> RecordedAtRest:
+    kept: Any = None
+    masks, places, count = [], [], 0
     for samples in sample_blocks(
         path, topic, "auto", columns, messages.IMU_TYPES, "IMU", rate is None,
         rows_at_once=_ROWS_AT_ONCE, progress=progress,
@@ -132,17 +140,17 @@ def _read(path, topic, columns, rate, limits, progress):
         kept.append(samples.columns)
         masks.append(np.array(finite).reshape(len(groups), -1))
         places.append(_range_of(samples.places))
-    finite = np.concatenate(masks, axis=1)
-    given = [row for row, one in enumerate(finite) if one.any()]
+    usable = np.concatenate(masks, axis=1)
+    given = [row for row, one in enumerate(usable) if one.any()]
     if not given:
         raise RecordingError(f"{samples.source}: no sample holds a number")
     names = [axis for row in given for axis in groups[row]]
     times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
     cleaner = cleaning.Cleaner(replace(samples, columns=times, places=_joined(places)))
     del times, places
-    if not finite[given].all():
+    if not usable[given].all():
         cleaner.drop(
-            ~finite[given].all(axis=0), "nan", f"values of {', '.join(names)} are not numbers"
+            ~usable[given].all(axis=0), "nan", f"values of {', '.join(names)} are not numbers"
         )
     order, report = cleaner.finish(limits, cleaning.MINIMUM_SAMPLES)
     axes, recorded = kept.only(names), cleaner.times
@@ -153,13 +161,13 @@ def _read(path, topic, columns, rate, limits, progress):
     return RecordedAtRest(recorded, axes, report)
 
 
-def _joined(places):
+def _joined(places: list[Any]) -> Any:
     """Return the numbers of all samples."""
     first, last, count = places[0][0], places[-1][-1], sum(map(len, places))
     return range(first, last + 1) if last - first + 1 == count else np.concatenate(places)
 
 
-def _range_of(places):
+def _range_of(places: np.ndarray) -> range | np.ndarray:
     """Return growing numbers, as a range, which needs no memory, where none is missing."""
     first, last = int(places[0]), int(places[-1])
     return range(first, last + 1) if last - first + 1 == len(places) else places

@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Mapping, Tuple
+from typing import Any, Mapping, Sequence, Tuple
 
 import numpy as np
 import yaml
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.core.checked_values import (
@@ -55,7 +56,7 @@ _MAX_POWERS = 5
 _WORST_CONDITION = 100.0
 
 
-def _rows(name, value) -> Rows:
+def _rows(name: str, value: Any) -> Rows:
     if not isinstance(value, (list, tuple)) or len(value) > _MAX_POWERS:
         raise ConfigurationError(
             f"{name} must be at most {_MAX_POWERS} rows of three numbers, for the powers of the "
@@ -64,7 +65,7 @@ def _rows(name, value) -> Rows:
     return tuple(checked_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
 
 
-def _checked_range(name, value):
+def _checked_range(name: str, value: Any) -> tuple[float, float]:
     low, high = checked_numbers(name, value, 2)
     if not low <= high:
         raise ConfigurationError(
@@ -119,7 +120,7 @@ class TriadCorrection(Settings):
         if self.temperature_scale_factor:
             self._require_scale(np.linspace(*self.temperature_range, 1001))
 
-    def _require_scale(self, temperatures):
+    def _require_scale(self, temperatures: np.ndarray) -> None:
         scale = _polynomial(self.temperature_scale_factor, self._powers(temperatures))
         worst = np.linalg.cond(self.matrix + np.eye(3) * scale[..., None])
         if not worst.max() < _WORST_CONDITION:
@@ -137,7 +138,7 @@ class TriadCorrection(Settings):
     def needs_temperature(self) -> bool:
         return bool(self.temperature_bias or self.temperature_scale_factor)
 
-    def apply(self, readings: np.ndarray, temperature=None) -> np.ndarray:
+    def apply(self, readings: np.ndarray, temperature: ArrayLike | None = None) -> np.ndarray:
         """Return corrected readings (3,) or (n, 3), at a temperature, () or (n,) [degC].
 
         It is the reference's by default.
@@ -156,7 +157,7 @@ class TriadCorrection(Settings):
         inverse = np.linalg.inv(self.matrix)
         return inverse @ np.asarray(covariance) @ inverse.T
 
-    def _powers(self, temperature):
+    def _powers(self, temperature: ArrayLike | None) -> list[np.ndarray]:
         degree = max(len(self.temperature_bias), len(self.temperature_scale_factor))
         if temperature is None or not degree:
             return [np.zeros(1)] * degree
@@ -164,7 +165,7 @@ class TriadCorrection(Settings):
         return [np.atleast_1d(difference) ** power for power in range(1, degree + 1)]
 
 
-def _checked_name(name, value):
+def _checked_name(name: str, value: Any) -> str:
     if not (isinstance(value, str) and value.strip() and value.isprintable()):
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be a text in one line.")
     return value
@@ -187,7 +188,9 @@ PARTS = ("gyroscope", "accelerometer", "magnetometer")
 
 
 def correction_of(
-    calibration: TriadCalibration, reference: float = 25.0, temperature_range=(-273.15, 1000.0)
+    calibration: TriadCalibration,
+    reference: float = 25.0,
+    temperature_range: tuple[float, float] = (-273.15, 1000.0),
 ) -> TriadCorrection:
     """Return the correction that a calibration gives; what it did not see is not corrected.
 
@@ -195,7 +198,7 @@ def correction_of(
     temperature [degC].
     """
 
-    def values(row, of="value"):
+    def values(row: Sequence[Any], of: str = "value") -> Any:
         return tuple(0.0 if one is None else getattr(one, of) for one in row)
 
     temperature: dict[str, Any] = {}
@@ -261,7 +264,7 @@ def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
     return correction
 
 
-def _polynomial(rows, powers):
+def _polynomial(rows: Rows, powers: list[np.ndarray]) -> np.ndarray:
     """Return the sum of the powers, shape (n, 3), or (3,) for one temperature."""
     if not rows:
         return np.zeros(3)
@@ -300,5 +303,5 @@ def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _text(value) -> str:
+def _text(value: Any) -> str:
     return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else repr(value)

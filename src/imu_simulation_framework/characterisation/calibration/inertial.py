@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -186,7 +186,7 @@ def calibrate_accelerometer(
     )
 
 
-def _direction(means, gravity):
+def _direction(means: np.ndarray, gravity: float) -> np.ndarray:
     """Return the axis that is up, or 0 where none is nearly so."""
     force = means.mean(axis=0)
     size = float(np.linalg.norm(force))
@@ -198,7 +198,7 @@ def _direction(means, gravity):
     return wanted
 
 
-def _longest(rests, directions, kept):
+def _longest(rests: Sequence[RestTime], directions: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Return, of those with the same axis up, the longest time at rest."""
     found: dict[tuple, int] = {}
     for k in kept.tolist():
@@ -208,7 +208,15 @@ def _longest(rests, directions, kept):
     return np.array(sorted(found.values()))
 
 
-def _temperatures(fit, times, begin, end, origin, source, ranges) -> triad_fit.Temperatures | None:
+def _temperatures(
+    fit: Any,
+    times: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    origin: float,
+    source: str,
+    ranges: Any,
+) -> triad_fit.Temperatures | None:
     if fit is None:
         return None
     samples = np.concatenate([fit.values[start:stop] for start, stop in ranges])

@@ -19,6 +19,7 @@ A table that commands the joints is a CSV file beside it, ``table: angles.csv``,
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
     """
     path = find_description(name, "gimbals", "a gimbal")
 
-    def gimbal_of(content):
+    def gimbal_of(content: Any) -> Any:
         if isinstance(content, dict) and not isinstance(content.get("table", {}), dict):
             content["table"] = _table(path.parent, content["table"])
         return gimbal_from_mapping(content)
@@ -94,7 +95,7 @@ def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
-def _table(folder, name):
+def _table(folder: Any, name: Any) -> Any:
     if not isinstance(name, str):
         raise ConfigurationError(f"table is {shown(name)}, but it must be a file's name.")
     return read_joint_table(folder / name)

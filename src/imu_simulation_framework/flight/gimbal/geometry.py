@@ -25,7 +25,7 @@ of ours, its roll is ours.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import pandas as pd
@@ -143,7 +143,9 @@ def gravitation_between(motion: AnyMotion, position: np.ndarray) -> np.ndarray:
     return np.zeros_like(position)
 
 
-def place_on_earth(motion: AnyMotion, latitude: float, longitude: float, height: float):
+def place_on_earth(
+    motion: AnyMotion, latitude: float, longitude: float, height: float
+) -> np.ndarray:
     """Return a place in the motion's world, (3,) [m].
 
     ``latitude``, ``longitude`` [deg]. ``height`` [m]. Raises ConfigurationError if the motion's
@@ -298,7 +300,7 @@ def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
     )
 
 
-def _turn(axis, angle):
+def _turn(axis: int, angle: np.ndarray) -> np.ndarray:
     """Return matrices (n, 3, 3) of rotations about one of the axes."""
     cosine, sine = np.cos(angle), np.sin(angle)
     matrices = np.zeros((len(angle), 3, 3))
@@ -309,9 +311,9 @@ def _turn(axis, angle):
     return matrices
 
 
-def _forth(matrices, vectors):
+def _forth(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return np.einsum("nij,nj->ni", matrices, vectors)
 
 
-def _back(matrices, vectors):
+def _back(matrices: np.ndarray, vectors: np.ndarray) -> Any:
     return np.einsum("nji,nj->ni", matrices, vectors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -91,7 +92,15 @@ def simulate_gimbal(
     return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
 
 
-def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
+def _stabilised(
+    motion: Any,
+    gimbal: Any,
+    target: Rotation,
+    wanted: JointMotion,
+    imu: Any,
+    seed: Any,
+    run: int,
+) -> tuple[JointMotion, np.ndarray]:
     """Return the joints with the loop around the gyroscope, and what it asked of them."""
     period, most = motion.period, np.array(gimbal.drive.rate_limits)
     if imu is None:
@@ -131,7 +140,9 @@ def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
     return joints, command
 
 
-def _between(found, due, stride, time, gimbal, period):
+def _between(
+    found: Any, due: np.ndarray, stride: int, time: np.ndarray, gimbal: Any, period: float
+) -> tuple[JointMotion, np.ndarray]:
     """Return the joints at all of the motion's samples, from those at the gyroscope's."""
     count = len(time)
     since = np.arange(count) - due[0]
@@ -153,10 +164,14 @@ def _between(found, due, stride, time, gimbal, period):
     return JointMotion(time, angle, rate, acceleration), command
 
 
-def _gyroscope(motion, imu, seed, run, period):
+def _gyroscope(
+    motion: Any, imu: Any, seed: Any, run: int, period: float
+) -> tuple[np.ndarray, GyroscopeErrors]:
     """Return the samples at which the gyroscope reads, and its errors of one run."""
-    matrix, bent = np.eye(3), np.zeros(3)
-    saturation, resolution = np.full(3, np.inf), np.zeros(3)
+    matrix: np.ndarray = np.eye(3)
+    bent: np.ndarray = np.zeros(3)
+    saturation: np.ndarray = np.full(3, np.inf)
+    resolution: np.ndarray = np.zeros(3)
     if isinstance(imu, ImuSpecification):
         triad = imu.gyroscope
         matrix = matrix + np.array(triad.scale_factor_and_misalignment)
@@ -175,7 +190,7 @@ def _gyroscope(motion, imu, seed, run, period):
     return due, GyroscopeErrors(matrix, bent, additive, saturation, resolution)
 
 
-def _means(values, due):
+def _means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
     """Return the means of values since the due sample before, that of the first is its own."""
     if len(due) < 2 or due[1] - due[0] == 1:
         return values[due]
@@ -186,7 +201,14 @@ def _means(values, due):
     return means
 
 
-def _residual(carried, target, turning, joints, gimbal, at_rate) -> Residual:
+def _residual(
+    carried: Any,
+    target: Rotation,
+    turning: np.ndarray,
+    joints: JointMotion,
+    gimbal: Any,
+    at_rate: np.ndarray,
+) -> Residual:
     found = Rotation.from_quat(carried.orientation)
     error = found.inv() * target
     axis = np.array(BORESIGHTS[gimbal.drive.boresight])

@@ -95,14 +95,14 @@ class SinusoidalJoints(Settings):
         )
 
 
-def _listed(name, value):
+def _listed(name: str, value: Any) -> list | tuple:
     values = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(values, (list, tuple)):
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
     return values
 
 
-def _checked_times(name, value):
+def _checked_times(name: str, value: Any) -> tuple[float, ...]:
     times = tuple(checked_number(name, time) for time in _listed(name, value))
     for earlier, later in zip(times, times[1:]):
         if not earlier < later:
@@ -112,7 +112,7 @@ def _checked_times(name, value):
     return times
 
 
-def _checked_angles(name, value):
+def _checked_angles(name: str, value: Any) -> tuple[Any, ...]:
     rows = _listed(name, value)
     return tuple(checked_numbers(name, row, 3, maximum=_LARGEST_ANGLE) for row in rows)
 
@@ -208,7 +208,7 @@ class GimbalSpecification:
                 )
 
 
-def _pair(joint, pair):
+def _pair(joint: str, pair: Any) -> tuple[float, float]:
     least, most = (-_UPRIGHT, _UPRIGHT) if joint == "tilt" else _FREE
     if pair is None:
         return least, most
@@ -294,7 +294,7 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
     return content
 
 
-def _drive(key, content):
+def _drive(key: str, content: Any) -> Any:
     if key == "fixed":
         try:
             return FixedJoints(content)
@@ -318,7 +318,7 @@ def _drive(key, content):
         raise ConfigurationError(f"{key}.{error}") from None
 
 
-def _target(name, content):
+def _target(name: str, content: Any) -> Any:
     where = f"stabilisation.{name}"
     if name == "hold":
         return _made(HeldAttitude, {} if content is None else content, where)
@@ -328,5 +328,5 @@ def _target(name, content):
     return _made(PointOnEarth if on_earth else PointAhead, content, where)
 
 
-def _made(kind, content, where):
+def _made(kind: type, content: Any, where: str) -> Any:
     return from_mapping(kind, content, where, f"{where}.")

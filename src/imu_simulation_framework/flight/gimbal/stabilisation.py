@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -81,7 +81,7 @@ class PointOnEarth(Settings):
 Target = Union[HeldAttitude, PointAhead, PointOnEarth]
 
 
-def _checked_target(name, value):
+def _checked_target(name: str, value: Any) -> Target:
     if not isinstance(value, (HeldAttitude, PointAhead, PointOnEarth)):
         raise ConfigurationError(
             f"{name} is {shown(value)}, but it must be an attitude or a point."
@@ -120,7 +120,7 @@ _NEAREST = 1e-6
 
 
 def target_orientation(
-    motion: AnyMotion, stabilisation: Stabilisation, geometry: GimbalGeometry, limits
+    motion: AnyMotion, stabilisation: Stabilisation, geometry: GimbalGeometry, limits: Any
 ) -> Rotation:
     """Return the orientations in the motion's world that the inner link shall have.
 
@@ -157,7 +157,7 @@ def target_orientation(
 
 
 def exact_joints(
-    motion: AnyMotion, target: Rotation, turning: np.ndarray, geometry: GimbalGeometry, limits
+    motion: AnyMotion, target: Rotation, turning: np.ndarray, geometry: GimbalGeometry, limits: Any
 ) -> JointMotion:
     """Return the joints, within limits, with which the inner link has the target's orientation.
 
@@ -172,7 +172,9 @@ def exact_joints(
     return JointMotion(motion.time, angle, rate, CubicSpline(motion.time, rate)(motion.time, 1))
 
 
-def _angles(motion, target, geometry, limits):
+def _angles(
+    motion: AnyMotion, target: Rotation, geometry: GimbalGeometry, limits: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the joints' angles for a target, within limits, and which are within them, (n, 3)."""
     base = Rotation.from_quat(motion.orientation) * geometry.base_rotation
     with warnings.catch_warnings():
@@ -207,12 +209,12 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return np.column_stack([pan, tilt, rate[:, 0] + pan * sine[:, 1]])
 
 
-def _first_yaw(motion, level):
+def _first_yaw(motion: AnyMotion, level: Rotation) -> float:
     x, y, _ = level[0].inv().apply(Rotation.from_quat(motion.orientation[0]).apply((1.0, 0.0, 0.0)))
     return float(np.arctan2(y, x))
 
 
-def _looking(towards, up, ahead, boresight):
+def _looking(towards: np.ndarray, up: np.ndarray, ahead: np.ndarray, boresight: str) -> Rotation:
     """Return the orientations whose boresight points along unit vectors, with level horizons."""
     across = np.cross(up, towards)
     size = np.linalg.norm(across, axis=1, keepdims=True)
@@ -225,7 +227,7 @@ def _looking(towards, up, ahead, boresight):
     return _from_axes(np.cross(left, -towards), left)
 
 
-def _way(place, seen_from, time):
+def _way(place: np.ndarray, seen_from: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Return the ways from places to a place, (n, 3) [m]."""
     way = place - seen_from
     there = np.linalg.norm(way, axis=1) < _NEAREST
@@ -237,11 +239,11 @@ def _way(place, seen_from, time):
     return way
 
 
-def _from_axes(x, y):
+def _from_axes(x: np.ndarray, y: np.ndarray) -> Rotation:
     return Rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=2))
 
 
-def _unit(vectors):
+def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
@@ -318,20 +320,20 @@ class Residual:
                     )
         return tuple(said)
 
-    def _durations(self, at_limit):
+    def _durations(self, at_limit: np.ndarray) -> tuple[float, float, float]:
         steps = np.diff(self.time, append=self.time[-1])
         pan, tilt, roll = (float(value) for value in steps @ at_limit)
         return pan, tilt, roll
 
 
-def at_limits(angle: np.ndarray, limits) -> np.ndarray:
+def at_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
     """Return which angles (n, 3) [rad] are at one of their limits, (n, 3) of bool."""
     low, high = np.array(limits, dtype=float).T
     beside = (angle <= low + _AT_A_LIMIT) | (angle >= high - _AT_A_LIMIT)
     return beside & (low != high)
 
 
-def at_rates(command: np.ndarray, most, limits) -> np.ndarray:
+def at_rates(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
     """Return which rates (n, 3) [rad/s] are the highest of a joint that can move, (n, 3)."""
     low, high = np.array(limits, dtype=float).T
     return (np.abs(command) >= np.array(most) - _AT_A_LIMIT) & (low != high)

@@ -207,7 +207,7 @@ def consistency(
     )
 
 
-def _share(values, bounds):
+def _share(values: np.ndarray, bounds: tuple[float, float]) -> float:
     if len(values) == 0:
         return float("nan")
     return float(np.mean((values >= bounds[0]) & (values <= bounds[1])))

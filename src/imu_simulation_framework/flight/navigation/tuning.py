@@ -131,13 +131,15 @@ def tuning_of(
     return FilterTuning(**values, initial=initial or InitialUncertainty())
 
 
-def _sizes(matrix):
+def _sizes(matrix: Any) -> list[list[float]]:
     there = np.array(matrix) != 0.0
     square = np.sum(np.square(matrix)) / max(1, np.count_nonzero(there))
     return (math.sqrt(square) * there).tolist()
 
 
-def _of_triad(triad: TriadSpecification, period: float):
+def _of_triad(
+    triad: TriadSpecification, period: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return variances (3,) each: density of white noise, of the bias's walk; initial bias."""
     noise = np.square(triad.white_noise) + np.square(triad.resolution) * period / 12.0
     walk = np.square(triad.random_walk)

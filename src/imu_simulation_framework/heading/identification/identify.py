@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
@@ -95,7 +95,7 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
     return [_whiteness(normalised), _normality(values), _size(normalised)]
 
 
-def _whiteness(drives):
+def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
     total, degrees = 0.0, 0
     for drive in drives:
         seen = np.isfinite(drive)
@@ -109,14 +109,14 @@ def _whiteness(drives):
     return ResidualCheck("whiteness", total, p, f"innovations are {words} (Ljung-Box)")
 
 
-def _normality(values):
+def _normality(values: np.ndarray) -> ResidualCheck:
     statistic = len(values) / 6.0 * (skew(values) ** 2 + 0.25 * kurtosis(values) ** 2)
     p = float(chi2.sf(statistic, 2))
     words = "normal" if p >= LEVEL else "not normal: there are outliers, or steps"
     return ResidualCheck("normality", float(statistic), p, f"innovations are {words} (Jarque-Bera)")
 
 
-def _size(drives):
+def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
     halves = [half for drive in drives for half in np.array_split(drive[np.isfinite(drive)], 2)]
     statistic, p = levene(*halves, center="median")
     where = "halves of the drive" if len(drives) == 1 else "halves of all drives"
@@ -188,7 +188,7 @@ def p_value(gain: float, parameters: int) -> float:
 class _Search:
     """Fits models and keeps what it has tried."""
 
-    def __init__(self, drives, constants):
+    def __init__(self, drives: Sequence[Any], constants: Sequence[Any]) -> None:
         self._drives, self._constants = drives, constants
         # What differs from drive to drive would pass for a slow drift within them.
         self.several = len(drives) > 1
@@ -210,7 +210,7 @@ class _Search:
             self._mend(ordered, spread, found)
         return self._fits[key]
 
-    def _not_below_larger(self, found, spread):
+    def _not_below_larger(self, found: Any, spread: bool) -> Any:
         """Look again where a larger model, without what it has more, is likelier than this one."""
         likelihood = found.likelihood
         for (terms, spreads), other in self._fits.items():
@@ -220,14 +220,14 @@ class _Search:
                     found = refit(likelihood, values)
         return found
 
-    def _mend(self, ordered, spread, found):
+    def _mend(self, ordered: Sequence[Any], spread: bool, found: Any) -> None:
         """Look again for models that hold this one, and were found less likely."""
         for (terms, spreads), other in self._fits.items():
             holds = set(terms) >= set(ordered) and spreads >= spread
             if holds and other.log_likelihood < found.log_likelihood - _SAME:
                 self._fits[terms, spreads] = _from_part(other.likelihood, found)
 
-    def _part_of(self, ordered, spread):
+    def _part_of(self, ordered: Sequence[Any], spread: bool) -> Any:
         """Return the best model that is a part of this one."""
         parts = [
             found
@@ -236,7 +236,7 @@ class _Search:
         ]
         return max(parts, key=lambda found: found.log_likelihood) if parts else None
 
-    def upwards(self, random, candidates):
+    def upwards(self, random: Sequence[Any], candidates: Sequence[Any]) -> list[Any]:
         random = list(random)
         while True:
             now = self.fitted(random)
@@ -253,7 +253,7 @@ class _Search:
                 return random
             random.append(min(better, key=lambda pair: pair[0])[1])
 
-    def downwards(self, random):
+    def downwards(self, random: Sequence[Any]) -> list[Any]:
         random = list(random)
         while len(random) > 1:
             now = self.fitted(random)
@@ -268,7 +268,7 @@ class _Search:
             random.remove(idle)
         return random
 
-    def walk_or_drift(self, random):
+    def walk_or_drift(self, random: Sequence[Any]) -> list[Any]:
         """Decide whether walks are drifts, which they are the limit of for ever longer times."""
         random = list(random)
         for drift, walk in _LIMITS.items():
@@ -280,11 +280,11 @@ class _Search:
             random = with_drift if p_value(gain, 1) <= LEVEL else with_walk
         return random
 
-    def spread(self, random) -> bool:
+    def spread(self, random: Sequence[Any]) -> bool:
         with_spread, without = (self.fitted(random, one).log_likelihood for one in (True, False))
         return p_value(with_spread - without, 1) < LEVEL
 
-    def table(self, chosen, chosen_spread):
+    def table(self, chosen: Any, chosen_spread: bool) -> pd.DataFrame:
         best = self.fitted(chosen, chosen_spread)
         rows = []
         for (terms, spread), found in self._fits.items():
@@ -311,12 +311,14 @@ class _Search:
         return table
 
 
-def _from_part(likelihood, part):
+def _from_part(likelihood: Any, part: Any) -> Any:
     """Return the fit of a model that holds another one, from next to that."""
     return refit(likelihood, {**likelihood.next_to_nothing(), **part.values})
 
 
-def _kept_constants(chosen, constants, drives):
+def _kept_constants(
+    chosen: Any, constants: Sequence[Any], drives: Any
+) -> tuple[list[Any], list[str]]:
     """Return constants that differ from zero, the rate's bias always, and remarks on the rest."""
     estimates, covariance = chosen.constants
     kept, sentences = [], []
@@ -409,7 +411,7 @@ def identify_yaw_error(
     return replace(found, checks=tuple(check_residuals(found.normalised())))
 
 
-def _with_intervals(chosen):
+def _with_intervals(chosen: Any) -> tuple[Any, Any]:
     for _ in range(_MAX_REFITS):
         try:
             return chosen, intervals(chosen)
@@ -437,7 +439,7 @@ def specification_of(
     name or rate are not what they must be.
     """
 
-    def about_z(value):
+    def about_z(value: float) -> tuple[float, float, float]:
         return (0.0, 0.0, value)
 
     none = (0.0, 0.0, 0.0)

@@ -55,11 +55,11 @@ class Format:
     options: tuple[str, ...] = ()
 
 
-def _read_own(path, rate=None) -> Reading:
+def _read_own(path: str | os.PathLike, rate: float | None = None) -> Reading:
     return Reading(load_imu_specification(path), [])
 
 
-def _write_own(draft) -> str:
+def _write_own(draft: Draft) -> str:
     output = replace(draft.specification.output, rate=float(draft.rate))
     return imu_specification_text(replace(draft.specification, output=output))
 
@@ -184,7 +184,7 @@ def write_imu_parameters(
     return Writing(commented(lines, text), remarks + more)
 
 
-def _with_noise_of_picked_samples(specification, rate) -> ImuSpecification:
+def _with_noise_of_picked_samples(specification: ImuSpecification, rate: float) -> ImuSpecification:
     """Return a specification whose samples at a slower rate [Hz] are as noisy as its own are.
 
     Of a sensor that filters before it decimates, a sample at the slower rate has less white noise:
@@ -206,7 +206,9 @@ def _with_noise_of_picked_samples(specification, rate) -> ImuSpecification:
     return replace(specification, **triads)
 
 
-def _with_walk_of_instability(specification, remarks) -> ImuSpecification:
+def _with_walk_of_instability(
+    specification: ImuSpecification, remarks: list[str]
+) -> ImuSpecification:
     """Return a specification with random walks in place of its bias instabilities.
 
     The walk is that of :func:`.random_walk_of_minimum` for the plateau 0.664 B. A triad that has a
@@ -229,14 +231,14 @@ def _with_walk_of_instability(specification, remarks) -> ImuSpecification:
     return replace(specification, **triads)
 
 
-def _content(path) -> bytes:
+def _content(path: str | os.PathLike) -> bytes:
     try:
         return read_bytes(Path(path))
     except ConfigurationError:
         return b""
 
 
-def _format(name):
+def _format(name: str) -> Any:
     if name not in FORMATS:
         raise ConfigurationError(
             f"There is no format {shown(name)}; there are {', '.join(FORMATS)}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -126,7 +126,7 @@ def record_earth_fixes(
     return table[list(GNSS_RECORD)]
 
 
-def _antenna_at(motion, gnss) -> tuple[EarthMotion, int]:
+def _antenna_at(motion: EarthMotion, gnss: GnssSpecification) -> tuple[EarthMotion, int]:
     """Return the antenna's motion, and every how many of its samples there is a fix."""
     ratio = 1.0 / (motion.period * gnss.rate)
     step = round(ratio)
@@ -138,7 +138,7 @@ def _antenna_at(motion, gnss) -> tuple[EarthMotion, int]:
     return antenna_on(motion, gnss), step
 
 
-def _errors(gnss, time, seed) -> pd.DataFrame:
+def _errors(gnss: GnssSpecification, time: np.ndarray, seed: Any) -> pd.DataFrame:
     """Return a receiver's errors, east, north, up, in the columns of what it would say."""
     # Of a receiver that stands still at the origin what it says is its error.
     still = np.zeros((len(time), 3))

@@ -6,7 +6,7 @@ All is drawn as far as it is asked for, so that it is the same to the bit in one
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Sequence
 
 import numpy as np
 import pandas as pd
@@ -209,7 +209,9 @@ class GnssReceiver:
         table = pd.DataFrame(np.column_stack(columns), index, list(GNSS_LOCAL))
         return table[~self._outages.cover(since)]
 
-    def _heading(self, yaw, velocity, variances, numbers):
+    def _heading(
+        self, yaw: np.ndarray, velocity: np.ndarray, variances: np.ndarray, numbers: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return headings and their variances, (n,) each; not a number where there is none."""
         of = self.gnss.heading
         known = np.isfinite(velocity[:, 0])
@@ -230,7 +232,7 @@ class GnssReceiver:
             variance = variances[:, 3] / speed**2
         return np.where(fast, course, np.nan), np.where(fast, variance, np.nan)
 
-    def _arrival(self, time):
+    def _arrival(self, time: np.ndarray) -> np.ndarray:
         arrival = time + self.gnss.latency
         if self.gnss.latency_jitter > 0.0 and len(time):
             arrival = arrival + self.gnss.latency_jitter * self._jitter.random(len(time))
@@ -240,11 +242,13 @@ class GnssReceiver:
         return arrival
 
 
-def _generator(seed, index):
+def _generator(seed: Any, index: int) -> np.random.Generator:
     return np.random.default_rng(child_seed(seed, index))
 
 
-def _process(sigma, errors, rate, seed, *children):
+def _process(
+    sigma: Sequence[float], errors: Any, rate: float, seed: Any, *children: int
+) -> GaussMarkov | None:
     """Return the process of a correlated error, or None where there is no such error."""
     for child in children:
         seed = child_seed(seed, child)

@@ -36,7 +36,7 @@ says that it has no fix; ``rtk`` has the carrier's ambiguities fixed, ``float`` 
 HIGHEST_EVENT_RATE = 100.0  # 1/s, of outages or changes of quality
 
 
-def _checked_schedule(name, value):
+def _checked_schedule(name: str, value: Any) -> Any:
     rows = checked_list(name, value)
     for row in rows:
         if not isinstance(row, (list, tuple)) or len(row) != 2:
@@ -48,7 +48,7 @@ def _checked_schedule(name, value):
     return require_increasing(name, tuple(zip(times, qualities)))
 
 
-def _checked_outages(name, value):
+def _checked_outages(name: str, value: Any) -> tuple[Any, ...]:
     pairs = tuple(checked_numbers(name, pair, 2, minimum=0.0) for pair in checked_list(name, value))
     for begin, end in pairs:
         if not begin < end:

@@ -24,9 +24,10 @@ its readings go on.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError
@@ -224,7 +225,7 @@ class Bno055Calibration:
         return CalibrationStatus(min(used), self._gyroscope, accelerometer, magnetometer)
 
 
-def _mode(mode):
+def _mode(mode: Any) -> Any:
     if not isinstance(mode, str) or mode not in MODES:
         raise ConfigurationError(
             f"The mode is {shown(mode)}, but those of a BNO055 are {', '.join(MODES)}."
@@ -232,6 +233,6 @@ def _mode(mode):
     return MODES[mode]
 
 
-def _level(values, bounds):
+def _level(values: ArrayLike, bounds: ArrayLike) -> Any:
     """How many of the bounds each value reaches."""
     return np.searchsorted(np.asarray(bounds, dtype=float), values, side="right")

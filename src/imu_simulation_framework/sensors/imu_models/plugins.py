@@ -14,9 +14,10 @@ and what that is depends on the sample rate; the functions here tell.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, Iterable, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.checked_values import checked_axes
 from imu_simulation_framework.core.errors import ConfigurationError
@@ -53,17 +54,20 @@ class IdealImu(ImuModel):
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         return self.step(truth), self.new_samples(len(truth.orientation))
 
-    def batch(self, truth, runs=1, first_run=0, parts=SIGNALS):
+    def batch(
+        self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
+    ) -> ImuReading:
         reading = self._realise(truth, None)
         values = {name: getattr(reading, name) for name in checked_parts(parts)}
-        return ImuReading(
-            **{name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values.items()}
-        )
+        repeated: dict[str, Any] = {
+            name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values.items()
+        }
+        return ImuReading(**repeated)
 
-    def _realise(self, truth, seed):
+    def _realise(self, truth: ImuTruth, seed: Any) -> ImuReading:
         return self.step(truth.each(np.asarray))
 
-    def covariances(self):
+    def covariances(self) -> tuple[Any, ...]:
         return (diagonal((0.0, 0.0, 0.0)),) * 3
 
 
@@ -95,7 +99,7 @@ class GenericImu(ImuModel):
     def label(self) -> str:
         return f"generic_sigma{self.parameters.gaussian_noise:g}"
 
-    def _begin(self, seed):
+    def _begin(self, seed: Any) -> None:
         self._numbers = NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * 10)
 
     def step(self, truth: ImuTruth) -> ImuReading:
@@ -105,10 +109,10 @@ class GenericImu(ImuModel):
         samples = len(truth.orientation)
         return self._read(truth, self._numbers.take(samples)), self.new_samples(samples)
 
-    def _realise(self, truth, seed):
+    def _realise(self, truth: ImuTruth, seed: Any) -> ImuReading:
         return self._another(seed).steps(truth)[0]
 
-    def _read(self, truth, numbers):
+    def _read(self, truth: ImuTruth, numbers: np.ndarray) -> ImuReading:
         noise = self.parameters.gaussian_noise * numbers
         return ImuReading(
             without_bias,
@@ -117,7 +121,7 @@ class GenericImu(ImuModel):
             specific_force=truth.specific_force + noise[..., _FORCE],
         )
 
-    def covariances(self):
+    def covariances(self) -> tuple[Any, ...]:
         variance = self.parameters.gaussian_noise**2
         return (diagonal((variance,) * 3),) * 3
 
@@ -129,13 +133,13 @@ class DriftParameters(NamedTuple):
     drift_frequency: float
 
 
-def drift_innovation_std(drift, drift_frequency, period):
+def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
     """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``."""
     frequency = np.asarray(drift_frequency, dtype=float)
     return np.asarray(drift, dtype=float) * period * np.sqrt(2.0 * frequency)
 
 
-def drift_stationary_std(drift, drift_frequency, period):
+def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
     """Return the standard deviation that the drift approaches after several correlation times.
 
     ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
@@ -224,7 +228,7 @@ class HectorImu(ImuModel):
     afterwards, drift starts at zero.
     """
 
-    def _set_up(self):
+    def _set_up(self) -> None:
         p, period = self.parameters, self.period
         drift = _per_quantity(p.accel_drift, p.rate_drift, p.yaw_drift)
         frequency = _per_quantity(
@@ -251,11 +255,11 @@ class HectorImu(ImuModel):
                 label += f"_{field.name}{value:g}"
         return label
 
-    def _begin(self, seed):
+    def _begin(self, seed: Any) -> None:
         self._drift = np.zeros(7)
         self._numbers = NormalStreams(seed, self._random)
 
-    def set_drift(self, angular_velocity=None, specific_force=None):
+    def set_drift(self, angular_velocity: Any = None, specific_force: Any = None) -> None:
         # SensorModel::reset(value) of the plug-in: the offset stays, and the drift wanders on.
         drift = self._drift.copy()
         if angular_velocity is not None:
@@ -279,7 +283,7 @@ class HectorImu(ImuModel):
             row[:] = self._drift = self._correlation * self._drift + innovation
         return self._read(truth, bias + self._offset, numbers), self.new_samples(samples)
 
-    def _realise(self, truth, seed):
+    def _realise(self, truth: ImuTruth, seed: Any) -> ImuReading:
         numbers = NormalStreams(seed, self._random).take(len(truth.orientation))
         bias = np.tile(self._offset, (len(numbers), 1))
         for index in np.flatnonzero(self._innovation_std):
@@ -287,7 +291,7 @@ class HectorImu(ImuModel):
             bias[:, index] += recursion(self._correlation[index], innovation, 0.0)
         return self._read(truth, bias, numbers)
 
-    def _read(self, truth, bias, numbers):
+    def _read(self, truth: ImuTruth, bias: np.ndarray, numbers: np.ndarray) -> ImuReading:
         # For one sample or for a row of them.
         p, yaw_bias = self.parameters, bias[..., _YAW]
         force_bias, rate_bias = bias[..., _HECTOR_FORCE], bias[..., _HECTOR_RATE]
@@ -304,7 +308,9 @@ class HectorImu(ImuModel):
             orientation_bias=orientation_bias,
         )
 
-    def _turn(self, orientation, force_bias, yaw_bias):
+    def _turn(
+        self, orientation: np.ndarray, force_bias: np.ndarray, yaw_bias: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         from scipy.spatial.transform import Rotation
 
         true = Rotation.from_quat(orientation)
@@ -321,7 +327,7 @@ class HectorImu(ImuModel):
             bias = error.as_quat()
         return (error * true).as_quat(), bias
 
-    def covariances(self):
+    def covariances(self) -> tuple[Any, ...]:
         """Return what the plug-in publishes as covariances, row by row.
 
         It fills those of gyroscope and accelerometer once, when it is loaded: here, with the
@@ -336,5 +342,5 @@ class HectorImu(ImuModel):
         )
 
 
-def _per_quantity(accel, rate, yaw):
+def _per_quantity(accel: float, rate: float, yaw: float) -> np.ndarray:
     return np.array([accel] * 3 + [rate] * 3 + [yaw], dtype=float)

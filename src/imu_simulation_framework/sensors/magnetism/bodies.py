@@ -54,7 +54,7 @@ measures as seen from the dipole, and its moment m,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -221,7 +221,7 @@ class BarFields:
         return total.T
 
 
-def _corners(size, side, planes):
+def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
     """Corners (3, 4, planes) [m] of all cells; the first and the last of the four count as plus."""
     second, third = (side + 1) % 3, (side + 2) % 3
     corners = np.empty((3, 2, 2, len(planes)))
@@ -231,7 +231,7 @@ def _corners(size, side, planes):
     return corners.reshape(3, 4, -1)
 
 
-def _kernels(corners, places):
+def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Four corners' s ln(R + w) along each axis, s arctan(v w / (u R)) about each: six.
 
     Corners (3, 4, planes) of which each plane has four, places (3, n); kernels (6, planes, n).
@@ -277,7 +277,7 @@ def _kernels(corners, places):
     return kernels
 
 
-def _tensor(kernels):
+def _tensor(kernels: np.ndarray) -> tuple[Any, ...]:
     """Return the second derivatives of which kernels are parts, by row and column."""
     yz, zx, xy = kernels[:3]
     x, y, z = -kernels[3:]
@@ -337,7 +337,7 @@ class EllipsoidFields:
         fields = self._own_fields(own)
         return sum(fields[..., j, np.newaxis] * turn[..., j] for j in range(3)).sum(axis=1)
 
-    def _own_fields(self, offset):
+    def _own_fields(self, offset: np.ndarray) -> np.ndarray:
         magnetisation = self._magnetisations
         elongation = _confocal(offset**2, self._squares)
         inside = (elongation <= 0.0)[..., np.newaxis]
@@ -351,7 +351,7 @@ class EllipsoidFields:
         return VACUUM_PERMEABILITY * (beyond - magnetisation * _factors(confocal, self._volumes))
 
 
-def _factors(squares, volume):
+def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
     """N_i of confocal half axes whose squares are (..., 3); a_1 a_2 a_3 is ``volume``, (...)."""
     # Imported here, as few environments have ellipsoids.
     from scipy.special import elliprd
@@ -361,7 +361,7 @@ def _factors(squares, volume):
     return integrals * np.asarray(volume)[..., np.newaxis] / 3.0
 
 
-def _confocal(x, a):
+def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Find the largest root lambda of sum(x / (a + lambda)) = 1, squares (..., 3); negative inside.
 
     It is the largest eigenvalue of sqrt(x) sqrt(x)^T - diag(a) (Golub, SIAM Review 15, 318, 1973).

@@ -67,7 +67,7 @@ def earth_field(
     return _earth_field(latitude, longitude, height, _checked_date(date)).copy()
 
 
-def _checked_place(latitude, longitude, height) -> tuple[float, float, float]:
+def _checked_place(latitude: Any, longitude: Any, height: Any) -> tuple[float, float, float]:
     for name, value, largest in (("latitude", latitude, 90.0), ("longitude", longitude, 360.0)):
         if abs(checked_number(name, value)) > largest:
             raise ConfigurationError(
@@ -81,7 +81,7 @@ def _checked_place(latitude, longitude, height) -> tuple[float, float, float]:
     return float(latitude), float(longitude), float(height)
 
 
-def _checked_date(date) -> datetime.datetime:
+def _checked_date(date: Any) -> datetime.datetime:
     """Return a date as the model takes it, without a time zone."""
     if isinstance(date, str):
         with suppress(ValueError):
@@ -111,7 +111,9 @@ def model_dates() -> tuple[datetime.datetime, datetime.datetime]:
 
 
 @lru_cache(maxsize=64)
-def _earth_field(latitude, longitude, height, date):
+def _earth_field(
+    latitude: float, longitude: float, height: float, date: datetime.datetime
+) -> np.ndarray:
     import ppigrf
 
     # At a pole itself ppigrf divides by zero; a tenth of a metre beside it not.
