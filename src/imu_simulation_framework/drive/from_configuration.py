@@ -41,7 +41,7 @@ def make_follower(configuration: Configuration, reference: Reference) -> Followe
     robot = load_robot_parameters(configuration.robot.parameters or None)
     control = configuration.control
     period = 1.0 / control.rate
-    controller = make_controller(control.controller, control, period, robot.limits)
+    controller = make_controller(control.controller, control, period, robot)
     return Follower(reference, controller, period)
 
 

@@ -9,7 +9,11 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
-from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
+from imu_simulation_framework.drive.robot import (
+    DifferentialDrivetrain,
+    RobotLimits,
+    load_robot_parameters,
+)
 from imu_simulation_framework.drive.tracking import controllers as control
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.drive.tracking.controllers import (
@@ -25,7 +29,8 @@ from imu_simulation_framework.heading.comparison import compare_wheels
 from imu_simulation_framework.motion import trajectory
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
-LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
+ROBOT = load_robot_parameters()
+LIMITS = ROBOT.limits
 PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
@@ -111,7 +116,7 @@ def test_impossible_settings_of_a_pid_are_refused(arguments, words):
 
 
 def made(name, **gains):
-    return make_controller(name, ControllerGains(**gains), PERIOD, LIMITS)
+    return make_controller(name, ControllerGains(**gains), PERIOD, ROBOT)
 
 
 @pytest.mark.parametrize("name", control.CONTROLLERS)
@@ -160,7 +165,7 @@ def test_at_standstill_a_reference_to_the_side_does_not_turn_the_robot():
 
 def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
     gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
-    waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, LIMITS) for _ in "12")
+    waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, ROBOT) for _ in "12")
     beside = TrackingError(0.0, 0.2, 0.0, 0.2)
     for _ in range(100):
         waiting.correct(0.0, 0.0, beside)
@@ -209,7 +214,7 @@ def test_at_the_limit_turning_goes_before_driving():
 
 def test_an_unknown_controller_is_refused():
     with pytest.raises(ConfigurationError, match="no controller 'pid'"):
-        make_controller("pid", ControllerGains(), PERIOD, LIMITS)
+        make_controller("pid", ControllerGains(), PERIOD, ROBOT)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
 from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.drive.robot import RobotLimits
+from imu_simulation_framework.drive.robot import RobotParameters
 
 
 class Pose2D(NamedTuple):
@@ -260,7 +260,7 @@ def _make_pid(prefix, gains, period, angular=False):
 class OpenLoop:
     """No correction."""
 
-    def __init__(self, gains: ControllerGains, period: float, limits: RobotLimits):
+    def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         pass
 
     def correct(self, left, right, error):
@@ -271,9 +271,9 @@ class OpenLoop:
 class YawPid:
     """PID on the yaw error: ``left -= u``, ``right += u``, for a control period [s]."""
 
-    def __init__(self, gains: ControllerGains, period: float, limits: RobotLimits):
+    def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         self._pid = _make_pid("yaw", gains, period, angular=True)
-        self._max_wheel_velocity = limits.max_wheel_velocity
+        self._max_wheel_velocity = robot.limits.max_wheel_velocity
 
     def correct(self, left, right, error):
         """Return the corrected of the precomputed wheel velocities (left, right) [rad/s]."""
@@ -309,10 +309,10 @@ class YawDistancePid:
     the distance has an integral of its own.
     """
 
-    def __init__(self, gains: ControllerGains, period: float, limits: RobotLimits):
+    def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         self._yaw_pid = _make_pid("yaw", gains, period, angular=True)
         self._along_pid, self._cross_pid = (_make_pid("distance", gains, period) for _ in "12")
-        self._max_wheel_velocity = limits.max_wheel_velocity
+        self._max_wheel_velocity = robot.limits.max_wheel_velocity
         self._along_is_limited = False
         self._cross_is_limited = False
 
@@ -350,17 +350,18 @@ CONTROLLERS = {
 }
 
 
-def make_controller(name, gains, period, limits):
+def make_controller(name, gains, period, robot):
     """Return a controller by its name.
 
     Raises ConfigurationError: if the name is unknown, or the period is not positive. ``name``: one
-    of `CONTROLLERS`; ``period``: control period [s].
+    of `CONTROLLERS`; ``period``: control period [s]; ``robot`` (RobotParameters): its limits, and
+    its drivetrain for a controller in speed and yaw rate.
     """
     if name not in CONTROLLERS:
         raise ConfigurationError(
             f"There is no controller '{name}'; choose one of {', '.join(CONTROLLERS)}."
         )
-    return CONTROLLERS[name](gains, period, limits)
+    return CONTROLLERS[name](gains, period, robot)
 
 
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
