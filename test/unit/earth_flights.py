@@ -16,6 +16,7 @@ LATITUDE, LONGITUDE, HEIGHT = 0.65, 2.1, 400.0
 GIMBAL = ((np.pi / 6, 4.0), (np.pi / 6, 6.0), (np.pi / 12, 10.0))
 """Amplitude [rad] and period [s] of pan, tilt and roll, table 3 of the paper on AGISim."""
 LEVER_ARM = 0.1
+WHOLE = slice(None)
 
 
 def poses(rate, duration=200.0):
@@ -52,3 +53,17 @@ def aviation_of_orientation(latitude, longitude, orientation):
     """Return roll, pitch and heading (n, 3) [rad], of a Rotation to ECEF."""
     aircraft = ned_to_ecef(latitude, longitude).inv() * orientation * FRD_TO_FLU
     return aircraft.as_euler("ZYX")[..., ::-1]
+
+
+def require_same_motion(found, expected, inner=WHOLE, angle=None, **off):
+    """Each of these quantities of two motions is the same within so much, away from the ends.
+
+    ``angle``: of what is between their orientations [rad].
+    """
+    if angle is not None:
+        turned = Rotation.from_quat(found.orientation).inv()
+        turned = turned * Rotation.from_quat(expected.orientation)
+        assert np.max(turned.magnitude()) < angle
+    for name, most in off.items():
+        ours, theirs = getattr(found, name)[inner], getattr(expected, name)[inner]
+        np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=most, err_msg=name)

@@ -5,15 +5,9 @@ import pytest
 from scipy.signal import butter, lfilter
 
 from imu_simulation_framework.characterisation.allan import extended
+from imu_simulation_framework.characterisation.allan import model as allan_model
 from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.allan.extended import fit_real_sensor, remove_lines
-from imu_simulation_framework.characterisation.allan.model import (
-    GAUSS_MARKOV,
-    allan_covariance,
-    allan_variance_of_terms,
-    averaging_factors,
-    overlapping_allan_variance,
-)
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.sensors.noise.processes import GaussMarkov
 
@@ -60,7 +54,7 @@ def test_behind_a_low_pass_white_noise_is_found_and_quantisation_is_unknown(orde
         assert not result.departures
 
 
-def test_lines_are_left_out_and_the_standard_terms_stay_where_they_suffice():
+def test_lines_are_left_out_and_rounding_adds_what_it_must():
     values = noise(2) + 2e-3 * np.sin(2.0 * np.pi * 16.01 * np.arange(LENGTH) / RATE)[:, None]
     for result in results(values):
         ((line,),) = result.lines
@@ -69,9 +63,6 @@ def test_lines_are_left_out_and_the_standard_terms_stay_where_they_suffice():
         assert result.fit.start == 0.0
         assert holds(result.fit.terms["white_noise"], WHITE)
         assert result.recorded[0][0] > result.curves[0].deviation[0]
-
-
-def test_rounding_adds_to_white_noise_what_it_must():
     step = WHITE * np.sqrt(RATE)
     for result in results(np.round(noise(3, 1) / step) * step):
         # The error of rounding is not filtered: step^2 / 12 in each sample.
@@ -83,61 +74,56 @@ def terms_of(factors, length, rate=2.0):
     """Variances and covariances of the terms by the correlation time of a Gauss-Markov process."""
 
     def model(time):
-        return (
-            allan_variance_of_terms(factors / rate, 1.0 / rate, (1.0, 1e4), time),
-            allan_covariance(factors, [length], 1.0 / rate, (1.0, 1e4), time).of,
-        )
+        period, band = 1.0 / rate, (1.0, 1e4)
+        variances = allan_model.allan_variance_of_terms(factors * period, period, band, time)
+        return variances, allan_model.allan_covariance(factors, [length], period, band, time).of
 
     return model
 
 
 def identified(signal, rate=2.0):
     """The fit to one axis, without the standard terms being tried first."""
-    factors = averaging_factors(len(signal))
-    variances = overlapping_allan_variance([signal], rate, factors)
+    factors = allan_model.averaging_factors(len(signal))
+    variances = allan_model.overlapping_allan_variance([signal], rate, factors)
     model = terms_of(factors, len(signal), rate)
     return fit_real_sensor(factors / rate, variances, model, len(signal) / rate)
 
 
-def test_of_correlation_times_alike_the_one_counts_whose_curve_is_closest():
-    factors = averaging_factors(40_000)[::3]
+def test_the_closest_correlation_time_counts_and_drift_without_an_end_has_none():
+    factors = allan_model.averaging_factors(40_000)[::3]
     model = terms_of(factors, 40_000)
     exact = model(150.0)[0] @ [0.0, WHITE**2, 0.0, 0.0, 0.0, 25.0 * WHITE**2]
     fit = fit_real_sensor(factors / 2.0, exact, model, 20_000.0)
     assert fit.gauss_markov_time.value == pytest.approx(150.0, rel=0.05)
-
-
-def test_drift_that_comes_to_an_end_is_a_gauss_markov_process():
-    generator = np.random.default_rng(4)
-    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
-    signal += GaussMarkov(5e-4, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
-    fit = identified(signal)
-    assert fit.gauss_markov_time.low <= 150.0 <= fit.gauss_markov_time.high
-    assert holds(fit.terms[GAUSS_MARKOV], 5e-4)
-    assert fit.terms[GAUSS_MARKOV].identified
-    assert holds(fit.terms["white_noise"], WHITE)
-
-
-def test_the_specification_has_the_gauss_markov_process():
-    generator = np.random.default_rng(6)
-    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
-    signal += GaussMarkov(2e-3, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
-    made = prepare_at_rest(np.arange(40_000) / 2.0, signal[:, None], ("gyro_y",), "made")
-    identification = identify([made])
-    fit = identification.axes["gyro_y"].fit
-    triad = identification.to_specification("made").gyroscope
-    assert triad.gauss_markov_sigma == (0.0, fit.terms[GAUSS_MARKOV].value, 0.0)
-    assert triad.gauss_markov_time == (1000.0, fit.gauss_markov_time.value, 1000.0)
-    assert holds(fit.terms[GAUSS_MARKOV], 2e-3)
-
-
-def test_drift_without_an_end_is_none():
     generator = np.random.default_rng(5)
     signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
     signal += np.cumsum(WALK / np.sqrt(2.0) * generator.standard_normal(40_000))
     fit = identified(signal)
     assert fit.gauss_markov_time is None
     assert holds(fit.terms["random_walk"], WALK)
+
+
+def drifting(seed, sigma):
+    """An hour and more of white noise and a Gauss-Markov process of 150 s, at 2 Hz."""
+    generator = np.random.default_rng(seed)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    return signal + GaussMarkov(sigma, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
+
+
+def test_drift_that_ends_is_a_gauss_markov_process_also_in_the_specification():
+    fit = identified(drifting(4, 5e-4))
+    assert fit.gauss_markov_time.low <= 150.0 <= fit.gauss_markov_time.high
+    assert holds(fit.terms[allan_model.GAUSS_MARKOV], 5e-4)
+    assert fit.terms[allan_model.GAUSS_MARKOV].identified
+    assert holds(fit.terms["white_noise"], WHITE)
+    signal = drifting(6, 2e-3)[:, None]
+    made = prepare_at_rest(np.arange(40_000) / 2.0, signal, ("gyro_y",), "made")
+    identification = identify([made])
+    fit = identification.axes["gyro_y"].fit
+    triad = identification.to_specification("made").gyroscope
+    assert triad.gauss_markov_sigma == (0.0, fit.terms[allan_model.GAUSS_MARKOV].value, 0.0)
+    assert triad.gauss_markov_time == (1000.0, fit.gauss_markov_time.value, 1000.0)
+    assert holds(fit.terms[allan_model.GAUSS_MARKOV], 2e-3)
 
 
 def test_a_bias_that_forgets_within_a_minute_is_no_random_walk_after_an_hour():
@@ -176,7 +162,6 @@ def test_quantisation_is_known_where_the_shortest_times_show_as_much_of_it_at_le
         assert quantisation.value == pytest.approx(np.sqrt(0.1) * WHITE, rel=1e-3)
 
 
-RATE = 50.0
 LINED = 100_000
 FACTORS = np.array([1, 2, 5, 12, 30, 50, 100, 300, 1000, 5000])
 
@@ -199,13 +184,13 @@ def test_a_line_is_told_and_the_noise_stays_as_it_was(frequency, amplitude):
     assert lines[0].frequency == pytest.approx(frequency, abs=0.01)
     # Known to sqrt(2 / n) of the white, 0.0045; the window spreads some of a weak one.
     assert lines[0].amplitude == pytest.approx(amplitude, rel=0.05)
-    before = overlapping_allan_variance([clean], RATE, FACTORS)
-    after = overlapping_allan_variance(parts, RATE, FACTORS)
+    before = allan_model.overlapping_allan_variance([clean], RATE, FACTORS)
+    after = allan_model.overlapping_allan_variance(parts, RATE, FACTORS)
     # Scaled back are some seven bins of 4 mHz: so much of the white may have changed.
     assert np.abs(after / before - 1.0).max() < 0.02 + 7 * 0.004 / frequency
 
 
-def test_lines_are_taken_out_up_to_the_ends_of_each_part():
+def test_lines_are_taken_out_up_to_the_ends_and_in_any_segments(monkeypatch):
     signal = white() + sine(3.3, 5.0)
     parts, lines = remove_lines([signal[:60_000], signal[60_700:]], RATE)
     assert [len(part) for part in parts] == [60_000, 39_300]
@@ -214,6 +199,15 @@ def test_lines_are_taken_out_up_to_the_ends_of_each_part():
         for end in (part[:500], part[-500:]):
             # Left would be a variance of 12.5; white has 1, known from 500 samples to 0.063.
             assert np.var(end) < 1.0 + 5.0 * 0.063
+    generator = np.random.default_rng(8)
+    times = np.arange(100_001) / 100.0
+    signal = generator.standard_normal(len(times)) + 0.3 * np.sin(2.0 * np.pi * 7.3 * times)
+    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 1000)
+    (whole,), lines = extended.remove_lines([signal], 100.0)
+    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 2)
+    (pieces,), again = extended.remove_lines([signal], 100.0)
+    assert len(lines) == len(again) == 1
+    np.testing.assert_allclose(pieces, whole, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -225,26 +219,11 @@ def test_noise_that_drifts_has_no_lines(seed):
     np.testing.assert_array_equal(parts[0], signal)
 
 
-def test_a_resonance_is_no_line():
+def test_noise_with_a_resonance_and_a_recording_too_short_to_tell_have_no_lines():
     numerator, denominator = butter(1, [6.0, 10.0], btype="bandpass", fs=RATE)
     hump = lfilter(numerator, denominator, 3.0 * white(2))
     assert remove_lines([white() + hump], RATE)[1] == ()
-
-
-def test_a_recording_too_short_to_tell_stays_as_it_is():
     signal = (white() + sine(10.0, 3.0))[:5000]
     parts, lines = remove_lines([signal], RATE)
     assert lines == ()
     np.testing.assert_array_equal(parts[0], signal)
-
-
-def test_lines_are_the_same_with_some_segments_at_a_time(monkeypatch):
-    generator = np.random.default_rng(8)
-    times = np.arange(100_001) / 100.0
-    signal = generator.standard_normal(len(times)) + 0.3 * np.sin(2.0 * np.pi * 7.3 * times)
-    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 1000)
-    (whole,), lines = extended.remove_lines([signal], 100.0)
-    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 2)
-    (pieces,), again = extended.remove_lines([signal], 100.0)
-    assert len(lines) == len(again) == 1
-    np.testing.assert_allclose(pieces, whole, atol=1e-12)

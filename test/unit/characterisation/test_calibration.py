@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 from scipy.spatial.transform import Rotation
 from turntable import turntable_motion
 
+from imu_simulation_framework.characterisation.calibration import rest_times
 from imu_simulation_framework.characterisation.calibration.estimates import (
     SlowNoise,
     block_means,
@@ -25,14 +26,6 @@ from imu_simulation_framework.characterisation.calibration.inertial import (
     calibrate_accelerometer,
     calibrate_gyroscope,
     noise_of,
-)
-from imu_simulation_framework.characterisation.calibration.rest_times import (
-    RestTime,
-    check_inertial_units,
-    find_rest,
-    turning_times,
-    turns_of_reference,
-    whole_turns,
 )
 from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     calibrate_accelerometer_freely,
@@ -52,7 +45,7 @@ FAR = 5.0
 @pytest.fixture(scope="module")
 def table():
     sensor, times, values = table_record(3)
-    return sensor, times, values, find_rest(times, values, AXES, "table")
+    return sensor, times, values, rest_times.find_rest(times, values, AXES, "table")
 
 
 def off(estimate, truth):
@@ -65,38 +58,41 @@ def all_off(found, triad):
     return biases + [off(one, truth) for row, told in rows for one, truth in zip(row, told)]
 
 
-def test_times_at_rest_are_those_between_movements(table):
+def test_rests_are_between_movements_and_biases_know_slow_noise(table):
     _, times, _, rests = table
     # Six positions, the last of which the turns follow, and a rest after each of six turns.
     assert len(rests) == 12
     begin = times[[rest.start for rest in rests[:6]]]
     assert np.all((begin - 35.0 * np.arange(6) >= 0.0) & (begin - 35.0 * np.arange(6) < 1.6))
+    sensor, times, values, rests = table
+    found = calibrate_gyroscope(times, values[:, :3], rests)
+    white = [density / np.sqrt(300.0) for density in sensor.gyroscope.white_noise]
+    for estimate, truth, naive in zip(found.bias, sensor.gyroscope.turn_on_bias, white):
+        assert off(estimate, truth) < FAR
+        assert estimate.sigma > naive
 
 
-def test_a_slow_even_turn_is_no_rest():
+def test_a_slow_even_turn_is_no_rest_and_a_gap_in_time_ends_one():
     generator = np.random.default_rng(1)
     times = np.arange(12_000) / 100.0
     values = np.tile([0.01, 0.0, -0.02, 0.0, 0.0, 9.8], (len(times), 1))
     turning = (times > 30.0) & (times < 90.0)
     values[turning, 2] += 0.05
     values += generator.normal(0.0, 1e-3, values.shape)
-    rests = find_rest(times, values, AXES, "turning")
+    rests = rest_times.find_rest(times, values, AXES, "turning")
     assert len(rests) == 2
     assert not any(turning[rest.start : rest.stop].any() for rest in rests)
-
-
-def test_a_gap_in_time_ends_a_rest():
     times = np.arange(6000) / 100.0
     times[3000:] += 10.0
     values = np.random.default_rng(1).normal(0.0, 1e-3, (len(times), 6))
-    before, after = find_rest(times, values, AXES, "gap")
+    before, after = rest_times.find_rest(times, values, AXES, "gap")
     assert before.start == 0 and 2700 < before.stop <= 3000 <= after.start < 3300
 
 
 def test_means_are_over_blocks_alike_of_all_times_at_rest():
     times = np.arange(10_000) / 10.0
     values = np.column_stack([times, -times])
-    parts = [RestTime(1000, 2000), RestTime(7000, 9000)]
+    parts = [rest_times.RestTime(1000, 2000), rest_times.RestTime(7000, 9000)]
     begin, end, means, group = block_means(times, values, parts, most=15)
     np.testing.assert_array_equal(group, np.repeat([0, 1], [5, 10]))
     # From the sample before the first one: 20 s each, zero a tenth before the recording.
@@ -107,9 +103,18 @@ def test_means_are_over_blocks_alike_of_all_times_at_rest():
     np.testing.assert_allclose(means, np.column_stack([middle, -middle]), atol=1e-9)
 
 
+def test_a_turn_is_from_the_last_sample_before_it_to_its_own_last_one():
+    times = np.arange(100) / 10.0
+    rests = [rest_times.RestTime(0, 20), rest_times.RestTime(80, 100)]
+    (turn,) = rest_times.turns_of_reference(
+        times, np.zeros((100, 3)), rests, times, 0.5 * times, 0.01
+    )
+    assert turn.angle == pytest.approx((0.0, 0.0, 0.5 * (times[79] - times[19])))
+
+
 def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
     sensor, times, values, rests = table
-    turns = whole_turns(times, values[:, :3], rests, 10)
+    turns = rest_times.whole_turns(times, values[:, :3], rests, 10)
     gyroscope = calibrate_gyroscope(
         times, values[:, :3], rests, turns, noise=noise_of(sensor.gyroscope)
     )
@@ -126,7 +131,7 @@ def test_what_placement_makes_of_misalignments_does_not_widen_scale_factors(misa
     generator = np.random.default_rng(6)
     runs, placement, samples = 300, np.radians(0.5), 2
     force = WORLD_GRAVITY * np.concatenate([np.eye(3), -np.eye(3)])
-    rests = [RestTime(k, k + samples) for k in range(0, 6 * samples, samples)]
+    rests = [rest_times.RestTime(k, k + samples) for k in range(0, 6 * samples, samples)]
     errors, sigmas = [], []
     for _ in range(runs):
         matrix = generator.normal(0.0, misalignment, (3, 3))
@@ -146,7 +151,7 @@ def test_what_placement_makes_of_misalignments_does_not_widen_scale_factors(misa
 
 
 def test_an_axis_is_up_within_twenty_degrees():
-    rests = [RestTime(100 * k, 100 * (k + 1)) for k in range(6)]
+    rests = [rest_times.RestTime(100 * k, 100 * (k + 1)) for k in range(6)]
     for angle in np.radians([18.0, 22.0]):
         up = np.vstack([np.eye(3)[:2], -np.eye(3), [np.sin(angle), 0.0, np.cos(angle)]])
         readings = np.arange(600) / 10.0, 9.81 * np.repeat(up, 100, axis=0), rests
@@ -157,15 +162,6 @@ def test_an_axis_is_up_within_twenty_degrees():
                 calibrate_accelerometer(*readings)
 
 
-def test_a_bias_without_a_noise_specification_has_an_interval_that_knows_slow_noise(table):
-    sensor, times, values, rests = table
-    found = calibrate_gyroscope(times, values[:, :3], rests)
-    white = [density / np.sqrt(300.0) for density in sensor.gyroscope.white_noise]
-    for estimate, truth, naive in zip(found.bias, sensor.gyroscope.turn_on_bias, white):
-        assert off(estimate, truth) < FAR
-        assert estimate.sigma > naive
-
-
 def test_turns_against_a_reference_give_the_scale_of_z(table):
     sensor, times, values, rests = table
     bias, scale = 0.01, 0.02
@@ -173,8 +169,8 @@ def test_turns_against_a_reference_give_the_scale_of_z(table):
     generator = np.random.default_rng(1)
     gyro = motion.angular_velocity * (1.0 + scale) + bias
     gyro += generator.normal(0.0, 1e-3, gyro.shape)
-    rests = find_rest(motion.time, gyro, GYRO, "turn")
-    turns = turns_of_reference(motion.time, gyro, rests, motion.time, motion.yaw, 0.01)
+    rests = rest_times.find_rest(motion.time, gyro, GYRO, "turn")
+    turns = rest_times.turns_of_reference(motion.time, gyro, rests, motion.time, motion.yaw, 0.01)
     found = calibrate_gyroscope(motion.time, gyro, rests, turns, noise=(SlowNoise(1e-4),) * 3)
     assert off(found.matrix[2][2], scale) < FAR
     assert found.matrix[0][0] is None
@@ -182,14 +178,7 @@ def test_turns_against_a_reference_give_the_scale_of_z(table):
     assert found.matrix[2][2].sigma == pytest.approx(np.sqrt(2.0) * 0.01 / 30.0, rel=0.1)
 
 
-def test_a_turn_is_from_the_last_sample_before_it_to_its_own_last_one():
-    times = np.arange(100) / 10.0
-    rests = [RestTime(0, 20), RestTime(80, 100)]
-    (turn,) = turns_of_reference(times, np.zeros((100, 3)), rests, times, 0.5 * times, 0.01)
-    assert turn.angle == pytest.approx((0.0, 0.0, 0.5 * (times[79] - times[19])))
-
-
-def test_a_chamber_run_gives_the_bias_as_a_polynomial():
+def test_a_chamber_gives_biases_and_scale_factors_over_temperature():
     generator = np.random.default_rng(2)
     times = np.arange(60_000) / 50.0
     temperature = np.linspace(-10.0, 50.0, len(times))
@@ -197,20 +186,17 @@ def test_a_chamber_run_gives_the_bias_as_a_polynomial():
     truth = [0.01, -0.02, 0.0], [1e-4, 2e-4, -1e-4], [1e-6, -2e-6, 0.0]
     gyro = sum(np.array(row) * away**k for k, row in enumerate(truth))
     gyro = gyro + generator.normal(0.0, 2e-3, gyro.shape)
-    rests = find_rest(times, gyro, GYRO, "chamber")
+    rests = rest_times.find_rest(times, gyro, GYRO, "chamber")
     fit = TemperatureFit(temperature, 20.0)
     noise = (SlowNoise(2e-3 / np.sqrt(50.0)),) * 3
     found = calibrate_gyroscope(times, gyro, rests, noise=noise, temperature=fit)
     rows = [found.bias, *found.temperature_bias]
     worst = [off(one, told) for row, want in zip(rows, truth) for one, told in zip(row, want)]
     assert len(worst) == 9 and max(worst) < FAR
-
-
-def test_positions_in_a_chamber_give_the_scale_factors_over_temperature():
     far = []
     for seed in range(10):
         times, accel, temperature, sensor, scale, bias = chamber_record(seed)
-        rests = find_rest(times, accel, ACCEL, "chamber")
+        rests = rest_times.find_rest(times, accel, ACCEL, "chamber")
         assert len(rests) == 18
         found = calibrate_accelerometer(
             times, accel, rests, gravity=WORLD_GRAVITY, noise=(SlowNoise(1e-4),) * 3,
@@ -226,7 +212,7 @@ def test_positions_in_a_chamber_give_the_scale_factors_over_temperature():
 
 def test_positions_of_any_kind_give_an_accelerometer_that_measures_gravity():
     sensor, times, values = free_record(3)
-    rests = find_rest(times, values, AXES, "free")
+    rests = rest_times.find_rest(times, values, AXES, "free")
     noise = noise_of(sensor.accelerometer)
     found = calibrate_accelerometer_freely(
         times, values[:, 3:], rests, noise=noise, gravity=WORLD_GRAVITY
@@ -241,7 +227,7 @@ def test_positions_of_any_kind_give_an_accelerometer_that_measures_gravity():
             calibrate_accelerometer_freely(times, values[:, 3:], some, noise=noise)
 
 
-def test_a_magnetometer_with_known_noise_has_intervals_that_know_it():
+def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
     times, readings, hard, _ = magnetic_record(4, wandering=0.1e-6)
     white = 0.6e-6 * np.sqrt(0.04)
     quiet, wandering = (
@@ -251,6 +237,13 @@ def test_a_magnetometer_with_known_noise_has_intervals_that_know_it():
     assert max(off(one, truth) for one, truth in zip(wandering.bias, hard)) < FAR
     # All of the flicker noise of three hours is in the iron that a minute sees.
     assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
+    far = []
+    for seed in range(30):
+        times, readings, _, soft = magnetic_record(seed)
+        found = fit_to_sphere(times, readings, noise=(SlowNoise(0.12e-6),) * 3).calibration
+        far.append([(found.matrix[i][i].value - soft[i, i]) / found.matrix[i][i].sigma
+                    for i in range(3)])  # fmt: skip
+    assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
 
 
 def test_the_residual_is_the_noise_of_the_readings_whatever_their_scale(table):
@@ -272,25 +265,6 @@ def test_the_residual_is_the_noise_of_the_readings_whatever_their_scale(table):
         for unit in (1.0, 100.0)
     )
     assert hundredfold == pytest.approx(100.0 * one)
-
-
-def test_noise_does_not_shrink_the_scale_factors_of_a_magnetometer():
-    far = []
-    for seed in range(30):
-        times, readings, _, soft = magnetic_record(seed)
-        found = fit_to_sphere(times, readings, noise=(SlowNoise(0.12e-6),) * 3).calibration
-        far.append([(found.matrix[i][i].value - soft[i, i]) / found.matrix[i][i].sigma
-                    for i in range(3)])  # fmt: skip
-    assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
-
-
-def test_the_mean_of_two_halves_is_that_of_the_whole():
-    edges = np.array([0.0, 0.5, 1.0, 3.0, 5.0])
-    halves = unit_covariances(edges[:-1], edges[1:])
-    wholes = unit_covariances(edges[:-1:2], edges[2::2])
-    middle = np.kron(np.eye(2), [[0.5], [0.5]])
-    for of_halves, of_wholes in zip(halves, wholes):
-        np.testing.assert_allclose(middle.T @ of_halves @ middle, of_wholes, rtol=1e-7)
 
 
 def test_covariances_of_means_are_those_of_the_processes():
@@ -331,20 +305,17 @@ def test_refused_in_a_sentence(table):
     still = np.vstack([np.zeros((100, 3)), np.eye(3), -np.eye(3)])
     shaken = np.random.default_rng(1).normal(0.0, 1.0, values.shape).cumsum(axis=0)
     for words, call in (
-        ("never at rest", lambda: find_rest(times, shaken, AXES, "made")),
-        ("not a finite number", lambda: find_rest(times, broken, AXES, "made")),
-        (
-            "takes six positions",
-            lambda: calibrate_accelerometer(times, values[:, 3:], rests[:5], gravity=9.81),
-        ),
-        ("or give a reference", lambda: whole_turns(times, gyro, rests, None)),
-        ("no movement from rest to rest", lambda: whole_turns(times, gyro, rests, 40)),
-        ("expected 7", lambda: whole_turns(times, gyro, rests, 7)),
+        ("never at rest", lambda: rest_times.find_rest(times, shaken, AXES, "made")),
+        ("not a finite number", lambda: rest_times.find_rest(times, broken, AXES, "made")),
+        ("six positions", lambda: calibrate_accelerometer(times, values[:, 3:], rests[:5])),
+        ("or give a reference", lambda: rest_times.whole_turns(times, gyro, rests, None)),
+        ("no movement from rest to rest", lambda: rest_times.whole_turns(times, gyro, rests, 40)),
+        ("expected 7", lambda: rest_times.whole_turns(times, gyro, rests, 7)),
         ("does not span all directions", lambda: fit_to_sphere(times, level)),
         ("does not span all directions", lambda: fit_to_sphere(times, 0.0 * level)),
         ("does not span all directions", lambda: fit_to_sphere(times[:106], still)),
         ("three finite numbers", lambda: fit_to_sphere(times, level * np.nan)),
-        ("too short", lambda: calibrate_gyroscope(times, gyro, [RestTime(0, 300)])),
+        ("too short", lambda: calibrate_gyroscope(times, gyro, [rest_times.RestTime(0, 300)])),
     ):
         with pytest.raises(RecordingError, match=words) as caught:
             call()
@@ -358,20 +329,17 @@ def tumbled():
     return times, values[:, :3], values[:, 3:]
 
 
-def test_si_units_are_accepted_on_earth_and_on_the_moon(tumbled):
+def test_si_units_are_accepted_on_the_moon_and_where_a_sensor_is_shaken(tumbled):
     times, gyro, accel = tumbled
-    check_inertial_units(times, gyro, accel)
-    check_inertial_units(times, None, accel)
-    check_inertial_units(times, gyro, accel / 6.0, gravity=9.81 / 6.0)
-
-
-def test_a_sensor_that_is_shaken_about_gravity_is_not_called_wrong():
+    rest_times.check_inertial_units(times, gyro, accel)
+    rest_times.check_inertial_units(times, None, accel)
+    rest_times.check_inertial_units(times, gyro, accel / 6.0, gravity=9.81 / 6.0)
     times = np.arange(0.0, 60.0, 0.01)
     generator = np.random.default_rng(1)
     gyro = np.column_stack([0.0 * times, 0.0 * times, np.full(len(times), 3.0)])
     accel = [0.0, 0.0, 9.81] + 1.5 * np.sin(40.0 * times)[:, None]
     accel = accel + generator.normal(0.0, 0.3, gyro.shape)
-    check_inertial_units(times, gyro, accel)
+    rest_times.check_inertial_units(times, gyro, accel)
 
 
 def rested(seed, seconds):
@@ -384,35 +352,22 @@ def rested(seed, seconds):
     return 0.04 * np.arange(len(readings)), readings, hard, matrix, count
 
 
-def test_only_turning_counts_of_a_magnetometer():
+def test_only_turning_counts_of_a_magnetometer_and_rest_moves_nothing():
     times, readings, _, _, count = rested(2, 120.0)
-    parts = turning_times(times, readings)
+    parts = rest_times.turning_times(times, readings)
     assert [part.start for part in parts] == [0, pytest.approx(count, abs=7)]
     assert parts[0].stop * 0.04 == pytest.approx(2.0, abs=0.3)
     assert parts[1].stop == pytest.approx(count + 1500 + 50, abs=14)
     # One that is always turned counts as a whole.
     for moving in (readings[count : count + 1500], readings[:2]):
-        (whole,) = turning_times(times[: len(moving)], moving)
+        (whole,) = rest_times.turning_times(times[: len(moving)], moving)
         assert (whole.start, whole.stop) == (0, len(moving))
-
-
-@pytest.mark.parametrize("seconds", [5.0, 900.0])
-def test_how_long_a_magnetometer_lay_does_not_change_what_counts(seconds):
-    times, readings, _, _, count = rested(2, seconds)
-    spiked = readings[: count + 1500].copy()
-    spiked[count // 2] *= 50.0
-    parts = turning_times(times[: len(spiked)], spiked)
-    used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-    # Of three directions two seconds: before the spike, the spike, and behind it.
-    assert np.count_nonzero(used < count) * 0.04 < 3.0 * 2.0
-    assert np.count_nonzero(used >= count) >= 1500 - 14
-
-
-def test_minutes_at_rest_neither_hide_the_motion_nor_move_what_is_found():
     times, readings, hard, matrix, count = rested(2, 240.0)
     with pytest.raises(RecordingError, match="does not span all directions"):
         fit_to_sphere(times, readings)
-    used = np.concatenate([np.arange(p.start, p.stop) for p in turning_times(times, readings)])
+    used = np.concatenate(
+        [np.arange(p.start, p.stop) for p in rest_times.turning_times(times, readings)]
+    )
     rest = fit_to_sphere(times[used], readings[used]).calibration
     alone = slice(count, count + 1500)
     turned = fit_to_sphere(times[alone], readings[alone]).calibration
@@ -424,20 +379,32 @@ def test_minutes_at_rest_neither_hide_the_motion_nor_move_what_is_found():
     assert np.allclose(diagonal, np.diag(matrix), atol=5e-3)
 
 
+@pytest.mark.parametrize("seconds", [5.0, 900.0])
+def test_how_long_a_magnetometer_lay_does_not_change_what_counts(seconds):
+    times, readings, _, _, count = rested(2, seconds)
+    spiked = readings[: count + 1500].copy()
+    spiked[count // 2] *= 50.0
+    parts = rest_times.turning_times(times[: len(spiked)], spiked)
+    used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+    # Of three directions two seconds: before the spike, the spike, and behind it.
+    assert np.count_nonzero(used < count) * 0.04 < 3.0 * 2.0
+    assert np.count_nonzero(used >= count) >= 1500 - 14
+
+
 def test_g_and_degrees_are_told_where_the_sensor_turns(tumbled):
     times, gyro, accel = tumbled
     for rates in (gyro, None):
         with pytest.raises(RecordingError, match=r"0\.993.* in g"):
-            check_inertial_units(times, rates, accel / 9.80665)
+            rest_times.check_inertial_units(times, rates, accel / 9.80665)
     with pytest.raises(RecordingError, match=r"5[5-9] times .* in deg/s"):
-        check_inertial_units(times, np.degrees(gyro), accel)
-    check_inertial_units(times[:350], np.degrees(gyro[:350]), accel[:350])
+        rest_times.check_inertial_units(times, np.degrees(gyro), accel)
+    rest_times.check_inertial_units(times[:350], np.degrees(gyro[:350]), accel[:350])
     # An accelerometer that says nothing tells no unit.
-    check_inertial_units(times, gyro, 0.0 * accel)
-    check_inertial_units(times[:1], gyro[:1], accel[:1])
+    rest_times.check_inertial_units(times, gyro, 0.0 * accel)
+    rest_times.check_inertial_units(times[:1], gyro[:1], accel[:1])
 
 
-TWO_RESTS = [RestTime(0, 50), RestTime(80, 100)]
+TWO_RESTS = [rest_times.RestTime(0, 50), rest_times.RestTime(80, 100)]
 
 
 def test_an_axis_that_is_constant_at_rest_is_named():

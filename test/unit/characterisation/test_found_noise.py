@@ -2,20 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t as student
 
-from imu_simulation_framework.characterisation.calibration.estimates import (
-    INERTIAL,
-    MAGNETIC,
-    Axis,
-    Means,
-    Prior,
-    SlowNoise,
-    _mixed,
-    found_noise,
-    solve,
-    unit_covariances,
-)
+from imu_simulation_framework.characterisation.calibration import estimates
 
 BEGIN = 2.0 * np.arange(60)
 END = BEGIN + 2.0
@@ -27,18 +15,18 @@ def drawn(noise, generator):
 
 
 CONTRAST = np.linalg.svd(ONES)[0][:, 1:]
-UNITS = unit_covariances(BEGIN, END)
+UNITS = estimates.unit_covariances(BEGIN, END)
 
 
 def solved(*values):
-    axes = [Axis(one, ONES) for one in values]
-    return solve(Means(BEGIN, END, np.zeros(60, int), axes))
+    axes = [estimates.Axis(one, ONES) for one in values]
+    return estimates.solve(estimates.Means(BEGIN, END, np.zeros(60, int), axes))
 
 
 def test_weights_are_restricted_likelihood_times_what_was_thought_before():
-    values = drawn(SlowNoise(1.0, 0.5), np.random.default_rng(3))
-    thought = Prior(1.0, tail=1, walks=False)
-    (likely,) = found_noise(UNITS, [values], [CONTRAST], thought)
+    values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
+    thought = estimates.Prior(1.0, tail=1, walks=False)
+    (likely,) = estimates.found_noise(UNITS, [values], [CONTRAST], thought)
     assert sum(one.weight for one in likely) == pytest.approx(1.0)
     # In other words: differences from the first mean, and the density B / (N + B) of log B.
     differences = np.hstack([-np.ones((59, 1)), np.eye(59)])
@@ -57,46 +45,37 @@ def test_weights_are_restricted_likelihood_times_what_was_thought_before():
 
 def test_what_is_thought_beforehand_of_large_ratios_falls_as_its_tail_says():
     ratios = np.array([1e6, 1e7, 1e8])
-    for prior, slope in ((MAGNETIC, 0.0), (INERTIAL, -1.0)):
+    for prior, slope in ((estimates.MAGNETIC, 0.0), (estimates.INERTIAL, -1.0)):
         found = prior.log_density(ratios)
         np.testing.assert_allclose(np.diff(found) / np.log(10.0), slope, atol=1e-5)
         assert np.exp(found).sum() == pytest.approx(1.0)
 
 
-def test_noise_that_is_white_is_most_likely_taken_for_such_where_there_may_be_none_other():
-    values = drawn(SlowNoise(2.0), np.random.default_rng(5))
-    (likely,) = found_noise(UNITS, [values], [CONTRAST], MAGNETIC)
-    white = [one for one in likely if one.noise.bias_instability == 0.0]
-    assert len(white) == 1
-    assert white[0].weight == max(one.weight for one in likely) > MAGNETIC.none
-    # 59 differences tell the size to 9 %.
-    assert white[0].noise.white_noise == pytest.approx(2.0, rel=3.0 * 0.09)
-    assert {one.noise.random_walk for one in likely} == {0.0}
-
-
 def test_odds_of_white_noise_alone_are_those_thought_beforehand_times_what_values_say():
-    values = drawn(SlowNoise(1.0, 0.5), np.random.default_rng(3))
+    values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
     said = []
     for none in (0.3, 0.8):
-        thought = Prior(1.0, tail=1, none=none, walks=False)
-        (likely,) = found_noise(UNITS, [values], [CONTRAST], thought)
+        thought = estimates.Prior(1.0, tail=1, none=none, walks=False)
+        (likely,) = estimates.found_noise(UNITS, [values], [CONTRAST], thought)
         (white,) = (one.weight for one in likely if one.noise.bias_instability == 0.0)
         other = max(one.weight for one in likely if one.noise.bias_instability > 0.0)
         said.append(white / other * (1.0 - none) / none)
     assert said[0] == pytest.approx(said[1], rel=1e-9)
 
 
-def test_a_mixture_of_what_is_far_apart_has_both_within_its_interval():
-    found = _mixed(np.array([0.5, 0.5]), np.array([-1e3, 1e3]), np.array([1.0, 2.0]), 30.0)
-    assert found.value == 0.0
-    # 2.5 % of all are 5 % of one half.
-    quantile = student.ppf(0.05, 30.0)
-    assert (found.low, found.high) == pytest.approx((-1e3 + quantile, 1e3 - 2.0 * quantile))
-
-
-def test_a_quiet_axis_tells_a_noisy_one_how_little_it_wanders():
+def test_white_noise_is_taken_for_such_and_a_quiet_axis_tells_a_noisy_one():
+    values = drawn(estimates.SlowNoise(2.0), np.random.default_rng(5))
+    (likely,) = estimates.found_noise(UNITS, [values], [CONTRAST], estimates.MAGNETIC)
+    white = [one for one in likely if one.noise.bias_instability == 0.0]
+    assert len(white) == 1
+    assert white[0].weight == max(one.weight for one in likely) > estimates.MAGNETIC.none
+    # 59 differences tell the size to 9 %.
+    assert white[0].noise.white_noise == pytest.approx(2.0, rel=3.0 * 0.09)
+    assert {one.noise.random_walk for one in likely} == {0.0}
     generator = np.random.default_rng(1)
-    noisy, *quiet = (drawn(SlowNoise(white, 0.01), generator) for white in (1.0, 0.05, 0.05))
+    noisy, *quiet = (
+        drawn(estimates.SlowNoise(white, 0.01), generator) for white in (1.0, 0.05, 0.05)
+    )
     alone, together = solved(noisy)[0].estimates[0], solved(noisy, *quiet)[0].estimates[0]
     assert together.sigma < 0.8 * alone.sigma
     # White noise of 1 over two minutes, which 59 differences tell to 9 %.
@@ -109,8 +88,10 @@ def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them
     levels = generator.normal(0.0, 3.0, 6)[group]
     values = generator.normal(0.0, np.sqrt(0.5), 60) + levels
     placed = 9.0 * (group[:, None] == group)
-    free = solve(Means(BEGIN, END, group, [Axis(values, ONES)]))[0]
-    uncertain = solve(Means(BEGIN, END, group, [Axis(values, ONES, placed)]))[0]
+    free = estimates.solve(estimates.Means(BEGIN, END, group, [estimates.Axis(values, ONES)]))[0]
+    uncertain = estimates.solve(
+        estimates.Means(BEGIN, END, group, [estimates.Axis(values, ONES, placed)])
+    )[0]
     slow = [one.noise.bias_instability + 100.0 * one.noise.random_walk for one in (free, uncertain)]
     assert slow[0] > 3.0 * slow[1]
 
@@ -118,39 +99,36 @@ def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them
 @pytest.mark.parametrize(
     "noise, prior",
     [
-        (SlowNoise(1.0, 0.1, 0.0), INERTIAL),
-        (SlowNoise(1.0, 0.6, 0.0), INERTIAL),
-        (SlowNoise(1.0, 0.3, 0.005), INERTIAL),
-        (SlowNoise(1.0, 0.0, 0.0), MAGNETIC),
-        (SlowNoise(1.0, 1.0, 0.0), MAGNETIC),
+        (estimates.SlowNoise(1.0, 0.1, 0.0), estimates.INERTIAL),
+        (estimates.SlowNoise(1.0, 0.6, 0.0), estimates.INERTIAL),
+        (estimates.SlowNoise(1.0, 0.3, 0.005), estimates.INERTIAL),
+        (estimates.SlowNoise(1.0, 0.0, 0.0), estimates.MAGNETIC),
+        (estimates.SlowNoise(1.0, 1.0, 0.0), estimates.MAGNETIC),
     ],
 )
 def test_intervals_of_noise_that_is_found_hold(noise, prior):
     generator = np.random.default_rng(5)
-    runs, axes = 100, 3 if prior is INERTIAL else 1
+    runs, axes = 100, 3 if prior is estimates.INERTIAL else 1
     held = 0
     for _ in range(runs):
-        every = [Axis(drawn(noise, generator), ONES) for _ in range(axes)]
-        found = solve(Means(BEGIN, END, np.zeros(60, int), every), prior=prior)
+        every = [estimates.Axis(drawn(noise, generator), ONES) for _ in range(axes)]
+        found = estimates.solve(estimates.Means(BEGIN, END, np.zeros(60, int), every), prior=prior)
         held += sum(one.estimates[0].low <= 0.0 <= one.estimates[0].high for one in found)
     count = runs * axes
     assert held / count > 0.9 - 3.0 * np.sqrt(0.9 * 0.1 / count)
 
 
-def test_an_axis_that_says_nothing_tells_nothing_of_the_others():
+def test_axes_that_say_nothing_tell_nothing_and_no_noise_leaves_the_rest():
     generator = np.random.default_rng(1)
-    noisy = [drawn(SlowNoise(1.0, 0.1), generator) for _ in range(2)]
+    noisy = [drawn(estimates.SlowNoise(1.0, 0.1), generator) for _ in range(2)]
     beside = solved(np.zeros(60), *noisy, np.full(60, 3.0))
     for with_others, alone in zip(beside[1:3], solved(*noisy)):
         assert with_others.estimates == alone.estimates
     assert [beside[place].estimates[0].value for place in (0, 3)] == [0.0, pytest.approx(3.0)]
     assert all(0.0 < beside[place].estimates[0].sigma < 1e-6 for place in (0, 3))
-
-
-def test_no_noise_at_all_leaves_what_else_is_uncertain():
     group = np.repeat(np.arange(6), 10)
     uncertain = 1e-4 * (group[:, None] == group)
-    axis = Axis(np.full(60, 2.0), ONES, uncertain)
-    (found,) = solve(Means(BEGIN, END, group, [axis]))
+    axis = estimates.Axis(np.full(60, 2.0), ONES, uncertain)
+    (found,) = estimates.solve(estimates.Means(BEGIN, END, group, [axis]))
     assert found.estimates[0].value == pytest.approx(2.0)
     assert found.estimates[0].sigma == pytest.approx(0.01 / np.sqrt(6.0), rel=0.05)

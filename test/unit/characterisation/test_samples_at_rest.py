@@ -5,13 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from imu_simulation_framework.characterisation import samples_at_rest
 from imu_simulation_framework.characterisation.allan import files as allan_files
 from imu_simulation_framework.characterisation.allan.files import ColumnsOnDisk, read_at_rest
-from imu_simulation_framework.characterisation.samples_at_rest import (
-    RestSettings,
-    check_at_rest,
-    prepare_at_rest,
-)
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings import file_access
@@ -32,7 +28,7 @@ def at_rest(seconds=600.0, seed=1):
 
 
 def check(times, values):
-    return check_at_rest(times, values, NAMES, RATE, "file.bag")
+    return samples_at_rest.check_at_rest(times, values, NAMES, RATE, "file.bag")
 
 
 @pytest.mark.parametrize(
@@ -63,19 +59,16 @@ def test_a_moving_sensor_is_refused(axis, amplitude, period):
         check(times, values)
 
 
-def test_two_seconds_are_enough_to_see_a_motion_and_one_is_not():
+def test_a_push_is_told_and_two_seconds_are_enough_to_see_a_motion():
+    times, values = at_rest()
+    values[1, (times > 100.0) & (times < 102.0)] += 0.5
+    (remark,) = check(times, values)
+    assert "2 of 599 seconds" in remark and "100 s" in remark
     times, values = (some[..., :200] for some in at_rest())
     values[1, 100:] += 0.5
     assert check(times[:199], values[:, :199]) == []
     with pytest.raises(RecordingError, match="in 1 of 1 seconds"):
         check(times, values)
-
-
-def test_a_push_is_told():
-    times, values = at_rest()
-    values[1, (times > 100.0) & (times < 102.0)] += 0.5
-    (remark,) = check(times, values)
-    assert "2 of 599 seconds" in remark and "100 s" in remark
 
 
 TWO = ("gyro_x", "accel_z")
@@ -87,24 +80,21 @@ def sampled(length=20_000, seed=1):
     return np.arange(length) * PERIOD, generator.standard_normal((length, 2))
 
 
-def test_late_samples_are_no_gap_but_a_missing_one_is():
+def test_a_gap_ends_a_part_and_parts_too_short_to_help_are_left_out():
     times, values = sampled()
     generator = np.random.default_rng(2)
     times = times + generator.uniform(0.0, 0.003, len(times))
     times[5000] += 0.0065
-    assert prepare_at_rest(times, values, TWO, "made").parts == ((0, 20_000),)
+    assert samples_at_rest.prepare_at_rest(times, values, TWO, "made").parts == ((0, 20_000),)
     kept = np.arange(len(times)) != 8000
-    samples = prepare_at_rest(times[kept], values[kept], TWO, "made")
+    samples = samples_at_rest.prepare_at_rest(times[kept], values[kept], TWO, "made")
     assert samples.parts == ((0, 8000), (8000, 19_999))
     assert samples.gaps.count == 1
     assert "nothing is averaged across" in samples.remarks[0]
     assert samples.rate == pytest.approx(100.0, rel=1e-4)
-
-
-def test_parts_too_short_to_help_are_left_out_and_counted():
     times, values = sampled()
     kept = ~np.isin(np.arange(len(times)), [15_000, 15_500])
-    samples = prepare_at_rest(times[kept], values[kept], TWO, "made")
+    samples = samples_at_rest.prepare_at_rest(times[kept], values[kept], TWO, "made")
     assert samples.parts == ((0, 15_000),)
     assert samples.unused == 4998
     assert "4998 samples" in samples.remarks[0]
@@ -113,37 +103,33 @@ def test_parts_too_short_to_help_are_left_out_and_counted():
 def test_outliers_are_replaced_and_told():
     times, values = sampled()
     values[[300, 700], 0] = 50.0
-    samples = prepare_at_rest(times, values, TWO, "made")
+    samples = samples_at_rest.prepare_at_rest(times, values, TWO, "made")
     assert samples.outliers["gyro_x"].count >= 2
     assert samples.outliers["gyro_x"].first_time == pytest.approx(3.0)
     assert np.abs(samples.values[0]).max() < 6.0
-    kept = prepare_at_rest(times, values, TWO, "made", RestSettings(outlier_range=0.0))
+    kept = samples_at_rest.prepare_at_rest(
+        times, values, TWO, "made", samples_at_rest.RestSettings(outlier_range=0.0)
+    )
     assert kept.values[0, 300] == 50.0
 
 
-def test_noise_with_heavy_tails_is_kept_as_it_is():
+def test_heavy_tails_a_wandering_bias_and_coarse_readings_make_no_outliers():
     times, values = sampled()
     generator = np.random.default_rng(4)
     values[:, 0] = generator.standard_normal(len(times)) * np.where(
         generator.uniform(size=len(times)) < 0.2, 6.0, 1.0
     )
-    samples = prepare_at_rest(times, values, TWO, "made")
+    samples = samples_at_rest.prepare_at_rest(times, values, TWO, "made")
     assert not samples.outliers["gyro_x"]
     np.testing.assert_array_equal(samples.values[0], values[:, 0])
     assert "gyro_x are far from the rest: too many to be outliers" in samples.remarks[0]
-
-
-def test_a_wandering_bias_makes_no_outliers():
     times, values = sampled()
     values[:, 0] += 30.0 * np.sin(2.0 * np.pi * times / 200.0)
-    assert prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"].count <= 2
-
-
-def test_a_coarse_reading_that_seldom_changes_is_no_outlier():
+    assert samples_at_rest.prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"].count <= 2
     times, values = sampled()
     generator = np.random.default_rng(3)
     values[:, 0] = 0.01 * generator.choice([-1.0, 0.0, 1.0], len(times), p=[0.05, 0.9, 0.05])
-    assert not prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"]
+    assert not samples_at_rest.prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +153,7 @@ def test_a_coarse_reading_that_seldom_changes_is_no_outlier():
 )
 def test_what_cannot_serve_is_refused_in_a_sentence(change, words):
     with pytest.raises(RecordingError) as caught:
-        prepare_at_rest(*change(*sampled()), TWO, "file.bag")
+        samples_at_rest.prepare_at_rest(*change(*sampled()), TWO, "file.bag")
     assert str(caught.value).startswith("file.bag: ")
     for word in words:
         assert word in str(caught.value)
@@ -209,7 +195,7 @@ def test_what_is_read_in_parts_is_what_is_read_as_a_whole(tmp_path, monkeypatch,
     assert parts.report.nan == whole.report.nan
 
 
-def test_units_and_dates_of_a_map_are_those_of_all_parts(tmp_path, monkeypatch):
+def test_units_dates_and_lines_are_those_of_all_parts(tmp_path, monkeypatch):
     path = tmp_path / "static.csv"
     rows = [f"2020-01-01T00:00:{place:02d}Z,{180.0 * place}" for place in range(30)]
     path.write_text("\n".join(["when,w", *rows]))
@@ -218,8 +204,6 @@ def test_units_and_dates_of_a_map_are_those_of_all_parts(tmp_path, monkeypatch):
     np.testing.assert_allclose(np.diff(recorded.times), 1.0)
     np.testing.assert_allclose(recorded.axes[0], np.pi * np.arange(30))
 
-
-def test_a_cell_that_is_no_number_is_told_with_its_line_in_a_late_part(tmp_path, monkeypatch):
     def spoil(lines):
         lines[150] = lines[150].rpartition(",")[0] + ",much"
         return lines
@@ -243,16 +227,6 @@ def test_less_memory_is_taken_than_the_text_has_bytes(tmp_path, monkeypatch):
     assert len(recorded.times) == 60_000
     # Of 82 bytes of text a sample, it is some columns of 8 bytes and one part of the text.
     assert peak < path.stat().st_size
-
-
-def test_columns_on_disk_are_a_sequence():
-    columns = ColumnsOnDisk(["a", "b"])
-    columns.append({"a": np.arange(3.0), "b": np.ones(3)})
-    columns.append({"a": np.arange(2.0), "b": np.zeros(2)})
-    assert columns[0].tolist() == [0.0, 1.0, 2.0, 0.0, 1.0]
-    columns[0] = columns[0][1:3]
-    assert [column.tolist() for column in columns] == [[1.0, 2.0], [1.0, 1.0, 1.0, 0.0, 0.0]]
-    assert columns.only(["b"])[0].tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
 
 
 def test_a_full_disk_is_told(tmp_path, monkeypatch):

@@ -15,13 +15,8 @@ def test_the_yaw_in_a_loop_is_the_yaw():
     np.testing.assert_allclose(yaws, angles.yaw_from_quaternion(quaternions), rtol=0, atol=1e-14)
 
 
-def test_wrap_keeps_what_is_inside_and_includes_only_plus_pi():
-    for angle, wrapped in ((0.1, 0.1), (math.pi, math.pi), (-math.pi, math.pi)):
-        assert angles.wrap(angle) == wrapped
-    assert angles.wrap(3.0 * math.pi) == pytest.approx(math.pi)
-
-
-def test_wrap_lands_in_the_interval_next_to_its_ends():
+def test_wrap_lands_in_the_interval_and_keeps_what_is_inside():
+    assert angles.wrap(0.1) == 0.1
     multiples = np.arange(-7, 8) * math.pi
     near = np.concatenate(
         [multiples, np.nextafter(multiples, np.inf), np.nextafter(multiples, -np.inf)]
@@ -29,36 +24,31 @@ def test_wrap_lands_in_the_interval_next_to_its_ends():
     wrapped = angles.wrap(near)
     assert np.all((wrapped > -math.pi) & (wrapped <= math.pi))
     assert np.allclose(np.exp(1j * wrapped), np.exp(1j * near), atol=1e-14)
-
-
-def test_wrap_of_scalars_and_arrays_is_the_same():
     values = np.random.default_rng(1).uniform(-50.0, 50.0, 200)
     assert angles.wrap(values).tolist() == [angles.wrap(float(value)) for value in values]
 
 
-def test_difference_takes_the_short_way_across_the_seam():
+def test_differences_and_turns_cross_the_seam():
     assert angles.difference(math.radians(-179.0), math.radians(179.0)) == pytest.approx(
         math.radians(2.0)
     )
     assert angles.difference(np.array([3.0]), -3.0) == pytest.approx(6.0 - 2.0 * math.pi)
-
-
-def test_unwrap_gives_back_a_continuous_turn():
     yaw = np.linspace(0.3, 40.0, 500)
     assert angles.unwrap(angles.wrap(yaw)) == pytest.approx(yaw)
 
 
-def test_quaternion_of_a_quarter_turn_is_in_ros_order():
+def test_quaternions_are_in_ros_order_of_any_length_and_yaw_turns_about_the_world():
     quaternion = angles.quaternion_from_roll_pitch_yaw([0.0, 0.0, math.pi / 2])
     assert quaternion == pytest.approx([0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)])
     assert angles.yaw_from_quaternion(quaternion) == pytest.approx(math.pi / 2)
-
-
-def test_yaw_turns_about_the_world_axis_whatever_the_tilt():
     tilt = Rotation.from_euler("xyz", [0.3, -0.4, 0.0])
     turned = Rotation.from_rotvec([0.0, 0.0, 1.2]) * tilt
     roll, pitch, yaw = angles.roll_pitch_yaw_from_quaternion(turned.as_quat())
     assert (roll, pitch, yaw) == pytest.approx((0.3, -0.4, 1.2))
+    quaternion = angles.quaternion_from_roll_pitch_yaw([0.1, 0.2, 0.3])
+    assert angles.yaw_from_quaternion(1.7 * quaternion) == pytest.approx(0.3)
+    with pytest.raises(ValueError, match="[Zz]ero"):
+        angles.yaw_from_quaternion([0.0, 0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (4, 3), (0,)])
@@ -71,13 +61,6 @@ def test_roll_pitch_yaw_round_trip_keeps_the_shape(shape):
     result = angles.roll_pitch_yaw_from_quaternion(quaternions)
     assert result.shape == expected.shape
     assert np.allclose(result, expected, atol=1e-12)
-
-
-def test_length_of_a_quaternion_does_not_matter_but_zero_is_refused():
-    quaternion = angles.quaternion_from_roll_pitch_yaw([0.1, 0.2, 0.3])
-    assert angles.yaw_from_quaternion(1.7 * quaternion) == pytest.approx(0.3)
-    with pytest.raises(ValueError, match="[Zz]ero"):
-        angles.yaw_from_quaternion([0.0, 0.0, 0.0, 0.0])
 
 
 def test_turns_are_those_of_scipy_up_to_half_a_turn():

@@ -83,11 +83,8 @@ def test_what_is_not_declared_is_refused_in_both_forms(key, value, words, of_a_t
         of_text(key, str(value))
 
 
-def test_own_keys_come_before_those_of_what_is_set():
+def test_own_keys_come_before_those_of_what_is_set_and_integers_become_numbers():
     assert [key.name for key in keys_of(Extended)][:2] == ["name", "length"]
-
-
-def test_an_integer_for_a_measured_number_becomes_one():
     assert isinstance(Example(length=3).length, float)
 
 

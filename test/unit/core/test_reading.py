@@ -10,26 +10,25 @@ import pytest
 import recording_writers as writers
 import zstandard
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.csv_tables import read_csv
 from imu_simulation_framework.core.errors import FrameworkError, RecordingError
-from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.core.files import name_of_recording
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.formats import bag
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
 from imu_simulation_framework.sensors.files import load_imu_specification
-from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
 
 READERS = {
-    "recording": read_reference,
-    "imu recording": read_imu,
+    "recording": isf.read_reference,
+    "imu recording": isf.read_imu,
     "robot": load_robot_parameters,
     "specification": load_imu_specification,
-    "configuration": load_configuration,
+    "configuration": isf.load_configuration,
     "table": read_csv,
-    "kalibr": lambda path: read_imu_parameters(path, "kalibr"),
-    "sdf": lambda path: read_imu_parameters(path, "sdf"),
+    "kalibr": lambda path: isf.read_imu_parameters(path, "kalibr"),
+    "sdf": lambda path: isf.read_imu_parameters(path, "sdf"),
 }
 
 
@@ -49,7 +48,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, read, suffix):
     for device in ("/dev/zero", "/dev/null"):
         assert "it is a device, not a regular file" in refusal(read, device)
     # A folder may be a recording.
-    if read not in (read_reference, read_imu):
+    if read not in (isf.read_reference, isf.read_imu):
         assert "it is a folder, not a regular file" in refusal(read, tmp_path)
 
 
@@ -60,39 +59,35 @@ def with_nothing_to_say(tmp_path, monkeypatch):
     A FIFO that is empty and open for writing behaves so; reading the kernel's own file would take
     from it what somebody else waits for.
     """
-    path = tmp_path / "kernel.csv.gz"
+    path, fifo, usual = tmp_path / "kernel.csv.gz", tmp_path / "fifo", os.open
     path.touch()
-    os.mkfifo(tmp_path / "fifo")
-    writer = os.open(tmp_path / "fifo", os.O_RDWR)
-    usual = os.open
+    os.mkfifo(fifo)
+    writer = os.open(fifo, os.O_RDWR)
     monkeypatch.setattr(files, "_require_regular", lambda state: None)
     # Unlike a FIFO the kernel's file can be wound back.
     monkeypatch.setattr(files._Unwaited, "seekable", lambda _: True)
     monkeypatch.setattr(files._Unwaited, "seek", lambda *_: 0)
     monkeypatch.setattr(
-        os,
-        "open",
-        lambda name, *rest, **more: usual(
-            tmp_path / "fifo" if name == path else name, *rest, **more
-        ),
+        os, "open", lambda name, *rest, **more: usual(fifo if name == path else name, *rest, **more)
     )
     yield path
     os.close(writer)
 
 
-@pytest.mark.parametrize("name", sorted(set(READERS) - {"configuration"}))
-def test_a_file_with_nothing_to_say_is_an_empty_one(with_nothing_to_say, name):
-    refusal(READERS[name], with_nothing_to_say)
-
-
-def test_reading_a_file_with_nothing_to_say_ends(with_nothing_to_say):
+def test_reading_a_file_with_nothing_to_say_ends_as_that_of_an_empty_one(with_nothing_to_say):
+    for name in sorted(set(READERS) - {"configuration"}):
+        refusal(READERS[name], with_nothing_to_say)
     with files.open_regular(with_nothing_to_say) as file:
         assert [file.read(10), file.read1(10), file.read(), file.readline()] == [b""] * 4
 
 
-def test_a_fifo_in_the_folder_of_a_bag_is_refused_at_once(tmp_path):
+def test_a_fifo_in_the_folder_of_a_bag_and_a_sparse_bag_are_refused_at_once(tmp_path):
+    path = tmp_path / "sparse.bag"
+    path.write_bytes(b"#ROSBAG V2.0\n")
+    os.truncate(path, 2**40)
+    assert "truncated or damaged" in refusal(isf.read_reference, path)
     os.mkfifo(tmp_path / "a.db3")
-    assert "it is a FIFO" in refusal(read_imu, tmp_path)
+    assert "it is a FIFO" in refusal(isf.read_imu, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["robot", "specification", "configuration", "kalibr", "sdf"])
@@ -108,15 +103,8 @@ def test_a_sparse_recording_is_refused(tmp_path, format):
     path = tmp_path / "sparse.csv"
     path.write_text("time,x,y\n" + "1.0,2.0,3.0\n" * 10_000)
     os.truncate(path, 2**40)
-    reason = refusal(lambda path: read_reference(path, format=format), path)
+    reason = refusal(lambda path: isf.read_reference(path, format=format), path)
     assert "line 10002 holds the character NUL" in reason
-
-
-def test_a_sparse_bag_is_refused(tmp_path):
-    path = tmp_path / "sparse.bag"
-    path.write_bytes(b"#ROSBAG V2.0\n")
-    os.truncate(path, 2**40)
-    assert "truncated or damaged" in refusal(read_reference, path)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +120,7 @@ def test_a_text_that_is_too_large_is_refused(tmp_path, monkeypatch, limit, size,
     rows = np.random.default_rng(1).integers(0, 10**6, (2**17, 3))
     text = "time,x,y\n" + "".join(f"{time},{x},{y}\n" for time, x, y in rows.tolist())
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-    assert words in refusal(read_reference, path)
+    assert words in refusal(isf.read_reference, path)
 
 
 @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.bag", "bomb.tum", "bomb.db3.zst"])
@@ -141,7 +129,7 @@ def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch, name
     path, content = tmp_path / name, b"time,x,y\n" + b"1,2,3\n" * 1_400_000
     path.write_bytes(zstd(bytes(2**24)) if name.endswith(".zst") else gzip.compress(content))
     format = "auto" if name.endswith(".zst") else "bag" if name.endswith(".bag") else "csv"
-    reason = refusal(lambda path: read_reference(path, format=format), path)
+    reason = refusal(lambda path: isf.read_reference(path, format=format), path)
     assert "unpack to 4" in reason or "unpack to 5" in reason
     assert "MiB and more, which is not read" in reason
 
@@ -189,9 +177,9 @@ def test_a_bag_with_a_chunk_that_unpacks_to_very_much_is_refused(
         writers.imu((1 + k) * 10**8, (0, 0, 0, 1), (0, 0, 0), (0, 0, 9.8)) for k in range(500)
     ]
     writers.write_bag(path, {"/imu": messages}, compression=compression)
-    assert len(read_imu(path).table) == 500
+    assert len(isf.read_imu(path).table) == 500
     monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**16)
-    assert "truncated or damaged" in refusal(read_imu, path)
+    assert "truncated or damaged" in refusal(isf.read_imu, path)
 
 
 @pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
@@ -211,16 +199,15 @@ def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
 def test_a_link_to_a_recording_is_followed(tmp_path):
     path = writers.write_csv(tmp_path / "drive.csv", {"time": [0.0, 1.0], "x": [1.0, 2.0]})
     (tmp_path / "link.csv").symlink_to(path)
-    assert "".join(file_access.text_blocks(tmp_path / "link.csv")) == "".join(
-        file_access.text_blocks(path)
-    )
+    linked, own = ("".join(file_access.text_blocks(each)) for each in (tmp_path / "link.csv", path))
+    assert linked == own
 
 
 def test_a_recording_with_nul_in_a_number_names_the_line(tmp_path):
     path = tmp_path / "drive.csv"
     path.write_bytes(b"time,x,y\n" + b"1,2,3\n" * 20_000 + b"2,1\0,3\n")
     with pytest.raises(RecordingError, match="line 20002 holds the character NUL"):
-        read_reference(path)
+        isf.read_reference(path)
 
 
 @pytest.mark.parametrize("zeros, parts", [(0, 1), (2**24, 1), (0, 300), (2**15, 3)])
@@ -246,6 +233,22 @@ def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
 def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
     path = tmp_path / "drive.csv.gz"
     path.write_bytes(harm(gzip.compress(b"time,x,y\n" + b"1,2,3\n" * 99)))
-    assert f"truncated or damaged: {words}" in refusal(read_reference, path).replace(
+    assert f"truncated or damaged: {words}" in refusal(isf.read_reference, path).replace(
         "Error -3 while decompressing data: ", ""
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("2024.05.16-drive.bag", "2024.05.16-drive"),
+        ("some/where/gps.csv.gz", "gps"),
+        ("drive.v2.BAG", "drive.v2"),
+        ("run_1.db3.zst", "run_1"),
+        ("rosbag2_2024.05.16", "rosbag2_2024.05.16"),
+        (".bag", ".bag"),
+        ("a.b.c", "a.b.c"),
+    ],
+)
+def test_a_recording_keeps_what_is_no_ending(path, name):
+    assert name_of_recording(path) == name

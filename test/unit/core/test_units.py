@@ -18,7 +18,6 @@ from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor, factor
         ("km/h", 1.0 / 3.6),
         ("cm^2", 1e-4),
         ("mg", 9.80665e-3),
-        ("deg/h", math.pi / 180.0 / 3600.0),
         # Half a degree in an hour of an angle random walk.
         ("deg/sqrt(h)", math.pi / 180.0 / 60.0),
         ("ug/sqrt(Hz)", 1e-6 * STANDARD_GRAVITY),

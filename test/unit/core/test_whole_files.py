@@ -76,10 +76,6 @@ def test_a_link_is_refused_and_what_it_points_to_is_said(tmp_path, target):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path):
-    assert "No such file" in refusal(tmp_path / "nowhere" / "file")
-
-
 def test_the_name_aside_is_new_each_time_and_nobody_else_may_enter_its_folder(tmp_path):
     names = set()
     for _ in range(3):
@@ -107,7 +103,7 @@ def test_what_is_broken_off_leaves_the_old_file_and_nothing_else(tmp_path, error
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_refused_target_costs_no_work(tmp_path):
+def test_a_refused_target_costs_no_work_and_a_check_replaces_no_configuration(tmp_path):
     os.mkfifo(tmp_path / "static.csv")
 
     def blocks():
@@ -116,9 +112,14 @@ def test_a_refused_target_costs_no_work(tmp_path):
 
     with pytest.raises(ResultError, match="is a FIFO"):
         write_imu_recording(tmp_path / "static.csv", blocks(), ())
+    path = tmp_path / "config.ini"
+    path.write_text("[imu]\n")
+    with pytest.raises(ResultError, match="is the input"):
+        write_check(tmp_path, RecordingSetup(str(path)), None)
+    assert path.read_text() == "[imu]\n"
 
 
-def test_an_input_is_not_overwritten_by_any_of_its_names(tmp_path):
+def test_an_input_is_not_overwritten_by_any_of_its_names_and_a_missing_folder_is_said(tmp_path):
     source = tmp_path / "imu.yaml"
     source.write_bytes(b"old")
     (tmp_path / "link").symlink_to(source)
@@ -127,6 +128,7 @@ def test_an_input_is_not_overwritten_by_any_of_its_names(tmp_path):
         with pytest.raises(ResultError, match="is the input"):
             refuse_overwriting(tmp_path / name, [tmp_path / "other", source])
     refuse_overwriting(tmp_path / "new.yaml", [source, tmp_path / "nowhere"])
+    assert "No such file" in refusal(tmp_path / "nowhere" / "file")
 
 
 WRITING_FOR_EVER = """
@@ -163,11 +165,3 @@ def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path, number, code):
     assert len(error.splitlines()) == 1 and "Traceback" not in error
     assert (tmp_path / "file").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_check_does_not_replace_the_configuration_it_rests_on(tmp_path):
-    path = tmp_path / "config.ini"
-    path.write_text("[imu]\n")
-    with pytest.raises(ResultError, match="is the input"):
-        write_check(tmp_path, RecordingSetup(str(path)), None)
-    assert path.read_text() == "[imu]\n"

@@ -234,7 +234,7 @@ def test_place_and_date_of_the_configuration_win_over_the_files():
     sections = {"magnetic_environment": {"file": "steel_beam", **place}}
     named = make_magnetic_environment(load_configuration(overrides=sections))
     assert len(named.bars) == 1
-    # The British Geological Survey's, as in test_earth_field.py.
+    # The British Geological Survey's, as in test_environment.py.
     expected = np.array([5450.0, 24040.0, 51381.0]) * 1e-9
     np.testing.assert_allclose(named.undisturbed, expected, rtol=0.0, atol=1e-9)
 

@@ -10,13 +10,6 @@ IMU = ImuSpecification(
 )
 GNSS = GnssSpecification(
     rate=2.0,
-    qualities=(
-        FixQuality(
-            horizontal_noise=2.5,
-            vertical_noise=3.5,
-            velocity_noise=0.1,
-            vertical_velocity_noise=0.15,
-        ),
-    ),
+    qualities=(FixQuality("single", 2.5, 3.5, velocity_noise=0.1, vertical_velocity_noise=0.15),),
 )
 ANTENNA = (-1.0, 0.4, 1.5)

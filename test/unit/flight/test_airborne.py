@@ -8,10 +8,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.motion.flight import FlightStates
-from imu_simulation_framework.sensors.gnss.earth_fixes import (
-    record_earth_fixes,
-    simulate_earth_fixes,
-)
+from imu_simulation_framework.sensors.gnss import earth_fixes
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
 SECONDS = 8.0
@@ -59,31 +56,21 @@ def test_ticks_have_each_sample_once_and_in_order(airborne, period):
     assert all(round(1e9 * arrival) <= stamp for stamp, arrival in arrived)
 
 
-def test_a_slower_imu_has_its_own_stamps():
+def test_a_slower_imu_has_its_own_stamps_and_without_a_receiver_there_are_no_fixes():
     slow = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=25.0))
     found = AirborneImu(states(), isf.read_gimbal("off"), slow)
     assert len(found.imu) == len(found.imu_stamps) == 201
     assert np.all(np.diff(found.imu_stamps) == 40_000_000)
     assert sum(len(tick.imu) for tick in found.ticks(0.02)) == 201
+    found = AirborneImu(states(), isf.read_gimbal("off"), "ideal")
+    assert len(found.fixes) == 0
+    assert all(len(tick.fixes) == 0 for tick in found.ticks(1.0))
 
 
-def test_the_world_begins_level_where_the_flight_does(airborne):
+def test_the_world_begins_level_and_an_antenna_beside_the_imu_is_there(airborne):
     np.testing.assert_allclose(airborne.truth[0, :3], 0.0, atol=1e-6)
     forward = airborne.truth[:, 7]
     np.testing.assert_allclose(forward, np.linalg.norm(airborne.body.velocity, axis=1), rtol=0.2)
-
-
-def test_fixes_are_those_of_the_navigation_filter_in_other_words(airborne):
-    seed = run_seed(5, 0)
-    table = record_earth_fixes(airborne.body, RTK, seed)
-    expected = simulate_earth_fixes(airborne.body, RTK, seed=seed)
-    places = table[["x", "y", "z"]].to_numpy()
-    np.testing.assert_allclose(places, expected.position[0], rtol=0.0, atol=1e-9)
-    variances = table[["variance_east", "variance_up", "velocity_variance"]].to_numpy()
-    np.testing.assert_array_equal(variances, expected.variance[0][:, [0, 2, 3]])
-
-
-def test_an_antenna_beside_the_imu_is_there():
     still = isf.GnssSpecification("exact", rate=10.0)
     found = AirborneImu(states(), isf.read_gimbal("agisim"), "ideal", still, gnss_on="imu")
     np.testing.assert_allclose(
@@ -91,10 +78,14 @@ def test_an_antenna_beside_the_imu_is_there():
     )
 
 
-def test_without_a_receiver_there_are_no_fixes():
-    found = AirborneImu(states(), isf.read_gimbal("off"), "ideal")
-    assert len(found.fixes) == 0
-    assert all(len(tick.fixes) == 0 for tick in found.ticks(1.0))
+def test_fixes_are_those_of_the_navigation_filter_in_other_words(airborne):
+    seed = run_seed(5, 0)
+    table = earth_fixes.record_earth_fixes(airborne.body, RTK, seed)
+    expected = earth_fixes.simulate_earth_fixes(airborne.body, RTK, seed=seed)
+    places = table[["x", "y", "z"]].to_numpy()
+    np.testing.assert_allclose(places, expected.position[0], rtol=0.0, atol=1e-9)
+    variances = table[["variance_east", "variance_up", "velocity_variance"]].to_numpy()
+    np.testing.assert_array_equal(variances, expected.variance[0][:, [0, 2, 3]])
 
 
 def test_what_does_not_go_together_is_refused():

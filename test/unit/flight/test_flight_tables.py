@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
-from earth_flights import flight
-from scipy.spatial.transform import Rotation
+from earth_flights import flight, require_same_motion
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.flight import figures
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
-from imu_simulation_framework.flight.recording import read_flight
 from imu_simulation_framework.motion.flight import FlightStates
-from imu_simulation_framework.motion.strapdown import Increments, integrate
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
 
 
@@ -35,18 +32,12 @@ def bag(flown, tmp_path_factory):
     return path
 
 
-def require_same(states, motion, place=1e-6):
-    np.testing.assert_allclose(states.position, motion.position, atol=place)
-    turned = Rotation.from_quat(states.orientation).inv() * Rotation.from_quat(motion.orientation)
-    assert np.max(turned.magnitude()) < 1e-9
-
-
 @pytest.mark.parametrize("name", ["body", "imu_truth"])
 def test_a_table_of_the_truth_is_a_recorded_flight(flown, tables, tmp_path, name):
     path = tmp_path / f"{name}.csv"
     path.write_text(table_to_csv(tables[name]))
     motion = flown.body if name == "body" else flown.imu_motion
-    require_same(read_flight(path).flight.states, motion)
+    require_same_motion(isf.read_flight(path).flight.states, motion, angle=1e-9, position=1e-6)
 
 
 def test_the_bags_truths_are_recorded_flights(flown, bag):
@@ -55,31 +46,25 @@ def test_the_bags_truths_are_recorded_flights(flown, bag):
         ("/ground_truth/state", flown.body),
         ("/ground_truth/imu", flown.imu_motion),
     ):
-        recorded = read_flight(bag, topic=topic, origin=origin)
-        require_same(recorded.flight.states, motion)
+        recorded = isf.read_flight(bag, topic=topic, origin=origin)
+        require_same_motion(recorded.flight.states, motion, angle=1e-9, position=1e-6)
         np.testing.assert_array_equal(recorded.flight.states.time, np.arange(801) / 100.0)
 
 
-def test_the_bags_imu_is_that_of_the_table(bag, tables):
+def test_the_bags_imu_and_receiver_are_those_of_the_tables(bag, tables):
     recorded = isf.read_imu(bag).table
     np.testing.assert_allclose(recorded.to_numpy(), tables["imu"].to_numpy(), atol=1e-9)
-
-
-def test_the_bags_receiver_is_that_of_the_table(bag, tables):
     fixes = isf.read_reference(bag, topic="/gnss/fix", velocity_topic="/gnss/velocity")
     assert fixes.report.samples == len(tables["fixes"])
     assert fixes.report.unknown_variance.count == 0
 
 
-def test_the_increments_lead_along_the_imus_motion(flown, tables):
+def test_increments_lead_along_the_imus_motion_and_joints_are_those_of_the_gimbal(flown, tables):
     table = tables["increments"].to_numpy()
-    increments = Increments(tables["increments"].index.to_numpy(), table[:, :3], table[:, 3:])
+    increments = isf.Increments(tables["increments"].index.to_numpy(), table[:, :3], table[:, 3:])
     motion = flown.imu_motion
-    path = integrate(increments, motion.position[0], motion.velocity[0], motion.orientation[0])
+    path = isf.integrate(increments, motion.position[0], motion.velocity[0], motion.orientation[0])
     assert np.max(np.linalg.norm(path.position - motion.position, axis=1)) < 1e-3
-
-
-def test_joints_and_rates_are_those_of_the_gimbal(flown, tables):
     assert list(tables["gimbal"]) == ["pan", "tilt", "roll", "pan_rate", "tilt_rate", "roll_rate"]
     np.testing.assert_array_equal(tables["gimbal"].to_numpy()[:, :3], flown.joints.angle)
 
@@ -95,15 +80,12 @@ def test_a_joint_alone_has_the_rate_of_table_3(flown):
         np.testing.assert_allclose(found.measured[0], found.true[0], atol=1e-12)
 
 
-def test_what_is_sensed_in_flight_is_cut_by_time(flown):
+def test_what_is_sensed_is_cut_by_time_and_a_gimbal_that_does_not_swing_replaced(flown):
     every = figures.sensed_in_flight(flown)
     part = every.between(5.0, 6.0)
     assert len(every.time) == len(flown.imu_stamps)
     assert part.time[0] == pytest.approx(5.0) and part.time[-1] == pytest.approx(6.0)
     assert part.measured[0].shape == part.true[1].shape == (len(part.time), 3)
-
-
-def test_a_gimbal_that_does_not_swing_is_replaced():
     swinging, level = isf.read_gimbal("agisim"), isf.read_gimbal("level")
     assert figures.swinging(swinging, level) is swinging
     assert figures.swinging(level, swinging) is swinging

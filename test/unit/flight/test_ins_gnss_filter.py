@@ -1,3 +1,4 @@
+import math
 from dataclasses import fields, replace
 
 import numpy as np
@@ -8,16 +9,12 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import EnsembleError, MotionError
-from imu_simulation_framework.flight.navigation.filter import (
-    LeverArm,
-    initial_covariance,
-    initial_state,
-    run_filter,
-)
+from imu_simulation_framework.core.errors import ConfigurationError, EnsembleError, MotionError
+from imu_simulation_framework.flight.navigation import filter
 from imu_simulation_framework.flight.navigation.mechanisation import cross_matrix
 from imu_simulation_framework.flight.navigation.runs import (
     NavigationErrors,
+    consistency,
     mean_bounds,
     navigation_errors,
     simulate_increments,
@@ -35,7 +32,9 @@ def airframe():
 
 
 def _started(motion, errors):
-    return initial_state(motion.position[0], motion.velocity[0], motion.orientation[0], errors)
+    return filter.initial_state(
+        motion.position[0], motion.velocity[0], motion.orientation[0], errors
+    )
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
@@ -54,13 +53,17 @@ def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
     assert found.nis_within > expected
 
 
-def test_errors_are_those_of_the_fixes_from_a_time_on(airframe):
+def test_errors_are_those_of_the_fixes_and_a_run_is_the_same_whatever_others_there_are(airframe):
     time = airframe.time[0] + np.array([0.0, 1.0, 2.0])
     attitude, velocity, position = np.random.default_rng(1).standard_normal((3, 2, 3, 3))
     found = NavigationErrors(time, attitude, velocity, position, np.zeros((2, 3, 9)))
     for begin, used in ((0.0, [0, 1, 2]), (0.5, [1, 2]), (1.0, [1, 2]), (2.0, [2])):
         expected = np.concatenate([attitude[..., 2:], position, velocity], axis=2)[:, used]
         np.testing.assert_allclose(found.rmse(begin), np.sqrt(np.mean(expected**2, axis=1)))
+    many = isf.navigate_runs(airframe, IMU, GNSS, 4, seed=3).navigation
+    one = isf.navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
+    assert one.position[0] == pytest.approx(many.position[2], abs=1e-7)
+    assert one.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
 
 
 def test_errors_at_times_that_the_truth_does_not_have_are_refused(airframe):
@@ -83,7 +86,7 @@ def _textbook(motion, said, fixes, tuning, errors):
     start = _started(motion, errors)
     r, v, C = start.position[0], start.velocity[0], start.attitude[0]
     bias = np.zeros(6)
-    P = initial_covariance(start.position, tuning)[0]
+    P = filter.initial_covariance(start.position, tuning)[0]
     earth = cross_matrix(np.array([0.0, 0.0, EARTH_RATE]))
     stride = round((fixes.time[1] - fixes.time[0]) / period)
     Q = np.zeros((15, 15))
@@ -132,30 +135,17 @@ def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same():
     fixes = isf.simulate_earth_fixes(motion, GNSS, seed=5)
     errors = tuning.initial.draw(1, 6)
     given = said.time, said.delta_theta, said.delta_velocity
-    made = run_filter(_started(motion, errors), *given, fixes, tuning)
+    made = filter.run_filter(_started(motion, errors), *given, fixes, tuning)
     states, covariances = _textbook(motion, said, fixes, tuning, errors)
     sigma = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     ours = np.sqrt(np.diagonal(made.covariance[0], axis1=1, axis2=2))
     assert ours == pytest.approx(sigma, rel=0.01)
-    position, velocity, attitude, accelerometer, gyroscope = states
-    differences = np.hstack(
-        [
-            Rotation.from_matrix(made.attitude[0] @ attitude.swapaxes(1, 2)).as_rotvec(),
-            made.velocity[0] - velocity,
-            made.position[0] - position,
-            made.accelerometer_bias[0] - accelerometer,
-            made.gyroscope_bias[0] - gyroscope,
-        ]
-    )
+    position, velocity, attitude, *biases = states
+    turned = Rotation.from_matrix(made.attitude[0] @ attitude.swapaxes(1, 2)).as_rotvec()
+    off = [made.accelerometer_bias[0] - biases[0], made.gyroscope_bias[0] - biases[1]]
+    differences = [turned, made.velocity[0] - velocity, made.position[0] - position, *off]
     # A tenth of what the filter itself is unsure of.
-    assert np.all(np.abs(differences) < 0.1 * sigma)
-
-
-def test_a_run_is_the_same_whatever_others_there_are(airframe):
-    many = isf.navigate_runs(airframe, IMU, GNSS, 4, seed=3).navigation
-    one = isf.navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
-    assert one.position[0] == pytest.approx(many.position[2], abs=1e-7)
-    assert one.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
+    assert np.all(np.abs(np.hstack(differences)) < 0.1 * sigma)
 
 
 def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
@@ -196,7 +186,7 @@ def test_a_slower_imu_that_begins_later_navigates_as_well():
     assert low < found.mean_nees < high
 
 
-def test_what_does_not_fit_is_said(airframe):
+def test_what_does_not_fit_is_said_and_exact_fixes_are_not_judged(airframe):
     said = simulate_increments(airframe, IMU, 2)
     turned, gained = said.delta_theta, said.delta_velocity
     fixes = isf.simulate_earth_fixes(airframe, GNSS, 2)
@@ -206,15 +196,118 @@ def test_what_does_not_fit_is_said(airframe):
         (turned, fixes._replace(time=fixes.time + 90.0), (), "times of the IMU's samples"),
         (turned[:, 1:], fixes, (), "delta_theta has the shape"),
         (turned * np.nan, fixes, (), "not finite"),
-        (turned, fixes, (LeverArm(np.zeros(3), np.zeros(3)),), "lever arm has the shapes"),
+        (turned, fixes, (filter.LeverArm(np.zeros(3), np.zeros(3)),), "lever arm has the shapes"),
         (turned, isf.simulate_earth_fixes(airframe, GNSS, 3), (), "fixes of 3 runs"),
     ):
         with pytest.raises(MotionError, match=words):
-            run_filter(start, said.time, delta_theta, gained, others, tuning_of(IMU), *arm)
-
-
-def test_a_filter_that_takes_its_fixes_for_exact_is_not_judged():
+            filter.run_filter(start, said.time, delta_theta, gained, others, tuning_of(IMU), *arm)
     airframe = isf.circling(30.0, latitude=50.0, radius=800.0, speed=60.0)
     runs = isf.navigate_runs(airframe, "agisim", isf.GnssSpecification(rate=2.0), runs=2)
     with pytest.raises(EnsembleError, match="takes a state for exact"):
         runs.consistency()
+
+
+def _tuned(period=0.01, **errors):
+    return tuning_of(isf.ImuSpecification(gyroscope=isf.TriadSpecification(**errors)), period)
+
+
+MATRIX_SIZES = {"gyroscope_matrix": 1.7e-3, "accelerometer_matrix": 3.7e-3, "g_sensitivity": 6e-6}
+
+
+def test_noise_and_slow_processes_of_a_sensor_are_what_the_filter_takes_them_for():
+    tuning = _tuned(white_noise=(1e-5, 2e-5, 3e-5), random_walk=1e-7, turn_on_bias_sigma=1e-4)
+    assert tuning.gyroscope_noise == pytest.approx((1e-5, 2e-5, 3e-5))
+    assert tuning.gyroscope_random_walk == pytest.approx([1e-7] * 3)
+    assert tuning.gyroscope_bias == pytest.approx([1e-4] * 3)
+    rounded = _tuned(resolution=1e-3)
+    assert rounded.gyroscope_noise == pytest.approx([1e-3 * math.sqrt(0.01 / 12.0)] * 3)
+    slow = _tuned(gauss_markov_sigma=1e-4, gauss_markov_time=100.0)
+    assert slow.gyroscope_bias == pytest.approx([1e-4] * 3)
+    assert slow.gyroscope_random_walk == pytest.approx([1e-4 * math.sqrt(0.02)] * 3)
+    assert slow.gyroscope_noise == (0.0, 0.0, 0.0)
+    fast = _tuned(gauss_markov_sigma=1e-4, gauss_markov_time=1.0)
+    assert fast.gyroscope_noise == pytest.approx([1e-4 * math.sqrt(2.0)] * 3)
+    assert fast.gyroscope_bias == (0.0, 0.0, 0.0)
+    tuning = _tuned(bias_instability=1e-5)
+    assert np.all(np.array(tuning.gyroscope_noise) > 0.0)
+    assert np.all(np.array(tuning.gyroscope_random_walk) > 0.0)
+    assert np.all(np.array(tuning.gyroscope_bias) > 1e-5)
+
+
+def test_the_filter_knows_the_size_of_errors_and_not_their_signs():
+    matrix = ((0.0, 3e-3, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -5e-3))
+    triad = isf.TriadSpecification(
+        turn_on_bias=(0.0, 0.03, 0.0), scale_factor_and_misalignment=matrix
+    )
+    tuning = tuning_of(isf.ImuSpecification(accelerometer=triad))
+    expected = math.sqrt(17e-6) * (np.array(matrix) != 0.0)
+    assert np.array(tuning.accelerometer_matrix) == pytest.approx(expected)
+    assert tuning.accelerometer_bias == pytest.approx([0.03 / math.sqrt(3.0)] * 3)
+    assert not np.any(tuning.gyroscope_matrix)
+
+
+def test_initial_errors_are_as_large_as_they_are_said_to_be_or_refused():
+    with pytest.raises(ConfigurationError, match="^heading"):
+        isf.InitialUncertainty(heading=0.0)
+    with pytest.raises(ConfigurationError, match="^gyroscope_noise"):
+        isf.FilterTuning((-1.0, 0.0, 0.0), (0.0,) * 3, (0.0,) * 3, (0.0,) * 3)
+    with pytest.raises(ConfigurationError, match="^position_noise"):
+        replace(tuning_of(IMU), position_noise=0.0)
+    with pytest.raises(ConfigurationError, match="^gyroscope_matrix"):
+        replace(tuning_of(IMU), gyroscope_matrix=1e-3)
+    uncertainty = isf.InitialUncertainty(tilt=1e-3, heading=0.02, velocity=0.3, position=5.0)
+    drawn = uncertainty.draw(2000, seed=1)
+    # Three standard errors of a standard deviation of 2000.
+    assert np.std(drawn, axis=0) == pytest.approx(uncertainty.sigmas, rel=3.0 / math.sqrt(4000.0))
+    assert np.array_equal(uncertainty.draw(2, seed=1, first_run=3), drawn[3:5])
+
+
+def test_a_filter_may_take_fixes_for_worse_than_the_receiver_says():
+    motion = flight(rate=50.0, duration=10.0)
+    quality = isf.FixQuality(
+        horizontal_noise=5.0, vertical_noise=5.0, velocity_noise=0.2, vertical_velocity_noise=0.2
+    )
+    tuning = tuning_of(IMU)
+    told = isf.navigate_runs(motion, IMU, replace(GNSS, qualities=(quality,)), 1, tuning=tuning)
+    tuning = replace(tuning, position_noise=5.0, velocity_noise=0.2)
+    tuned = isf.navigate_runs(motion, IMU, GNSS, 1, tuning=tuning)
+    found, expected = (
+        np.diagonal(runs.navigation.covariance, axis1=2, axis2=3) for runs in (tuned, told)
+    )
+    # The attitudes differ, by what the noise makes of them.
+    assert found == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("gimbal", [False, True])
+def test_scale_factors_that_are_no_states_do_not_make_the_filter_overconfident(gimbal):
+    airframe = flight(rate=50.0, duration=80.0)
+    generator = np.random.default_rng(8)
+
+    def drawn():
+        scale, sensitivity, other = (
+            size * generator.standard_normal((3, 3)) for size in (1.7e-3, 6e-6, 3.7e-3)
+        )
+        gyroscope = replace(
+            IMU.gyroscope, scale_factor_and_misalignment=scale, g_sensitivity=sensitivity
+        )
+        accelerometer = replace(IMU.accelerometer, scale_factor_and_misalignment=other)
+        return replace(IMU, gyroscope=gyroscope, accelerometer=accelerometer)
+
+    imus = [drawn() for _ in range(20)]
+    motion = on_gimbal(airframe) if gimbal else airframe
+
+    def navigated(share):
+        """With a filter that knows so much of all, not of the first."""
+        matrices = {
+            name: np.full((3, 3), share * size).tolist() for name, size in MATRIX_SIZES.items()
+        }
+        tuning = replace(tuning_of(imus[0]), **matrices)
+        return isf.navigate_runs(motion, imus, GNSS, len(imus), seed=5, tuning=tuning)
+
+    found, unknown = navigated(1.0).consistency(), navigated(0.0)
+    assert found.degrees == 9
+    # The mean over time of errors that stay alike: as one time's.
+    low, high = mean_bounds(9, len(imus), 0.999)
+    assert low < found.mean_nees < high
+    errors = unknown.errors._replace(states=unknown.errors.states[..., :9])
+    assert consistency(unknown.navigation, errors).mean_nees > 90.0

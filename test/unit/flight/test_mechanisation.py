@@ -1,16 +1,22 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from earth_flights import flight, on_gimbal
+from navigated import ANTENNA, GNSS
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.flight.navigation.filter import corrected, influence, transition
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.flight.navigation import filter
 from imu_simulation_framework.flight.navigation.mechanisation import (
     NavigationState,
     cross_matrix,
     navigate,
     rotation_matrix,
 )
+from imu_simulation_framework.flight.navigation.runs import lever_arm_between
 from imu_simulation_framework.motion.strapdown import increments_of, integrate
+from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on
 
 BETWEEN_FIXES = 50
 
@@ -46,15 +52,9 @@ def _navigated(state, increments, begin, samples=BETWEEN_FIXES):
 def _error(estimate, truth):
     """The errors (r, 15) of states as the filter has them."""
     turn = Rotation.from_matrix(estimate.attitude @ truth.attitude.swapaxes(1, 2)).as_rotvec()
-    return np.hstack(
-        [
-            turn,
-            estimate.velocity - truth.velocity,
-            estimate.position - truth.position,
-            truth.accelerometer_bias - estimate.accelerometer_bias,
-            truth.gyroscope_bias - estimate.gyroscope_bias,
-        ]
-    )
+    away = estimate.velocity - truth.velocity, estimate.position - truth.position
+    accelerometer = truth.accelerometer_bias - estimate.accelerometer_bias
+    return np.hstack([turn, *away, accelerometer, truth.gyroscope_bias - estimate.gyroscope_bias])
 
 
 def test_piecewise_navigation_leads_where_the_whole_path_leads(motion, increments):
@@ -68,11 +68,16 @@ def test_piecewise_navigation_leads_where_the_whole_path_leads(motion, increment
     assert state.attitude[0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_rotations_are_those_of_scipy_down_to_none_and_products_those_of_numpy():
+def test_rotations_are_scipys_and_a_correction_takes_away_its_error():
     vectors = np.array([[0.0, 0.0, 0.0], [1e-9, 0.0, 0.0], [1e-4, -2e-4, 1e-5], [1.0, -2.0, 0.5]])
     expected = Rotation.from_rotvec(vectors).as_matrix()
     assert rotation_matrix(vectors) == pytest.approx(expected, abs=1e-15)
     assert cross_matrix(vectors) @ vectors[3] == pytest.approx(np.cross(vectors, vectors[3]))
+    truth = _turned()
+    error = np.arange(1.0, 16.0)[np.newaxis] * 1e-3
+    back = filter.corrected(filter.corrected(truth, -error), error)
+    for name, value in truth._asdict().items():
+        assert getattr(back, name) == pytest.approx(value, abs=1e-8), name
 
 
 def test_small_errors_grow_as_the_transition_says(motion, increments):
@@ -81,12 +86,12 @@ def test_small_errors_grow_as_the_transition_says(motion, increments):
     sizes = np.repeat([1e-4, 0.1, 10.0, 1e-2, 1e-4], 3)
     wrong = np.diag(sizes)
     runs = NavigationState(*(np.repeat(part, 15, axis=0) for part in truth))
-    estimates = corrected(runs, -wrong)
+    estimates = filter.corrected(runs, -wrong)
     assert _error(estimates, runs) == pytest.approx(wrong, abs=1e-9)
     end, stretch = _navigated(truth, increments, begin)
     ends, _ = _navigated(estimates, increments, begin)
     grown = _error(ends, NavigationState(*(np.repeat(part, 15, axis=0) for part in end)))
-    predicted = wrong @ transition(end, stretch)[0].T
+    predicted = wrong @ filter.transition(end, stretch)[0].T
     # The Earth turns by 4e-5 rad in the meantime, and errors are not infinitely small; places on
     # the Earth are rounded to 1e-9 m.
     largest = np.max(np.abs(grown), axis=1, keepdims=True)
@@ -111,8 +116,8 @@ def test_errors_of_scale_and_sensitivity_do_what_their_influence_says(motion, in
             0.01,
         )
         grown = _error(ends, end)[0]
-        predicted = size * influence(stretch)[0][:, element]
-        largest = np.max(np.abs(influence(stretch)[0]), axis=1) * size
+        predicted = size * filter.influence(stretch)[0][:, element]
+        largest = np.max(np.abs(filter.influence(stretch)[0]), axis=1) * size
         # Within the stretch a tilt is taken to grow evenly, which shows in the position.
         assert np.all(np.abs(predicted - grown)[:3] < 2e-3 * largest[:3])
         assert np.all(np.abs(predicted - grown)[3:9] < 0.1 * largest[3:9])
@@ -126,3 +131,54 @@ def test_the_rate_at_the_end_of_a_stretch_goes_on_as_it_changed(motion):
     turns = np.diff(begin * edges + 0.5 * slope * edges**2, axis=0)[np.newaxis]
     _, stretch = navigate(_state(motion), turns, np.zeros((1, samples, 3)), period)
     assert stretch.last_rate[0] == pytest.approx(begin + slope * samples * period, abs=1e-12)
+
+
+ARM, ARM_RATE = np.array([-1.2, 0.4, 2.0]), np.array([0.1, -0.3, 0.2])
+RATE = np.array([0.3, -0.5, 0.9])
+
+
+def _turned():
+    nothing = np.zeros((1, 3))
+    attitude = Rotation.from_rotvec([[0.4, -1.1, 2.0]]).as_matrix()
+    place, velocity = np.array([[4e6, 3e6, 4e6]]), np.array([[30.0, -50.0, 20.0]])
+    return NavigationState(place, velocity, attitude, nothing, nothing)
+
+
+@pytest.mark.parametrize("arm, arm_rate", [(ARM, ARM_RATE), (0.0 * ARM, 0.0 * ARM)])
+def test_an_innovation_depends_on_the_errors_as_the_matrix_says(arm, arm_rate):
+    truth = _turned()
+    _, matrix = filter.antenna_matrix(truth, RATE[np.newaxis], arm, arm_rate)
+
+    def seen(error):
+        estimate = filter.corrected(truth, -error[np.newaxis])
+        # A gyroscope whose bias is underestimated seems to turn faster.
+        rate = RATE + error[12:]
+        return filter.antenna_matrix(estimate, rate[np.newaxis], arm, arm_rate)[0][0]
+
+    sizes = np.repeat([1e-3, 0.1, 1.0, 0.01, 1e-3], 3)
+    for state, size in enumerate(sizes):
+        error = size * np.eye(15)[state]
+        # From both sides, so that what is left is of third order, 1e-9 of the arm: the Earth's
+        # turning makes 1e-7 m/s of these errors. Positions of 4e6 m are rounded to 1e-9 m.
+        innovation = 0.5 * (seen(-error) - seen(error))
+        assert innovation[:3] == pytest.approx((matrix[0] @ error)[:3], abs=2e-8)
+        assert innovation[3:] == pytest.approx((matrix[0] @ error)[3:], abs=5e-9)
+
+
+def test_a_lever_arm_over_time_leads_from_the_imu_to_the_antenna():
+    airframe = flight(duration=10.0)
+    imu = on_gimbal(airframe)
+    antenna = antenna_on(airframe, replace(GNSS, lever_arm=ANTENNA))
+    at = np.arange(100, 900, 50)
+    arm = lever_arm_between(imu, antenna, imu.time[at])
+    for index, sample in enumerate(at):
+        rate = imu.angular_velocity[[sample]]
+        seen, _ = filter.antenna_matrix(_state(imu, sample), rate, arm.arm[index], arm.rate[index])
+        assert seen[0, :3] == pytest.approx(antenna.position[sample], abs=1e-8)
+        assert seen[0, 3:] == pytest.approx(antenna.velocity[sample], abs=1e-9)
+    # The arm's rate is that of the arm.
+    whole = lever_arm_between(imu, antenna, imu.time)
+    rate = np.gradient(whole.arm, imu.time, axis=0)
+    assert whole.rate[2:-2] == pytest.approx(rate[2:-2], abs=2e-4)
+    with pytest.raises(MotionError, match="the same times"):
+        lever_arm_between(airframe, flight(rate=50.0, duration=10.0), [1.0])

@@ -2,11 +2,24 @@ import numpy as np
 import pandas as pd
 import pytest
 import recording_writers as writers
-from earth_flights import HEIGHT, LATITUDE, LONGITUDE, aviation_of_orientation, flight
+from earth_flights import (
+    HEIGHT,
+    LATITUDE,
+    LONGITUDE,
+    aviation_of_orientation,
+    flight,
+    require_same_motion,
+)
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.flight.recording import _last_digit, read_flight
+from imu_simulation_framework.core.errors import (
+    ConfigurationError,
+    FrameworkError,
+    MotionError,
+    RecordingError,
+)
+from imu_simulation_framework.flight.recording import read_flight
+from imu_simulation_framework.flight.source import find_flight
 from imu_simulation_framework.motion.earth import ecef_of
 from imu_simulation_framework.motion.earth_motion import (
     enu_to_ecef,
@@ -26,25 +39,18 @@ def flown():
 def aviation(flown):
     """A table as aviation writes it."""
     latitude, longitude, height = flown.latitude_longitude_height.T
-    return table_of(flown, latitude, longitude, height)
-
-
-def table_of(flown, latitude, longitude, height):
     body = Rotation.from_quat(flown.orientation)
     angles = aviation_of_orientation(latitude, longitude, body)
-    north, east, down = ned_to_ecef(latitude, longitude).inv().apply(flown.velocity).T
-    return pd.DataFrame(
-        {
-            "time [s]": flown.time,
-            "latitude [deg]": np.degrees(latitude),
-            "longitude [deg]": np.degrees(longitude),
-            "altitude [m]": height,
-            "velocity_north [m/s]": north,
-            "velocity_east [m/s]": east,
-            "velocity_down [m/s]": down,
-            **dict(zip(("roll [rad]", "pitch [rad]", "heading [rad]"), angles.T)),
-        }
-    )
+    velocity = ned_to_ecef(latitude, longitude).inv().apply(flown.velocity)
+    values = {
+        "time [s]": flown.time,
+        "latitude [deg]": np.degrees(latitude),
+        "longitude [deg]": np.degrees(longitude),
+        "altitude [m]": height,
+        **{f"velocity_{name} [m/s]": v for name, v in zip(("north", "east", "down"), velocity.T)},
+        **dict(zip(("roll [rad]", "pitch [rad]", "heading [rad]"), angles.T)),
+    }
+    return pd.DataFrame(values)
 
 
 @pytest.fixture
@@ -76,20 +82,15 @@ def about_the_origin(flown):
 
 
 def require_same(states, flown, place=1e-6, angle=1e-9):
-    np.testing.assert_allclose(states.position, flown.position, atol=place)
-    turned = Rotation.from_quat(states.orientation).inv() * Rotation.from_quat(flown.orientation)
-    assert np.max(turned.magnitude()) < angle
+    require_same_motion(states, flown, angle=angle, position=place)
 
 
-def test_a_table_of_aviation_is_the_flight(flown, aviation, write):
+def test_tables_of_aviation_and_of_ros_are_the_flight(flown, aviation, write):
     recorded = read_flight(write(aviation))
     require_same(recorded.flight.states, flown)
     np.testing.assert_allclose(recorded.flight.states.velocity, flown.velocity, atol=1e-9)
     assert recorded.flight.settings["axes"] == "ned"
     assert any("as aviation has them" in remark for remark in recorded.flight.remarks)
-
-
-def test_a_table_of_ros_is_the_flight(flown, aviation, write):
     recorded = read_flight(write(ros(flown, aviation)))
     require_same(recorded.flight.states, flown)
     assert recorded.flight.settings["axes"] == "enu"
@@ -115,7 +116,9 @@ def test_positions_about_an_origin(flown, aviation, write):
         read_flight(write(table))
 
 
-def test_few_digits_of_places_are_made_up_for_by_velocities(flown, aviation, write):
+def test_few_digits_of_places_are_made_up_for_by_velocities_or_said_to_be_useless(
+    flown, aviation, write
+):
     aviation["longitude [deg]"] = aviation["longitude [deg]"].round(7)
     aviation["latitude [deg]"] = aviation["latitude [deg]"].round(7)
     recorded = read_flight(write(aviation))
@@ -126,21 +129,11 @@ def test_few_digits_of_places_are_made_up_for_by_velocities(flown, aviation, wri
     assert np.max(np.abs(felt[5:-5])) < 1e-3
     kept = read_flight(write(aviation), along="positions").flight.states.motion()
     assert np.max(np.abs(kept.specific_force - flown.specific_force)) > 1.0
-
-
-def test_few_digits_without_velocities_are_said_to_be_useless(aviation, write):
     aviation["longitude [deg]"] = aviation["longitude [deg]"].round(6)
     table = aviation[[name for name in aviation if not name.startswith("velocity")]]
     assert "accelerations mean nothing" in read_flight(write(table)).flight.remarks[-1]
     with pytest.raises(RecordingError, match=r"flight.csv: its path cannot be that of its veloc"):
         read_flight(write(table), along="velocities")
-
-
-def test_velocities_that_are_not_those_of_the_positions_are_refused(aviation, write):
-    swapped = {"velocity_north [m/s]": "velocity_east [m/s]"}
-    swapped.update({new: old for old, new in swapped.items()})
-    with pytest.raises(RecordingError, match=r"flight.csv: its velocities are usually .* m/s from"):
-        read_flight(write(aviation.rename(columns=swapped)))
 
 
 @pytest.mark.parametrize("column", ["latitude [deg]", "velocity_down [m/s]", "heading [rad]"])
@@ -154,13 +147,13 @@ def test_what_is_no_number_is_left_out_and_said_with_its_line(aviation, write, c
     ]
 
 
-def test_a_gap_that_a_spline_cannot_fill_is_refused_with_its_line(aviation, write):
+def test_gaps_that_a_spline_fills_are_said_and_choices_that_are_none_refused(aviation, write):
     few = read_flight(write(aviation.drop(index=range(500, 504))))
     assert any("the first is line 502" in remark for remark in few.flight.remarks)
-    with pytest.raises(
-        RecordingError, match=r"flight.csv: line 502: nothing was recorded for 1.020 s before it"
-    ):
-        read_flight(write(aviation.drop(index=range(500, 550))))
+    path = write(aviation)
+    for settings in ({"axes": "frd"}, {"along": "time"}, {"origin": (1.0, 2.0)}):
+        with pytest.raises(ConfigurationError):
+            read_flight(path, **settings)
 
 
 @pytest.mark.parametrize(
@@ -177,12 +170,6 @@ def test_a_spline_leads_across_a_quarter_of_a_second_or_five_samples(
         read_flight(write(table.drop(index=range(100, 100 + refused))))
 
 
-def test_times_that_do_not_grow_are_refused_with_their_line(aviation, write):
-    aviation.loc[700, "time [s]"] = 1.0
-    with pytest.raises(RecordingError, match=r"clock runs backwards by 12.980 s at line 702"):
-        read_flight(write(aviation))
-
-
 def test_quaternions_that_are_none_are_refused_with_their_line(flown, aviation, write):
     table = ros(flown, aviation)
     table.loc[300, "qx"] = 3.0
@@ -193,23 +180,30 @@ def test_quaternions_that_are_none_are_refused_with_their_line(flown, aviation, 
     assert any("quaternion of length zero, dropped, the first is line 302" in one for one in said)
 
 
-@pytest.mark.parametrize("missing", ["altitude [m]", "roll [rad]", "time [s]"])
-def test_a_table_without_what_a_flight_needs_is_refused(aviation, write, missing):
-    with pytest.raises(RecordingError, match=r"flight.csv: expected columns for time and latitude"):
-        read_flight(write(aviation.drop(columns=missing)))
+NORTH, EAST = "velocity_north [m/s]", "velocity_east [m/s]"
 
 
-def test_a_latitude_beyond_a_pole_is_refused(aviation, write):
-    aviation.loc[7, "latitude [deg]"] = 91.0
-    with pytest.raises(RecordingError, match=r"flight.csv: line 9: .*latitude 91"):
-        read_flight(write(aviation))
+def but_for(column, row, value):
+    """A change of a table in one cell."""
+    return lambda table: table.assign(**{column: table[column].where(table.index != row, value)})
 
 
-def test_choices_that_are_none_are_refused(aviation, write):
-    path = write(aviation)
-    for settings in ({"axes": "frd"}, {"along": "time"}, {"origin": (1.0, 2.0)}):
-        with pytest.raises(ConfigurationError):
-            read_flight(path, **settings)
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda t: t.rename(columns={NORTH: EAST, EAST: NORTH}), "its velocities are .* m/s from"),
+        (lambda t: t.drop(index=range(500, 550)), "line 502: nothing was recorded for 1.020 s"),
+        (but_for("time [s]", 700, 1.0), "clock runs backwards by 12.980 s at line 702"),
+        (but_for("latitude [deg]", 7, 91.0), "line 9: .*latitude 91"),
+        *(
+            (lambda t, name=name: t.drop(columns=name), "expected columns for time and latitude")
+            for name in ("altitude [m]", "roll [rad]", "time [s]")
+        ),
+    ],
+)
+def test_what_is_no_flight_is_refused_with_its_line(aviation, write, change, words):
+    with pytest.raises(RecordingError, match=f"flight.csv: .*{words}"):
+        read_flight(write(change(aviation)))
 
 
 def bag(tmp_path, flown, aviation, every=1):
@@ -270,9 +264,43 @@ def test_topics_without_a_time_in_common_are_refused(tmp_path):
         read_flight(path, topic="/fix", attitude_topic="/imu")
 
 
+@pytest.fixture
+def recorded(tmp_path):
+    path = tmp_path / "flight.csv"
+    table = flight(50.0, 20.0).table()
+    table.to_csv(path)
+    return path
+
+
+def test_a_recorded_flight_is_cut_and_nothing_is_left_after_its_end(recorded):
+    found, _ = find_flight(recorded, duration=5.0, start=2.0)
+    assert found.states.time[0] == pytest.approx(2.0)
+    assert found.states.time[-1] == pytest.approx(7.0)
+    expected = flight(50.0, 20.0)
+    np.testing.assert_allclose(found.states.position, expected.position[100:351], atol=1e-3)
+    with pytest.raises(MotionError, match="there is nothing of it from 30"):
+        find_flight(recorded, start=30.0)
+
+
+def test_a_script_is_flown():
+    pytest.importorskip("jsbsim")
+    found, remarks = find_flight("c3104", 2.0, 50.0, 3.0)
+    assert len(found.states) == 101
+    assert remarks == ()
+
+
 @pytest.mark.parametrize(
-    "values, step",
-    [([48.25, 11.5], 0.01), ([0.5, 1.25e-05], 1e-7), ([3.0, 200.0], 0.1), ([1e16, 2e17], 1.0)],
+    "wanted, said",
+    [
+        ("udp:", "'udp:' is no source of packets, expected udp:PORT"),
+        ("udp:one", "'udp:one' is no source of packets"),
+        ("udp:99999", "99999"),
+        ("nowhere.csv", "nowhere.csv"),
+        ("c3014", "JSBSim has no script 'c3014', did you mean"),
+        ("nowhere.xml", r"nowhere\.xml"),
+    ],
 )
-def test_what_the_last_digit_of_positions_counts(values, step):
-    assert _last_digit(np.array(values)) == pytest.approx(step)
+def test_what_is_no_flight_is_refused_with_its_name(wanted, said):
+    pytest.importorskip("jsbsim")
+    with pytest.raises(FrameworkError, match=said):
+        find_flight(wanted)

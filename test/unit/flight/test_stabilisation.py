@@ -22,6 +22,15 @@ def simulated(platform, drive=LOOP, limits=(None, None, None), imu=None, **optio
     return isf.simulate_gimbal(platform, gimbal, imu, **options)
 
 
+def response(error, frequency, time):
+    """What an error is of a sine of 0.02 rad."""
+    phase = 2.0 * np.pi * frequency * time
+    (in_phase, across), *_ = np.linalg.lstsq(
+        np.column_stack([np.sin(phase), np.cos(phase)]), error, rcond=None
+    )
+    return (in_phase + 1j * across) / 0.02
+
+
 def gyroscope(**errors):
     return isf.ImuSpecification("test", gyroscope=isf.TriadSpecification(**errors))
 
@@ -45,11 +54,8 @@ def test_what_a_loop_leaves_of_a_sine_is_what_its_transfer_function_says(axis, f
     size[axis] = 0.02
     platform = shaken(size, (frequency,) * 3)
     error = -simulated(platform).residual.attitude_error[2000:, axis]
-    phase = 2.0 * np.pi * frequency * platform.time[2000:]
-    waves = np.column_stack([np.sin(phase), np.cos(phase)])
-    (in_phase, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
     gain = residual_gain(LOOP, frequency, 0.01)
-    assert in_phase / 0.02 + 1j * across / 0.02 == pytest.approx(gain, abs=1e-9)
+    assert response(error, frequency, platform.time[2000:]) == pytest.approx(gain, abs=1e-9)
 
 
 def test_with_fast_samples_and_servos_the_transfer_function_is_that_of_the_textbook():
@@ -70,16 +76,13 @@ def test_a_loop_begins_with_its_target_turning_as_it_does():
     assert found.residual.largest_pointing_error < 0.01 * behind
 
 
-def test_a_bias_of_the_gyroscope_turns_the_line_of_sight_away():
+def test_a_bias_of_the_gyroscope_turns_the_line_of_sight_away_and_an_outer_loop_holds_it():
     bias = 1e-3
     found = simulated(shaken((0.0, 0.0, 0.0)), imu=gyroscope(turn_on_bias=(0.0, 0.0, bias)))
     off = found.residual.attitude_error[:, 2]
     # The joints follow with the loop's own delay, a constant.
     slope = np.polyfit(found.motion.time[1000:], off[1000:], 1)[0]
     assert slope == pytest.approx(bias, rel=1e-6)
-
-
-def test_an_outer_loop_leaves_the_bias_times_its_time_constant():
     bias, time_constant = 1e-3, 5.0
     found = simulated(
         shaken((0.0, 0.0, 0.0)),
@@ -118,16 +121,13 @@ def test_the_loop_has_the_readings_that_the_imu_records(errors):
     assert np.max(beside) < 0.1 * np.max(drifted)
 
 
-def test_a_run_has_its_own_numbers_and_the_same_ones_again():
+def test_a_run_has_its_own_numbers_and_a_loop_knows_nothing_of_what_comes():
     platform, imu = shaken(SHAKEN, duration=5.0), gyroscope(white_noise=1e-4)
     one, again, other = (
         simulated(platform, imu=imu, seed=5, run=run).joints.angle for run in (0, 0, 1)
     )
     np.testing.assert_array_equal(one, again)
     assert np.max(np.abs(one - other)) > 1e-6
-
-
-def test_the_loop_knows_nothing_of_what_comes():
     platform = shaken(SHAKEN, duration=10.0)
     turned = platform.orientation.copy()
     turned[600:] = platform.orientation[300:701]
@@ -138,7 +138,7 @@ def test_the_loop_knows_nothing_of_what_comes():
     assert np.max(np.abs(one[600:] - two[600:])) > 1e-3
 
 
-def test_joints_stay_within_angles_and_it_is_said():
+def test_joints_stay_within_angles_and_it_is_said_of_a_perfect_gimbal_too():
     limits = (None, (-0.02, 0.02), None)
     found = simulated(shaken(SHAKEN), limits=limits)
     assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
@@ -150,16 +150,13 @@ def test_joints_stay_within_angles_and_it_is_said():
     # On its way back it is on the target as before.
     free = np.flatnonzero(~at[:, 1] & (found.motion.time > 1.0))
     assert np.median(np.abs(found.residual.attitude_error[free, 1])) < 5e-3
-
-
-def test_a_perfect_one_stays_within_angles_too():
     found = simulated(shaken(SHAKEN), isf.Stabilisation(), (None, (-0.02, 0.02), None))
     assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
     assert found.residual.largest_pointing_error == pytest.approx(0.02, rel=0.1)
     assert len(found.remarks) == 2
 
 
-def test_joints_are_not_faster_than_their_servos_and_it_is_said():
+def test_joints_are_no_faster_than_their_servos_and_some_cannot_move():
     slow = replace(LOOP, rate_limits=(2.0, 0.1, 2.0))
     found = simulated(shaken(SHAKEN), slow)
     assert np.max(np.abs(found.joints.rate[:, 1])) <= 0.1
@@ -167,9 +164,6 @@ def test_joints_are_not_faster_than_their_servos_and_it_is_said():
     assert found.residual.time_at_rate_limit[0] == 0.0
     assert any("its tilt is at its highest rate" in remark for remark in found.remarks)
     assert found.residual.largest_pointing_error > 5e-3
-
-
-def test_a_joint_that_cannot_move_leaves_its_motion_and_is_at_no_limit():
     found = simulated(shaken(SHAKEN), limits=(None, None, (0.0, 0.0)))
     assert np.all(found.joints.angle[:, 2] == 0.0)
     error = np.max(np.abs(found.residual.attitude_error[500:]), axis=0)
@@ -212,14 +206,11 @@ def test_it_looks_at_the_point_from_where_it_is(make, boresight):
     assert looped.residual.rms_pointing_error < 5e-3
 
 
-def test_a_forward_looking_picture_is_level():
+def test_a_forward_picture_is_level_and_points_of_the_earth_are_on_the_earth_only():
     drive = isf.Stabilisation(isf.PointAhead(2000.0, 100.0, -500.0))
     found = simulated(shaken(SHAKEN, duration=10.0), drive)
     left = Rotation.from_quat(found.motion.orientation).apply((0.0, 1.0, 0.0))
     np.testing.assert_allclose(left[:, 2], 0.0, atol=1e-12)
-
-
-def test_a_point_of_the_earth_is_looked_at_on_the_earth_only():
     drive = isf.Stabilisation(isf.PointOnEarth(50.0, 14.0, 200.0))
     with pytest.raises(ConfigurationError, match="points at latitude 50 and longitude 14, but the"):
         simulated(shaken(SHAKEN, duration=1.0), drive)
@@ -230,11 +221,13 @@ def test_a_point_of_the_earth_is_looked_at_on_the_earth_only():
     assert found.residual.largest_pointing_error < 1e-9
 
 
-def test_a_point_on_the_way_is_refused():
+def test_a_point_on_the_way_and_a_loop_that_would_shake_itself_are_refused():
     drive = isf.Stabilisation(isf.PointAhead(100.0))
     platform = shaken((0.0, 0.0, 0.0), duration=4.0)
     with pytest.raises(MotionError, match="goes through the point .* at 2 s"):
         isf.simulate_gimbal(platform, isf.GimbalSpecification(drive=drive))
+    with pytest.raises(ConfigurationError, match="of 30 Hz with servos of 15 Hz is not stable"):
+        simulated(shaken(SHAKEN, duration=1.0), replace(LOOP, bandwidth=30.0))
 
 
 def test_a_gyroscope_slower_than_the_motion_is_followed_from_sample_to_sample():
@@ -242,18 +235,8 @@ def test_a_gyroscope_slower_than_the_motion_is_followed_from_sample_to_sample():
     imu = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=50.0))
     found = simulated(platform, imu=imu)
     error = -found.residual.attitude_error[2000::2, 2]
-    phase = np.pi * platform.time[2000::2]
-    waves = np.column_stack([np.sin(phase), np.cos(phase)])
-    (in_phase, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
     gain = residual_gain(LOOP, 0.5, 0.02)
-    assert in_phase / 0.02 + 1j * across / 0.02 == pytest.approx(gain, abs=1e-9)
+    assert response(error, 0.5, platform.time[2000::2]) == pytest.approx(gain, abs=1e-9)
     # In between, the servos go on as they do.
     angle, rate = found.joints.angle[:, 0], found.joints.rate[:, 0]
     np.testing.assert_allclose(np.diff(angle) / 0.01, 0.5 * (rate[1:] + rate[:-1]), atol=2e-3)
-
-
-def test_a_loop_that_would_shake_itself_is_refused():
-    with pytest.raises(
-        ConfigurationError, match="loop of 30 Hz with servos of 15 Hz is not stable"
-    ):
-        simulated(shaken(SHAKEN, duration=1.0), replace(LOOP, bandwidth=30.0))

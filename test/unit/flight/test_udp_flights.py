@@ -77,9 +77,16 @@ def test_a_port_is_a_source_of_flights(monkeypatch):
     assert found.states.time[-1] - found.states.time[0] == pytest.approx(4.0, abs=0.05)
 
 
-def test_silence_is_no_flight():
+def test_silence_and_too_little_are_no_flight(wire):
     with pytest.raises(SimulatorError, match=r"port \d+ of 127.0.0.1: nothing came for 0.2 s"):
         find_flight(f"udp:{free_port()}", silence=0.2)
+    receiver, send = wire
+    send(HEADER, row(0), row(1))
+    with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):
+        receive_flight(receiver, timeout=0.3)
+    send(HEADER, *[row(7)] * 6)
+    with pytest.raises(SimulatorError, match="all of the same time"):
+        receive_flight(receiver, timeout=0.3)
 
 
 def errors(states, flown):
@@ -204,15 +211,12 @@ def test_lost_and_reordered_packets_are_reported(flight_of):
     np.testing.assert_allclose(np.linalg.norm(motion.velocity, axis=1), 60.0, rtol=1e-3)
 
 
-def test_packets_that_are_none_are_left_out_and_said(flight_of):
+def test_packets_that_are_none_or_of_another_kind_are_left_out_and_said(flight_of):
     packets = list(map(row, range(20)))
     packets[5:5] = [b"hello\n", b"\x00\xff", b",,,,,,,,,\n"]
     flight = flight_of(HEADER, *packets)
     assert flight.remarks == ("3 packets left out, the first as it has 1 columns, expected 10",)
     assert len(flight.states) == 20
-
-
-def test_a_flight_is_of_one_kind_of_packets_and_others_are_told(flight_of):
     packets = [flightgear(20_000 * number) for number in range(40)]
     packets[10:10] = [HEADER, row(10), packets[3][:-1], packets[4] + b"x"]
     flight = flight_of(*packets)
@@ -220,10 +224,13 @@ def test_a_flight_is_of_one_kind_of_packets_and_others_are_told(flight_of):
     assert flight.remarks[0].startswith("3 packets left out, the first as it is no packet of Fli")
 
 
-def test_packets_before_the_labels_are_told(flight_of):
+def test_packets_before_the_labels_and_before_a_new_beginning_are_told(flight_of):
     flight = flight_of(b"hello\n", row(0), HEADER, *map(row, range(1, 21)))
     assert len(flight.states) == 20
     assert flight.remarks == ("2 packets left out that came before the first usable one",)
+    flight = flight_of(HEADER, *map(row, range(100)), HEADER, *map(row, range(100)))
+    assert len(flight.states) == 100
+    assert flight.remarks == ("the simulation began again; what came before that is the flight",)
 
 
 @pytest.mark.parametrize(
@@ -271,13 +278,10 @@ def test_a_packet_of_another_time_is_left_out_and_said(flight_of, place, astray)
     assert remark.startswith("1 packet left out, whose times are more than 1 s from")
 
 
-def test_a_long_gap_stays_one(flight_of):
+def test_a_long_gap_stays_one_and_a_slow_simulator_is_received_as_well(flight_of):
     flight = flight_of(HEADER, *map(row, [*range(50), *range(200, 250)]))
     assert len(flight.states) == 100 and flight.states.time[-1] == pytest.approx(249 * 0.02)
     assert "150 packets of 250 did not come" in flight.remarks[0]
-
-
-def test_a_slow_simulator_is_received_as_well(flight_of):
     flight = flight_of(HEADER, *(row(number, period=2.0) for number in range(30)))
     np.testing.assert_allclose(flight.states.time, 2.0 * np.arange(30))
     assert flight.remarks == () and flight.settings["rate"] == 0.5
@@ -331,37 +335,18 @@ def test_what_is_no_new_state_does_not_keep_a_flight_alive(wire, garbage, own):
     assert len(flight.states) == 50
 
 
-def test_labels_that_are_refused_are_told_although_packets_go_on(wire):
+def test_labels_that_are_refused_or_come_too_late_are_told(wire):
     receiver, send = wire
     send(b"<LABELS> ,Time,P,Q,R\n")
     refused = pytest.raises(SimulatorError, match=r"the labels have no a position")
     with repeated(lambda: send(b"0,1,2,3\n")), refused:
         receive_flight(receiver, timeout=0.4)
-
-
-def test_who_comes_too_late_for_the_labels_is_told_so(wire):
     receiver, send = wire
     send(*map(row, range(20)))
     with pytest.raises(SimulatorError, match=r"20 packets came, but none with JSBSim's labels"):
         receive_flight(receiver, timeout=0.3)
     send(*map(row, range(20)))
     assert len(receive_flight(receiver, timeout=0.3, labels=LABELS.split(",")).states) == 20
-
-
-def test_a_simulation_that_begins_again_ends_the_flight(flight_of):
-    flight = flight_of(HEADER, *map(row, range(100)), HEADER, *map(row, range(100)))
-    assert len(flight.states) == 100
-    assert flight.remarks == ("the simulation began again; what came before that is the flight",)
-
-
-def test_too_little_is_no_flight(wire):
-    receiver, send = wire
-    send(HEADER, row(0), row(1))
-    with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):
-        receive_flight(receiver, timeout=0.3)
-    send(HEADER, *[row(7)] * 6)
-    with pytest.raises(SimulatorError, match="all of the same time"):
-        receive_flight(receiver, timeout=0.3)
 
 
 def test_what_nobody_takes_is_dropped_and_counted():
@@ -377,15 +362,12 @@ def test_what_nobody_takes_is_dropped_and_counted():
     assert len(flight.states) == 9
 
 
-def test_a_port_that_is_taken_or_none_is_refused():
+def test_a_port_that_is_taken_or_none_is_refused_and_no_thread_is_left_behind():
     taken = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
     with PacketReceiver() as receiver, taken:
         PacketReceiver(port=receiver.port)
     with pytest.raises(SimulatorError, match="UDP port 70000 of 127.0.0.1 cannot be listened on"):
         PacketReceiver(port=70_000)
-
-
-def test_no_thread_is_left_behind():
     before = threading.active_count()
     with PacketReceiver():
         assert threading.active_count() == before + 1

@@ -3,93 +3,72 @@ import struct
 import numpy as np
 import pytest
 
-from imu_simulation_framework.flight.packets import (
-    FLIGHTGEAR_SIZE,
-    NO_TIME,
-    TextColumns,
-    UnusablePacketError,
-    ecef_positions,
-    flightgear_numbers,
-    has_time,
-    is_flightgear,
-    labels_of,
-)
+from imu_simulation_framework.flight import packets
 from imu_simulation_framework.motion.earth import ecef_of
 
 LABELS = ("Time", "/fdm/jsbsim/position/lat-geod-deg", "position/long-gc-rad")
 LABELS += ("position/geod-alt-ft", "attitude/phi-rad", "attitude/theta-deg", "attitude/psi-rad")
+CARTESIAN = ("Time", *(f"position/ecef-{axis}-ft" for axis in "xyz"), *LABELS[4:])
 
 
-def flightgear(count=NO_TIME, latitude=0.5):
+def flightgear(count=packets.NO_TIME, latitude=0.5):
     """FGNetFDM as JSBSim's net_fdm.hxx has it, with numbers in what we read."""
     packet = struct.pack(">II3d14f", 24, 0, -1.5, latitude, 300.0, 0.0, *range(1, 14))
     return packet + bytes(356 - len(packet)) + struct.pack(">I", count) + bytes(48)
 
 
-def test_flightgears_structure_is_read_in_network_order():
+def of_text(packet, labels=LABELS):
+    return packets.TextColumns.of_labels(labels).numbers(packet)
+
+
+def of_flightgear(latitude):
+    return packets.flightgear_numbers(flightgear(latitude=latitude), 1e-6)
+
+
+def test_text_is_read_by_its_labels_and_flightgears_structure_in_network_order():
+    labels = packets.labels_of(b"<LABELS> ,Time,Vn, Ve,Phi (deg)\n")
+    assert labels == ["Time", "Vn", "Ve", "Phi (deg)"]
+    assert packets.labels_of(b"0.1, 2, 3\n") is None
+    values = of_text(b"  0.02, 30, -1.5, 1000, 0.1, 90, 3\n")
+    names = ("time", "latitude", "longitude", "height", "roll", "pitch", "heading")
+    expected = 0.02, np.pi / 6.0, -1.5, 304.8, 0.1, np.pi / 2.0, 3.0
+    assert values == pytest.approx(dict(zip(names, expected)))
     packet = flightgear(20_000)
-    assert len(packet) == FLIGHTGEAR_SIZE and is_flightgear(packet) and has_time(packet)
-    values = flightgear_numbers(packet, 1e-6)
-    assert values["time"] == pytest.approx(0.02)
-    assert (values["latitude"], values["longitude"], values["radial_height"]) == (0.5, -1.5, 300.0)
-    assert [values[name] for name in ("roll", "pitch", "heading")] == [1.0, 2.0, 3.0]
+    assert len(packet) == packets.FLIGHTGEAR_SIZE
+    assert packets.is_flightgear(packet) and packets.has_time(packet)
+    for other in (packet[:-1], struct.pack(">I", 23) + packet[4:]):
+        assert not packets.is_flightgear(other)
+    values = packets.flightgear_numbers(packet, 1e-6)
+    names = ("time", "latitude", "longitude", "radial_height", "roll", "pitch", "heading")
+    assert [values[name] for name in names] == pytest.approx([0.02, 0.5, -1.5, 300.0, 1, 2, 3])
     assert values["velocity_down"] == pytest.approx(13.0 * 0.3048)
-    assert not has_time(flightgear()) and "time" not in flightgear_numbers(flightgear(), 1e-6)
-
-
-def test_what_is_no_structure_of_flightgear_is_told_apart():
-    packet = flightgear()
-    assert not is_flightgear(packet[:-1])
-    assert not is_flightgear(struct.pack(">I", 23) + packet[4:])
-    with pytest.raises(UnusablePacketError, match="not finite"):
-        flightgear_numbers(flightgear(latitude=np.nan), 1e-6)
-
-
-def test_columns_of_text_are_known_by_their_labels():
-    columns = TextColumns.of_labels(LABELS)
-    values = columns.numbers(b"  0.02, 30, -1.5, 1000, 0.1, 90, 3\n")
-    assert values == pytest.approx(
-        {
-            "time": 0.02,
-            "latitude": np.pi / 6.0,
-            "longitude": -1.5,
-            "height": 304.8,
-            "roll": 0.1,
-            "pitch": np.pi / 2.0,
-            "heading": 3.0,
-        }
-    )
-
-
-def test_the_labels_are_those_of_the_first_packet():
-    packet = b"<LABELS> ,Time,Vn, Ve,Phi (deg)\n"
-    assert labels_of(packet) == ["Time", "Vn", "Ve", "Phi (deg)"]
-    assert labels_of(b"0.1, 2, 3\n") is None
+    assert not packets.has_time(flightgear()) and "time" not in of_flightgear(0.5)
 
 
 @pytest.mark.parametrize(
-    "packet, words",
+    "read, words",
     [
-        (b"1,2,3\n", "3 columns, expected 7"),
-        (b"0,1,2,3,x,5,6\n", "column 5 is no number"),
-        (b"0,1,2,3,nan,5,6\n", "column 5 is not finite"),
-        (b"\xff\xfe", "1 columns"),
+        (lambda: of_text(b"1,2,3\n"), "3 columns, expected 7"),
+        (lambda: of_text(b"0,1,2,3,x,5,6\n"), "column 5 is no number"),
+        (lambda: of_text(b"0,1,2,3,nan,5,6\n"), "column 5 is not finite"),
+        (lambda: of_text(b"\xff\xfe"), "1 columns"),
+        (lambda: of_text(b"0,91,1,2,3,4,5\n"), "its latitude is 1.58825"),
+        (lambda: of_text(b"0,1,1,2,1e300,4,5\n"), "its roll is 1e.300"),
+        (lambda: of_text(b"1e12,1,1,2,3,4,5\n"), "its time is 1e.12"),
+        (lambda: of_text(b"0,0,0,0,0,0,0\n", CARTESIAN), "0 m from Earth's centre"),
+        (lambda: of_text(b"", LABELS[:4]), "no a position|no roll"),
+        (lambda: of_text(b"", ("Time", "a", *LABELS[4:])), "a position"),
+        (lambda: of_flightgear(np.nan), "not finite"),
+        (lambda: of_flightgear(-1e200), "its latitude"),
     ],
 )
-def test_a_broken_packet_of_text_is_refused(packet, words):
-    with pytest.raises(UnusablePacketError, match=words):
-        TextColumns.of_labels(LABELS).numbers(packet)
-
-
-def test_labels_without_what_a_flight_needs_are_refused():
-    with pytest.raises(UnusablePacketError, match="no a position|no roll"):
-        TextColumns.of_labels(LABELS[:4])
-    with pytest.raises(UnusablePacketError, match="a position"):
-        TextColumns.of_labels(("Time", "a", *LABELS[4:]))
+def test_what_no_aircraft_says_is_refused(read, words):
+    with pytest.raises(packets.UnusablePacketError, match=words):
+        read()
 
 
 def test_the_last_digit_is_that_of_the_largest_number():
-    columns = TextColumns.of_labels(LABELS)
+    columns = packets.TextColumns.of_labels(LABELS)
     packet = b"0.02,29.6352,-1.660922,999.99,0.1,0.2,0.3\n"
     assert columns.digits(packet) == 7
     step = columns.step("latitude", np.radians([29.6352, 0.001]), 7)
@@ -112,25 +91,4 @@ def test_radial_heights_and_geocentric_latitudes_become_places(latitude):
         {"geocentric_latitude": geocentric, **radial},
         dict(zip(("ecef_x", "ecef_y", "ecef_z"), place.T)),
     ):
-        np.testing.assert_allclose(ecef_positions(columns), place, atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    "packet, words",
-    [
-        (b"0,91,1,2,3,4,5\n", "its latitude is 1.58825"),
-        (b"0,1,1,2,1e300,4,5\n", "its roll is 1e.300"),
-        (b"1e12,1,1,2,3,4,5\n", "its time is 1e.12"),
-    ],
-)
-def test_what_no_aircraft_says_is_refused(packet, words):
-    with pytest.raises(UnusablePacketError, match=words):
-        TextColumns.of_labels(LABELS).numbers(packet)
-    with pytest.raises(UnusablePacketError, match="its latitude"):
-        flightgear_numbers(flightgear(latitude=-1e200), 1e-6)
-
-
-def test_nobody_flies_at_the_centre_of_the_earth():
-    names = ("Time", *(f"position/ecef-{axis}-ft" for axis in "xyz"), *LABELS[4:])
-    with pytest.raises(UnusablePacketError, match="0 m from Earth's centre"):
-        TextColumns.of_labels(names).numbers(b"0,0,0,0,0,0,0\n")
+        np.testing.assert_allclose(packets.ecef_positions(columns), place, atol=1e-8)

@@ -4,11 +4,6 @@ import pytest
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.spectrum import (
-    Spectrum,
-    logarithmic_average,
-    power_spectral_density,
-)
 from imu_simulation_framework.core.time_alignment import find_time_shift, normalised_correlation
 from imu_simulation_framework.heading.comparison import (
     ComparisonSettings,
@@ -30,18 +25,12 @@ def wavy_yaw(time):
 
 
 def compare_tables(tables, scale=1.0, **settings):
-    return compare(
-        tables.imu_simulated,
-        tables.ground_truth,
-        tables.imu_real,
-        tables.trajectory_data,
-        tables.control_error,
-        ComparisonSettings(**settings),
-        scale=scale,
-    )
+    given = tables.imu_simulated, tables.ground_truth, tables.imu_real
+    given += tables.trajectory_data, tables.control_error
+    return compare(*given, ComparisonSettings(**settings), scale=scale)
 
 
-def test_error_is_reference_minus_imu_and_zero_at_the_start():
+def test_error_is_reference_minus_imu_from_zero_whatever_whole_turns_there_are():
     time = np.arange(10001) / 100.0
     reference = yaw(wavy_yaw(time))
     imu = yaw(wavy_yaw(time) + 0.001 * time + 0.7)
@@ -52,24 +41,16 @@ def test_error_is_reference_minus_imu_and_zero_at_the_start():
     assert result.statistics.final == pytest.approx(-0.001 * (98.505 - 1.495), rel=1e-9)
     assert result.statistics.maximum_absolute == pytest.approx(0.001 * 98.505, rel=1e-9)
     np.testing.assert_allclose(result.reference_yaw - result.imu_yaw, result.error, atol=1e-12)
-
-
-def test_wrapped_headings_and_whole_turns_do_not_matter():
     time = np.arange(6001) / 100.0
     reference = wavy_yaw(time) + 3.0
     imu = reference - 0.002 * time + 2.0
     expected = compare_yaw(yaw(imu), yaw(reference), ComparisonSettings()).error
-    wrapped = compare_yaw(
-        yaw(np.angle(np.exp(1j * imu)) + 2 * np.pi * (time > 30.0)),
-        yaw(np.angle(np.exp(1j * reference))),
-        ComparisonSettings(),
-    ).error
+    imu, reference = (np.angle(np.exp(1j * values)) for values in (imu, reference))
+    imu += 2 * np.pi * (time > 30.0)
+    wrapped = compare_yaw(yaw(imu), yaw(reference), ComparisonSettings()).error
     np.testing.assert_allclose(wrapped, expected, atol=1e-9)
-
-
-def test_one_outlying_first_sample_does_not_shift_the_error():
-    reference = yaw(np.zeros(2000))
-    imu = yaw(np.zeros(2000))
+    # One outlying first sample does not shift the error.
+    imu, reference = yaw(np.zeros(2000)), yaw(np.zeros(2000))
     imu.iloc[0] = 0.2
     error = compare_yaw(imu, reference, ComparisonSettings()).error
     assert error.iloc[0] == pytest.approx(-0.2)
@@ -85,7 +66,7 @@ def test_reference_is_interpolated_at_the_stamps_of_the_imu_and_never_extrapolat
     np.testing.assert_allclose(result.reference_yaw, result.error.index - 10.0, atol=1e-12)
 
 
-def test_statistics_of_known_numbers():
+def test_statistics_are_those_of_known_numbers_and_of_seconds_however_uneven():
     statistics = error_statistics([0.0, 1.0, 2.0, 3.0], [1.0, -3.0, 1.0, 5.0], final_window=1.0)
     assert (statistics.samples, statistics.mean, statistics.median) == (4, 1.0, 1.0)
     assert statistics.rms == pytest.approx(3.0)
@@ -96,6 +77,12 @@ def test_statistics_of_known_numbers():
     assert error_statistics([1.0], [-2.0]).rms == 2.0
     assert np.isnan(error_statistics([1.0], [-2.0]).drift)
     assert error_statistics([], []) is None
+    time = uneven_times()
+    assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
+    assert edge_samples(time, 2.0, at_end=True) == np.sum(time > time[-1] - 2.0)
+    # Of a short series a tenth, and always a sample.
+    assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
+    assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, at_end=True) == 1
 
 
 def uneven_times():
@@ -113,40 +100,6 @@ def test_a_trend_is_the_median_of_what_is_within_seconds_however_uneven_the_stam
     np.testing.assert_array_equal(median_trend(error, window), expected)
 
 
-def test_the_first_and_the_last_seconds_are_seconds_however_uneven_the_stamps():
-    time = uneven_times()
-    assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
-    assert edge_samples(time, 2.0, at_end=True) == np.sum(time > time[-1] - 2.0)
-    # Of a short series a tenth, and always a sample.
-    assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
-    assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, at_end=True) == 1
-
-
-def test_white_noise_has_the_density_of_its_variance():
-    generator = np.random.default_rng(3)
-    sigma, rate = 0.00215, 100.0
-    spectrum = power_spectral_density(np.arange(66000) / rate, generator.normal(size=66000) * sigma)
-    assert spectrum.segment_length == 65536
-    assert spectrum.segments == 1
-    # A Hann window makes neighbouring values depend: 18/35 of them count (Welch 1967).
-    standard_error = 1.0 / np.sqrt(len(spectrum.density) * 18.0 / 35.0)
-    expected = 2.0 * sigma**2 / rate
-    assert np.mean(spectrum.density) == pytest.approx(expected, rel=3.0 * standard_error)
-
-
-def test_logarithmic_average_is_the_mean_within_equal_bands():
-    frequency = np.arange(1.0, 1000.0)
-    spectrum = Spectrum(frequency, frequency**2, rate=2000.0, segment_length=2048, segments=1)
-    centre, density = logarithmic_average(spectrum, per_decade=1)
-    np.testing.assert_allclose(centre, [5.0, 54.5, 549.5])
-    bands = (frequency[:9], frequency[9:99], frequency[99:])
-    np.testing.assert_allclose(density, [np.mean(band**2) for band in bands])
-    # Where a band holds one value, nothing is averaged.
-    centre, density = logarithmic_average(spectrum, per_decade=40)
-    np.testing.assert_array_equal(centre[:10], frequency[:10])
-    np.testing.assert_array_equal(density[:10], frequency[:10] ** 2)
-
-
 @pytest.mark.parametrize("shift", [-0.37, 0.0, 0.043, 0.5])
 def test_alignment_finds_a_known_delay(shift):
     generator = np.random.default_rng(6)
@@ -161,7 +114,7 @@ def test_alignment_finds_a_known_delay(shift):
     assert found.problem == ""
 
 
-def test_aligned_error_is_smaller_and_has_the_stamps_of_the_reference():
+def test_an_aligned_error_is_smaller_and_where_it_cannot_be_it_is_said():
     time = np.arange(20001) / 100.0
     late = yaw(wavy_yaw(time - 0.3))
     reference = yaw(wavy_yaw(time))
@@ -171,20 +124,6 @@ def test_aligned_error_is_smaller_and_has_the_stamps_of_the_reference():
     assert plain.statistics.rms > 0.1
     assert aligned.time_shift.shift == pytest.approx(0.3, abs=1e-3)
     assert aligned.statistics.rms < 1e-3
-
-
-def test_a_normalised_correlation_is_the_cosine_of_what_both_have_in_common():
-    late, reference = (np.random.default_rng(5).standard_normal(n) for n in (37, 30))
-    lags = np.arange(-12, 15)
-    expected = []
-    for lag in lags:
-        pairs = [(k + lag, k) for k in range(30) if 0 <= k + lag < 37]
-        a, b = (series[list(which)] for series, which in zip((late, reference), zip(*pairs)))
-        expected.append(a @ b / np.sqrt((a @ a) * (b @ b)))
-    np.testing.assert_allclose(normalised_correlation(late, reference, lags), expected, atol=1e-12)
-
-
-def test_alignment_says_why_it_cannot():
     time = np.arange(5000) / 100.0
     noise = np.random.default_rng(7).normal(size=(2, 5000))
     waves, late = wavy_yaw(time), wavy_yaw(time - 0.4)
@@ -199,7 +138,15 @@ def test_alignment_says_why_it_cannot():
         assert found.problem and word in found.problem
 
 
-def test_difference_is_on_a_grid_of_the_slower_rate_within_both():
+def test_correlations_are_cosines_and_differences_on_a_grid_of_the_slower_rate():
+    late, reference = (np.random.default_rng(5).standard_normal(n) for n in (37, 30))
+    lags = np.arange(-12, 15)
+    expected = []
+    for lag in lags:
+        pairs = [(k + lag, k) for k in range(30) if 0 <= k + lag < 37]
+        a, b = (series[list(which)] for series, which in zip((late, reference), zip(*pairs)))
+        expected.append(a @ b / np.sqrt((a @ a) * (b @ b)))
+    np.testing.assert_allclose(normalised_correlation(late, reference, lags), expected, atol=1e-12)
     real = yaw(0.02 * np.arange(101) / 50.0, rate=50.0, start=0.5)
     simulated = yaw(0.01 * np.arange(201) / 100.0, rate=100.0)
     result = yaw_error_difference(real, simulated, ComparisonSettings())
@@ -210,7 +157,7 @@ def test_difference_is_on_a_grid_of_the_slower_rate_within_both():
     assert yaw_error_difference(late, simulated, ComparisonSettings()) is None
 
 
-def test_whole_experiment_gives_the_errors_that_were_put_in():
+def test_an_experiment_gives_the_errors_that_were_put_in_and_a_longer_recording_is_no_early_end():
     tables = make_tables(duration=120.0)
     result = compare_tables(tables)
     assert result.remarks == []
@@ -219,6 +166,12 @@ def test_whole_experiment_gives_the_errors_that_were_put_in():
     np.testing.assert_allclose(result.simulated.error, expected, atol=1e-12)
     assert result.tracking["yaw_error"].maximum == pytest.approx(np.radians(0.6), rel=1e-3)
     assert result.difference.statistics.samples == 12001
+    tables = make_tables(30.0)
+    longer = make_tables(60.0)
+    tables.imu_real = longer.imu_real
+    result = compare_tables(tables)
+    assert result.remarks == []
+    assert result.real.error.index[-1] == 30.0
 
 
 @pytest.mark.parametrize("stop", [2.0, 0.05, 0.0, -1.0])
@@ -238,58 +191,13 @@ def test_an_early_end_leaves_out_what_it_must_and_says_so(stop, align):
         assert result.real.statistics.samples >= 2980
 
 
-def test_a_recording_longer_than_the_trajectory_is_no_early_end():
-    tables = make_tables(30.0)
-    longer = make_tables(60.0)
-    tables.imu_real = longer.imu_real
-    result = compare_tables(tables)
-    assert result.remarks == []
-    assert result.real.error.index[-1] == 30.0
-
-
-def test_arguments_are_left_as_they_were():
+def test_arguments_stay_as_they_were_and_an_imu_that_is_missing_is_mentioned():
     tables = make_tables(duration=10.0)
     given = [table for table in vars(tables).values() if table is not None]
     before = [table.copy() for table in given]
     compare_tables(tables, align=True)
     for table, copy in zip(given, before):
         pd.testing.assert_frame_equal(table, copy)
-
-
-@pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
-@pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
-def test_settings_out_of_range_are_refused_by_name(key, value):
-    with pytest.raises(ConfigurationError, match=key):
-        ComparisonSettings(**{key: value})
-
-
-def test_a_heading_that_is_a_guess_is_not_judged_by_and_its_turns_do_not_count():
-    time = np.arange(6001) / 100.0
-    truth = wavy_yaw(time)
-    # The robot stands from 20 to 24 s; the guess turns a whole round there.
-    guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
-    known = yaw(((time < 21.0) | (time > 23.0)).astype(float))
-    result = compare_yaw(
-        yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), reference_known=known
-    )
-    assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
-    later = result.error[result.error.index > 24.0]
-    # Zero is the median over the first three seconds, to a sample.
-    np.testing.assert_allclose(later, -0.001 * (later.index - 1.5), rtol=0.0, atol=6e-5)
-
-
-@pytest.mark.parametrize("scale", [1.0, 0.1])
-def test_distances_are_metres_of_the_recorded_drive_whatever_the_path_was_scaled_by(scale):
-    tables = make_tables()
-    as_driven = compare_tables(tables).real.over_distance
-    tables.trajectory_data[["x", "y"]] *= scale
-    found = compare_tables(tables, scale).real.over_distance
-    assert 10.0 in [entry.length for entry in found]
-    for one, other in zip(found, as_driven):
-        assert (one.length, one.rms) == pytest.approx((other.length, other.rms), rel=1e-9)
-
-
-def test_an_imu_that_is_missing_or_of_another_time_leaves_the_other_and_is_mentioned():
     late = make_tables(duration=10.0)
     late.imu_real.index = late.imu_real.index + 1e6
     aligned = compare_tables(make_tables(duration=120.0), align=True)
@@ -305,15 +213,26 @@ def test_an_imu_that_is_missing_or_of_another_time_leaves_the_other_and_is_menti
         assert any(words in remark for remark in result.remarks)
 
 
-def test_a_longer_signal_is_averaged_over_segments_and_one_too_short_has_no_spectrum():
-    signal = np.random.default_rng(4).normal(size=16384 * 2 - 1)
-    spectrum = power_spectral_density(np.arange(len(signal)) / 10.0, signal)
-    assert (spectrum.segment_length, spectrum.segments) == (16384, 2)
-    assert spectrum.rate == pytest.approx(10.0)
-    assert power_spectral_density(np.arange(15.0), np.zeros(15)) is None
+@pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
+@pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
+def test_settings_out_of_range_are_refused_by_name(key, value):
+    with pytest.raises(ConfigurationError, match=key):
+        ComparisonSettings(**{key: value})
 
 
-def test_a_heading_that_is_no_number_or_not_known_is_left_out():
+def test_a_heading_that_is_a_guess_or_no_number_is_not_judged_by():
+    time = np.arange(6001) / 100.0
+    truth = wavy_yaw(time)
+    # The robot stands from 20 to 24 s; the guess turns a whole round there.
+    guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
+    known = yaw(((time < 21.0) | (time > 23.0)).astype(float))
+    result = compare_yaw(
+        yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), reference_known=known
+    )
+    assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
+    later = result.error[result.error.index > 24.0]
+    # Zero is the median over the first three seconds, to a sample.
+    np.testing.assert_allclose(later, -0.001 * (later.index - 1.5), rtol=0.0, atol=6e-5)
     time = np.arange(1001) / 100.0
     imu = yaw(0.1 * time)
     imu.iloc[[300, 500]] = np.nan
@@ -324,3 +243,14 @@ def test_a_heading_that_is_no_number_or_not_known_is_left_out():
     assert result.error.index[-1] == pytest.approx(7.99)
     assert result.statistics.samples == 598
     assert compare_yaw(imu, imu, ComparisonSettings(), 0.0 * known) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_distances_are_metres_of_the_recorded_drive_whatever_the_path_was_scaled_by(scale):
+    tables = make_tables()
+    as_driven = compare_tables(tables).real.over_distance
+    tables.trajectory_data[["x", "y"]] *= scale
+    found = compare_tables(tables, scale).real.over_distance
+    assert 10.0 in [entry.length for entry in found]
+    for one, other in zip(found, as_driven):
+        assert (one.length, one.rms) == pytest.approx((other.length, other.rms), rel=1e-9)

@@ -24,7 +24,7 @@ def equal(one, other):
     return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
 
 
-def test_moments_of_parts_are_those_of_the_whole():
+def test_moments_and_counts_add_up_in_any_pieces_and_order():
     values = 1e6 + np.random.default_rng(2).standard_normal((1000, 5))
     parts = np.split(values, [1, 37, 600])
     whole = Moments.of(parts[0])
@@ -35,9 +35,6 @@ def test_moments_of_parts_are_those_of_the_whole():
     np.testing.assert_allclose(whole.mean, values.mean(axis=0), rtol=1e-14)
     # A million is rounded to 1e-10.
     np.testing.assert_allclose(whole.std, values.std(axis=0, ddof=1), rtol=1e-9)
-
-
-def test_counts_add_up_in_any_pieces_and_order():
     errors = walks(200)
     whole = reduce_runs(TIME, errors)
     one = merged([reduce_runs(TIME, part) for part in np.split(errors, [3, 100])])
@@ -69,29 +66,23 @@ def test_a_value_beyond_the_grid_is_counted_there_and_gives_an_infinite_quantile
     np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)
 
 
-def test_quantiles_are_known_at_few_times_of_which_one_is_the_last():
+def test_quantiles_are_known_at_few_times_and_spectra_not_of_short_drives():
     for times in (2, 121, 122, 601, 86401):
         places = quantile_places(times)
         assert places[-1] == times - 1 and len(places) <= 121
     assert quantile_places(601)[0] == 0
+    reduction = reduce_runs([0.0, 1.0], [[0.0, 0.1]])
+    assert len(reduction.frequency) == 0
+    assert reduction.statistics["final"][0] == pytest.approx(0.1)
 
 
-def test_arrays_give_the_same_reduction_again():
+def test_a_hundred_kilobytes_of_arrays_give_the_same_reduction_again():
     reduction = reduce_runs(TIME, walks(50), keep=7)
     again = Reduction.of_arrays(TIME, reduction.arrays())
     assert equal(again, reduction) and again.curves.shape == (7, 301)
     np.testing.assert_array_equal(again.quantiles([0.5]), reduction.quantiles([0.5]))
-
-
-def test_a_thousand_runs_are_a_hundred_kilobytes():
     arrays = reduce_runs(TIME, walks(1000)).arrays()
     assert sum(values.nbytes for values in arrays.values()) < 250_000
-
-
-def test_a_short_drive_has_no_spectrum():
-    reduction = reduce_runs([0.0, 1.0], [[0.0, 0.1]])
-    assert len(reduction.frequency) == 0
-    assert reduction.statistics["final"][0] == pytest.approx(0.1)
 
 
 def complex_counts():

@@ -1,18 +1,23 @@
-"""Looks at an error, their p-values and the sentence."""
+"""Looks at an error, their p-values and the sentence, against definitions, chance and sensors."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
-from imu_simulation_framework.heading import judgement as ensembles
+from imu_simulation_framework.heading import judgement as judging
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.heading.judgement import (
     curve_statistics,
     from_zero_where_known,
+    global_envelope,
     holm,
-    judge,
     judge_statistic,
+    pointwise_bands,
     shown_tests,
     started_at_zero,
 )
@@ -47,14 +52,6 @@ def test_statistics_of_many_curves_are_those_of_each():
     assert names[4::3] == ["psd 0.0024 to 0.024 Hz", "psd 2.4 to 5 Hz"]
 
 
-def test_blocks_of_runs_change_nothing(monkeypatch):
-    curves = drives(np.random.default_rng(3), 50)
-    whole = curve_statistics(TIME, curves)
-    monkeypatch.setattr(ensembles, "BLOCK", 7 * len(TIME))
-    for name, values in curve_statistics(TIME, curves).items():
-        np.testing.assert_allclose(values, whole[name], rtol=1e-12)
-
-
 def test_holm_steps_down():
     # By hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, and never less than the one before.
     np.testing.assert_allclose(holm([0.03, 0.01, 0.9, 0.02]), [0.06, 0.04, 0.9, 0.06])
@@ -66,7 +63,7 @@ def test_every_look_at_drives_of_the_model_has_uniform_p_values():
     p_values, rejected = {}, 0
     for _ in range(DRAWS):
         curves = drives(generator, RUNS + 1, noise=0.1).astype(np.float32)
-        judgement = judge(TIME, curves[0], curves[1:])
+        judgement = isf.judge(TIME, curves[0], curves[1:])
         p_values.setdefault("envelope", []).append(judgement.envelope.p_value)
         for look in judgement.statistics:
             p_values.setdefault(look.name, []).append(look.p_value)
@@ -94,32 +91,26 @@ def test_every_look_at_drives_of_the_model_has_uniform_p_values():
 )
 def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict):
     ensemble = drives(np.random.default_rng(40), 999, **model)
-    judgement = judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
+    judgement = isf.judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
     assert judgement.verdict == verdict
     assert verdict in judgement.sentence and "of 999 simulated drives" in judgement.sentence
     assert judgement.rejected == (verdict != "not rejected")
 
 
-def test_a_model_in_one_direction_only_drifts_too_much_where_less_was_seen():
+def test_the_sentence_on_one_direction_few_drives_and_three_of_a_thousand():
     ensemble = drives(np.random.default_rng(42), 999, bias=0.3)
-    judgement = judge(TIME, 0.02 * TIME, ensemble)
+    judgement = isf.judge(TIME, 0.02 * TIME, ensemble)
     assert judgement.verdict == "too much"
-
-
-def test_an_error_like_three_of_a_thousand_is_said_so():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
-    judgement = judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
+    judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
     # One on this side is farther out; on the other side two are as far from the end.
     assert judgement.envelope.as_extreme == 3
     assert "3 of 1000 simulated drives" in judgement.sentence
     look = judge_statistic("rms", 2.5, np.arange(1.0, 100.0))
     assert (look.tail, look.as_extreme, look.p_value) == (-1, 2, 0.06)
     assert judge_statistic("rms", 50.0, np.arange(1.0, 100.0)).p_value == 1.0
-
-
-def test_too_few_drives_to_refute_by_so_many_looks_are_mentioned():
     curves = drives(np.random.default_rng(43), 41)
-    judgement = judge(TIME, 50.0 * curves[0], curves[1:])
+    judgement = isf.judge(TIME, 50.0 * curves[0], curves[1:])
     assert not judgement.rejected and "With 40 drives" in judgement.sentence
 
 
@@ -137,18 +128,26 @@ def test_too_few_drives_to_refute_by_so_many_looks_are_mentioned():
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(time, observed, ensemble, words):
     with pytest.raises(EnsembleError, match=words):
-        judge(time, observed, ensemble)
+        isf.judge(time, observed, ensemble)
 
 
-def test_errors_start_at_zero_as_recorded_ones_do():
+def test_errors_start_at_zero_and_only_what_was_observed_is_compared():
     errors = started_at_zero(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
     np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)
     assert errors.dtype == np.float32
+    observed = np.full(8, 3.0)
+    observed[[0, 4]] = np.nan
+    curves = np.arange(20.0).reshape(2, 10) ** 2
+    known = [1, 2, 3, 5, 6, 7]
+    time, error, ensemble = from_zero_where_known(np.arange(10.0), observed, curves)
+    np.testing.assert_array_equal(time, known)
+    np.testing.assert_array_equal(error, np.zeros(6))
+    np.testing.assert_array_equal(ensemble, started_at_zero(time, curves[:, known]))
 
 
 def test_looks_are_shown_in_degrees():
     generator = np.random.default_rng(8)
-    judged = judge(TIME, drives(generator, 1)[0], drives(generator, RUNS))
+    judged = isf.judge(TIME, drives(generator, 1)[0], drives(generator, RUNS))
     curve, *shown = shown_tests(judged)
     assert len(shown) == len(judged.statistics)
     assert (curve.p_value, curve.adjusted) == (judged.envelope.p_value, judged.adjusted)
@@ -160,12 +159,121 @@ def test_looks_are_shown_in_degrees():
         assert row.unit.startswith("deg²" if power == 2 else "deg")
 
 
-def test_only_what_was_observed_is_compared():
-    observed = np.full(8, 3.0)
-    observed[[0, 4]] = np.nan
-    curves = np.arange(20.0).reshape(2, 10) ** 2
-    known = [1, 2, 3, 5, 6, 7]
-    time, error, ensemble = from_zero_where_known(np.arange(10.0), observed, curves)
-    np.testing.assert_array_equal(time, known)
-    np.testing.assert_array_equal(error, np.zeros(6))
-    np.testing.assert_array_equal(ensemble, started_at_zero(time, curves[:, known]))
+def random_walks(generator, runs, samples):
+    """Errors that begin at zero, where all are equal, and drift apart."""
+    walks = np.cumsum(generator.normal(size=(runs, samples)), axis=1)
+    return walks - walks[:, :1]
+
+
+def by_definition(observed, ensemble):
+    """P-value and 95 % hull as the paper defines them, curve by curve and time by time."""
+    curves = [list(observed), *map(list, ensemble)]
+    count = len(curves)
+    sorted_ranks = []
+    for curve in curves:
+        ranks = []
+        for k, value in enumerate(curve):
+            below = sum(other[k] < value for other in curves)
+            equal = sum(other[k] == value for other in curves)
+            from_below = below + (equal + 1) / 2
+            ranks.append(min(from_below, count + 1 - from_below))
+        sorted_ranks.append(sorted(ranks))
+    # Lists are compared as extreme rank lengths are: by the first element that differs.
+    measures = [sum(other < mine for other in sorted_ranks) for mine in sorted_ranks]
+    p_value = sum(other <= sorted_ranks[0] for other in sorted_ranks) / count
+    allowed = [m for m in measures if sum(other < m for other in measures) <= 0.05 * count]
+    inside = [curve for curve, m in zip(curves, measures) if m >= max(allowed)]
+    return p_value, np.min(inside, axis=0), np.max(inside, axis=0)
+
+
+@pytest.mark.parametrize("steps", [None, 1.0], ids=["continuous", "many_ties"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_envelope_is_what_its_definition_says(seed, steps):
+    generator = np.random.default_rng(seed)
+    curves = random_walks(generator, 60, 15)
+    curves[0] *= 1.0 + 0.5 * seed
+    if steps:
+        curves = np.round(curves / steps) * steps
+    found = global_envelope(curves[0], curves[1:])
+    p_value, low, high = by_definition(curves[0], curves[1:])
+    assert found.p_value == pytest.approx(p_value, abs=1e-12)
+    np.testing.assert_array_equal(found.low, low)
+    np.testing.assert_array_equal(found.high, high)
+
+
+def test_equal_curves_share_their_place_and_jumps_within_usual_values_are_not_seen():
+    found = global_envelope(np.zeros(30), np.zeros((40, 30)))
+    assert found.p_value == 1.0
+    assert found.as_extreme == 40
+    curves = random_walks(np.random.default_rng(7), 19, 10)
+    assert global_envelope(curves[0] + 100.0, curves).p_value == 0.05
+    with pytest.raises(EnsembleError, match="18 simulated drives .* at least 19"):
+        global_envelope(curves[0], curves[1:])
+    # Within the pointwise bands throughout, but at the upper and lower end in turn.
+    curves = random_walks(np.random.default_rng(4), 999, 200)
+    _, (band,) = pointwise_bands(curves, [0.9])
+    observed = np.where(np.arange(200) % 2, band.high, band.low)
+    assert global_envelope(observed, curves).p_value > 0.05
+
+
+def test_blocks_and_single_precision_change_nothing(monkeypatch):
+    curves = random_walks(np.random.default_rng(5), 300, 70).astype(np.float32)
+    whole = global_envelope(curves[0], curves[1:])
+    statistics = curve_statistics(np.arange(70.0), curves)
+    _, bands = pointwise_bands(curves)
+    monkeypatch.setattr(judging, "BLOCK", 1000)
+    parts = global_envelope(curves[0], curves[1:])
+    assert parts.p_value == whole.p_value
+    np.testing.assert_array_equal(parts.low, whole.low)
+    np.testing.assert_array_equal(parts.high, whole.high)
+    for band, other in zip(pointwise_bands(curves)[1], bands):
+        np.testing.assert_array_equal(band.low, other.low)
+    for name, values in curve_statistics(np.arange(70.0), curves).items():
+        np.testing.assert_allclose(values, statistics[name], rtol=1e-12)
+    wide = global_envelope(curves[0].astype(float), curves[1:].astype(float))
+    assert wide.p_value == whole.p_value
+
+
+def test_pointwise_bands_are_the_ensembles_quantiles():
+    curves = np.random.default_rng(6).normal(size=(2000, 3))
+    median, bands = pointwise_bands(curves)
+    np.testing.assert_allclose(median, np.median(curves, axis=0), rtol=1e-6)
+    assert [band.level for band in bands] == [0.5, 0.95, 0.99]
+    for band in bands:
+        ends = np.quantile(curves, [0.5 - 0.5 * band.level, 0.5 + 0.5 * band.level], axis=0)
+        np.testing.assert_allclose([band.low, band.high], ends, rtol=1e-6)
+
+
+DATA = Path(__file__).resolve().parents[3] / "data"
+SLOW = isf.HectorParameters(yaw_drift=1.118, yaw_drift_frequency=0.001)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Yaw error of drive A's recorded IMU each second [rad]."""
+    reference = isf.read_reference(DATA / "drive_a_gps.csv.gz").table["yaw"]
+    imu = isf.read_imu(DATA / "drive_a_imu.csv.gz").table["yaw"]
+    error = compare_yaw(imu, reference, ComparisonSettings()).error
+    times = np.arange(661.0)
+    values = np.interp(times, error.index - error.index[0], error)
+    return times, started_at_zero(times, values)
+
+
+@pytest.mark.parametrize(
+    "imu, curve, too_little",
+    [(isf.HectorParameters(), True, True), (SLOW, False, False)],
+    ids=["hector", "hector_slow"],
+)
+def test_both_of_the_thesis_settings_are_rejected_on_drive_a(recorded, imu, curve, too_little):
+    times, observed = recorded
+    model = isf.yaw_error_model(imu, isf.read_drive("a"))
+    ensemble = started_at_zero(times, model.realisations(2000, 1))
+    judgement = isf.judge(times, observed, ensemble)
+    looks = {look.name: look for look in judgement.statistics}
+    assert judgement.rejected
+    # The slow one drifts as far, but is too restless on the way.
+    assert (judgement.envelope.p_value <= 0.05) == curve
+    assert (looks["rms"].p_value <= 0.05) == too_little
+    wander = looks["psd 0.02 to 0.2 Hz"]
+    assert (wander.tail, wander.as_extreme) == (-1, 0)
+    assert judgement.verdict == ("too little" if too_little else "too much")

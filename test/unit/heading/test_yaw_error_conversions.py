@@ -2,21 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from refusals import require_refused
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.identification.identify import (
-    hector_of,
-    identify_yaw_error,
-    specification_of,
-)
+from imu_simulation_framework.heading.identification import identify
 from imu_simulation_framework.heading.identification.terms import UNITS, ObservedYawError
-from imu_simulation_framework.heading.model.files import (
-    is_yaw_error_model_file,
-    read_yaw_error_model,
-    yaw_error_model_text,
-)
-from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model import files
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.heading.model.sources import KnownError, YawGaussMarkov, YawNoise
 
@@ -33,37 +24,34 @@ SAYABLE = YawErrorParameters(
 )
 
 
-def test_specification_drifts_as_the_parameters_say():
+def test_a_specification_drifts_as_the_parameters_say_from_its_start_on():
     # It begins at rest: where a filter begins while it is accelerated, it begins leaning.
     motion = isf.read_drive("a", laps=1)
-    specification, unsaid = specification_of(SAYABLE, "found", 100.0)
+    specification, unsaid = identify.specification_of(SAYABLE, "found", 100.0)
     assert unsaid == [] and specification.name == "found"
     ours = isf.yaw_error_model(SAYABLE, motion)
     theirs = isf.yaw_error_model(specification, motion)
     np.testing.assert_allclose(theirs.mean(), ours.mean(), atol=1e-9)
     np.testing.assert_allclose(theirs.variance(), ours.variance(), rtol=1e-3, atol=1e-15)
-
-
-def test_what_a_specification_cannot_say_is_named():
-    parameters = YawErrorParameters(
-        yaw_drift_sigma=0.02, yaw_drift_time=50.0, scale_factor_of_absolute_turn=1e-3
-    )
-    _, unsaid = specification_of(parameters, "found", 100.0)
-    assert ["drift of the yaw" in unsaid[0], "0.1 %" in unsaid[1], "one drive" in unsaid[2]] == [
-        True
-    ] * 3
-
-
-def test_stationary_drift_of_the_yaw_counts_from_its_start():
     sigma, time = 0.02, 50.0
     parameters = YawErrorParameters(yaw_drift_sigma=sigma, yaw_drift_time=time)
     zero = np.zeros(len(TIME))
-    variance = YawErrorModel(TIME, tuple(parameters.sources(TIME, zero, zero))).variance()
+    variance = isf.YawErrorModel(TIME, tuple(parameters.sources(TIME, zero, zero))).variance()
     # Of x(t) - x(0) for a first-order Gauss-Markov process.
     np.testing.assert_allclose(variance, 2.0 * sigma**2 * -np.expm1(-TIME / time), atol=1e-15)
 
 
-def test_hector_is_told_its_own_parameters_again():
+def test_what_a_specification_cannot_say_and_one_drive_cannot_tell_is_named():
+    parameters = YawErrorParameters(
+        yaw_drift_sigma=0.02, yaw_drift_time=50.0, scale_factor_of_absolute_turn=1e-3
+    )
+    _, unsaid = identify.specification_of(parameters, "found", 100.0)
+    assert "drift of the yaw" in unsaid[0] and "0.1 %" in unsaid[1] and "one drive" in unsaid[2]
+    model = isf.yaw_error_model(YawErrorParameters(rate_bias=1e-4), isf.straight(60.0))
+    assert "one drive" in model.limits[0]
+
+
+def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
     truth = isf.HectorParameters(yaw_drift=0.5, yaw_drift_frequency=0.05)
     motion = isf.straight(600.0)
     model = isf.yaw_error_model(truth, motion).and_sources(YawNoise("noise", 1e-3))
@@ -72,23 +60,20 @@ def test_hector_is_told_its_own_parameters_again():
         ObservedYawError(f"{index}", model.time, error, zero, zero)
         for index, error in enumerate(model.realisations(4, seed=1))
     ]
-    identification = identify_yaw_error(drives)
+    identification = identify.identify_yaw_error(drives)
     assert "yaw_drift_sigma" in identification.estimates
-    hector = hector_of(identification.fit, motion.period)
+    hector = identify.hector_of(identification.fit, motion.period)
     # A process of n / 2 correlation times knows its variance, and its time, to sqrt(2 / n) or so.
     rel = 3.0 * math.sqrt(2.0 / (4.0 * 600.0 * 0.05 / 2.0))
     assert hector.parameters.yaw_drift == pytest.approx(0.5, rel=0.5 * rel)
     assert hector.parameters.yaw_drift_frequency == pytest.approx(0.05, rel=rel)
     assert hector.correlation_time == pytest.approx(1.0 / hector.parameters.yaw_drift_frequency)
-
-
-def test_hector_lacks_what_is_no_drift_of_the_yaw():
     curve = KnownError("bias", -1e-3 * TIME)
-    model = YawErrorModel(TIME, (curve, YawGaussMarkov("d", 0.01, 10.0), YawNoise("n", 1e-3)))
+    model = isf.YawErrorModel(TIME, (curve, YawGaussMarkov("d", 0.01, 10.0), YawNoise("n", 1e-3)))
     zero = np.zeros(len(TIME))
     drive = ObservedYawError("a", TIME, model.realisations(1, 1)[0], zero, zero)
-    identification = identify_yaw_error([drive])
-    hector = hector_of(identification.fit, 0.01)
+    identification = identify.identify_yaw_error([drive])
+    hector = identify.hector_of(identification.fit, 0.01)
     assert hector.loss > 10.0 and hector.more_parameters == 1
     # A ramp looks like a drift that does not come back.
     assert hector.correlation_time > 1000.0
@@ -101,13 +86,15 @@ def test_file_reads_back(tmp_path):
         for name, value in vars(SAYABLE).items()
         if name in UNITS and value
     }
-    path.write_text(yaw_error_model_text("mine", ["a", "b", "c", "d"], entries, {"step": 1.0}))
-    again = read_yaw_error_model(path)
+    path.write_text(
+        files.yaw_error_model_text("mine", ["a", "b", "c", "d"], entries, {"step": 1.0})
+    )
+    again = files.read_yaw_error_model(path)
     defaults = YawErrorParameters()
     for name in vars(SAYABLE):
         expected = getattr(SAYABLE, name) or getattr(defaults, name)
         assert getattr(again, name) == pytest.approx(expected, rel=1e-8), name
-    assert is_yaw_error_model_file(path)
+    assert files.is_yaw_error_model_file(path)
 
 
 @pytest.mark.parametrize(
@@ -116,21 +103,9 @@ def test_file_reads_back(tmp_path):
         ("gyroscope: {}", "kind: yaw_error_model"),
         ("kind: yaw_error_model\ndrives: [a]", "parameters is None"),
         ("kind: yaw_error_model\ndrives: [a]\nparameters: {bias: {value: 1}}", "'bias'"),
-        (
-            "kind: yaw_error_model\ndrives: [a]\nparameters: {yaw_drift_time: 0}",
-            "yaw_drift_time is 0",
-        ),
+        ("kind: yaw_error_model\ndrives: [a]\nparameters: {yaw_drift_time: 0}", "time is 0"),
         ("kind: [", "not valid YAML"),
     ],
 )
 def test_what_is_no_model_is_refused(tmp_path, text, words):
-    path = tmp_path / "model.yaml"
-    path.write_text(text)
-    with pytest.raises(ConfigurationError, match=str(path)) as refused:
-        read_yaw_error_model(path)
-    assert words in str(refused.value)
-
-
-def test_one_drive_says_that_bands_are_too_narrow():
-    model = isf.yaw_error_model(YawErrorParameters(rate_bias=1e-4), isf.straight(60.0))
-    assert "one drive" in model.limits[0]
+    require_refused(files.read_yaw_error_model, tmp_path / "model.yaml", text, words)

@@ -92,7 +92,7 @@ def test_estimates_are_not_biased_and_intervals_not_too_wide(identified):
         assert low < np.sum(pulls**2) < high, parameter
 
 
-def test_parts_add_up_to_the_error(identified):
+def test_parts_add_up_to_the_error_and_the_table_of_models_marks_the_chosen_one(identified):
     result = identified["rate drift"][0]
     parts = result.parts()
     single = parts.drop(columns=["error", MODEL, "innovation", "innovation_std"])
@@ -100,14 +100,25 @@ def test_parts_add_up_to_the_error(identified):
     noise = result.estimates["reference_noise"].value
     # The smoother gives some of the noise to the drift, but not much of it.
     assert 0.7 * noise < parts[RESIDUAL].std() < noise
-    assert {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"} <= set(
-        parts.columns
-    )
+    named = {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"}
+    assert named <= set(parts.columns)
     # And what the checks cannot see is said.
     assert UNSEEN in result.sentences
+    table = identified["rate drift"][0].tried
+    chosen = table[table["chosen"]]
+    assert len(chosen) == 1 and chosen["likelihood_ratio"].item() == 0.0
+    np.testing.assert_allclose(
+        table["aic"], 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
+    )
+    np.testing.assert_allclose(table["above_best"], table["aic"] - table["aic"].iloc[0])
+    # What holds the chosen one is not worse, and what is a part of it not better.
+    nested = table[table["p"].notna()]
+    more = nested["parameters"] > chosen["parameters"].item()
+    assert (nested.loc[more, "likelihood_ratio"] > -0.01).all()
+    assert (nested.loc[~more, "likelihood_ratio"] < 0.0).all()
 
 
-def test_a_search_that_its_slopes_mislead_goes_on():
+def test_a_misled_search_goes_on_and_a_strength_that_gains_nothing_is_chance():
     # Along a ridge, which is what L-BFGS-B ends on: 0.27 below the top, if alone.
     def ridge(x):
         return -30.0 * abs(x[0] - x[1] + 0.3) - 0.5 * (x[0] + x[1]) ** 2
@@ -115,6 +126,10 @@ def test_a_search_that_its_slopes_mislead_goes_on():
     place, highest = maximise(ridge, np.array([3.0, -4.0]), [(-10.0, 10.0)] * 2)
     assert highest == pytest.approx(0.0, abs=1e-3)
     assert highest == pytest.approx(ridge(place), abs=1e-9)
+    assert identify.p_value(0.0, 1) == identify.p_value(-3.0, 2) == 0.5
+    # Of one degree of freedom the tail is that of both sides of a normal variable.
+    assert identify.p_value(0.5 * 1.96**2, 1) == pytest.approx(0.025, rel=1e-3)
+    assert identify.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
 
 
 def test_a_model_is_never_less_likely_than_a_larger_one_that_needs_no_more(monkeypatch):
@@ -174,21 +189,6 @@ def test_the_likelihood_falls_by_as_much_at_both_ends_of_an_interval():
             assert fall == pytest.approx(0.5 * chi2.ppf(0.95, 1), rel=0.03), (name, end)
 
 
-def test_table_of_models_marks_the_chosen_one(identified):
-    table = identified["rate drift"][0].tried
-    chosen = table[table["chosen"]]
-    assert len(chosen) == 1 and chosen["likelihood_ratio"].item() == 0.0
-    np.testing.assert_allclose(
-        table["aic"], 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
-    )
-    np.testing.assert_allclose(table["above_best"], table["aic"] - table["aic"].iloc[0])
-    # What holds the chosen one is not worse, and what is a part of it not better.
-    nested = table[table["p"].notna()]
-    more = nested["parameters"] > chosen["parameters"].item()
-    assert (nested.loc[more, "likelihood_ratio"] > -0.01).all()
-    assert (nested.loc[~more, "likelihood_ratio"] < 0.0).all()
-
-
 def test_spread_between_drives_needs_several():
     spread = 2e-3
     generator = np.random.default_rng(3)
@@ -223,7 +223,7 @@ def test_what_a_motion_cannot_tell_is_named():
     assert "steady rate" in steady[0] and "would tell them apart" in steady[0]
 
 
-def test_residual_checks_see_what_is_wrong():
+def test_residual_checks_see_what_is_wrong_and_the_size_check_rejects_as_rarely_as_it_says():
     white = np.random.default_rng(2).standard_normal(600)
     coloured = white + 0.5 * np.concatenate([[0.0], white[:-1]])
     outliers = white.copy()
@@ -238,9 +238,6 @@ def test_residual_checks_see_what_is_wrong():
     ):
         assert name in [check.name for check in check_residuals(values) if not check.passed]
     assert all(check.passed for check in check_residuals([white]))
-
-
-def test_the_size_check_rejects_a_right_model_as_rarely_as_it_says():
     # The scale does not count: a fit takes it from the same innovations.
     generator = np.random.default_rng(4)
     p = [check_residuals([scale * generator.standard_normal(600)])[2].p
@@ -250,18 +247,7 @@ def test_the_size_check_rejects_a_right_model_as_rarely_as_it_says():
     assert np.sum(np.array(p) < LEVEL) <= 12
 
 
-def test_bad_input_is_refused():
-    one = study.drives("angle random walk", 0, duration=100.0)[0]
-    half = ObservedYawError("half", one.time / 2.0, one.error, one.net_turn, one.absolute_turn)
-    with pytest.raises(ConfigurationError, match=r"half has steps of 0\.5 s"):
-        identify_yaw_error([one, half])
-    with pytest.raises(ConfigurationError, match="no drive"):
-        identify_yaw_error([])
-    with pytest.raises(ConfigurationError, match="all the time"):
-        identify_yaw_error([turning(0.1, np.zeros(len(TIME)))])
-
-
-def test_observations_are_at_even_steps_and_not_made_up():
+def test_observations_are_at_even_steps_and_bad_input_is_refused():
     import pandas as pd
 
     stamps = np.arange(0.0, 100.0, 0.1)
@@ -283,10 +269,11 @@ def test_observations_are_at_even_steps_and_not_made_up():
         observed_yaw_error("one", error.iloc[:1], yaw)
     with pytest.raises(ConfigurationError, match=r"every 0\.1 s only, but the step is 0\.05 s"):
         observed_yaw_error("fine", error, yaw, step=0.05)
-
-
-def test_a_strength_that_gains_nothing_is_chance_half_of_the_time():
-    assert identify.p_value(0.0, 1) == identify.p_value(-3.0, 2) == 0.5
-    # Of one degree of freedom the tail is that of both sides of a normal variable.
-    assert identify.p_value(0.5 * 1.96**2, 1) == pytest.approx(0.025, rel=1e-3)
-    assert identify.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
+    one = study.drives("angle random walk", 0, duration=100.0)[0]
+    half = ObservedYawError("half", one.time / 2.0, one.error, one.net_turn, one.absolute_turn)
+    with pytest.raises(ConfigurationError, match=r"half has steps of 0\.5 s"):
+        identify_yaw_error([one, half])
+    with pytest.raises(ConfigurationError, match="no drive"):
+        identify_yaw_error([])
+    with pytest.raises(ConfigurationError, match="all the time"):
+        identify_yaw_error([turning(0.1, np.zeros(len(TIME)))])

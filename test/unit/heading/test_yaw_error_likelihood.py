@@ -3,24 +3,14 @@ import pytest
 from scipy.stats import chi2
 from statsmodels.stats.diagnostic import acorr_ljungbox
 
+from imu_simulation_framework.heading.identification import terms
 from imu_simulation_framework.heading.identification.fit import Fit, Likelihood, fitted_parts
 from imu_simulation_framework.heading.identification.identify import LAGS, check_residuals
-from imu_simulation_framework.heading.identification.terms import (
-    ANGLE_RANDOM_WALK,
-    RATE_BIAS,
-    RATE_DRIFT,
-    REFERENCE_NOISE,
-    SCALE_FACTOR,
-    SPREAD,
-    YAW_DRIFT,
-    ObservedYawError,
-    scales,
-)
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import AngleRandomWalk, YawGaussMarkov, YawNoise
 
-RANDOM = (ANGLE_RANDOM_WALK, YAW_DRIFT, REFERENCE_NOISE)
-CONSTANTS = (RATE_BIAS, SCALE_FACTOR)
+RANDOM = (terms.ANGLE_RANDOM_WALK, terms.YAW_DRIFT, terms.REFERENCE_NOISE)
+CONSTANTS = (terms.RATE_BIAS, terms.SCALE_FACTOR)
 VALUES = {
     "angle_random_walk": 4e-4,
     "yaw_drift_sigma": 0.01,
@@ -37,7 +27,7 @@ def drive(length, seed, wobble):
     turn = np.concatenate([[0.0], np.cumsum(rate[1:])])
     error = YawErrorModel(times, sources(VALUES)).realisations(1, seed)[0]
     error = error + 0.3 - 2e-4 * times - 4e-3 * turn
-    return ObservedYawError(f"drive {seed}", times, error, turn, turn)
+    return terms.ObservedYawError(f"drive {seed}", times, error, turn, turn)
 
 
 def sources(values):
@@ -48,9 +38,9 @@ def sources(values):
     )
 
 
-def test_a_search_goes_as_far_as_the_longest_drive_lets_it():
+def test_a_search_goes_as_far_as_drives_let_it_and_whiteness_is_ljung_and_boxs():
     drives = [drive(100, 1, 0.0), drive(600, 2, 0.0), drive(300, 3, 0.0)]
-    found = scales(drives)
+    found = terms.scales(drives)
     assert found.bounds("rate_drift_time") == pytest.approx((5.0, 6000.0))
     # A random walk K of the rate makes K T^1.5 / sqrt(3), a constant rate its T-fold.
     walk, rate = found.typical("rate_random_walk"), found.typical("rate_drift_sigma")
@@ -58,9 +48,6 @@ def test_a_search_goes_as_far_as_the_longest_drive_lets_it():
     residuals = np.concatenate([d.error - np.polyval(np.polyfit(d.time, d.error, 1), d.time)
                                 for d in drives])  # fmt: skip
     assert rate * 600.0 == pytest.approx(np.sqrt(np.mean(residuals**2)))
-
-
-def test_the_whiteness_of_innovations_is_ljung_and_boxs():
     drives = np.random.default_rng(9).normal(size=(2, 400))
     # Correlations about zero, which innovations have on average.
     drives -= drives.mean(axis=1)[:, None]
@@ -73,11 +60,13 @@ def test_the_whiteness_of_innovations_is_ljung_and_boxs():
 def test_the_part_of_a_rates_drift_is_its_integral():
     times = 5.0 * np.arange(200)
     error = 0.1 * np.sin(times / 100.0)
-    one = ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
-    likelihood = Likelihood([one], (ANGLE_RANDOM_WALK, RATE_DRIFT, REFERENCE_NOISE), (), False)
+    one = terms.ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
+    likelihood = Likelihood(
+        [one], (terms.ANGLE_RANDOM_WALK, terms.RATE_DRIFT, terms.REFERENCE_NOISE), (), False
+    )
     values = {"angle_random_walk": 1e-6, "rate_drift_sigma": 1e-3, "rate_drift_time": 100.0,
               "reference_noise": 1e-6}  # fmt: skip
-    part = fitted_parts(Fit(likelihood, values, likelihood(values)))[RATE_DRIFT.name]
+    part = fitted_parts(Fit(likelihood, values, likelihood(values)))[terms.RATE_DRIFT.name]
     # To within what a drift forgets in one and a half steps of 5 s.
     np.testing.assert_allclose(part - part.iloc[0], error, rtol=0.0, atol=0.075 * 0.1)
 
@@ -132,7 +121,9 @@ def test_several_drives_share_constants_but_not_the_start():
     dense, likelihood = Dense(drives), Likelihood(drives, RANDOM, CONSTANTS, spread=True)
     for spread in (1e-4, 5e-4):
         expected = dense(VALUES, spread) - dense(VALUES, 2e-4)
-        found = likelihood({**VALUES, SPREAD: spread}) - likelihood({**VALUES, SPREAD: 2e-4})
+        found = likelihood({**VALUES, terms.SPREAD: spread}) - likelihood(
+            {**VALUES, terms.SPREAD: 2e-4}
+        )
         # The prior is broad, and not flat.
         assert found == pytest.approx(expected, rel=1e-3)
 
@@ -152,7 +143,7 @@ def test_a_constant_that_is_given_costs_what_its_standard_errors_say(wobble):
 def test_what_was_not_observed_is_left_out():
     whole = drive(300, 1, 0.1)
     gap = np.where((whole.time > 100.0) & (whole.time < 200.0), np.nan, whole.error)
-    holed = ObservedYawError("holed", whole.time, gap, whole.net_turn, whole.absolute_turn)
+    holed = terms.ObservedYawError("holed", whole.time, gap, whole.net_turn, whole.absolute_turn)
     likelihood = Likelihood([holed], RANDOM, CONSTANTS)
     filtered = likelihood.filtered(VALUES)
     np.testing.assert_array_equal(np.isnan(filtered.innovations[0]), np.isnan(gap))

@@ -16,6 +16,7 @@ from imu_simulation_framework.heading.model.sources import (
     RateRandomWalk,
     YawGaussMarkov,
     YawNoise,
+    state_space,
 )
 
 TIME = np.arange(101.0)
@@ -53,17 +54,27 @@ def test_closed_forms():
     assert budget["reference"] == pytest.approx(0.003**2, rel=1e-12)
 
 
-def test_budget_adds_up():
+def test_the_budget_adds_up_to_bands_and_probabilities():
     np.testing.assert_allclose(MODEL.budget().sum(axis=1), MODEL.variance(), rtol=1e-12)
     np.testing.assert_allclose(MODEL.mean_by_source().sum(axis=1), MODEL.mean(), rtol=1e-12)
     np.testing.assert_allclose(np.diag(MODEL.covariance()), MODEL.variance(), rtol=1e-12)
+    bands = MODEL.bands([0.5, 0.95])
+    std = np.sqrt(MODEL.variance())
+    np.testing.assert_allclose(bands["upper_95"] - bands["mean"], 1.959963985 * std)
+    np.testing.assert_allclose(bands["mean"] - bands["lower_50"], 0.67448975 * std)
+    within = MODEL.probability_within(0.05)[100]
+    assert within == pytest.approx(norm.cdf(0.05, 0.01, std[100]) - norm.cdf(-0.05, 0.01, std[100]))
+    # What is the same in every run is within or is not, and always is or is not.
+    known = YawErrorModel(TIME, (KnownError("known", 0.01 * TIME),))
+    for limit, share in ((1.001, 1.0), (0.999, 0.0)):
+        assert known.probability_within(limit)[100] == share
+        assert known.probability_always_within(limit) == (share, 0.0)
 
 
 @pytest.mark.parametrize("names", [[name] for name in RANDOM] + [RANDOM])
 def test_realisations_have_the_covariance(names):
     model = MODEL.only(*names)
     errors = model.realisations(RUNS, seed=3)
-
     variance = model.variance()
     random = variance > 0.0
     # Standard error of a variance of normal numbers; with this seed all of 101 times are within 3.
@@ -78,20 +89,6 @@ def test_realisations_have_the_covariance(names):
     expected = expected[::10, ::10]
     error = np.sqrt((np.outer(np.diag(expected), np.diag(expected)) + expected**2) / RUNS)
     assert np.all(np.abs(between - expected) <= 4.0 * error)
-
-
-def test_bands_and_probability():
-    bands = MODEL.bands([0.5, 0.95])
-    std = np.sqrt(MODEL.variance())
-    np.testing.assert_allclose(bands["upper_95"] - bands["mean"], 1.959963985 * std)
-    np.testing.assert_allclose(bands["mean"] - bands["lower_50"], 0.67448975 * std)
-    within = MODEL.probability_within(0.05)[100]
-    assert within == pytest.approx(norm.cdf(0.05, 0.01, std[100]) - norm.cdf(-0.05, 0.01, std[100]))
-    # What is the same in every run is within or is not, and always is or is not.
-    known = YawErrorModel(TIME, (KnownError("known", 0.01 * TIME),))
-    for limit, share in ((1.001, 1.0), (0.999, 0.0)):
-        assert known.probability_within(limit)[100] == share
-        assert known.probability_always_within(limit) == (share, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +124,6 @@ def test_first_exit_of_a_wiener_process_in_closed_form_whatever_the_step(steps, 
     time = np.linspace(0.0, 3600.0, steps + 1)
     model = YawErrorModel(time, (AngleRandomWalk("angle random walk", 1.0 / 60.0),))
     share, half_width = model.probability_always_within(limit, 8000, seed=2)
-
     assert half_width < 0.011
     assert share == pytest.approx(_wiener_within(limit, 1.0), abs=1.5 * half_width)  # 3 sigma
 
@@ -144,20 +140,13 @@ def test_first_exit_between_steps_as_by_a_simulation_with_fine_steps():
         bias = keep * bias + sigma * np.sqrt(1.0 - keep**2) * generator.standard_normal(runs)
         np.maximum(largest, np.abs(error), out=largest)
     fine = float(np.mean(largest <= limit))
-
-    sources = (AngleRandomWalk("walk", walk), RateGaussMarkov("drift", sigma, correlation_time))
-    model = YawErrorModel(np.arange(0.0, 201.0, 5.0), sources, sensor_period=period)
+    both = (AngleRandomWalk("walk", walk), RateGaussMarkov("drift", sigma, correlation_time))
+    model = YawErrorModel(np.arange(0.0, 201.0, 5.0), both, sensor_period=period)
     share, half_width = model.probability_always_within(limit, runs)
     error = np.hypot(half_width / 1.96, np.sqrt(fine * (1.0 - fine) / runs))
     assert share == pytest.approx(fine, abs=3.0 * error)
     on_steps = np.mean(np.max(np.abs(model.realisations(runs)), axis=1) <= limit)
     assert on_steps > fine + 3.0 * error
-
-
-def test_white_noise_leads_outside_at_any_sample_of_the_sensor():
-    model = YawErrorModel(np.arange(11.0), (YawNoise("noise", 0.1),), sensor_period=0.1)
-    inside = 1.0 - 2.0 * norm.sf(3.0)
-    assert model.probability_always_within(0.3) == pytest.approx((inside**101, 0.0))
 
 
 def test_realisations_cost_what_one_processor_does():
@@ -196,7 +185,7 @@ def test_likelihood_is_that_of_the_multivariate_normal_of_what_was_observed(gap)
     assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / seen.sum())
 
 
-def test_a_run_depends_on_its_number_alone_and_is_the_sum_of_its_parts():
+def test_a_run_depends_on_its_number_alone_and_noise_leads_outside_at_any_sample():
     together = MODEL.realisations(50, seed=5)
     for first, runs in ((37, 1), (25, 20)):
         some = MODEL.realisations(runs, seed=5, first_run=first)
@@ -204,3 +193,26 @@ def test_a_run_depends_on_its_number_alone_and_is_the_sum_of_its_parts():
     assert not np.any(together[0, 1:] == MODEL.realisations(1, seed=6)[0, 1:])
     parts = sum(MODEL.only(name).realisations(50, seed=5) for name in MODEL.names)
     np.testing.assert_allclose(parts, together, rtol=0.0, atol=1e-14)
+    model = YawErrorModel(np.arange(11.0), (YawNoise("noise", 0.1),), sensor_period=0.1)
+    inside = 1.0 - 2.0 * norm.sf(3.0)
+    assert model.probability_always_within(0.3) == pytest.approx((inside**101, 0.0))
+
+
+def test_a_sampled_sensor_is_the_sum_over_its_samples_in_whole_steps():
+    period, samples = 0.1, 7
+    sigma, time = 1e-3, 0.3
+    space = state_space([RateGaussMarkov("fast", sigma, time)], samples * period, period)
+    phi = np.exp(-period / time)
+    integral = np.zeros((2, 2))
+    once = np.array([[1.0, -period * phi], [0.0, phi]])
+    kick = sigma * np.sqrt(1.0 - phi**2) * np.array([-period, 1.0])
+    for _ in range(samples):
+        integral = once @ integral @ once.T + np.outer(kick, kick)
+    np.testing.assert_allclose(space.noise[0], integral, rtol=1e-12)
+    np.testing.assert_allclose(space.transition, np.linalg.matrix_power(once, samples), rtol=1e-12)
+    # The fast process's samples are 2e-4 of its correlation time apart.
+    continuous, sampled = (state_space(SOURCES[2:7], 1.0, each) for each in (None, 1e-4))
+    np.testing.assert_allclose(sampled.transition, continuous.transition, rtol=2e-3, atol=1e-9)
+    np.testing.assert_allclose(sampled.noise, continuous.noise, rtol=2e-3, atol=1e-15)
+    with pytest.raises(ConfigurationError, match=r"step of 1 s is no multiple .* 0\.3 s"):
+        state_space(SOURCES[2:7], 1.0, 0.3)

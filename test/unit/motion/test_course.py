@@ -12,11 +12,26 @@ from imu_simulation_framework.motion.course import (
 )
 
 
-def test_heading_is_the_course_while_moving():
+def test_heading_is_the_course_while_moving_and_that_of_the_first_movement_before_it():
     times = np.arange(0.0, 60.0, 0.1)
     yaw = 0.3 * times  # nearly three turns
     velocities = np.column_stack([np.cos(yaw), np.sin(yaw)])
     assert heading_from_course(times, velocities, 0.2, 1.0) == pytest.approx(yaw, abs=1e-9)
+    times = np.arange(0.0, 10.0, 0.1)
+    velocities = np.where(times[:, None] < 5.0, 0.0, [[0.0, 1.0]])
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert heading == pytest.approx(np.full(100, np.pi / 2.0))
+    # Half a turn within 2 s, at 0.5 m/s: 1.5 pi / 0.8 rad/s would take 5.9 s.
+    times = np.arange(0.0, 20.0, 0.05)
+    yaw = np.clip((times - 9.0) * np.pi / 2.0, 0.0, np.pi)
+    speed = np.where((times > 9.0) & (times < 11.0), 0.5, 2.0)
+    velocities = np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
+    heading = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
+    assert heading == pytest.approx(yaw, abs=1e-9)
+    turn_rate = np.repeat([0.0, np.pi, 0.0, -np.pi, 0.0], [100, 20, 100, 20, 100])
+    times, velocities, yaw = moved(np.full(340, 1.0), turn_rate)
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert heading == pytest.approx(yaw, abs=1e-9)
 
 
 def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
@@ -27,7 +42,7 @@ def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
     return times, np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
 
 
-def test_heading_is_held_in_a_stop_and_turned_at_its_end():
+def test_heading_is_held_in_a_stop_and_turned_at_its_end_no_faster_than_the_limit():
     times, velocities = stop_between(0.2, 1.7)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     needed = 1.5 * 1.5 / 0.8
@@ -35,9 +50,6 @@ def test_heading_is_held_in_a_stop_and_turned_at_its_end():
     assert np.all(heading[held] == pytest.approx(0.2))
     assert heading[times >= 30.0] == pytest.approx(1.7)
     assert np.abs(np.diff(heading) / np.diff(times)).max() <= 0.8 + 1e-9
-
-
-def test_a_turn_in_a_short_stop_is_no_faster_than_the_limit():
     times, velocities = stop_between(0.0, -2.0, stop=0.5)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     rate = np.diff(heading) / np.diff(times)
@@ -45,9 +57,6 @@ def test_a_turn_in_a_short_stop_is_no_faster_than_the_limit():
     assert np.abs(rate).max() > 0.75
     assert heading[0] == pytest.approx(0.0)
     assert heading[-1] == pytest.approx(-2.0)
-
-
-def test_noise_of_the_course_in_a_stop_does_not_reach_the_heading():
     times, velocities = stop_between(0.5, 0.5)
     velocities += 0.01 * np.random.default_rng(1).standard_normal(velocities.shape)
     velocities[times < 20.0] = velocities[0]
@@ -56,19 +65,14 @@ def test_noise_of_the_course_in_a_stop_does_not_reach_the_heading():
     assert np.ptp(heading) < 1e-9
 
 
-def test_before_the_first_movement_the_heading_is_that_of_the_first_movement():
-    times = np.arange(0.0, 10.0, 0.1)
-    velocities = np.where(times[:, None] < 5.0, 0.0, [[0.0, 1.0]])
-    heading = heading_from_course(times, velocities, 0.2, 0.8)
-    assert heading == pytest.approx(np.full(100, np.pi / 2.0))
-
-
-def test_a_robot_that_never_moves_has_no_heading():
+def test_a_robot_that_never_moves_has_no_heading_and_nothing_to_compare_with():
     with pytest.raises(NoHeadingError, match="minimum speed"):
         heading_from_course(np.arange(5.0), np.zeros((5, 2)), 0.2, 0.8)
+    nowhere = np.zeros(3, dtype=bool)
+    assert compare_with_course(np.arange(3.0), np.zeros(3), np.zeros((3, 2)), nowhere) is None
 
 
-def test_a_course_of_insignificant_speed_is_not_believed():
+def test_insignificant_speeds_and_antennas_that_sway_do_not_turn_the_robot():
     times, velocities = stop_between(0.3, 0.3, stop=20.0)
     rest = (times >= 20.0) & (times < 40.0)
     velocities[rest] = 0.4 * np.column_stack([np.cos(times[rest]), np.sin(times[rest])])
@@ -76,16 +80,10 @@ def test_a_course_of_insignificant_speed_is_not_believed():
     assert np.ptp(believed) > 3.0
     held = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
     assert np.ptp(held) < 1e-9
-
-
-def test_a_slow_turn_too_short_to_be_held_is_followed():
-    # Half a turn within 2 s, at 0.5 m/s: 1.5 pi / 0.8 rad/s would take 5.9 s.
-    times = np.arange(0.0, 20.0, 0.05)
-    yaw = np.clip((times - 9.0) * np.pi / 2.0, 0.0, np.pi)
-    speed = np.where((times > 9.0) & (times < 11.0), 0.5, 2.0)
-    velocities = np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
-    heading = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
-    assert heading == pytest.approx(yaw, abs=1e-9)
+    # Brakes from 1.5 m/s, sways back by 0.1 m, stands, and drives on.
+    speed = np.repeat([1.5, -0.5, 0.0, 1.5], [200, 4, 40, 200])
+    times, velocities, yaw = moved(speed, np.zeros(len(speed)))
+    assert heading_from_course(times, velocities, 0.2, 0.8) == pytest.approx(yaw, abs=1e-9)
 
 
 def moved(speed, turn_rate, rate=20.0):
@@ -93,13 +91,6 @@ def moved(speed, turn_rate, rate=20.0):
     times = np.arange(len(speed)) / rate
     yaw = np.cumsum(turn_rate) / rate
     return times, speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)]), yaw
-
-
-def test_an_antenna_that_sways_at_a_stop_does_not_turn_the_robot():
-    # Brakes from 1.5 m/s, sways back by 0.1 m, stands, and drives on.
-    speed = np.repeat([1.5, -0.5, 0.0, 1.5], [200, 4, 40, 200])
-    times, velocities, yaw = moved(speed, np.zeros(len(speed)))
-    assert heading_from_course(times, velocities, 0.2, 0.8) == pytest.approx(yaw, abs=1e-9)
 
 
 def test_a_turn_in_three_moves_is_driven_backwards_in_the_middle():
@@ -136,13 +127,6 @@ def test_rows_are_driven_forwards(stop, way):
     assert wrap(heading - yaw)[middle] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_half_turns_at_speed_are_followed_however_fast():
-    turn_rate = np.repeat([0.0, np.pi, 0.0, -np.pi, 0.0], [100, 20, 100, 20, 100])
-    times, velocities, yaw = moved(np.full(340, 1.0), turn_rate)
-    heading = heading_from_course(times, velocities, 0.2, 0.8)
-    assert heading == pytest.approx(yaw, abs=1e-9)
-
-
 def test_antennas_are_followed_and_the_course_is_taken_in_their_silence():
     times = np.arange(0.0, 30.0, 0.05)
     course = 0.2 * times
@@ -159,9 +143,6 @@ def test_antennas_are_followed_and_the_course_is_taken_in_their_silence():
     assert np.abs(wrap(heading[silent] - course[silent] - np.pi)).max() < 0.11
     # 9.5 s to 20.5 s, and what follows the last of them at 29.5 s.
     assert silent.sum() == pytest.approx((11.0 + 0.45) / 0.05, abs=2)
-
-
-def test_one_heading_alone_gives_the_course_its_beginning():
     times = np.arange(0.0, 3.0, 0.1)
     heading, silent = heading_from_antennas(times, 0.5 * times, np.array([1.0]), np.array([2.0]))
     assert heading == pytest.approx(0.5 * times + 1.5)
@@ -178,8 +159,3 @@ def test_what_antennas_differ_from_the_course_by(offset):
     assert check.offset == pytest.approx(offset)
     assert check.rms < 1e-9
     assert check.backwards == pytest.approx(20.0)
-
-
-def test_without_movement_there_is_nothing_to_compare_with():
-    nowhere = np.zeros(3, dtype=bool)
-    assert compare_with_course(np.arange(3.0), np.zeros(3), np.zeros((3, 2)), nowhere) is None

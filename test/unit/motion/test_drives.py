@@ -5,11 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core.angles import (
-    roll_pitch_yaw_from_quaternion,
-    unwrap,
-    yaw_from_quaternion,
-)
+import imu_simulation_framework as isf
+from imu_simulation_framework.core import angles
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
@@ -19,8 +16,6 @@ from imu_simulation_framework.motion.drives import DRIVES, MOTION_RATE, random_l
 from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors import drive_sensors
 from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU, RESOLUTIONS
-from imu_simulation_framework.sensors.gnss.specification import GnssHeading, GnssSpecification
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
@@ -42,18 +37,17 @@ def simulated_a():
     return drive_sensors.simulate_drive(DRIVES["a"])
 
 
-def test_drive_lasts_as_long_as_it_says_at_the_sensors_rates(drive, simulated):
+def test_a_drive_lasts_as_long_as_it_says_and_ends_at_rest(drive, simulated):
     motion, poses, samples = simulated
     assert motion.index[-1] == drive.duration
     assert len(poses) == 5 * drive.duration + 1
     assert len(samples.time) == 100 * drive.duration + 1
     assert 600.0 <= drive.duration <= 660.0
-
-
-def test_drive_begins_and_ends_at_rest_at_the_origin_or_closed(drive, simulated):
     motion = simulated[0]
     assert motion.iloc[0].tolist() == [0.0] * 6
     assert motion.iloc[-1][["v", "yaw_rate"]].tolist() == [0.0, 0.0]
+    speed = motion["v"].abs()
+    assert speed.max() <= 1.0 + 1e-12 and 0.5 < speed[speed > 0.05].mean() < 1.0
     if drive.closing:
         for lap in range(1, drive.laps + 1):
             end = motion.iloc[round(lap * drive.lap_duration * MOTION_RATE)]
@@ -61,50 +55,43 @@ def test_drive_begins_and_ends_at_rest_at_the_origin_or_closed(drive, simulated)
             assert math.remainder(end["yaw"], 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_true_motion_is_that_of_a_differential_drive(simulated):
+def test_a_robot_can_drive_the_truth_which_is_that_of_a_differential_drive(simulated):
     motion = simulated[0]
     derived = trajectory.add_velocities(motion)
     # Central differences at 100 Hz of at most 1 m/s, 1.4 rad/s and their slow changes.
     assert np.max(np.abs(derived["v"] - motion["v"])) < 1e-3
     assert np.max(np.abs(derived["yaw_rate"] - motion["yaw_rate"])) < 1e-3
-    sideways = np.cos(motion["yaw"]) * np.gradient(motion["y"], 0.01) - np.sin(
-        motion["yaw"]
-    ) * np.gradient(motion["x"], 0.01)
+    x, y, cosine, sine = motion["x"], motion["y"], np.cos(motion["yaw"]), np.sin(motion["yaw"])
+    sideways = cosine * np.gradient(y, 0.01) - sine * np.gradient(x, 0.01)
     assert np.max(np.abs(sideways)) < 1e-3
     acceleration = np.gradient(motion["v"], 0.01)
     assert np.max(np.abs(acceleration - motion["acceleration"])) < 0.01
-
-
-def test_robot_can_drive_the_truth_and_the_smoothed_reference(simulated):
     motion, poses, _ = simulated
     wheel_limits.check_limits(motion, DRIVETRAIN, LIMITS)
     prepared = trajectory.smooth(trajectory.resample(poses, 20.0), 1.5)
     wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN, LIMITS)
 
 
-def test_speed_is_usual_for_a_mobile_robot(simulated):
-    speed = simulated[0]["v"].abs()
-    assert speed.max() <= 1.0 + 1e-12
-    assert 0.5 < speed[speed > 0.05].mean() < 1.0
-
-
-def test_drive_a_has_a_sharp_turn_a_stop_and_a_turn_on_the_spot(simulated_a):
-    lap = simulated_a[0].iloc[1000:5500]
-    assert lap["yaw_rate"].max() > 1.2
-    standing = lap["v"].abs() < 1e-9
-    assert np.count_nonzero(standing & (lap["yaw_rate"].abs() < 1e-9)) > 100
-    assert np.count_nonzero(standing & (lap["yaw_rate"].abs() > 0.1)) > 100
-
-
-def test_laps_repeat_exactly_but_for_whole_turns(simulated_a):
+def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginning(simulated_a):
     motion = simulated_a[0]
+    part = motion.iloc[1000:5500]
+    assert part["yaw_rate"].max() > 1.2
+    standing = part["v"].abs() < 1e-9
+    assert np.count_nonzero(standing & (part["yaw_rate"].abs() < 1e-9)) > 100
+    assert np.count_nonzero(standing & (part["yaw_rate"].abs() > 0.1)) > 100
     lap = round(DRIVES["a"].lap_duration * MOTION_RATE)
     first, last = motion.iloc[:lap], motion.iloc[10 * lap : 11 * lap]
     assert np.array_equal(first[["x", "y", "v"]], last[["x", "y", "v"]])
     assert np.allclose(last["yaw"].to_numpy() - first["yaw"].to_numpy(), 20.0 * math.pi)
+    motion, poses, samples = drive_sensors.simulate_drive(drives.with_laps(DRIVES["a"], 2))
+    assert motion.index[-1] == 120.0
+    assert poses.iloc[:-1].equals(simulated_a[1].iloc[: len(poses) - 1])
+    # The next lap's first sample is this one's last to rounding only.
+    assert np.allclose(poses.iloc[-1], simulated_a[1].iloc[len(poses) - 1], atol=1e-7)
+    assert np.array_equal(samples.orientation, simulated_a[2].orientation[: len(motion)])
 
 
-def test_drive_b_does_not_repeat_itself_and_reverses():
+def test_drive_b_reverses_and_neither_repeats_itself_nor_another_seed():
     motion = true_motion(DRIVES["b"])
     assert motion["v"].min() < -0.3
     assert np.hypot(motion["x"], motion["y"]).max() < 60.0
@@ -113,9 +100,6 @@ def test_drive_b_does_not_repeat_itself_and_reverses():
     rate = rate - rate.mean()
     correlation = np.correlate(rate, rate, mode="full")[len(rate) - 1 :] / np.sum(rate**2)
     assert np.max(correlation[150:]) < 0.5
-
-
-def test_another_seed_gives_drive_b_another_path():
     generators = [np.random.default_rng(seed) for seed in (1, 1, 2)]
     same, again, other = (random_lap(600.0, generator) for generator in generators)
     assert same == again
@@ -123,19 +107,8 @@ def test_another_seed_gives_drive_b_another_path():
     assert sum(manoeuvre.duration for manoeuvre in other) < 600.0
 
 
-def test_reference_noise_has_the_stated_deviations(drive, simulated):
-    motion, poses, _ = simulated
-    noise = (poses - motion[["x", "y", "yaw"]].iloc[::20]).to_numpy()
-    stated = np.array([0.02, 0.02, math.radians(0.25)])
-    count = len(noise)
-    assert np.all(np.abs(noise.std(axis=0) / stated - 1.0) < 4.0 / math.sqrt(2.0 * count))
-    assert np.all(np.abs(noise.mean(axis=0)) < 4.0 * stated / math.sqrt(count))
-    lag_one = np.mean(noise[1:] * noise[:-1], axis=0) / stated**2
-    assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
-
-
 def _yaw_error(motion, samples):
-    return unwrap(yaw_from_quaternion(samples.orientation)) - motion["yaw"].to_numpy()
+    return angles.unwrap(angles.yaw_from_quaternion(samples.orientation)) - motion["yaw"].to_numpy()
 
 
 def _expected_error(drive, motion):
@@ -143,20 +116,9 @@ def _expected_error(drive, motion):
     gyroscope, duration = DRIVE_IMU.gyroscope, drive.duration
     scale = gyroscope.scale_factor_and_misalignment[2][2]
     mean = gyroscope.turn_on_bias[2] * duration + scale * motion["yaw"].iloc[-1]
-    variance = (
-        gyroscope.white_noise[2] ** 2 * duration + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
-    )
+    variance = gyroscope.white_noise[2] ** 2 * duration
+    variance += gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
     return mean, math.sqrt(variance)
-
-
-def test_yaw_error_on_a_is_about_a_quarter_radian(simulated_a):
-    motion, _, samples = simulated_a
-    error = _yaw_error(motion, samples)
-    assert abs(error[0]) < 2.0**-13
-    assert error[-1] == pytest.approx(0.235, abs=0.001)
-    mean, deviation = _expected_error(DRIVES["a"], motion)
-    assert mean == pytest.approx(0.228, abs=0.001)
-    assert abs(error[-1] - mean) < 3.0 * deviation
 
 
 def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
@@ -171,21 +133,38 @@ def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
     assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * (runs - 1))
 
 
-def test_tilt_stays_small(simulated):
-    angles = roll_pitch_yaw_from_quaternion(simulated[2].orientation)
-    assert np.abs(angles[:, :2]).max() < math.radians(0.5)
+def test_yaw_error_on_a_is_about_a_quarter_radian(simulated_a):
+    motion, _, samples = simulated_a
+    error = _yaw_error(motion, samples)
+    assert abs(error[0]) < 2.0**-13
+    assert error[-1] == pytest.approx(0.235, abs=0.001)
+    mean, deviation = _expected_error(DRIVES["a"], motion)
+    assert mean == pytest.approx(0.228, abs=0.001)
+    assert abs(error[-1] - mean) < 3.0 * deviation
 
 
-def test_gyroscope_and_accelerometer_noise_at_rest(simulated):
+def test_reference_noise_has_the_stated_deviations(drive, simulated):
+    motion, poses, _ = simulated
+    noise = (poses - motion[["x", "y", "yaw"]].iloc[::20]).to_numpy()
+    stated = np.array([0.02, 0.02, math.radians(0.25)])
+    count = len(noise)
+    assert np.all(np.abs(noise.std(axis=0) / stated - 1.0) < 4.0 / math.sqrt(2.0 * count))
+    assert np.all(np.abs(noise.mean(axis=0)) < 4.0 * stated / math.sqrt(count))
+    lag_one = np.mean(noise[1:] * noise[:-1], axis=0) / stated**2
+    assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
+
+
+def test_tilt_and_noise_at_rest_are_the_sensors(simulated):
     _, _, samples = simulated
-    at_rest = slice(0, 100)
+    tilt = angles.roll_pitch_yaw_from_quaternion(samples.orientation)[:, :2]
+    assert np.abs(tilt).max() < math.radians(0.5)
     for values, sigma, resolution, mean in (
         (samples.angular_velocity, 1.73e-3, RESOLUTIONS["angular_velocity"], 0.0),
         (samples.specific_force, 0.0116, RESOLUTIONS["specific_force"], STANDARD_GRAVITY),
     ):
-        expected = math.sqrt(sigma**2 + resolution**2 / 12.0)
-        assert np.all(np.abs(values[at_rest].std(axis=0) / expected - 1.0) < 4.0 / math.sqrt(200.0))
-        assert abs(values[at_rest, 2].mean() - mean) < 4.0 * expected / math.sqrt(100.0)
+        values, expected = values[:100], math.sqrt(sigma**2 + resolution**2 / 12.0)
+        assert np.all(np.abs(values.std(axis=0) / expected - 1.0) < 4.0 / math.sqrt(200.0))
+        assert abs(values[:, 2].mean() - mean) < 4.0 * expected / math.sqrt(100.0)
 
 
 def test_output_is_quantised_as_the_sensor_does(simulated):
@@ -201,34 +180,25 @@ def test_output_is_quantised_as_the_sensor_does(simulated):
     assert np.max(np.abs(np.linalg.norm(samples.orientation, axis=1) - 1.0)) < 2.0**-14
 
 
-def test_fewer_laps_are_the_beginning_of_the_drive(simulated_a):
-    motion, poses, samples = drive_sensors.simulate_drive(drives.with_laps(DRIVES["a"], 2))
-    assert motion.index[-1] == 120.0
-    assert poses.iloc[:-1].equals(simulated_a[1].iloc[: len(poses) - 1])
-    # The next lap's first sample is this one's last to rounding only.
-    assert np.allclose(poses.iloc[-1], simulated_a[1].iloc[len(poses) - 1], atol=1e-7)
-    assert np.array_equal(samples.orientation, simulated_a[2].orientation[: len(motion)])
-
-
 def test_errors_can_be_switched_off():
     motion, poses, samples = drive_sensors.simulate_drive(
         drives.with_laps(DRIVES["d"], 1),
-        GnssSpecification(rate=5.0, heading=GnssHeading("antennas")),
-        ImuSpecification(output=OutputSpecification(orientation_reference="truth")),
+        isf.GnssSpecification(rate=5.0, heading=isf.GnssHeading("antennas")),
+        isf.ImuSpecification(output=isf.OutputSpecification(orientation_reference="truth")),
     )
     assert poses.equals(motion[["x", "y", "yaw"]].iloc[::20])
     assert np.max(np.abs(_yaw_error(motion, samples))) < 2.0**-13
 
 
 @pytest.mark.parametrize(
-    ("name", "laps", "words"),
-    [("a", 0, "1 or more"), ("b", 2, "does not repeat"), ("a", 10**9, "at most 1000")],
+    "call, words",
+    [
+        (lambda: drives.with_laps(DRIVES["a"], 0), "1 or more"),
+        (lambda: drives.with_laps(DRIVES["b"], 2), "does not repeat"),
+        (lambda: drives.with_laps(DRIVES["a"], 10**9), "at most 1000"),
+        (lambda: drives.get_drive("e"), "no drive 'e'; choose one of a, b, c, d"),
+    ],
 )
-def test_impossible_laps_are_refused(name, laps, words):
+def test_impossible_laps_and_unknown_drives_are_refused(call, words):
     with pytest.raises(ConfigurationError, match=words):
-        drives.with_laps(DRIVES[name], laps)
-
-
-def test_unknown_drive_is_refused_with_the_names_there_are():
-    with pytest.raises(ConfigurationError, match="no drive 'e'; choose one of a, b, c, d"):
-        drives.get_drive("e")
+        call()

@@ -1,12 +1,15 @@
 """Motion: kinematics, means, mountings, against closed formulas."""
 
+import math
+
 import numpy as np
 import pytest
+from earth_flights import require_same_motion
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.motion.sources import at_rest, read_drive, rounds, straight
+from imu_simulation_framework.motion.kinematics import REVERSAL, absolute_turn
 
 GRAVITY = 9.81
 
@@ -16,16 +19,9 @@ def tumbling(time):
     a, b = 0.5 * time + 0.3 * np.sin(time), 0.2 * np.sin(2.0 * time)
     a_rate, b_rate = 0.5 + 0.3 * np.cos(time), 0.4 * np.cos(2.0 * time)
     rotation = Rotation.from_euler("ZX", np.column_stack([a, b]))
-    position = np.column_stack(
-        [3.0 * np.sin(0.7 * time), 2.0 * np.cos(0.4 * time), 0.1 * np.sin(time)]
-    )
-    acceleration = np.column_stack(
-        [
-            -3.0 * 0.49 * np.sin(0.7 * time),
-            -2.0 * 0.16 * np.cos(0.4 * time),
-            -0.1 * np.sin(time) + GRAVITY,
-        ]
-    )
+    waves = np.column_stack([np.sin(0.7 * time), np.cos(0.4 * time), np.sin(time)])
+    position = waves * [3.0, 2.0, 0.1]
+    acceleration = waves * [-3.0 * 0.49, -2.0 * 0.16, -0.1] + [0.0, 0.0, GRAVITY]
     rate = np.column_stack([b_rate, a_rate * np.sin(b), a_rate * np.cos(b)])
     return position, rotation, rate, rotation.inv().apply(acceleration)
 
@@ -34,23 +30,19 @@ def tumbling(time):
 def tumble():
     time = np.arange(3001) / 100.0
     position, rotation, rate, force = tumbling(time)
-    return Motion.from_poses(time, position, rotation.as_quat(), GRAVITY), rate, force
+    return isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY), rate, force
 
 
-def test_kinematics_from_poses_are_those_of_the_closed_form(tumble):
+def test_kinematics_are_those_of_the_closed_form_whatever_a_quaternions_sign(tumble):
     motion, rate, force = tumble
     # A cubic spline's derivatives: the fourth power of 10 ms, the square for accelerations.
     np.testing.assert_allclose(motion.angular_velocity, rate, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(motion.specific_force[20:-20], force[20:-20], rtol=0.0, atol=1e-4)
-    np.testing.assert_allclose(
-        motion.velocity[:, 0], 2.1 * np.cos(0.7 * motion.time), rtol=0.0, atol=1e-6
-    )
-
-
-def test_a_quaternion_and_its_negative_are_one_orientation(tumble):
+    speed = 2.1 * np.cos(0.7 * motion.time)
+    np.testing.assert_allclose(motion.velocity[:, 0], speed, rtol=0.0, atol=1e-6)
     motion, _, _ = tumble
     flipped = motion.orientation * np.where(np.arange(len(motion)) % 3 == 0, -1.0, 1.0)[:, None]
-    other = Motion.from_poses(motion.time, motion.position, flipped, GRAVITY)
+    other = isf.Motion.from_poses(motion.time, motion.position, flipped, GRAVITY)
     np.testing.assert_allclose(other.angular_velocity, motion.angular_velocity, atol=1e-12)
 
 
@@ -58,7 +50,7 @@ def integrated(rate):
     """What the sums of a motion's means miss of its last orientation [rad] and velocity [m/s]."""
     time = np.arange(int(30.0 * rate) + 1) / rate
     position, rotation, _, _ = tumbling(time)
-    motion = Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
+    motion = isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
     angular_velocity, force = motion.means()
     turned, velocity = Rotation.from_quat(motion.orientation[0]), motion.velocity[0]
     steps = Rotation.from_rotvec(angular_velocity / rate)
@@ -72,15 +64,12 @@ def integrated(rate):
     return missed.magnitude(), np.linalg.norm(velocity - motion.velocity[-1])
 
 
-def test_means_add_up_to_orientation_and_velocity():
+def test_means_add_up_to_orientation_and_velocity_and_the_first_is_that_of_its_instant(tumble):
     (turn, velocity), (finer_turn, finer_velocity) = integrated(50.0), integrated(100.0)
     assert max(turn, finer_turn) < 1e-9
     # The trapezoidal rule is of second order.
     assert finer_velocity < 1e-3
     assert velocity / finer_velocity == pytest.approx(4.0, rel=0.1)
-
-
-def test_the_first_mean_is_that_of_its_instant(tumble):
     motion, _, _ = tumble
     rate, force = motion.means()
     np.testing.assert_array_equal(rate[0], motion.angular_velocity[0])
@@ -103,58 +92,44 @@ def test_a_mounted_motion_is_that_of_its_place(tumble, place, force):
     mounted = motion.mounted(arm, mounting)
     position, rotation, _, _ = tumbling(motion.time)
     turned = (rotation * mounting).as_quat()
-    direct = Motion.from_poses(motion.time, position + rotation.apply(arm), turned, GRAVITY)
-    inner = slice(20, -20)
-    tolerances = {"position": 1e-12, "velocity": 1e-6, "angular_velocity": 1e-6}
-    for name, tolerance in {**tolerances, "specific_force": force}.items():
-        found, expected = getattr(mounted, name)[inner], getattr(direct, name)[inner]
-        np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance, err_msg=name)
-    off = Rotation.from_quat(mounted.orientation) * Rotation.from_quat(direct.orientation).inv()
-    assert off.magnitude().max() < 1e-12
+    direct = isf.Motion.from_poses(motion.time, position + rotation.apply(arm), turned, GRAVITY)
+    off = {"position": 1e-12, "velocity": 1e-6, "angular_velocity": 1e-6, "specific_force": force}
+    require_same_motion(mounted, direct, slice(20, -20), angle=1e-12, **off)
 
 
-def test_a_body_at_rest_feels_gravity_only():
-    motion = at_rest(1.0, roll=0.3, pitch=-0.2, yaw=2.0)
+def test_bodies_at_rest_on_a_circle_and_straight_on_feel_what_they_must():
+    motion = isf.at_rest(1.0, roll=0.3, pitch=-0.2, yaw=2.0)
     rate, force = motion.means()
     np.testing.assert_array_equal(rate, 0.0)
     expected = Rotation.from_euler("ZYX", [2.0, -0.2, 0.3]).inv().apply([0.0, 0.0, GRAVITY])
     np.testing.assert_allclose(force, np.tile(expected, (101, 1)), rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(motion.yaw, 2.0, rtol=0.0, atol=1e-12)
-
-
-def test_a_circle_feels_the_centripetal_force():
-    motion = rounds(-2.0, radius=5.0, speed=2.0)
+    motion = isf.rounds(-2.0, radius=5.0, speed=2.0)
     assert motion.duration == pytest.approx(2.0 * 2.0 * np.pi * 5.0 / 2.0, abs=0.01)
     np.testing.assert_allclose(motion.angular_velocity[:, 2], -0.4)
     np.testing.assert_allclose(motion.specific_force, [[0.0, -0.8, GRAVITY]] * len(motion))
-    direct = Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
+    direct = isf.Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
     np.testing.assert_allclose(direct.specific_force, motion.specific_force, atol=1e-4)
     np.testing.assert_allclose(direct.velocity, motion.velocity, atol=1e-6)
     assert motion.yaw[-1] == pytest.approx(-4.0 * np.pi, abs=0.01)
-
-
-def test_a_straight_goes_east():
-    motion = straight(10.0, speed=2.0, rate=50.0)
+    motion = isf.straight(10.0, speed=2.0, rate=50.0)
     np.testing.assert_allclose(motion.position[-1], [20.0, 0.0, 0.0])
     np.testing.assert_allclose(motion.means()[1], [[0.0, 0.0, GRAVITY]] * 501)
 
 
 @pytest.mark.parametrize("name", ["a", "c", "d"])
 def test_the_synthetic_drives_are_consistent(name):
-    motion = read_drive(name, laps=2)
-    derived = Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
-    np.testing.assert_allclose(derived.velocity, motion.velocity, rtol=0.0, atol=1e-5)
-    np.testing.assert_allclose(
-        derived.angular_velocity, motion.angular_velocity, rtol=0.0, atol=1e-5
-    )
+    motion = isf.read_drive(name, laps=2)
+    derived = isf.Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
     # Where manoeuvres meet, the acceleration has kinks.
-    np.testing.assert_allclose(derived.specific_force, motion.specific_force, rtol=0.0, atol=0.02)
+    off = {"velocity": 1e-5, "angular_velocity": 1e-5, "specific_force": 0.02}
+    require_same_motion(derived, motion, **off)
     table = motion.table()
     np.testing.assert_allclose(table["v"].iloc[0], 0.0, atol=1e-12)
     np.testing.assert_allclose(table["yaw_rate"], motion.angular_velocity[:, 2])
 
 
-def test_resampling_keeps_the_motion(tumble):
+def test_resampling_keeps_the_motion_and_uneven_samples_have_no_period(tumble):
     motion, _, _ = tumble
     finer = motion.resampled(250.0)
     assert finer.period == pytest.approx(0.004)
@@ -164,15 +139,12 @@ def test_resampling_keeps_the_motion(tumble):
     assert (Rotation.from_quat(finer.orientation) * rotation.inv()).magnitude().max() < 1e-6
     np.testing.assert_allclose(finer.angular_velocity, rate, rtol=0.0, atol=2e-6)
     np.testing.assert_allclose(finer.specific_force[60:-60], force[60:-60], rtol=0.0, atol=1e-4)
-
-
-def test_uneven_samples_have_no_period():
-    motion = straight(1.0)
+    motion = isf.straight(1.0)
     time = motion.time.copy()
     time[50:] += 0.003
     values = {name: getattr(motion, name) for name in motion.__dataclass_fields__}
     with pytest.raises(MotionError, match=r"even steps of 0\.01003 s.*resampled\(rate\)"):
-        _ = Motion(**{**values, "time": time}).period
+        _ = isf.Motion(**{**values, "time": time}).period
 
 
 @pytest.mark.parametrize(
@@ -187,31 +159,60 @@ def test_uneven_samples_have_no_period():
     ],
 )
 def test_a_malformed_motion_is_refused(change, words):
-    motion = straight(0.02)
+    motion = isf.straight(0.02)
     values = {name: getattr(motion, name) for name in motion.__dataclass_fields__}
     with pytest.raises(MotionError, match=words):
-        Motion(**{**values, **change})
+        isf.Motion(**{**values, **change})
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: at_rest(0.0),
-        lambda: at_rest(1.0, rate=-1.0),
-        lambda: at_rest(1e12),
-        lambda: straight(1.0, speed=np.inf),
-        lambda: rounds(0, 1.0),
-        lambda: rounds(1, -1.0),
-        lambda: straight(1.0).resampled(0.0),
-        lambda: straight(0.01).mounted(np.zeros((2, 3))),
-        lambda: straight(1.0).mounted((1.0, 2.0)),
-        lambda: straight(1.0).mounted(rotation=Rotation.random(7, random_state=1)),
-        lambda: Motion.from_poses([0.0, 1.0], np.zeros((2, 3)), np.ones((2, 4))),
-        lambda: Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 3)), np.zeros((3, 4))),
-        lambda: Motion.from_poses([0.0, 1.0, 1.0], np.zeros((3, 3)), np.ones((3, 4))),
-        lambda: Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 2)), np.ones((3, 4))),
+        lambda: isf.at_rest(0.0),
+        lambda: isf.at_rest(1.0, rate=-1.0),
+        lambda: isf.at_rest(1e12),
+        lambda: isf.straight(1.0, speed=np.inf),
+        lambda: isf.rounds(0, 1.0),
+        lambda: isf.rounds(1, -1.0),
+        lambda: isf.straight(1.0).resampled(0.0),
+        lambda: isf.straight(0.01).mounted(np.zeros((2, 3))),
+        lambda: isf.straight(1.0).mounted((1.0, 2.0)),
+        lambda: isf.straight(1.0).mounted(rotation=Rotation.random(7, random_state=1)),
+        lambda: isf.Motion.from_poses([0.0, 1.0], np.zeros((2, 3)), np.ones((2, 4))),
+        lambda: isf.Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 3)), np.zeros((3, 4))),
+        lambda: isf.Motion.from_poses([0.0, 1.0, 1.0], np.zeros((3, 3)), np.ones((3, 4))),
+        lambda: isf.Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 2)), np.ones((3, 4))),
     ],
 )
 def test_what_is_no_motion_is_refused(call):
     with pytest.raises(MotionError):
         call()
+
+
+TIME = np.arange(0.0, 600.0, 0.01)
+YAW = 2.0 * np.sin(TIME / 20.0)
+TURNED = float(np.sum(np.abs(np.diff(YAW))))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_left_and_right_turns_add_up(sign):
+    turned = absolute_turn(sign * YAW)
+    assert turned[0] == 0.0 and np.all(np.diff(turned) >= 0.0)
+    # The last turn back is smaller than what counts as one.
+    assert turned[-1] == pytest.approx(TURNED, abs=REVERSAL)
+    np.testing.assert_allclose(turned[:3000], YAW[:3000])
+
+
+def test_noise_is_no_turning_and_legs_count_one_by_one():
+    noise = np.random.default_rng(1).normal(0.0, math.radians(0.25), len(YAW))
+    assert np.sum(np.abs(np.diff(YAW + noise))) > 5.0 * TURNED
+    # At each of some ten turning points an extreme of the noise is taken, of 4 sigma at most.
+    assert absolute_turn(YAW + noise)[-1] == pytest.approx(TURNED, abs=22 * math.radians(1.0))
+    assert absolute_turn(noise)[-1] < math.radians(3.0)
+    legs = absolute_turn(np.array([0.0, 1.0, 0.5, 2.0, 1.0]))
+    np.testing.assert_allclose(legs, [0.0, 1.0, 1.5, 3.0, 4.0])
+
+
+@pytest.mark.parametrize("yaw", [[], [1.0], [0.0, 0.0, 0.0]])
+def test_who_does_not_turn_has_not_turned(yaw):
+    np.testing.assert_array_equal(absolute_turn(np.array(yaw)), np.zeros(len(yaw)))

@@ -9,53 +9,37 @@ import pytest
 from scipy.interpolate import make_smoothing_spline
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.motion import positioning
 from imu_simulation_framework.motion.course import NoHeadingError
-from imu_simulation_framework.motion.positioning import (
-    RANGE_ERROR,
-    UNKNOWN_VARIANCE,
-    FixSettings,
-    local_position,
-    repeated_fixes,
-    trajectory_from_fixes,
-    variances_from_quality,
-)
 
 ORIGIN = (48.1, 11.6, 500.0)
 
 
 def fixes(times, east, north, variance):
-    latitude, longitude, altitude = pymap3d.enu2geodetic(
-        np.asarray(east), np.asarray(north), 0.0, *ORIGIN
-    )
-    return pd.DataFrame(
-        {
-            "latitude": latitude,
-            "longitude": longitude,
-            "altitude": altitude,
-            "variance_east": variance,
-            "variance_north": variance,
-        },
-        index=pd.Index(times, name="time"),
-    )
+    place = pymap3d.enu2geodetic(np.asarray(east), np.asarray(north), 0.0, *ORIGIN)
+    columns = dict(zip(("latitude", "longitude", "altitude"), place))
+    columns.update(variance_east=variance, variance_north=variance)
+    return pd.DataFrame(columns, index=pd.Index(times, name="time"))
 
 
-def test_local_position_is_in_metres_east_and_north_of_the_first_fix():
+def test_local_positions_are_metres_east_and_north_whatever_the_altitude():
     east, north = np.array([0.0, 100.0, -30.0]), np.array([0.0, 50.0, 200.0])
-    position = local_position(fixes([0.0, 1.0, 2.0], east, north, 1.0))
+    position = positioning.local_position(fixes([0.0, 1.0, 2.0], east, north, 1.0))
     # A plane and its ellipsoid differ by d^2 / 2 R in height, which moves the rest by 1e-5 of it.
     assert position[:, 0] == pytest.approx(east, abs=1e-3)
     assert position[:, 1] == pytest.approx(north, abs=1e-3)
-
-
-def test_the_altitudes_noise_does_not_reach_the_position_nor_does_its_absence():
     table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
     noisy = table.assign(altitude=[500.0, np.nan, 900.0])
     # Bit for bit but for the first altitude, which enu2geodetic has in the last digits.
-    assert local_position(noisy) == pytest.approx(local_position(table), abs=1e-6)
-    nowhere = local_position(table.assign(altitude=np.nan))
+    assert positioning.local_position(noisy) == pytest.approx(
+        positioning.local_position(table), abs=1e-6
+    )
+    nowhere = positioning.local_position(table.assign(altitude=np.nan))
     assert nowhere[:, 0] == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
     # As on the ellipsoid, bit for bit.
-    np.testing.assert_array_equal(nowhere, local_position(table.drop(columns="altitude")))
+    np.testing.assert_array_equal(
+        nowhere, positioning.local_position(table.drop(columns="altitude"))
+    )
 
 
 def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
@@ -63,19 +47,13 @@ def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
     times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
     east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))
     table = fixes(times, east, 0.0 * east, 1.0)
-    made = trajectory_from_fixes(
-        table, FixSettings(acceleration_density=0.3, error_correlation_time=2.0)
-    )
+    settings = positioning.FixSettings(acceleration_density=0.3, error_correlation_time=2.0)
+    made = positioning.trajectory_from_fixes(table, settings)
     # Errors alike for 2 s at 2 Hz: n dt / (dt + 2 T), a ninth of the fixes.
-    spline = make_smoothing_spline(
-        times - times[0],
-        local_position(table)[:, 0],
-        w=np.full(len(times), 1.0 / 9.0),
-        lam=0.3**-2,
-    )
-    assert made.poses["x"].to_numpy() == pytest.approx(
-        spline(made.poses.index - times[0]), abs=1e-6
-    )
+    weights, local = np.full(len(times), 1.0 / 9.0), positioning.local_position(table)[:, 0]
+    spline = make_smoothing_spline(times - times[0], local, weights, 0.3**-2)
+    expected = spline(made.poses.index - times[0])
+    assert made.poses["x"].to_numpy() == pytest.approx(expected, abs=1e-6)
     assert not made.report.estimated
     assert made.report.variance_scale == pytest.approx(9.0)
 
@@ -86,13 +64,8 @@ def drive(rate, deviation, seed=1, duration=90.0, stated=None):
     times = 1.5e9 + np.arange(0.0, duration, 1.0 / rate)
     yaw = 0.4 * (times - times[0])
     noise = deviation * generator.standard_normal((2, len(times)))
-    table = fixes(
-        times,
-        10.0 * np.sin(yaw) + noise[0],
-        10.0 - 10.0 * np.cos(yaw) + noise[1],
-        (stated or deviation) ** 2,
-    )
-    return table, yaw
+    place = 10.0 * np.sin(yaw) + noise[0], 10.0 - 10.0 * np.cos(yaw) + noise[1]
+    return fixes(times, *place, (stated or deviation) ** 2), yaw
 
 
 def yaw_error(poses, table, yaw):
@@ -104,7 +77,7 @@ def yaw_error(poses, table, yaw):
 @pytest.mark.parametrize("stated", [0.1, 2.5])
 def test_tight_circles_are_not_smoothed_away(rate, stated):
     table, yaw = drive(rate, 0.1, stated=stated)
-    made = trajectory_from_fixes(table)
+    made = positioning.trajectory_from_fixes(table)
     assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known"]
     assert made.poses.index.name == "time"
     assert np.diff(made.poses.index) == pytest.approx(0.05, abs=1e-6)
@@ -114,19 +87,20 @@ def test_tight_circles_are_not_smoothed_away(rate, stated):
 
 
 def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
-    # A motion that is as the model says: see test_fix_smoothing for how it is drawn.
+    # A motion that is as the model says: see test_smoothing for how it is drawn.
     ratios = []
     for seed in range(16):
         generator = np.random.default_rng(seed)
         times = np.arange(0.0, 200.0, 0.2)
-        velocities = np.array([8.0, 0.0]) + np.cumsum(
-            0.3 * np.sqrt(0.2) * generator.standard_normal((len(times), 2)), axis=0
-        )
+        jumps = 0.3 * np.sqrt(0.2) * generator.standard_normal((len(times), 2))
+        velocities = np.array([8.0, 0.0]) + np.cumsum(jumps, axis=0)
         positions = np.zeros_like(velocities)
         positions[1:] = np.cumsum(0.1 * (velocities[1:] + velocities[:-1]), axis=0)
         noisy = positions + generator.standard_normal(positions.shape)
         table = fixes(times, noisy[:, 0], noisy[:, 1], 1.0)
-        made = trajectory_from_fixes(table, FixSettings(error_correlation_time=0.0), rate=5.0)
+        made = positioning.trajectory_from_fixes(
+            table, positioning.FixSettings(error_correlation_time=0.0), rate=5.0
+        )
         count = min(len(times), len(made.poses))
         course = np.arctan2(velocities[:count, 1], velocities[:count, 0])
         fast = np.hypot(velocities[:count, 0], velocities[:count, 1]) > 2.0
@@ -138,11 +112,11 @@ def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
 
 def test_doppler_velocities_make_the_heading_better():
     table, yaw = drive(1.0, 2.0)
-    alone = trajectory_from_fixes(table)
+    alone = positioning.trajectory_from_fixes(table)
     noise = 0.05 * np.random.default_rng(3).standard_normal((2, len(table)))
     table["velocity_east"] = 4.0 * np.cos(yaw) + noise[0]
     table["velocity_north"] = 4.0 * np.sin(yaw) + noise[1]
-    beside = trajectory_from_fixes(table)
+    beside = positioning.trajectory_from_fixes(table)
     assert beside.report.doppler
     assert not alone.report.doppler
     assert yaw_error(beside.poses, table, yaw) < 0.5 * yaw_error(alone.poses, table, yaw)
@@ -161,7 +135,7 @@ def test_a_course_that_the_receiver_holds_does_not_turn_the_path():
     table = fixes(times, *(place + 0.05 * generator.standard_normal(place.shape)).T, 2.0**2)
     told = np.where(slow, 0.4, yaw)
     table["velocity_east"], table["velocity_north"] = speed * np.cos(told), speed * np.sin(told)
-    made = trajectory_from_fixes(table)
+    made = positioning.trajectory_from_fixes(table)
     # And a few a little faster, whose course is that of before since the road is straight.
     assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
     assert "holds its course" in " ".join(made.report.sentences())
@@ -177,32 +151,29 @@ def test_a_reverse_between_two_flips_of_the_course_is_told():
     speed = np.where((times > 25.0) & (times < 30.0), -1.0, 1.0)
     east = np.cumsum(speed * 0.2)
     noise = 0.01 * generator.standard_normal((2, len(times)))
-    made = trajectory_from_fixes(fixes(times, east + noise[0], noise[1], 1e-4))
+    made = positioning.trajectory_from_fixes(fixes(times, east + noise[0], noise[1], 1e-4))
     assert np.abs(made.poses["yaw"]).max() < np.radians(30.0)
     assert made.report.backwards == pytest.approx(5.0, abs=1.0)
     assert "backwards" in " ".join(made.report.sentences())
 
 
-def test_antennas_tell_the_heading_of_a_robot_that_drives_backwards():
+def test_antennas_tell_the_heading_of_a_robot_that_stands_or_drives_backwards():
     table, yaw = drive(5.0, 0.02)
     heading = yaw + np.pi
     noise = 0.01 * np.random.default_rng(4).standard_normal(len(table))
     table["heading"] = wrap(heading + noise)
     table.loc[table.index[200:250], "heading"] = np.nan
-    made = trajectory_from_fixes(table)
+    made = positioning.trajectory_from_fixes(table)
     assert yaw_error(made.poses, table, heading) < 0.05
     assert made.report.heading_source == "the antennas and the course"
     assert abs(made.report.antennas.offset) == pytest.approx(np.pi, abs=0.02)
     assert any("mounted turned" in sentence for sentence in made.report.sentences())
-
-
-def test_antennas_tell_the_heading_of_a_robot_that_stands():
     times = np.arange(0.0, 20.0, 0.2)
     table = fixes(times, 0.0 * times, 0.0 * times, 0.01)
     with pytest.raises(NoHeadingError):
-        trajectory_from_fixes(table)
+        positioning.trajectory_from_fixes(table)
     table["heading"] = 0.1 * times
-    made = trajectory_from_fixes(table)
+    made = positioning.trajectory_from_fixes(table)
     assert made.poses["yaw"].to_numpy() == pytest.approx(0.1 * made.poses.index.to_numpy())
     assert made.report.heading_source == "the antennas"
     assert made.report.heading_deviation is None
@@ -228,17 +199,16 @@ def test_positions_that_the_receiver_holds_are_told_from_a_rest(rate, every, rep
     times, coordinates = held(rate, every)
     for number in repeated:
         coordinates[number] = coordinates[number - 1]
-    found = repeated_fixes(times, coordinates, 0.2)
+    found = positioning.repeated_fixes(times, coordinates, 0.2)
     np.testing.assert_array_equal(np.flatnonzero(found), expected)
 
 
 def test_held_fixes_give_the_path_of_the_receivers_own():
     table, _ = drive(10.0, 0.05)
     rows = np.repeat(np.arange(len(table)), 5)
-    many = table.iloc[rows].set_index(
-        pd.Index(table.index[0] + np.arange(len(rows)) / 50.0, name="time")
-    )
-    made, plain = trajectory_from_fixes(many), trajectory_from_fixes(table)
+    times = table.index[0] + np.arange(len(rows)) / 50.0
+    many = table.iloc[rows].set_index(pd.Index(times, name="time"))
+    made, plain = positioning.trajectory_from_fixes(many), positioning.trajectory_from_fixes(table)
     assert made.report.repeated == 4 * len(table)
     assert made.report.fixes == len(table)
     count = len(plain.poses)
@@ -247,17 +217,16 @@ def test_held_fixes_give_the_path_of_the_receivers_own():
 
 def test_variances_come_from_the_position_error_or_the_dilution_of_precision():
     error, hdop = np.array([2.0, np.nan, 0.0]), np.array([1.0, 2.0, np.nan])
-    assert variances_from_quality(error, hdop) == pytest.approx(
-        [2.0, (2.0 * RANGE_ERROR) ** 2, np.nan], nan_ok=True
-    )
-    assert variances_from_quality(None, hdop)[0] == UNKNOWN_VARIANCE
-    assert variances_from_quality(error)[0] == pytest.approx(2.0)
+    expected = [2.0, (2.0 * positioning.RANGE_ERROR) ** 2, np.nan]
+    assert positioning.variances_from_quality(error, hdop) == pytest.approx(expected, nan_ok=True)
+    assert positioning.variances_from_quality(None, hdop)[0] == positioning.UNKNOWN_VARIANCE
+    assert positioning.variances_from_quality(error)[0] == pytest.approx(2.0)
 
 
 def test_the_report_tells_outliers_by_their_place_and_goes_into_json():
     table, _ = drive(5.0, 0.3)
     table.iloc[100, table.columns.get_loc("latitude")] += 1e-3
-    made = trajectory_from_fixes(table, places=np.arange(len(table)) + 2)
+    made = positioning.trajectory_from_fixes(table, places=np.arange(len(table)) + 2)
     report = made.report
     assert (report.outliers.count, report.outliers.first_place) == (1, 102)
     assert report.outliers.first_time == pytest.approx(20.0)
@@ -270,24 +239,21 @@ def test_the_report_tells_outliers_by_their_place_and_goes_into_json():
     assert values["heading_deviation_deg"] == pytest.approx(np.degrees(report.heading_deviation))
 
 
-def test_variances_that_do_not_fit_and_velocities_in_wrong_units_are_told():
+def test_variances_velocities_and_stamps_that_do_not_fit_are_told():
     table, yaw = drive(5.0, 0.05, stated=5.0)
-    assert "variances fit" in " ".join(trajectory_from_fixes(table).report.sentences())
+    assert "variances fit" in " ".join(positioning.trajectory_from_fixes(table).report.sentences())
     # km/h taken for m/s.
     table["velocity_east"], table["velocity_north"] = 14.4 * np.cos(yaw), 14.4 * np.sin(yaw)
-    made = trajectory_from_fixes(table)
+    made = positioning.trajectory_from_fixes(table)
     assert "are their unit, course and axes right?" in " ".join(made.report.sentences())
     assert made.report.refused_velocity_scale == pytest.approx(1.0 / 3.6, rel=0.02)
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
-
-
-def test_positions_whose_stamps_do_not_fit_the_velocities_are_told():
     times = np.arange(0.0, 60.0, 0.2)
     # Stamps that run 1.3 times too slow at first and too fast later, as of a buffered receiver.
     warped = times + 6.0 * np.sin(np.pi * times / 60.0) ** 2
     table = fixes(warped, 10.0 * times, 0.0 * times, 1.0)
     table["velocity_east"], table["velocity_north"] = 10.0, 0.0
-    sentences = " ".join(trajectory_from_fixes(table).report.sentences())
+    sentences = " ".join(positioning.trajectory_from_fixes(table).report.sentences())
     assert "are the time stamps those of the fixes?" in sentences
 
 
@@ -300,5 +266,5 @@ def test_a_last_fix_hundreds_of_kilometres_away_leaves_no_root_of_a_negative_var
         index=pd.Index(seconds, name="time"),
     ).assign(variance_east=6.25, variance_north=6.25)
     table.iloc[-1, 1] -= 6.2
-    made = trajectory_from_fixes(table, FixSettings(), np.arange(200))
+    made = positioning.trajectory_from_fixes(table, positioning.FixSettings(), np.arange(200))
     assert np.isfinite(made.poses.to_numpy()).all()

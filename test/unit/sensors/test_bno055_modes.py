@@ -26,27 +26,23 @@ from imu_simulation_framework.sensors.imu_specification import BNO055_MODES
 EARTH = np.array([0.0, 20e-6, -45e-6])
 PERFECT = isf.ImuSpecification("perfect", magnetometer=isf.MagnetometerSpecification())
 DRIFTING = replace(PERFECT, gyroscope=isf.TriadSpecification(turn_on_bias=(0.0, 0.0, 0.01)))
+MOTION = isf.rounds(2.0, speed=0.8, radius=3.0)
 PLACE = isf.MagneticEnvironment(earth=tuple(EARTH))
 
 
-@pytest.fixture(scope="module")
-def motion():
-    return isf.rounds(2.0, speed=0.8, radius=3.0)
-
-
 @pytest.mark.parametrize("mode", MODES)
-def test_a_mode_has_its_rate_and_its_sensors(mode, motion):
-    samples = isf.simulate_imu(motion, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
+def test_a_mode_has_its_rate_and_its_sensors(mode):
+    samples = isf.simulate_imu(MOTION, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
     assert np.diff(samples.index) == pytest.approx(1.0 / MODES[mode].rate)
     # A gyroscope that drifts is in the yaw where it is used, and stays where north is known.
-    drifting = isf.simulate_imu(motion, bno055_in_mode(DRIFTING, mode), magnetic_environment=PLACE)
+    drifting = isf.simulate_imu(MOTION, bno055_in_mode(DRIFTING, mode), magnetic_environment=PLACE)
     drift = difference(samples["yaw"].iloc[-1], drifting["yaw"].iloc[-1])
-    expected = {"IMU": -0.01 * motion.duration, "COMPASS": 0.0, "M4G": 0.0}.get(mode, -0.01 * 9.0)
+    expected = {"IMU": -0.01 * MOTION.duration, "COMPASS": 0.0, "M4G": 0.0}.get(mode, -0.01 * 9.0)
     expected = math.remainder(expected, 2.0 * math.pi)
     assert drift == pytest.approx(expected, abs=2e-3)
 
 
-def test_the_yaw_is_absolute_but_in_imu_and_m4g():
+def test_the_yaw_is_absolute_but_in_imu_and_m4g_from_its_start_up_on():
     # Turned from the world by a quarter: the environment's north is not where the sensor is told.
     east = isf.MagneticEnvironment(earth=(20e-6, 0.0, -45e-6))
     rest = isf.at_rest(2.0)
@@ -54,9 +50,12 @@ def test_the_yaw_is_absolute_but_in_imu_and_m4g():
         samples = isf.simulate_imu(rest, bno055_in_mode(PERFECT, mode), magnetic_environment=east)
         expected = 0.0 if mode in ("IMU", "M4G") else math.pi / 2.0
         assert samples["yaw"].to_numpy() == pytest.approx(expected, abs=1e-9)
+    specification = bno055_in_mode(PERFECT, "NDOF", start_up=True)
+    samples = isf.simulate_imu(isf.at_rest(1.0), specification, magnetic_environment=PLACE)
+    assert samples.index[0] == pytest.approx(0.41)
 
 
-def test_without_a_gyroscope_a_turn_is_followed_late():
+def test_without_a_gyroscope_a_turn_is_followed_late_and_no_direction_keeps_the_last():
     rate, constant = 0.3, 0.2
     truth = Rotation.from_euler("z", rate * PERIOD * np.arange(1000))
     force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
@@ -76,9 +75,6 @@ def test_without_a_gyroscope_a_turn_is_followed_late():
         parts.append([in_pieces.update(None, force[1], field[1])])
         parts.append(in_pieces.update_all(np.zeros((998, 3)), force[2:], field[2:]))
         np.testing.assert_allclose(np.vstack(parts), fused, rtol=0.0, atol=1e-12)
-
-
-def test_a_compass_that_sees_no_direction_keeps_the_last():
     # So short a time that nothing is left of the readings before.
     output = isf.OutputSpecification(
         filter="compass", magnetic_heading=True, filter_time_constant=1e-6
@@ -98,21 +94,12 @@ def test_a_compass_that_sees_no_direction_keeps_the_last():
         np.testing.assert_array_equal(found, fused[some])
 
 
-def test_switched_on_it_starts_after_its_start_up():
-    specification = bno055_in_mode(PERFECT, "NDOF", start_up=True)
-    samples = isf.simulate_imu(isf.at_rest(1.0), specification, magnetic_environment=PLACE)
-    assert samples.index[0] == pytest.approx(0.41)
-
-
-def test_what_a_mode_makes_is_a_specification_like_others(tmp_path):
+def test_what_a_mode_makes_is_a_specification_that_rejects_where_it_can(tmp_path):
     specification = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "COMPASS")
     assert specification.name == "bno055_magnetometer_compass"
     path = tmp_path / "imu.yaml"
     path.write_text(imu_specification_text(specification))
     assert load_imu_specification(path) == specification
-
-
-def test_rejection_stays_where_there_is_a_gyroscope_and_a_magnetometer():
     output = isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True)
     for mode in MODES:
         found = bno055_in_mode(replace(PERFECT, output=output), mode).output
@@ -160,16 +147,13 @@ QUARTER = math.pi / 2.0
 SIX_POSITIONS = [(QUARTER, 0, 0)] * 3 + [(0, 0, QUARTER), (0, 0, 2.0 * QUARTER)]
 
 
-def test_the_gyroscope_is_calibrated_by_three_seconds_at_rest():
+def test_three_seconds_at_rest_calibrate_the_gyroscope_and_six_positions_the_accelerometer():
     samples = _handled((0.0, 0.0, QUARTER), still=5.0)
     status = bno055_calibration(samples, "IMU")["gyroscope"]
     assert [status.iloc[round(second / PERIOD)] for second in (0.5, 1.5, 2.5, 3.5)] == [0, 1, 2, 3]
     # What is known stays known.
     assert status.iloc[-1] == 3
     assert bno055_calibration(samples, "COMPASS")["gyroscope"].max() == 0
-
-
-def test_the_accelerometer_wants_six_positions():
     levels = [
         bno055_calibration(_handled(*SIX_POSITIONS[:count]), "IMU")["accelerometer"].iloc[-1]
         for count in range(6)
@@ -198,16 +182,13 @@ def test_fast_calibration_knows_the_magnetometer_after_a_turn_on_level_ground_an
         assert np.all(np.diff(status, axis=0) >= 0)
 
 
-def test_the_magnetometers_status_counts_the_octants_in_which_it_has_seen_the_field():
+def test_the_magnetometers_status_counts_octants_and_no_samples_have_none():
     calibration = Bno055Calibration("NDOF_FMC_OFF")
     levels = [
         calibration.add(0.01, (0, 0, 0), (0, 0, 9.81), field).magnetometer
         for field in itertools.product((-2e-5, 2e-5), repeat=3)
     ]
     assert levels == [0, 0, 0, 1, 1, 2, 2, 3]
-
-
-def test_no_samples_have_no_status():
     assert len(bno055_calibration(_handled().iloc[:0], "NDOF")) == 0
 
 

@@ -22,6 +22,7 @@ RATE = 100.0
 ROUND = sources.rounds(1.0, 5.0)
 TRUTH = isf.OutputSpecification(orientation_reference="truth")
 FLAT = Vibration(spectrum=((0.0, 0.02), (400.0, 0.02)))
+SHAKEN = isf.ImuSpecification(vibration=FLAT)
 
 
 def still(seconds, rate=RATE):
@@ -35,26 +36,19 @@ def signal(kind, imu, motion):
 gyro, accel = partial(signal, "gyro"), partial(signal, "accel")
 
 
-def test_power_warms_as_the_differential_equation_says():
+def test_power_warms_and_supply_voltage_moves_bias_and_scale_factor():
+    power = ((10.0, 0.5), (40.0, 2.0), (200.0, 1.0))
     profile = isf.TemperatureProfile(
-        start=20.0,
-        end=20.0,
-        time_constant=50.0,
-        power=((10.0, 0.5), (40.0, 2.0), (200.0, 1.0)),
-        thermal_resistance=12.0,
+        start=20.0, end=20.0, time_constant=50.0, power=power, thermal_resistance=12.0
     )
     times = np.linspace(0.0, 400.0, 81)
 
     def slope(time, warmed):
-        power = np.interp(time, [10.0, 40.0, 200.0], [0.5, 2.0, 1.0])
-        return (12.0 * power - warmed) / 50.0
+        return (12.0 * np.interp(time, *zip(*power)) - warmed) / 50.0
 
     solved = solve_ivp(slope, (0.0, 400.0), [0.0], t_eval=times, rtol=1e-10, atol=1e-10, max_step=1)
     np.testing.assert_allclose(profile.at(times), 20.0 + solved.y[0], atol=1e-6)
     assert profile.at(times[7]) == profile.at(times)[7]
-
-
-def test_supply_voltage_moves_bias_and_scale_factor():
     motion = ROUND
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(supply_bias=1e-3, supply_scale_factor=0.01),
@@ -63,9 +57,8 @@ def test_supply_voltage_moves_bias_and_scale_factor():
     )
     true = gyro(isf.ImuSpecification(output=TRUTH), motion)
     volts = (np.interp(motion.time - motion.time[0], [0.0, 10.0], [3.3, 3.0]) - 3.3)[:, np.newaxis]
-    np.testing.assert_allclose(
-        gyro(imu, motion), true + 1e-3 * volts + 0.01 * volts * true, atol=1e-15
-    )
+    expected = true + 1e-3 * volts + 0.01 * volts * true
+    np.testing.assert_allclose(gyro(imu, motion), expected, atol=1e-15)
 
 
 def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals():
@@ -82,12 +75,9 @@ def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals(
     assert density[frequency > 40.0].max() < 0.01 * 2.0 * two_sided
 
 
-def test_above_half_of_the_rate_a_low_pass_leaves_the_signal():
+def test_covariances_are_those_of_what_passes_and_above_half_of_the_rate_all_does():
     imu = isf.ImuSpecification(gyroscope=isf.TriadSpecification(bandwidth=50.0), output=TRUTH)
     np.testing.assert_array_equal(gyro(imu, ROUND), gyro(isf.ImuSpecification(output=TRUTH), ROUND))
-
-
-def test_covariances_are_those_of_what_passes_the_low_pass():
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
     imu = isf.ImuSpecification(gyroscope=noise, output=TRUTH)
     samples = gyro(imu, still(1000.0))
@@ -211,12 +201,7 @@ def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
         (lambda: Vibration(spectrum=((1.0, float("nan")), (2.0, 1.0))), "finite"),
         (lambda: isf.TemperatureProfile(table=((0, 1),), power=((0, 1),)), "power"),
         (lambda: SupplyVoltage(table=3.3), "table"),
-        (
-            lambda: imu_model(isf.ImuSpecification(vibration=FLAT), 0.01).batch(
-                imu_truth(still(1.0))
-            ),
-            "vibration.* speed",
-        ),
+        (lambda: imu_model(SHAKEN, 0.01).batch(imu_truth(still(1.0))), "vibration.* speed"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(make, word):

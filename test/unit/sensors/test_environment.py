@@ -1,5 +1,8 @@
+import datetime
+
 import numpy as np
 import pytest
+from refusals import require_refused
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
@@ -9,22 +12,19 @@ from imu_simulation_framework.sensors.magnetism.bodies import (
     DipoleFields,
     EllipsoidFields,
 )
-from imu_simulation_framework.sensors.magnetism.environment import turned
+from imu_simulation_framework.sensors.magnetism.environment import earth_field, model_dates
 
 PLACES = np.array([[0.0, 0.0, 0.2], [3.0, 1.0, 0.2], [-5.0, 2.0, 0.4]])
 MEASURED = (2e-6, 19e-6, -44e-6)
 
 
-def test_earths_field_is_the_same_everywhere_and_turns_with_the_worlds_axes():
+def test_earths_field_turns_with_the_worlds_axes_and_all_that_disturbs_adds_up():
     place = isf.Place(50.09, 14.42, 250.0, "2026-06-01")
     east, north, up = place.field()
     assert np.array_equal(isf.MagneticEnvironment(place).field(PLACES), [[east, north, up]] * 3)
     # x to the north, y to the west.
     turned = isf.MagneticEnvironment(place, turned=0.5 * np.pi).field(PLACES)
     assert np.allclose(turned, [[north, -east, up]] * 3, rtol=1e-12)
-
-
-def test_all_that_disturbs_adds_up():
     dipole = isf.Dipole((1.0, 1.0, 0.0), (0.0, 1.0, 0.0))
     sphere, bar = isf.Ellipsoid((2.0, -1.0, 0.0), 0.3), isf.Bar((0.0, 3.0, 0.0), (2.0, 0.1, 0.1))
     environment = isf.MagneticEnvironment(
@@ -68,13 +68,6 @@ def test_it_is_the_same_to_the_bit_in_how_many_parts_it_is_asked_for(bodies, at_
     parts = [slice(first, first + at_once) for first in range(0, 403, at_once)]
     felt = [hall.felt(places[part], turns[part], torques[part]) for part in parts]
     np.testing.assert_array_equal(np.concatenate(felt), expected)
-
-
-def test_turned_vectors_are_those_of_scipys_rotations():
-    turns = Rotation.random(20, random_state=2)
-    vectors = np.random.default_rng(2).normal(size=(20, 3))
-    assert np.allclose(turned(turns.as_quat(), vectors), turns.apply(vectors), atol=1e-14)
-    assert np.allclose(turned(turns.as_quat(), vectors[0]), turns.apply(vectors[0]), atol=1e-14)
 
 
 def test_a_file_says_what_a_program_says(tmp_path):
@@ -121,8 +114,60 @@ def test_bundled_environments_are_read_by_name():
     ],
 )
 def test_what_is_no_environment_is_refused_with_its_file(tmp_path, text, sentence):
-    path = tmp_path / "hall.yaml"
-    path.write_text(text)
-    with pytest.raises(ConfigurationError, match=sentence) as caught:
-        isf.read_magnetic_environment(path)
-    assert str(path) in str(caught.value)
+    require_refused(isf.read_magnetic_environment, tmp_path / "hall.yaml", text, sentence)
+
+
+NANO = 1e-9
+
+# The British Geological Survey's calculator of IGRF-14, geomag.bgs.ac.uk, to whole nanoteslas.
+# Date, latitude and longitude [deg], height [m]; north, east, down [nT].
+BGS = [
+    ("1965-01-01", 51.5, -0.1, 0, (18641, -2466, 43623)),
+    ("2000-01-01", -33.9, 151.2, 0, (24176, 5399, -51887)),
+    ("2010-01-01", -75, 120, 0, (-7454, -7472, -61587)),
+    ("2015-07-02", 64.8, -147.7, 0, (11915, 4010, 55393)),
+    ("2025-01-01", 45, 10, 0, (22843, 1451, 41825)),
+    ("2026-09-06", 40.14, -105.24, 400_000, (16978, 2051, 38536)),
+    ("2026-09-06", -65, 140, 0, (-573, 1406, -66510)),
+    ("2027-07-02", 35, 139, 100_000, (29021, -3810, 33474)),
+]
+
+
+@pytest.mark.parametrize("date, latitude, longitude, height, published", BGS)
+def test_it_is_what_the_british_geological_survey_computes(
+    date, latitude, longitude, height, published
+):
+    east, north, up = earth_field(latitude, longitude, height, date) / NANO
+    # Half a nanotesla of rounding; a part of a day, of at most 150 nT a year.
+    assert np.allclose((north, east, -up), published, rtol=0.0, atol=0.5 + 150.0 / 366.0)
+
+
+def test_dates_are_dates_times_or_texts_and_poles_have_a_field_of_their_own():
+    text = earth_field(50.0, 14.0, 200.0, "2026-06-01")
+    assert np.array_equal(text, earth_field(50.0, 14.0, 200.0, datetime.date(2026, 6, 1)))
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    time = datetime.datetime(2026, 6, 1, 2, tzinfo=zone)
+    assert np.array_equal(earth_field(50.0, 14.0, 200.0, time), text)
+    at, near = (
+        earth_field(*place, 0.0, "2025-01-01") for place in ((90.0, 0.0), (89.99999, 120.0))
+    )
+    assert np.linalg.norm(at) == pytest.approx(np.linalg.norm(near), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "place, sentence",
+    [
+        ((91.0, 0.0, 0.0, "2025-01-01"), "latitude is 91.0, but it must be from -90 to 90 deg."),
+        ((0.0, 400.0, 0.0, "2025-01-01"), "longitude is 400.0"),
+        ((0.0, float("nan"), 0.0, "2025-01-01"), "longitude is nan"),
+        ((0.0, 0.0, 1e6, "2025-01-01"), "height is 1000000.0, but the model of Earth's"),
+        ((0.0, 0.0, 0.0, "1899-12-31"), "date is 1899-12-31, but the model of Earth's"),
+        ((0.0, 0.0, 0.0, "2030-01-02"), "covers 1900-01-01 to 2030-01-01."),
+        ((0.0, 0.0, 0.0, "yesterday"), "it must be a date as in 2026-11-22."),
+        ((0.0, 0.0, 0.0, 2025), "it must be a date as in 2026-11-22."),
+    ],
+)
+def test_what_the_model_does_not_cover_is_refused(place, sentence):
+    assert model_dates()[1].year == 2030
+    with pytest.raises(ConfigurationError, match=sentence):
+        earth_field(*place)

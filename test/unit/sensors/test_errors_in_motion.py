@@ -30,12 +30,9 @@ def test_one_error_of_motion_does_not_hide_that_the_others_are_missing(stated):
     ]
 
 
-def test_the_earths_turning_is_remarked_on_where_a_gyroscope_would_show_it():
+def test_the_earths_turning_and_a_bias_that_stands_still_are_told():
     assert "15 deg/h" in without_earth_turning(isf.read_imu_specification("stim300"))
     assert without_earth_turning(isf.read_imu_specification("bmi088")) is None
-
-
-def test_a_bias_that_stands_still_is_told():
     assert "mpu6050" in without_wandering_bias(isf.read_imu_specification("mpu6050"))
     assert without_wandering_bias(isf.read_imu_specification("adis16470")) is None
     for field in ("bias_instability", "random_walk", "gauss_markov_sigma"):
@@ -47,7 +44,6 @@ def test_a_bias_that_stands_still_is_told():
 def test_inflated_noise():
     imu = isf.read_imu_specification("bno055")
     larger = inflated(imu, 10.0)
-
     assert larger.name == "bno055_x10"
     for triad in ("gyroscope", "accelerometer"):
         before, after = getattr(imu, triad), getattr(larger, triad)

@@ -5,16 +5,17 @@ import numpy as np
 import pandas as pd
 import pymap3d
 import pytest
+import yaml
+from earth_flights import flight
+from refusals import require_refused
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.columns import GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.gnss.receiver import (
-    GnssReceiver,
-    Outages,
-    Qualities,
-    antenna_motion,
-)
+from imu_simulation_framework.core.settings import to_mapping
+from imu_simulation_framework.motion.earth_motion import enu_to_ecef
+from imu_simulation_framework.sensors.files import read_gnss_specification
+from imu_simulation_framework.sensors.gnss import receiver as receivers
 from imu_simulation_framework.sensors.gnss.specification import QUALITIES
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
@@ -24,6 +25,7 @@ VARIANCES = ["variance_east", "variance_north", "variance_up"]
 ARM = (0.3, -0.1, 0.8)
 ERRORS = 5.0
 """Standard errors by which a statistic may be off."""
+REST = isf.at_rest(4000.0, rate=5.0)
 RTK = isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.05, 20.0, 0.04, 0.06)
 FLOAT = isf.FixQuality("float", 0.02, 0.04, 0.4, 0.6, 60.0, 0.04, 0.06)
 ALL_ERRORS = isf.GnssSpecification(
@@ -44,16 +46,11 @@ def motion():
     return isf.read_drive("a", laps=1)
 
 
-@pytest.fixture(scope="module")
-def rest():
-    return isf.at_rest(4000.0, rate=5.0)
-
-
 def receiver(**fields):
     return isf.GnssSpecification(rate=5.0, **fields)
 
 
-def test_without_errors_it_is_the_motion_of_its_antenna(motion):
+def test_without_errors_it_is_the_motion_of_its_antenna_in_the_world_and_on_the_earth(motion):
     table = isf.simulate_gnss(motion, receiver(lever_arm=ARM))
     antenna = motion.mounted(ARM)
     assert list(table) == list(GNSS_RECORD)
@@ -64,9 +61,6 @@ def test_without_errors_it_is_the_motion_of_its_antenna(motion):
     assert (table["quality"] == 1.0).all()
     assert table["heading"].isna().all()
     np.testing.assert_array_equal(table["arrival"], table.index)
-
-
-def test_latitude_and_longitude_lead_back_to_the_world(motion):
     origin = isf.GnssOrigin(-33.9, 151.2, 60.0)
     table = isf.simulate_gnss(motion, receiver(origin=origin))
     back = pymap3d.geodetic2enu(
@@ -100,9 +94,9 @@ def test_a_rate_that_does_not_divide_that_of_the_motion_is_interpolated(motion):
         isf.simulate_gnss(motion, isf.GnssSpecification(rate=200.0))
 
 
-def test_white_errors_have_their_variances_and_state_them(rest):
+def test_positions_velocities_and_headings_of_two_antennas_err_as_they_state():
     white = replace(RTK, horizontal_drift=0.0, vertical_drift=0.0)
-    table = isf.simulate_gnss(rest, receiver(qualities=(white,)))
+    table = isf.simulate_gnss(REST, receiver(qualities=(white,)))
     for names, deviations in ((POSITION, white.noise[:3]), (VELOCITY, white.noise[3:])):
         for name, deviation in zip(names, deviations):
             _assert_white(table[name].to_numpy(), deviation)
@@ -110,6 +104,10 @@ def test_white_errors_have_their_variances_and_state_them(rest):
     assert table["velocity_variance"].iloc[7] == pytest.approx(white.velocity_noise**2)
     correlation = np.corrcoef(table[POSITION + VELOCITY].T)[np.triu_indices(6, 1)]
     assert np.max(np.abs(correlation)) < ERRORS / math.sqrt(len(table))
+    heading = isf.GnssHeading("antennas", baseline=0.5, across_noise=0.01)
+    table = isf.simulate_gnss(REST, receiver(heading=heading))
+    _assert_white(table["heading"].to_numpy(), 0.02)
+    assert table["heading_variance"].iloc[0] == pytest.approx(0.02**2)
 
 
 def _assert_white(values, deviation):
@@ -137,13 +135,6 @@ def test_correlated_errors_have_their_variance_and_correlation_time():
     assert table["variance_east"].iloc[0] == pytest.approx(0.7**2 + 0.2**2)
 
 
-def test_headings_of_two_antennas_err_by_the_place_across_over_the_baseline(rest):
-    heading = isf.GnssHeading("antennas", baseline=0.5, across_noise=0.01)
-    table = isf.simulate_gnss(rest, receiver(heading=heading))
-    _assert_white(table["heading"].to_numpy(), 0.02)
-    assert table["heading_variance"].iloc[0] == pytest.approx(0.02**2)
-
-
 def test_a_course_errs_by_the_velocity_across_over_the_speed():
     motion = isf.straight(4000.0, speed=2.0, rate=5.0)
     noisy = isf.FixQuality(velocity_noise=0.04)
@@ -159,7 +150,7 @@ def test_outages_have_their_share_and_number():
     rate, mean, duration = 0.02, 10.0, 400_000.0
     outages = isf.GnssOutages(rate=rate, mean_duration=mean)
     time = np.arange(0.0, duration, 0.5)
-    covered = Outages(outages, np.random.default_rng(5)).cover(time)
+    covered = receivers.Outages(outages, np.random.default_rng(5)).cover(time)
     # Alternating renewal process, Cox: Renewal Theory (1962), sections 4.2 and 7.2.
     on, cycle = 1.0 / rate, 1.0 / rate + mean
     share_error = math.sqrt(2.0 * on**2 * mean**2 / cycle**3 / duration)
@@ -170,44 +161,20 @@ def test_outages_have_their_share_and_number():
     assert abs(begun - seen) < ERRORS * math.sqrt(duration * (on**2 + mean**2) / cycle**3)
 
 
-def test_in_an_outage_there_is_nothing_and_the_other_numbers_stay(rest):
+def test_outages_and_a_schedule_leave_the_other_numbers_as_they_are():
     gnss = receiver(qualities=(RTK,))
-    whole = isf.simulate_gnss(rest, gnss)
+    whole = isf.simulate_gnss(REST, gnss)
     listed = isf.GnssOutages(times=((10.0, 20.0), (100.0, 100.1)))
-    table = isf.simulate_gnss(rest, replace(gnss, outages=listed))
+    table = isf.simulate_gnss(REST, replace(gnss, outages=listed))
     missing = whole.index.difference(table.index)
     np.testing.assert_allclose(missing, [*np.arange(10.0, 19.9, 0.2), 100.0])
     pd.testing.assert_frame_equal(table, whole.loc[table.index])
     random = replace(gnss, outages=isf.GnssOutages(rate=0.05, mean_duration=5.0))
-    table = isf.simulate_gnss(rest, random)
+    table = isf.simulate_gnss(REST, random)
     assert 0.7 * len(whole) < len(table) < 0.9 * len(whole)
     pd.testing.assert_frame_equal(table, whole.loc[table.index])
-
-
-def test_random_qualities_take_their_shares_of_the_time():
-    changes = (isf.QualityChange("rtk", "float", 0.02), isf.QualityChange("float", "rtk", 0.1))
-    gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
-    duration, on, off = 400_000.0, 50.0, 10.0
-    at = Qualities(gnss, np.random.default_rng(3)).at(np.arange(0.0, duration, 1.0))
-    error = math.sqrt(2.0 * on**2 * off**2 / (on + off) ** 3 / duration)
-    assert abs(np.mean(at == QUALITIES["float"]) - off / (on + off)) < ERRORS * error
-    assert at[0] == QUALITIES["rtk"]
-
-
-def test_of_two_changes_the_more_frequent_comes_more_often():
-    rates = {("rtk", "float"): 0.3, ("rtk", "none"): 0.1, ("float", "rtk"): 1, ("none", "rtk"): 1}
-    changes = tuple(isf.QualityChange(*names, rate) for names, rate in rates.items())
-    gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
-    at = Qualities(gnss, np.random.default_rng(4)).at(np.arange(0.0, 20_000.0, 0.05))
-    begun = at[1:][np.diff(at) != 0]
-    floats, nones = (np.count_nonzero(begun == QUALITIES[name]) for name in ("float", "none"))
-    share = floats / (floats + nones)
-    assert abs(share - 0.75) < ERRORS * math.sqrt(0.75 * 0.25 / (floats + nones))
-
-
-def test_a_schedule_says_when_which_quality_is(rest):
     gnss = receiver(qualities=(RTK, FLOAT), schedule=((10.0, "none"), (20.0, "float")))
-    table = isf.simulate_gnss(rest, gnss)
+    table = isf.simulate_gnss(REST, gnss)
     assert (table.loc[:9.9, "quality"] == 4.0).all()
     without, after = table.loc[10.0:19.9], table.loc[20.0:]
     assert (without["quality"] == 0.0).all()
@@ -215,18 +182,36 @@ def test_a_schedule_says_when_which_quality_is(rest):
     assert (after["quality"] == 5.0).all()
     np.testing.assert_allclose(after[VARIANCES].iloc[0], FLOAT.variances[:3])
     # The errors of each quality go on meanwhile.
-    only = isf.simulate_gnss(rest, receiver(qualities=(FLOAT,)))
+    only = isf.simulate_gnss(REST, receiver(qualities=(FLOAT,)))
     np.testing.assert_array_equal(after[POSITION], only.loc[20.0:, POSITION])
 
 
-def test_fixes_arrive_later_one_after_the_other(rest):
+def test_qualities_have_their_shares_and_of_two_changes_the_frequent_one_comes_more_often():
+    changes = (isf.QualityChange("rtk", "float", 0.02), isf.QualityChange("float", "rtk", 0.1))
+    gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
+    duration, on, off = 400_000.0, 50.0, 10.0
+    at = receivers.Qualities(gnss, np.random.default_rng(3)).at(np.arange(0.0, duration, 1.0))
+    error = math.sqrt(2.0 * on**2 * off**2 / (on + off) ** 3 / duration)
+    assert abs(np.mean(at == QUALITIES["float"]) - off / (on + off)) < ERRORS * error
+    assert at[0] == QUALITIES["rtk"]
+    rates = {("rtk", "float"): 0.3, ("rtk", "none"): 0.1, ("float", "rtk"): 1, ("none", "rtk"): 1}
+    changes = tuple(isf.QualityChange(*names, rate) for names, rate in rates.items())
+    gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
+    at = receivers.Qualities(gnss, np.random.default_rng(4)).at(np.arange(0.0, 20_000.0, 0.05))
+    begun = at[1:][np.diff(at) != 0]
+    floats, nones = (np.count_nonzero(begun == QUALITIES[name]) for name in ("float", "none"))
+    share = floats / (floats + nones)
+    assert abs(share - 0.75) < ERRORS * math.sqrt(0.75 * 0.25 / (floats + nones))
+
+
+def test_fixes_arrive_later_one_after_the_other():
     gnss = receiver(latency=0.15, latency_jitter=0.1)
-    table = isf.simulate_gnss(rest, gnss)
+    table = isf.simulate_gnss(REST, gnss)
     late = table["arrival"] - table.index
     assert late.min() >= 0.15 - 1e-12
     assert late.max() <= 0.25
     assert abs(late.mean() - 0.2) < ERRORS * 0.1 / math.sqrt(12.0 * len(late))
-    jumpy = isf.simulate_gnss(rest, replace(gnss, latency_jitter=1.0))
+    jumpy = isf.simulate_gnss(REST, replace(gnss, latency_jitter=1.0))
     assert (np.diff(jumpy["arrival"]) >= 0.0).all()
 
 
@@ -251,11 +236,151 @@ def test_fix_by_fix_it_gives_the_same_as_at_once(motion, size):
     time, *states = (values[::20] for values in (motion.time, *states, motion.yaw))
 
     def measured(receiver, chosen):
-        antenna = antenna_motion(*(values[chosen] for values in states), ALL_ERRORS.lever_arm)
+        antenna = receivers.antenna_motion(
+            *(values[chosen] for values in states), ALL_ERRORS.lever_arm
+        )
         return receiver.measure(time[chosen], antenna)
 
-    at_once, stepped = (GnssReceiver(ALL_ERRORS, run_seed(8, 3)) for _ in range(2))
+    at_once, stepped = (receivers.GnssReceiver(ALL_ERRORS, run_seed(8, 3)) for _ in range(2))
     whole = measured(at_once, slice(None))
     pieces = [measured(stepped, slice(at, at + size)) for at in range(0, len(time), size)]
     assert 100 < len(whole) < len(time)
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
+
+
+FULL = isf.GnssSpecification(
+    "mine",
+    rate=10.0,
+    latency=0.1,
+    latency_jitter=0.02,
+    lever_arm=(0.2, 0.0, 0.5),
+    qualities=(isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.04, 30.0, 0.05, 0.06), isf.FixQuality()),
+    changes=(isf.QualityChange("rtk", "single", 0.01), isf.QualityChange("single", "none", 0.2)),
+    outages=isf.GnssOutages(((1.0, 2.0), (5.0, 9.0)), 0.001, 15.0),
+    heading=isf.GnssHeading("antennas", 0.4, 0.8, 0.006, 0.004, 50.0, 0.01),
+    origin=isf.GnssOrigin(50.09, 14.42, 250.0),
+)
+
+
+@pytest.mark.parametrize(
+    "gnss", [FULL, isf.GnssSpecification("listed", schedule=[(1.0, "none"), (2.0, "single")])]
+)
+def test_what_is_written_reads_back_equal(tmp_path, gnss):
+    path = tmp_path / "receiver.yaml"
+    path.write_text(yaml.safe_dump(to_mapping(gnss)))
+    assert read_gnss_specification(path) == gnss
+
+
+def test_a_file_says_what_a_program_says(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "rate: 10\nlatency: 0.1\nlatency_jitter: 2e-2\nlever_arm: [0.2, 0, 0.5]\n"
+        "qualities:\n"
+        "  - {quality: rtk, horizontal_noise: 0.01, vertical_noise: 0.02, horizontal_drift: 0.03,\n"
+        "     vertical_drift: 0.04, correlation_time: 30, velocity_noise: 0.05,\n"
+        "     vertical_velocity_noise: 0.06}\n"
+        "  - {quality: single}\n"
+        "changes:\n  - {before: rtk, after: single, rate: 0.01}\n"
+        "  - {before: single, after: none, rate: 0.2}\n"
+        "outages: {times: [[1, 2], [5, 9]], rate: 0.001, mean_duration: 15}\n"
+        "heading: {source: antennas, minimum_speed: 0.4, baseline: 0.8, across_noise: 0.006,\n"
+        "          across_drift: 0.004, correlation_time: 50, misalignment: 0.01}\n"
+        "origin: {latitude: 50.09, longitude: 14.42, height: 250}\n"
+    )
+    assert read_gnss_specification(path) == FULL
+
+
+@pytest.mark.parametrize(
+    "name, quality, heading",
+    [("single", "single", "course"), ("rtk", "rtk", "none"), ("rtk_heading", "rtk", "antennas")],
+)
+def test_bundled_receivers_are_read_by_name(name, quality, heading):
+    gnss = read_gnss_specification(name)
+    assert (gnss.name, gnss.qualities[0].quality, gnss.heading.source) == (name, quality, heading)
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("rat: 5", "the receiver has the unknown key 'rat'; did you mean rate?"),
+        ("rate: 0", "rate is 0, but it must be positive"),
+        ("lever_arm: [1, 2]", "lever_arm has|lever_arm is .* list of 3 numbers"),
+        ("qualities: []", "qualities is empty"),
+        ("qualities: [rtk]", r"qualities\[0\] is 'rtk', but it must hold keys and values"),
+        ("qualities: [{horizontal_noise: -1}]", r"qualities\[0\].horizontal_noise is -1"),
+        ("qualities: [{quality: good}]", r"qualities\[0\].quality is 'good', but it must be singl"),
+        ("qualities: [{}, {}]", "qualities has single twice"),
+        ("changes: [{before: single, after: rtk, rate: 1}]", "to or from rtk, but .* only single"),
+        ("changes: [{before: rtk, after: rtk}]", r"changes\[0\].after is 'rtk', as it was before"),
+        ("changes: [{before: rtk, after: float, rate: 1e9}]", r"changes\[0\].rate .* at most 100"),
+        ("schedule: [[1, none], [1, single]]", "schedule has 1 s after 1 s"),
+        ("schedule: [none]", "schedule has 'none', but each entry must be a time and a quality"),
+        ("schedule: [[1, none]]\nchanges: [{before: single, after: none, rate: 1}]", "both chan"),
+        ("outages: {times: [[2, 1]]}", "outages.times has an outage from 2 s to 1 s"),
+        ("outages: {times: [1, 2]}", "outages.times is 1, but it must be a list of 2 numbers"),
+        ("heading: {source: compass}", "heading.source is 'compass', but it must be none or cour"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_what_is_no_receiver_is_refused_with_its_file(tmp_path, text, sentence):
+    require_refused(read_gnss_specification, tmp_path / "receiver.yaml", text, sentence)
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: read_gnss_specification("gps"), "nor a GNSS receiver.* rtk, rtk_heading, single"),
+        (lambda: isf.GnssSpecification(heading="course"), "heading is .*must be a GnssHeading"),
+        (lambda: isf.GnssSpecification(qualities=("rtk",)), "qualities is 'rtk', .* a FixQuality"),
+    ],
+)
+def test_what_is_no_name_and_no_part_is_refused(make, words):
+    with pytest.raises(ConfigurationError, match=words):
+        make()
+
+
+FLOWN = flight(duration=20.0)
+NOISY = isf.FixQuality("single", 1.0, 2.0, velocity_noise=0.1, vertical_velocity_noise=0.2)
+RECEIVER = isf.GnssSpecification(rate=2.0, lever_arm=(-1.0, 0.4, 1.5), qualities=(NOISY,))
+
+
+def test_a_receiver_says_where_its_antenna_is_and_nothing_in_an_outage():
+    fixes = isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, qualities=(isf.FixQuality(),)))
+    antenna = FLOWN.mounted(RECEIVER.lever_arm)
+    assert fixes.time == pytest.approx(FLOWN.time[::50])
+    assert fixes.position[0] == pytest.approx(antenna.position[::50], abs=1e-8)
+    assert fixes.velocity[0] == pytest.approx(antenna.velocity[::50], abs=1e-12)
+    receiver = replace(RECEIVER, outages=isf.GnssOutages(times=((5.0, 7.0),)))
+    fixes = isf.simulate_earth_fixes(FLOWN, receiver, 3, seed=2)
+    away = (fixes.time >= 5.0) & (fixes.time < 7.0)
+    assert fixes.between(4.0, 6.0).time.tolist() == [4.0, 4.5, 5.0, 5.5, 6.0]
+    for values in (fixes.position, fixes.velocity, fixes.variance):
+        assert np.all(np.isnan(values[:, away]))
+        assert np.all(np.isfinite(values[:, ~away]))
+    alone = isf.simulate_earth_fixes(FLOWN, receiver, 1, seed=2, first_run=1)
+    assert np.array_equal(alone.position[0], fixes.position[1], equal_nan=True)
+
+
+def test_errors_are_along_east_north_and_up_as_large_as_specified():
+    runs = 100
+    fixes = isf.simulate_earth_fixes(FLOWN, RECEIVER, runs)
+    antenna = FLOWN.mounted(RECEIVER.lever_arm)
+    latitude, longitude, _ = antenna.latitude_longitude_height[::50].T
+    to_local = enu_to_ecef(latitude, longitude).as_matrix().swapaxes(1, 2)
+    for measured, true, sigmas in (
+        (fixes.position, antenna.position, (1.0, 1.0, 2.0)),
+        (fixes.velocity, antenna.velocity, (0.1, 0.1, 0.2)),
+    ):
+        local = (to_local @ (measured - true[::50])[..., np.newaxis])[..., 0].reshape(-1, 3)
+        # Three standard errors of a standard deviation.
+        assert np.std(local, axis=0) == pytest.approx(sigmas, rel=3.0 / np.sqrt(2.0 * len(local)))
+        correlation = np.corrcoef(local.T)[np.triu_indices(3, 1)]
+        assert np.max(np.abs(correlation)) < 3.5 / np.sqrt(len(local))
+    stated = np.unique(fixes.variance.reshape(-1, 6), axis=0)
+    assert stated == pytest.approx(np.array([[1.0, 1.0, 4.0, 0.01, 0.01, 0.04]]))
+
+
+def test_a_rate_that_does_not_go_into_the_motions_is_refused():
+    for rate in (3.0, 500.0):
+        with pytest.raises(ConfigurationError, match="no multiple"):
+            isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, rate=rate))

@@ -1,11 +1,15 @@
-"""The bundled IMUs: what their files say of each number, and that it is what the documents say."""
+"""The bundled IMUs: what their files say, that it is what the documents say, and AGISim's units."""
 
 import math
+from operator import attrgetter
 
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.imu_specification import AGISIM_SPREAD, UnitSpread, draw_unit
 
 ENTRIES = {entry.specification.name: entry for entry in imu_catalogue()}
 # The others are from texts that measured or chose their numbers, in SI.
@@ -46,15 +50,12 @@ WHITE_NOISE = {
 }
 
 
-def test_white_noise_is_what_a_hand_computes():
+def test_numbers_are_what_a_hand_computes():
     assert sorted(WHITE_NOISE) == SHEETS
     for name, (rate, force) in WHITE_NOISE.items():
         specification = ENTRIES[name].specification
         assert specification.gyroscope.white_noise[2] == pytest.approx(rate, rel=1e-12), name
         assert specification.accelerometer.white_noise[0] == pytest.approx(force, rel=1e-12), name
-
-
-def test_other_numbers_are_what_a_hand_computes():
     adis, mpu, stim = (ENTRIES[n].specification for n in ("adis16448", "mpu6050", "stim300"))
     lsm, mti, vn = (ENTRIES[n].specification for n in ("lsm6dso", "mti3", "vn100"))
     plateau = math.sqrt(2.0 * math.log(2.0) / math.pi)
@@ -95,3 +96,48 @@ def test_other_numbers_are_what_a_hand_computes():
         (vn.magnetometer.saturation, 2.5e-4),
     ):
         np.testing.assert_allclose(values, expected, rtol=1e-12)
+
+
+# From forward, right, down to forward, left, up.
+TO_OURS = np.diag([1.0, -1.0, -1.0])
+
+
+def test_biases_and_noise_are_the_papers_in_our_axes_and_spreads_are_matrices():
+    imu = isf.read_imu_specification("agisim")
+    assert imu.accelerometer.turn_on_bias == pytest.approx(TO_OURS @ [0.009, -0.013, 0.008])
+    assert imu.gyroscope.turn_on_bias == pytest.approx(TO_OURS @ [-1.75e-4, 2.52e-4, 1.55e-4])
+    assert imu.accelerometer.white_noise == (7.845e-4,) * 3
+    assert imu.gyroscope.white_noise == (2.327e-6,) * 3
+    for triad in (imu.gyroscope, imu.accelerometer):
+        assert not any(triad.turn_on_bias_sigma + triad.random_walk + triad.bias_instability)
+    with pytest.raises(ConfigurationError, match="gyroscope must have three rows"):
+        UnitSpread(gyroscope=((1.0, 2.0), (3.0, 4.0)))
+
+
+def _matrices(imu):
+    return (
+        imu.gyroscope.scale_factor_and_misalignment,
+        imu.accelerometer.scale_factor_and_misalignment,
+        imu.gyroscope.g_sensitivity,
+    )
+
+
+def test_a_unit_of_agisims_is_the_draw_that_its_file_says_and_its_own():
+    imu = isf.read_imu_specification("agisim")
+    drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
+    for values, expected in zip(_matrices(imu), _matrices(drawn)):
+        np.testing.assert_allclose(values, expected, rtol=1e-4)
+    imu = isf.read_imu_specification("agisim")
+    one, again, other = (draw_unit(imu, AGISIM_SPREAD, 5, run) for run in (2, 2, 3))
+    assert one == again != other
+    for name in ("accelerometer.turn_on_bias", "gyroscope.white_noise", "output"):
+        assert attrgetter(name)(one) == attrgetter(name)(imu)
+    imu = isf.read_imu_specification("agisim")
+    extents = (3e-3 * np.triu(np.ones((3, 3))), 5e-3 * np.ones((3, 3)), 1e-5 * np.ones((3, 3)))
+    drawn = [_matrices(draw_unit(imu, AGISIM_SPREAD, seed=3, run=run)) for run in range(400)]
+    for values, extent in zip(zip(*drawn), extents):
+        theirs = TO_OURS @ np.array(values) @ TO_OURS
+        assert np.all(theirs >= 0.0) and np.all(theirs <= extent)
+        # The mean of 400 evenly drawn numbers, five standard errors.
+        standard_error = extent / np.sqrt(12.0 * 400.0)
+        assert np.all(np.abs(theirs.mean(axis=0) - 0.5 * extent) <= 5.0 * standard_error)

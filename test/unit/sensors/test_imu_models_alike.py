@@ -8,12 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from true_signals import GRAVITY, PERIOD, turned
 
-from imu_simulation_framework.sensors.imu_models.base import (
-    MAGNETIC_PARTS,
-    PARTS,
-    SIGNALS,
-    ImuTruth,
-)
+from imu_simulation_framework.sensors.imu_models import base
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
 
 TRIAD = {
@@ -123,7 +118,7 @@ def truth(samples=300):
     """A tumbling IMU: nothing that a component could hide behind."""
     generator = np.random.default_rng(5)
     rate = np.cumsum(generator.normal(size=(samples, 3)), axis=0) * 0.1
-    return ImuTruth(
+    return base.ImuTruth(
         turned(Rotation.from_rotvec([0.3, 0.2, 0.1]), rate).as_quat(),
         rate,
         generator.normal(size=(samples, 3)) + [0.0, 0.0, GRAVITY],
@@ -134,7 +129,7 @@ def truth(samples=300):
 
 def parts_of(model):
     """All parts of a model's readings."""
-    return (*PARTS, *(MAGNETIC_PARTS if model.has_magnetometer else ()))
+    return (*base.PARTS, *(base.MAGNETIC_PARTS if model.has_magnetometer else ()))
 
 
 def step_all(model, truth):
@@ -202,20 +197,20 @@ def test_a_batch_leaves_the_stepped_state_alone(make, truth):
     expected = step_all(make(), truth)
     model = make()
     early = step_all(model, truth.each(itemgetter(slice(100))))
-    model.batch(truth, 2, parts=PARTS)
+    model.batch(truth, 2, parts=base.PARTS)
     late = step_all(model, truth.each(itemgetter(slice(100, None))))
     for first, second, wanted in zip(early, late, expected):
         np.testing.assert_array_equal(np.concatenate([first, second]), wanted)
 
 
-@pytest.mark.parametrize("parts", [("yaw",), ("orientation_bias", "yaw_bias"), SIGNALS, ()])
+@pytest.mark.parametrize("parts", [("yaw",), ("orientation_bias", "yaw_bias"), base.SIGNALS, ()])
 def test_a_batch_has_the_parts_that_it_was_asked_for(make, truth, parts):
-    everything = make().batch(truth, 2, parts=PARTS)
+    everything = make().batch(truth, 2, parts=base.PARTS)
     reading = make().batch(truth, 2, parts=parts)
     assert list(reading.parts()) == list(parts)
     for name in parts:
         np.testing.assert_array_equal(getattr(reading, name), getattr(everything, name))
-        assert getattr(reading, name).shape == (2, len(truth.orientation), *PARTS[name])
+        assert getattr(reading, name).shape == (2, len(truth.orientation), *base.PARTS[name])
     with pytest.raises(AttributeError, match="specific_force_bias"):
         _ = reading.specific_force_bias
     with pytest.raises(ValueError, match="gyro"):
@@ -243,7 +238,7 @@ def test_a_batch_does_not_hold_what_it_was_not_asked_for(make, truth):
     indirect=True,
 )
 def test_an_orientations_bias_leads_from_the_truth_to_the_reading(make, truth):
-    reading = make().batch(truth, 1, parts=PARTS)
+    reading = make().batch(truth, 1, parts=base.PARTS)
     led = Rotation.from_quat(reading.orientation_bias[0]) * Rotation.from_quat(truth.orientation)
     left = (led * Rotation.from_quat(reading.orientation[0]).inv()).magnitude()
     assert left.max() < 1e-12

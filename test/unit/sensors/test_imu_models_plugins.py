@@ -17,19 +17,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 from true_signals import GRAVITY, PERIOD, still
 
-from imu_simulation_framework.core.angles import (
-    difference,
-    roll_pitch_yaw_from_quaternion,
-    yaw_from_quaternion,
-)
+from imu_simulation_framework.core import angles
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_models import plugins
 from imu_simulation_framework.sensors.imu_models.base import PARTS, SIGNALS, SLOW_ERRORS, ImuTruth
-from imu_simulation_framework.sensors.imu_models.plugins import (
-    HectorParameters,
-    drift_innovation_std,
-    drift_parameters,
-    drift_stationary_std,
-)
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS, make_imu_model
 
 SIGMA = 0.00215
@@ -41,9 +32,6 @@ def _model(parameters=None, name="hector", period=PERIOD, seed=1):
 
 def _level(yaw=0.0):
     return still(1, yaw).each(itemgetter(0))
-
-
-# Models by their names
 
 
 def test_every_preset_can_be_made_under_a_label_of_its_own():
@@ -78,9 +66,6 @@ def test_every_preset_can_be_made_under_a_label_of_its_own():
 def test_what_no_model_can_be_is_refused_by_name(name, parameters, period, words):
     with pytest.raises(ConfigurationError, match=words):
         _model(parameters, name, period)
-
-
-# Gazebo's own, and the ideal one
 
 
 @pytest.fixture(scope="module")
@@ -122,17 +107,17 @@ def test_what_has_no_drift_has_no_bias_and_an_ideal_imu_says_the_truth(tumbling,
         assert model.covariances() == ((0.0,) * 9,) * 3
 
 
-# Hector's readings
-
-
-def test_yaw_is_the_true_one_plus_the_bias():
+def test_yaw_is_the_true_one_plus_the_bias_and_nothing_else():
     yaw = np.linspace(-3.0, 3.0, 300)
     reading = _model({"yaw_offset": 0.4}).batch(still(300, yaw), 2, parts=PARTS)
     for run in range(2):
-        error = difference(yaw_from_quaternion(reading.orientation[run]), yaw)
+        error = angles.difference(angles.yaw_from_quaternion(reading.orientation[run]), yaw)
         np.testing.assert_allclose(error, reading.yaw_bias[run], atol=1e-12)
     assert np.ptp(reading.yaw_bias[0]) > 0.0
     assert reading.yaw_bias[:, 0] == pytest.approx([0.4, 0.4], abs=3.0 * 0.5 * PERIOD * 0.1)
+    expected = _model({"yaw_gaussian_noise": 0.0}).step(_level(1.0)).orientation
+    for errors in ({"yaw_gaussian_noise": 0.5}, {"rate_offset": 1.0, "rate_gaussian_noise": 1.0}):
+        np.testing.assert_array_equal(_model(errors).step(_level(1.0)).orientation, expected)
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.5 * math.pi, 2.0])
@@ -151,7 +136,7 @@ def test_accelerometer_bias_tilts_the_orientation_about_a_world_axis(yaw):
     assert (published * rotation.inv()).magnitude() < 1e-12
 
 
-def test_signals_are_scaled_and_offset():
+def test_signals_are_scaled_and_offset_and_have_the_stated_noise():
     rate, force = np.array([0.3, -1.2, 0.7]), np.array([0.5, -0.4, GRAVITY])
     errors = {"rate_offset": 0.1, "rate_scale_error": 1.5, "accel_offset": -0.2}
     reading = _model({**errors, "accel_scale_error": 0.5}).step(
@@ -161,9 +146,6 @@ def test_signals_are_scaled_and_offset():
     np.testing.assert_allclose(reading.specific_force, 0.5 * force - 0.2)
     np.testing.assert_allclose(reading.angular_velocity_bias, 0.1)
     np.testing.assert_allclose(reading.specific_force_bias, -0.2)
-
-
-def test_white_noise_has_the_stated_standard_deviations():
     samples = 20_000
     model = _model({"rate_gaussian_noise": 0.01, "accel_gaussian_noise": 0.3})
     reading = model.batch(still(samples, gravity=0.0), 1, parts=PARTS)
@@ -173,7 +155,7 @@ def test_white_noise_has_the_stated_standard_deviations():
     np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
 
 
-def test_covariances_are_those_the_plugin_publishes():
+def test_covariances_are_those_the_plugin_publishes_and_a_drift_that_is_none_is_refused():
     noises = {"rate": 0.1, "accel": 0.2, "yaw": 0.3}
     parameters = {f"{name}_gaussian_noise": sigma for name, sigma in noises.items()}
     orientation, rate, force = _model({**parameters, "rate_drift": 7.0}).covariances()
@@ -182,20 +164,16 @@ def test_covariances_are_those_the_plugin_publishes():
     np.testing.assert_allclose(rate, 0.01 * np.eye(3).ravel())
     np.testing.assert_allclose(force, 0.04 * np.eye(3).ravel())
     assert _model().covariances()[0][8] == SIGMA**2
+    with pytest.raises(ConfigurationError, match="angular_velocity"):
+        _model().set_drift(angular_velocity=(0.0, math.nan, 0.0))
+    with pytest.raises(ConfigurationError, match="no drift that could be set"):
+        _model(name="ideal").set_drift(angular_velocity=(0.0, 0.0, 0.0))
 
-
-def test_noise_of_the_yaw_and_errors_of_the_gyroscope_never_reach_the_orientation():
-    expected = _model({"yaw_gaussian_noise": 0.0}).step(_level(1.0)).orientation
-    for errors in ({"yaw_gaussian_noise": 0.5}, {"rate_offset": 1.0, "rate_gaussian_noise": 1.0}):
-        np.testing.assert_array_equal(_model(errors).step(_level(1.0)).orientation, expected)
-
-
-# Hector's drift
 
 CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift": 1.0}
 
 
-def test_the_services_set_the_drift_and_leave_the_offset():
+def test_a_drift_that_is_set_leaves_the_offset_and_goes_on_with_the_same_numbers():
     model = _model({**CALM, "rate_drift_frequency": 0.1})
     model.step(_level())
     # One step later: a thousandth is forgotten, and one innovation is added.
@@ -204,9 +182,6 @@ def test_the_services_set_the_drift_and_leave_the_offset():
         model.set_drift(angular_velocity=drift)
         found = model.step(_level()).angular_velocity_bias
         np.testing.assert_allclose(found, np.add(drift, 0.01), atol=innovation + off)
-
-
-def test_a_set_drift_goes_on_with_the_same_random_numbers():
     one, other = _model(CALM), _model(CALM)
     other.set_drift(specific_force=(1.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 2.0))
     for _ in range(5):
@@ -220,26 +195,16 @@ def test_a_set_drift_goes_on_with_the_same_random_numbers():
         np.testing.assert_allclose(added, expected, atol=1e-12)
 
 
-def test_a_set_bias_of_the_accelerometer_tilts_where_there_was_none():
+def test_a_set_bias_of_the_accelerometer_tilts_the_more_the_less_gravity_there_is():
     model = _model({"yaw_drift": 0.0})
     model.set_drift(specific_force=(0.1, 0.0, 0.0))
-    pitch = roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
+    pitch = angles.roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
     assert abs(pitch) == pytest.approx(0.1 / GRAVITY, rel=1e-3)
-
-
-def test_in_another_gravity_the_accelerometers_error_tilts_more():
     model = _model({"yaw_drift": 0.0, "accel_offset": 0.1, "accel_gaussian_noise": 0.1})
     model.gravity = 1.62
-    pitch = roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
+    pitch = angles.roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
     assert abs(pitch) == pytest.approx(0.1 / 1.62, rel=1e-2)
     assert model.covariances()[0][0] == pytest.approx((0.1 / 1.62) ** 2)
-
-
-def test_a_drift_that_is_none_is_refused():
-    with pytest.raises(ConfigurationError, match="angular_velocity"):
-        _model().set_drift(angular_velocity=(0.0, math.nan, 0.0))
-    with pytest.raises(ConfigurationError, match="no drift that could be set"):
-        _model(name="ideal").set_drift(angular_velocity=(0.0, 0.0, 0.0))
 
 
 def _drifts(drift, frequency, period, samples, runs, seed):
@@ -269,21 +234,23 @@ def test_drift_has_the_statistics_of_the_formula(drift, frequency, period, sampl
     before, after = settled[:, :-1].ravel(), settled[:, 1:].ravel()
     count = before.size
     innovation = drift * period * math.sqrt(2.0 * frequency)
-    assert drift_innovation_std(drift, frequency, period) == pytest.approx(innovation, rel=1e-12)
+    assert plugins.drift_innovation_std(drift, frequency, period) == pytest.approx(
+        innovation, rel=1e-12
+    )
     found = np.sqrt(np.mean((after - phi * before) ** 2))
     assert found == pytest.approx(innovation, rel=3.0 / math.sqrt(2.0 * count))
     correlation = np.sum(after * before) / np.sum(before**2)
     assert correlation == pytest.approx(phi, abs=3.0 * math.sqrt((1.0 - phi**2) / count))
     independent = count * (1.0 - phi**2) / (1.0 + phi**2)
-    stationary = drift_stationary_std(drift, frequency, period)
+    stationary = plugins.drift_stationary_std(drift, frequency, period)
     found = np.sqrt(np.mean(settled**2))
     assert found == pytest.approx(stationary, rel=3.0 / math.sqrt(2.0 * independent))
 
 
 def test_drift_starts_at_zero_and_grows_as_a_random_walk():
-    p = HectorParameters()
+    p = plugins.HectorParameters()
     runs = _drifts(p.yaw_drift, p.yaw_drift_frequency, PERIOD, samples=400, runs=100, seed=3)
-    innovation = drift_innovation_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
+    innovation = plugins.drift_innovation_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
     for sample in (0, 399):
         # 700 independent values; correlation loses 2 % of 4 s' variance at most.
         spread = np.sqrt(np.mean(runs[:, sample] ** 2))
@@ -294,7 +261,7 @@ def test_drift_starts_at_zero_and_grows_as_a_random_walk():
 @pytest.mark.parametrize("preset, degrees", [("hector", 2.9), ("hector_slow", 5.4)])
 def test_presets_drift_by_the_expected_angle_in_ten_minutes(preset, degrees):
     p = _model(name=preset).parameters
-    stationary = drift_stationary_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
+    stationary = plugins.drift_stationary_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
     grown = stationary * math.sqrt(-math.expm1(-2.0 * p.yaw_drift_frequency * 600.0))
     assert math.degrees(grown) == pytest.approx(degrees, abs=0.05)
 
@@ -302,8 +269,8 @@ def test_presets_drift_by_the_expected_angle_in_ten_minutes(preset, degrees):
 @pytest.mark.parametrize("period", [0.001, 0.01, 0.1])
 @pytest.mark.parametrize("correlation_time", [0.5, 200.0, 1e5])
 def test_parameters_for_a_wanted_drift_give_it(correlation_time, period):
-    p = drift_parameters(0.25, correlation_time, period)
-    assert drift_stationary_std(*p, period) == pytest.approx(0.25, rel=1e-12)
+    p = plugins.drift_parameters(0.25, correlation_time, period)
+    assert plugins.drift_stationary_std(*p, period) == pytest.approx(0.25, rel=1e-12)
     assert p.drift_frequency == pytest.approx(1.0 / correlation_time, rel=1e-15)
 
 
@@ -317,4 +284,4 @@ def test_parameters_for_a_wanted_drift_give_it(correlation_time, period):
 )
 def test_impossible_wishes_are_refused(wanted, named):
     with pytest.raises(ConfigurationError, match=named):
-        drift_parameters(*wanted)
+        plugins.drift_parameters(*wanted)

@@ -45,16 +45,24 @@ def _truth(samples=400):
     )
 
 
-def test_without_errors_the_readings_are_the_truth():
+def test_without_errors_the_readings_are_the_truth_and_bias_is_what_is_added():
     level = _truth()._replace(specific_force=still(400).specific_force)
     reading = _model(isf.ImuSpecification()).batch(level, 1, parts=PARTS)
     np.testing.assert_array_equal(reading.angular_velocity[0], level.angular_velocity)
     np.testing.assert_array_equal(reading.specific_force[0], level.specific_force)
     np.testing.assert_allclose(reading.orientation[0], level.orientation, atol=1e-12)
     np.testing.assert_allclose(reading.yaw_bias, 0.0, atol=1e-12)
+    quiet = _with_gyroscope(turn_on_bias_sigma=0.1, random_walk=0.1, gauss_markov_sigma=0.1)
+    reading = _model(quiet).batch(still(50), 2, parts=PARTS)
+    np.testing.assert_allclose(reading.angular_velocity, reading.angular_velocity_bias, atol=1e-15)
+    assert np.abs(reading.angular_velocity_bias[0] - reading.angular_velocity_bias[1]).min() > 0.0
+    noisy = replace(quiet, gyroscope=replace(quiet.gyroscope, white_noise=1.0))
+    other = _model(noisy).batch(still(50), 2, parts=PARTS)
+    np.testing.assert_array_equal(other.angular_velocity_bias, reading.angular_velocity_bias)
+    assert other.angular_velocity.std() > 1.0
 
 
-def test_deterministic_errors_follow_their_equation():
+def test_deterministic_errors_follow_their_equation_and_readings_are_limited_and_rounded():
     gyroscope = isf.TriadSpecification(
         scale_factor_and_misalignment=[[0.01, 0.02, 0.03], [0.0, -0.01, 0.0], [0.0, 0.0, 0.1]],
         g_sensitivity=[[0.0, 0.0, 1e-3], [0.0, 2e-3, 0.0], [0.0, 0.0, 0.0]],
@@ -76,23 +84,9 @@ def test_deterministic_errors_follow_their_equation():
         np.testing.assert_allclose(reading.angular_velocity, expected, rtol=1e-12)
         np.testing.assert_allclose(reading.angular_velocity_bias, bias, rtol=1e-12)
         np.testing.assert_array_equal(reading.specific_force, truth.specific_force)
-
-
-def test_readings_are_limited_and_rounded():
     model = _model(_with_gyroscope(saturation=(1.0, 2.0, 9.0), resolution=(0.3, 0.0, 0.25)))
     truth = still(1)._replace(angular_velocity=np.array([[-5.0, 1.23456, 3.1]]))
     np.testing.assert_allclose(model.advance(truth).angular_velocity, [[-0.9, 1.23456, 3.0]])
-
-
-def test_bias_is_what_is_added_without_the_noise():
-    quiet = _with_gyroscope(turn_on_bias_sigma=0.1, random_walk=0.1, gauss_markov_sigma=0.1)
-    reading = _model(quiet).batch(still(50), 2, parts=PARTS)
-    np.testing.assert_allclose(reading.angular_velocity, reading.angular_velocity_bias, atol=1e-15)
-    assert np.abs(reading.angular_velocity_bias[0] - reading.angular_velocity_bias[1]).min() > 0.0
-    noisy = replace(quiet, gyroscope=replace(quiet.gyroscope, white_noise=1.0))
-    other = _model(noisy).batch(still(50), 2, parts=PARTS)
-    np.testing.assert_array_equal(other.angular_velocity_bias, reading.angular_velocity_bias)
-    assert other.angular_velocity.std() > 1.0
 
 
 def _with_output(period=PERIOD, seed=1, **output):
@@ -112,30 +106,24 @@ def test_a_slower_sensor_holds_the_mean_since_its_last_sample():
     assert not model.drop_repeated
 
 
-def test_a_rate_that_does_not_fit_the_simulation_is_refused():
+def test_a_rate_fits_the_simulation_and_gives_the_covariances_of_the_specification():
     words = "output.rate is 30 Hz, .* whole fraction .* 100 Hz"
     with pytest.raises(ConfigurationError, match=words):
         _with_output(rate=30.0)
     assert _with_output(rate=130.0).label
-
-
-def test_covariances_are_those_of_the_specification():
     # The sensor still has 100 Hz in a simulation that is faster, and no more than a slower one.
     for period, expected in ((0.01, ()), (0.005, ()), (0.02, (0.02,))):
         found = _model(EVERYTHING, period=period).covariances()
         assert found == EVERYTHING.covariances(*expected)
 
 
-def test_specification_may_come_as_plain_values_through_a_message():
+def test_a_specification_may_come_as_plain_values_and_nothing_is_no_advance():
     model = _model(yaml.safe_load(yaml.safe_dump(to_mapping(EVERYTHING))))
     assert model.parameters.specification == EVERYTHING
     assert model.label == "specification_everything"
     for wrong, words in (({"gyroscope": {"arw": 1.0}}, "arw"), ("bno055.yaml", "keys and values")):
         with pytest.raises(ConfigurationError, match=words):
             _model(wrong)
-
-
-def test_to_advance_by_nothing_changes_nothing():
     truth = _truth(20)
     model, other = _model(EVERYTHING), _model(EVERYTHING)
     empty = model.advance(truth.each(itemgetter(slice(0))))

@@ -92,14 +92,8 @@ def test_vqf_is_the_library_called_by_itself(rate_bias, rejection):
     field[1000:1500] += 40e-6
     times = {"filter_time_constant": 2.0, "magnetic_time_constant": 5.0}
     biased = {"filter_rate_bias": rate_bias, "magnetic_disturbance_rejection": rejection}
-    library = VQF(
-        PERIOD,
-        tauAcc=2.0,
-        tauMag=5.0,
-        motionBiasEstEnabled=rate_bias,
-        restBiasEstEnabled=rate_bias,
-        magDistRejectionEnabled=rejection,
-    )
+    told = dict.fromkeys(("motionBiasEstEnabled", "restBiasEstEnabled"), rate_bias)
+    library = VQF(PERIOD, tauAcc=2.0, tauMag=5.0, magDistRejectionEnabled=rejection, **told)
     rate[0] = 0.0
     expected = np.roll(library.updateBatch(rate, force, field)["quat9D"], -1, axis=1)
     fused = fuse_run(_filter(filter="vqf", **biased, **times), truth[0], rate, force, field)
@@ -141,7 +135,7 @@ def test_a_constant_bias_leaves_an_error_of_bias_times_time_constant(filter):
     assert drifted[-1] == pytest.approx(bias * 60.0, rel=0.01)
 
 
-def test_the_bias_about_the_vertical_is_found_at_the_headings_time_constant():
+def test_the_vertical_bias_is_found_in_time_and_the_magnetometer_does_not_tilt():
     # e' = b - e / T - learnt, learnt' = e / 16 T^2: what is left falls by the slower of two times.
     truth, rate, force, field = _turning(6000)
     rate[:, 2] += 0.002
@@ -150,9 +144,6 @@ def test_the_bias_about_the_vertical_is_found_at_the_headings_time_constant():
         errors = _yaw_errors(truth, rate, force, field, filter_rate_bias=True, **times)
         slower = 8.0 / (1.0 - math.sqrt(0.75))
         assert errors[5999] / errors[3999] == pytest.approx(math.exp(-20.0 / slower), rel=0.01)
-
-
-def test_the_magnetometer_does_not_tilt_our_filter():
     truth, rate, force, field = _tumbling()
     generator = np.random.default_rng(3)
     force += generator.normal(size=force.shape)
@@ -189,7 +180,7 @@ def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
     return offsets
 
 
-def test_a_field_that_stays_becomes_the_reference_only_while_turning():
+def test_a_field_that_stays_counts_by_half_after_a_minute_and_as_reference_while_turning():
     for speed, accepted in ((0.5, True), (0.0, False)):
         heading = MagneticHeading(PERIOD, 9.0, rejection=True)
         _seen(heading, 5, EARTH, speed)
@@ -197,18 +188,12 @@ def test_a_field_that_stays_becomes_the_reference_only_while_turning():
             _seen(heading, 1, speed=speed)
             assert heading.disturbed is (second < 20 or not accepted)
         assert (abs(heading.offset) > 0.5) is accepted
-
-
-def test_after_a_minute_a_disturbed_field_counts_by_half():
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     offsets = [_seen(heading, 10, EARTH)[-1], *_seen(heading, 69)]
     # Norm and dip are those of the new field within some hundredths of a second.
     assert np.abs(np.diff(offsets[:60])).max() < 0.1 * math.pi / 9.0
     # Nine seconds with half the gain, of a quarter turn.
     assert offsets[-1] == pytest.approx(math.pi / 2.0 * (1.0 - math.exp(-0.5)), rel=0.1)
-
-
-def test_every_disturbance_after_a_calm_is_left_out_for_a_minute():
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     lasted = []
     for _ in range(2):

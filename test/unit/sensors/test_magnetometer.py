@@ -10,99 +10,83 @@ PERIOD = 0.01
 MAG = ["mag_x", "mag_y", "mag_z"]
 HARD = (2e-6, -1e-6, 3e-6)
 SOFT = ((1.1, 0.02, 0.0), (0.02, 0.95, -0.03), (0.0, -0.03, 1.02))
+MOTION = isf.rounds(1.0, speed=0.8, radius=3.0)
 EARTH = isf.MagneticEnvironment(earth=(2e-6, 20e-6, -45e-6))
-
-
-@pytest.fixture(scope="module")
-def motion():
-    return isf.rounds(1.0, speed=0.8, radius=3.0)
 
 
 def specified(**magnetometer):
     return isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification(**magnetometer))
 
 
-def test_without_errors_it_is_the_field_in_its_axes(motion):
+def test_without_errors_it_is_the_field_in_its_axes():
     beam = isf.Bar((3.0, -1.0, 0.0), (0.1, 4.0, 0.1))
     hall = isf.MagneticEnvironment(earth=EARTH.earth, bars=[beam])
-    samples = isf.simulate_imu(motion, specified(), magnetic_environment=hall)
-    felt = hall.felt(motion.position, motion.orientation)
+    samples = isf.simulate_imu(MOTION, specified(), magnetic_environment=hall)
+    felt = hall.felt(MOTION.position, MOTION.orientation)
     np.testing.assert_allclose(samples[MAG], felt, rtol=0.0, atol=1e-18)
     # The robot is level: up stays up, and what is level keeps its length away from the beam.
-    clean = isf.simulate_imu(motion, specified(), magnetic_environment=EARTH)[MAG].to_numpy()
+    clean = isf.simulate_imu(MOTION, specified(), magnetic_environment=EARTH)[MAG].to_numpy()
     assert clean[:, 2] == pytest.approx(-45e-6)
     assert np.hypot(*clean[:, :2].T) == pytest.approx(np.hypot(2e-6, 20e-6))
     # Facing east along x, north is to the left.
     assert clean[0] == pytest.approx(EARTH.earth)
 
 
-def test_iron_on_the_robot_bends_and_shifts_it(motion):
-    truth = EARTH.felt(motion.position, motion.orientation)
-    ours = isf.simulate_imu(
-        motion, specified(hard_iron=HARD, soft_iron=SOFT), magnetic_environment=EARTH
-    )
+def test_iron_on_the_robot_and_motors_bend_and_shift_it():
+    truth = EARTH.felt(MOTION.position, MOTION.orientation)
+    iron = specified(hard_iron=HARD, soft_iron=SOFT)
+    ours = isf.simulate_imu(MOTION, iron, magnetic_environment=EARTH)
     np.testing.assert_allclose(ours[MAG], truth @ np.array(SOFT).T + HARD, rtol=1e-12)
-
-
-def test_motors_are_felt_as_they_pull(motion):
     motors = isf.MotorField(left=(1e-6, 0.0, 0.0), right=(0.0, -2e-6, 0.0))
     robot = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
-    torque = np.linspace([0.0, 1.0], [1.0, 0.0], len(motion))
+    torque = np.linspace([0.0, 1.0], [1.0, 0.0], len(MOTION))
     plain, pulled = (
-        isf.simulate_imu(motion, specified(), magnetic_environment=robot, wheel_torque=given)
+        isf.simulate_imu(MOTION, specified(), magnetic_environment=robot, wheel_torque=given)
         for given in (None, torque)
     )
     expected = torque * [1e-6, -2e-6] @ np.eye(2, 3)
     np.testing.assert_allclose((pulled - plain)[MAG], expected, rtol=0.0, atol=1e-18)
 
 
-def test_noise_range_and_resolution_are_those_of_any_triad():
+def test_noise_range_resolution_and_rate_are_those_of_any_triad():
     rest = isf.at_rest(100.0)
     white = isf.simulate_imu(rest, specified(white_noise=1e-7), magnetic_environment=EARTH)
     noise = white[MAG].to_numpy() - EARTH.earth
     # N / sqrt(dt), of 30 000 numbers; four standard errors.
     assert np.std(noise) == pytest.approx(1e-6, rel=4.0 / np.sqrt(2.0 * noise.size))
-    small = isf.simulate_imu(
-        rest, specified(saturation=30e-6, resolution=3e-7), magnetic_environment=EARTH
-    )
+    coarse = specified(saturation=30e-6, resolution=3e-7)
+    small = isf.simulate_imu(rest, coarse, magnetic_environment=EARTH)
     steps = small[MAG].to_numpy()[0] / 3e-7
     assert steps == pytest.approx(np.round(steps), abs=1e-9)
     assert small["mag_z"].iloc[0] == pytest.approx(-30e-6)
+    slow = isf.ImuSpecification(
+        output=isf.OutputSpecification(rate=20.0), magnetometer=isf.MagnetometerSpecification()
+    )
+    ours = isf.simulate_imu(MOTION, slow, magnetic_environment=EARTH)
+    felt = EARTH.felt(MOTION.position, MOTION.orientation)
+    np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
 
 
-def test_a_magnetometer_changes_nothing_of_the_others(motion):
+def test_a_magnetometer_changes_nothing_of_the_others():
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias_sigma=1e-2)
     errors = {"gyroscope": triad, "accelerometer": triad}
     without = isf.ImuSpecification(**errors)
     with_one = isf.ImuSpecification(
         **errors, magnetometer=isf.MagnetometerSpecification(white_noise=1e-7)
     )
-    plain = isf.simulate_imu(motion, without, seed=3)
+    plain = isf.simulate_imu(MOTION, without, seed=3)
     for imu, environment in ((without, EARTH), (with_one, None), (with_one, EARTH)):
-        ours = isf.simulate_imu(motion, imu, seed=3, magnetic_environment=environment)
-        assert list(ours.columns[len(plain.columns) :]) == (
-            MAG if imu is with_one and environment is EARTH else []
-        )
+        ours = isf.simulate_imu(MOTION, imu, seed=3, magnetic_environment=environment)
+        measured = imu is with_one and environment is EARTH
+        assert list(ours.columns[len(plain.columns) :]) == (MAG if measured else [])
         np.testing.assert_array_equal(ours[plain.columns], plain)
 
 
-def test_a_slower_magnetometer_says_the_field_at_its_instants(motion):
-    slow = isf.ImuSpecification(
-        output=isf.OutputSpecification(rate=20.0), magnetometer=isf.MagnetometerSpecification()
-    )
-    ours = isf.simulate_imu(motion, slow, magnetic_environment=EARTH)
-    felt = EARTH.felt(motion.position, motion.orientation)
-    np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
-
-
-def test_its_covariance_is_that_of_its_samples():
+def test_its_covariance_is_that_of_its_samples_and_formats_without_one_say_so():
     imu = specified(white_noise=1e-7, resolution=3e-7)
     covariance = imu.magnetic_covariance(PERIOD)
     assert covariance[0] == pytest.approx(1e-14 / PERIOD + 9e-14 / 12.0)
     assert isf.ImuSpecification().magnetic_covariance() == (0.0,) * 9
-
-
-def test_a_format_without_one_says_so():
     assert unsaid(specified(), ()) == ["the magnetometer cannot be said in this format."]
 
 
@@ -112,11 +96,7 @@ def test_a_format_without_one_says_so():
         ({"soft_iron": [[1, 0, 0], [0, 1, 0], [1, 1, 0]]}, "magnetometer.soft_iron is singular"),
         ({"soft_iron": np.diag([1050.0, 1.0, 1.0]).tolist()}, "magnetometer.soft_iron is singular"),
         ({"soft_iron": 1.0}, "magnetometer.soft_iron must have three rows of three numbers"),
-        ({"hard_iron": [1, 2]}, "magnetometer.hard_iron has 2 numbers"),
-        ({"white_noise": -1.0}, "magnetometer.white_noise is -1.0"),
-        ({"hard_irn": 1.0}, "unknown key 'hard_irn'; did you mean hard_iron"),
         ({"g_sensitivity": np.eye(3).tolist()}, "magnetometer.g_sensitivity is set"),
-        (None, "magnetometer is None, but it must hold keys and values"),
     ],
 )
 def test_what_no_magnetometer_can_be_is_refused(values, sentence):

@@ -22,26 +22,20 @@ def test_without_errors_it_says_where_the_robot_is(motion):
     assert said["v"].iloc[1:].to_numpy() == pytest.approx(np.linalg.norm(motion.velocity[0]))
 
 
-def test_a_wrong_track_scales_the_turn():
+def test_wrong_tracks_unequal_and_small_wheels_do_what_umbmark_says():
     said = isf.simulate_odometer(ROUND, isf.OdometerSpecification(track_ratio=1.02))
     assert said["yaw"].iloc[-1] == pytest.approx(1.02 * 4.0 * np.pi, rel=1e-3)
-
-
-def test_unequal_wheels_turn_a_straight_way():
     ratio, distance = 1.01, 100.0
     said = isf.simulate_odometer(STRAIGHT, isf.OdometerSpecification(diameter_ratio=ratio))
     # Borenstein and Feng, with the radii 2 R / (1 + E_d) and E_d times that; the mean stays R.
     left, right = (1.0 + ratio) / 2.0, (1.0 + ratio) / (2.0 * ratio)
     turned = distance * (right - left) / PERFECT.track
     assert said["yaw"].iloc[-1] == pytest.approx(turned, rel=1e-9)
-
-
-def test_small_wheels_seem_to_go_further():
     said = isf.simulate_odometer(STRAIGHT, isf.OdometerSpecification(scale=0.98))
     assert said["x"].iloc[-1] == pytest.approx(100.0 / 0.98, rel=1e-9)
 
 
-def test_an_encoder_with_steps_is_never_further_off_than_one():
+def test_encoders_are_within_a_step_and_wheels_that_push_turn_further():
     fine = isf.simulate_odometer(ROUND, PERFECT)
     coarse = isf.simulate_odometer(ROUND, isf.OdometerSpecification(ticks_per_turn=64))
     tick = 2.0 * np.pi / 64
@@ -49,26 +43,6 @@ def test_an_encoder_with_steps_is_never_further_off_than_one():
         late = fine[wheel] - coarse[wheel]
         assert late.min() > -1e-9 and late.max() < tick + 1e-9
         np.testing.assert_allclose(coarse[wheel] / tick, np.round(coarse[wheel] / tick), atol=1e-6)
-
-
-def test_slip_makes_a_random_walk_over_the_distance():
-    slip, runs = 2e-3, 400
-    odometer = isf.OdometerSpecification(slip=slip, rate=10.0)
-    ends = [isf.simulate_odometer(STRAIGHT, odometer, run=k)["yaw"].iloc[-1] for k in range(runs)]
-    sigma = slip * np.sqrt(2.0 * 100.0) / odometer.track
-    # A standard deviation of so many runs has the standard error 1 / sqrt(2 (runs - 1)).
-    assert abs(np.std(ends, ddof=1) / sigma - 1.0) < 4.0 / np.sqrt(2.0 * (runs - 1))
-    assert abs(np.mean(ends)) < 4.0 * sigma / np.sqrt(runs)
-
-
-def test_robots_of_a_kind_differ_by_their_tolerances():
-    odometer = isf.OdometerSpecification(track_ratio_sigma=0.01, rate=1.0)
-    ends = [isf.simulate_odometer(ROUND, odometer, run=k)["yaw"].iloc[-1] for k in range(400)]
-    spread = np.std(np.array(ends), ddof=1) / ROUND.yaw[-1]
-    assert abs(spread / 0.01 - 1.0) < 4.0 / np.sqrt(2.0 * 399)
-
-
-def test_wheels_that_push_turn_further():
     time = np.arange(0.0, 10.0, 0.01)
     x = 0.5 * time**2
     motion = isf.Motion.from_poses(
@@ -78,6 +52,20 @@ def test_wheels_that_push_turn_further():
     assert said["x"].iloc[-1] == pytest.approx(
         np.interp(said.index[-1], time, x) * (1.0 + 0.5 / 9.80665), rel=1e-3
     )
+
+
+def test_slip_is_a_random_walk_and_robots_differ_by_their_tolerances():
+    slip, runs = 2e-3, 400
+    odometer = isf.OdometerSpecification(slip=slip, rate=10.0)
+    ends = [isf.simulate_odometer(STRAIGHT, odometer, run=k)["yaw"].iloc[-1] for k in range(runs)]
+    sigma = slip * np.sqrt(2.0 * 100.0) / odometer.track
+    # A standard deviation of so many runs has the standard error 1 / sqrt(2 (runs - 1)).
+    assert abs(np.std(ends, ddof=1) / sigma - 1.0) < 4.0 / np.sqrt(2.0 * (runs - 1))
+    assert abs(np.mean(ends)) < 4.0 * sigma / np.sqrt(runs)
+    odometer = isf.OdometerSpecification(track_ratio_sigma=0.01, rate=1.0)
+    ends = [isf.simulate_odometer(ROUND, odometer, run=k)["yaw"].iloc[-1] for k in range(400)]
+    spread = np.std(np.array(ends), ddof=1) / ROUND.yaw[-1]
+    assert abs(spread / 0.01 - 1.0) < 4.0 / np.sqrt(2.0 * 399)
 
 
 def test_files_and_refusals(tmp_path):

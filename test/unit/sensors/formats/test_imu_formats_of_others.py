@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from format_files import GOOD
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
 from imu_simulation_framework.sensors.formats.xml import expanded
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 
 def in_notes(reading, *words):
@@ -40,12 +40,9 @@ imu0:
 """
 
 
-def test_the_header_does_not_move_the_lines(read):
+def test_a_header_does_not_move_the_lines_and_a_configuration_names_the_file(read, tmp_path):
     with pytest.raises(ConfigurationError, match=r"line 10: imu0\.gyroscope_noise_density"):
         read("kalibr", CHAIN.replace("1.5e-04", "-1.5e-04"))
-
-
-def test_an_estimators_configuration_names_the_file(read, tmp_path):
     (tmp_path / "chain.yaml").write_text(CHAIN)
     content = '%YAML:1.0\nuse_fej: true\nrelative_config_imu: "chain.yaml"\n'
     reading = read("kalibr", content)
@@ -69,14 +66,11 @@ accelerometer_random_walk: 3.5e-4
 """
 
 
-def test_a_file_without_a_rate_takes_the_one_that_is_given(read):
+def test_a_rate_is_given_where_a_file_has_none_and_stated_once(read):
     content = SENSOR.replace("rate_hz: 250\n", "")
     assert read("kalibr", content, 100.0).specification.output.rate == 100.0
     with pytest.raises(ConfigurationError, match="update_rate is missing"):
         read("kalibr", content)
-
-
-def test_a_rate_that_is_stated_twice_is_refused(read):
     with pytest.raises(ConfigurationError, match=r"line \d+.*rate_hz.*update_rate"):
         read("kalibr", SENSOR + "update_rate: 1\n")
 
@@ -92,27 +86,6 @@ def imu_utils(factor, axes=("x", "y", "z", "avg")):
     return "\n".join(lines) + "\n"
 
 
-VINS = """%YAML:1.0
-
-body_T_cam0: !!opencv-matrix
-   rows: 1
-   cols: 1
-   dt: d
-   data: [1.0]
-acc_n: 0.2    # measurement noise
-gyr_n: 0.02
-acc_w: 4.0e-3
-gyr_w: 6.0e-4
-"""
-ORB_SLAM3 = """%YAML:1.0
-
-Camera.type: "PinHole"
-IMU.NoiseGyro: 1.7e-4 #1.6e-04
-IMU.NoiseAcc: 2.0000e-3
-IMU.GyroWalk: 1.9e-05
-IMU.AccWalk: 3e-03
-IMU.Frequency: 250.0
-"""
 MODEL = """<sdf version='1.6'><model name='m'>
 {before}<plugin name='imu' filename='{library}'>
 <robotNamespace/><linkName>/imu_link</linkName><imuTopic>/imu</imuTopic>
@@ -158,8 +131,8 @@ ADIS16448 = (  # 35 deg/h/sqrt(Hz) and 4 deg/h/s/sqrt(Hz), both doubled; 0.5 deg
             *("imu_utils", imu_utils(20.0, ["avg"]), 400.0, 400.0, (1e-4,), (1e-3,)),
             [["Gyr", "mean"]],
         ),
-        ("vins", VINS, 400.0, 400.0, (0.001, 3e-5), (0.01, 2e-4), [["tuned"]]),
-        ("orb_slam3", ORB_SLAM3, None, 250.0, (1.7e-4, 1.9e-5), (2e-3, 3e-3), [["tuned"]]),
+        ("vins", GOOD["vins"], 400.0, 400.0, (5e-4, 5e-6), (5e-3, 5e-5), [["tuned"]]),
+        ("orb_slam3", GOOD["orb_slam3"], None, 200.0, (1.7e-4, 1.9e-5), (2e-3, 3e-3), [["tuned"]]),
         (
             *("rotors", model(ROTORS), 500.0, 500.0, ADIS16448),
             (0.004, 0.0, 0.0, 0.006 * np.sqrt(150.0), 300.0, 0.196),
@@ -193,35 +166,12 @@ def test_the_random_walk_of_rotors_drives_a_bias_with_an_end(walk, read):
     np.testing.assert_allclose(found, 5e-5 * np.sqrt(500.0))
 
 
-def test_what_a_model_states_goes_before_the_default(read):
+def test_what_a_model_states_or_xacro_computes_goes_before_defaults(read):
     tags = "<gyroscopeNoiseDensity>\n 5e-4 <!-- rad/s/sqrt(Hz) --> </gyroscopeNoiseDensity>"
     reading = read("rotors", model(ROTORS, tags), rate=250.0)
     assert reading.specification.gyroscope.white_noise == (5e-4,) * 3
     assert len(reading.remarks) == 7
     assert not in_notes(reading, "<gyroscopeNoiseDensity>")
-
-
-def test_a_tag_that_is_nearly_right_is_named_beside_the_default(read):
-    tags = "<gyroscopeNoiseDensty>5e-4</gyroscopeNoiseDensty>"
-    reading = read("rotors", model(PX4, tags), rate=250.0)
-    assert in_notes(reading, "<gyroscopeNoiseDensty>", "did you mean <gyroscopeNoiseDensity>?")
-    assert in_notes(reading, "<gyroscopeNoiseDensity> is not there")
-
-
-def test_a_plugin_in_a_comment_is_none(read):
-    inside = model(PX4).split("\n", 1)[1].split("</model>")[0]
-    content = model(PX4, before=f"<!-- {inside} -->\n")
-    assert read("rotors", content, rate=250.0).specification.output.rate == 250.0
-
-
-def test_conditions_of_a_template_are_noted(read):
-    before = "<pose>{{ length }} 0 0</pose>\n"
-    assert not in_notes(read("rotors", model(PX4, before=before), 250.0), "condition")
-    before = "{%- if imu %}\n"
-    assert in_notes(read("rotors", model(PX4, before=before), 250.0), "condition")
-
-
-def test_properties_of_a_xacro_file_are_numbers(read):
     before = (
         "<xacro:property name='density' value='2.5e-4'/>"
         "<xacro:property name='doubled' value='${2 * density}'/>"
@@ -234,6 +184,9 @@ def test_properties_of_a_xacro_file_are_numbers(read):
     gyroscope = read("rotors", content, rate=250.0).specification.gyroscope
     assert gyroscope.white_noise == (5e-4,) * 3
     np.testing.assert_allclose(gyroscope.turn_on_bias_sigma, math.radians(0.5), rtol=1e-15)
+    content = '<robot xmlns:xacro="x"><xacro:imu_macro noise="1"/></robot>'
+    with pytest.raises(ConfigurationError, match="expand the file with xacro first"):
+        read("rotors", content, rate=100.0)
 
 
 MACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -266,12 +219,6 @@ def test_what_only_xacro_can_know_is_asked_for(parameters, again, read):
     assert values.gyroscope.white_noise == (1e-4,) * 3
 
 
-def test_a_file_that_only_calls_macros_is_to_be_expanded(read):
-    content = '<robot xmlns:xacro="x"><xacro:imu_macro noise="1"/></robot>'
-    with pytest.raises(ConfigurationError, match="expand the file with xacro first"):
-        read("rotors", content, rate=100.0)
-
-
 @pytest.mark.parametrize(
     "expression, expected",
     [
@@ -298,19 +245,31 @@ def test_an_expression_is_arithmetic_and_nothing_else(expression, expected):
 def test_a_comment_begins_the_file_and_changes_nothing(name, read):
     values = read("kalibr", CHAIN).specification
     lines = ["Converted from a file.", "- with <tags> -- and more"]
-    with_comment = write_imu_parameters(values, name, 100.0, comment=lines)
-    without = write_imu_parameters(values, name, 100.0)
+    with_comment = isf.write_imu_parameters(values, name, 100.0, comment=lines)
+    without = isf.write_imu_parameters(values, name, 100.0)
     assert with_comment.text.endswith(without.text)
     assert "Converted from a file." in with_comment.text
     assert read(name, with_comment.text, 100.0) == read(name, without.text, 100.0)
-    assert isinstance(read(name, with_comment.text, 100.0)[0], ImuSpecification)
+    assert isinstance(read(name, with_comment.text, 100.0)[0], isf.ImuSpecification)
 
 
-@pytest.mark.parametrize("error", ["Drift", "GaussianNoise"])
-def test_a_heading_is_perhaps_the_plug_ins_yaw(read, error):
-    content = (
-        '<plugin filename="libhector_gazebo_ros_imu.so"><updateRate>50</updateRate>'
-        f"<heading{error}>0.005</heading{error}></plugin>"
-    )
-    reading = read("hector", content)
-    assert in_notes(reading, f"<heading{error}>", f"did you mean <yaw{error}>?")
+NEARLY = "<gyroscopeNoiseDensty>5e-4</gyroscopeNoiseDensty>"
+HEADING = '<plugin filename="libhector_gazebo_ros_imu.so"><heading{0}>0.005</heading{0}></plugin>'
+COMMENTED = "<!-- " + model(PX4).split("\n", 1)[1].split("</model>")[0] + " -->\n"
+
+
+@pytest.mark.parametrize(
+    "name, content, noted",
+    [
+        ("rotors", model(PX4, NEARLY), ["did you mean <gyroscopeNoiseDensity>?", "is not there"]),
+        ("rotors", model(PX4, before="{%- if imu %}\n"), ["condition"]),
+        ("rotors", model(PX4, before="<pose>{{ length }} 0 0</pose>\n" + COMMENTED), []),
+        ("hector", HEADING.format("Drift"), ["<headingDrift>", "did you mean <yawDrift>?"]),
+        ("hector", HEADING.format("GaussianNoise"), ["did you mean <yawGaussianNoise>?"]),
+    ],
+)
+def test_what_is_nearly_right_or_open_is_noted(name, content, noted, read):
+    reading = read(name, content, 250.0)
+    assert reading.specification.output.rate == 250.0
+    assert all(in_notes(reading, words) for words in noted)
+    assert in_notes(reading, "condition") == ("condition" in noted)

@@ -3,20 +3,14 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from imu_simulation_framework.sensors.conditions import TemperatureProfile
-from imu_simulation_framework.sensors.files import read_imu_specification
+import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.formats.base import WriteOptions
-from imu_simulation_framework.sensors.formats.registry import FORMATS, write_imu_parameters
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.formats.registry import FORMATS
 
 RATE = 137.0
 WRITTEN = sorted(name for name, kind in FORMATS.items() if kind.write is not None)
-TRUTH = OutputSpecification(rate=RATE, orientation_reference="truth")
-FUSION = OutputSpecification(rate=RATE)
+TRUTH = isf.OutputSpecification(rate=RATE, orientation_reference="truth")
+FUSION = isf.OutputSpecification(rate=RATE)
 
 
 def diagonal(*values):
@@ -25,7 +19,7 @@ def diagonal(*values):
 
 def per_axis(size, **others):
     """A triad with another value on each axis in what a Gazebo sensor can say."""
-    return TriadSpecification(
+    return isf.TriadSpecification(
         white_noise=(1.1 * size, 1.2 * size, 1.3 * size),
         gauss_markov_sigma=(2.1 * size, 0.0, 2.3 * size),
         gauss_markov_time=(210.0, 1000.0, 0.7),
@@ -34,41 +28,41 @@ def per_axis(size, **others):
     )
 
 
-DRIFTING = TriadSpecification(
+DRIFTING = isf.TriadSpecification(
     white_noise=3e-4, gauss_markov_sigma=7e-4, gauss_markov_time=333.0, turn_on_bias_sigma=0.01
 )
 
 
 # For each format a specification that it can say completely.
 SAYABLE = {
-    "kalibr": ImuSpecification(
-        gyroscope=TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
-        accelerometer=TriadSpecification(white_noise=2.1e-3, random_walk=3.7e-5),
+    "kalibr": isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
+        accelerometer=isf.TriadSpecification(white_noise=2.1e-3, random_walk=3.7e-5),
         output=replace(FUSION, topic="/imu0"),
     ),
-    "sdf": ImuSpecification(
+    "sdf": isf.ImuSpecification(
         gyroscope=per_axis(1e-4, turn_on_bias_sigma=(1e-3, 0.0, 3e-3), resolution=(1e-3, 0.0, 0.1)),
         accelerometer=per_axis(1e-3, turn_on_bias_sigma=(0.1, 0.2, 0.3)),
         output=TRUTH,
     ),
-    "hector": ImuSpecification(
+    "hector": isf.ImuSpecification(
         gyroscope=per_axis(1e-4, scale_factor_and_misalignment=diagonal(0.003, -0.01, 0.0)),
         accelerometer=per_axis(1e-3, scale_factor_and_misalignment=diagonal(0.0, 0.1, -0.02)),
         output=FUSION,
     ),
-    "rotors": ImuSpecification(
+    "rotors": isf.ImuSpecification(
         gyroscope=DRIFTING,
         accelerometer=replace(DRIFTING, white_noise=4e-3, gauss_markov_time=77.0),
         output=TRUTH,
     ),
-    "unity": ImuSpecification(
+    "unity": isf.ImuSpecification(
         gyroscope=replace(DRIFTING, turn_on_bias=-0.003, resolution=0.02),
         accelerometer=replace(DRIFTING, turn_on_bias=-0.003, resolution=0.02),
         output=replace(TRUTH, drop_repeated=True, repeat_samples=True, topic="/unity/imu"),
     ),
-    "datasheet": ImuSpecification(
+    "datasheet": isf.ImuSpecification(
         name="it's #1: a sensor",
-        gyroscope=TriadSpecification(
+        gyroscope=isf.TriadSpecification(
             white_noise=(1e-4, 2e-4, 0.0),
             bias_instability=(1e-5, 0.0, 3e-5),
             random_walk=(1e-6, 2e-6, 3e-6),
@@ -77,7 +71,7 @@ SAYABLE = {
             saturation=34.9,
             resolution=1e-3,
         ),
-        accelerometer=TriadSpecification(
+        accelerometer=isf.TriadSpecification(
             white_noise=2e-3,
             bias_instability=3e-4,
             random_walk=4e-5,
@@ -88,7 +82,7 @@ SAYABLE = {
         ),
         output=FUSION,
     ),
-    "specification": ImuSpecification(
+    "specification": isf.ImuSpecification(
         name="all of it",
         gyroscope=per_axis(
             1e-4,
@@ -101,7 +95,7 @@ SAYABLE = {
             g_sensitivity=np.arange(9.0).reshape(3, 3),
         ),
         accelerometer=per_axis(1e-3, temperature_scale_factor=1e-4),
-        temperature=TemperatureProfile(end=40.0),
+        temperature=isf.TemperatureProfile(end=40.0),
         output=replace(FUSION, start_offset=0.5, filter="vqf", topic="/left/imu"),
     ),
 }
@@ -110,7 +104,7 @@ SAYABLE = {
 @pytest.fixture
 def convert(read):
     def convert(specification, name, rate=None, options=WriteOptions()):  # noqa: B008
-        writing = write_imu_parameters(specification, name, rate, options)
+        writing = isf.write_imu_parameters(specification, name, rate, options)
         # RotorS' file does not state the rate; the others' own goes before it.
         return read(name, writing.text, RATE), writing
 
@@ -148,11 +142,11 @@ def test_written_for_another_rate_the_density_stays(name, convert):
     assert reading.specification.output.rate == 400.0
     for triad in ("gyroscope", "accelerometer"):
         for field in ("white_noise", "gauss_markov_sigma"):
-            np.testing.assert_allclose(
-                getattr(getattr(reading.specification, triad), field),
-                getattr(getattr(SAYABLE[name], triad), field),
-                rtol=1e-12,
+            found, expected = (
+                getattr(getattr(each, triad), field)
+                for each in (reading.specification, SAYABLE[name])
             )
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 # Values that have an effect, for parameters of a triad that are no three small numbers.
@@ -184,12 +178,12 @@ COMPANIONS = {
 
 
 @pytest.mark.parametrize("triad", ["gyroscope", "accelerometer"])
-@pytest.mark.parametrize("parameter", [field.name for field in fields(TriadSpecification)])
+@pytest.mark.parametrize("parameter", [field.name for field in fields(isf.TriadSpecification)])
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, convert):
     if (parameter, triad) == ("g_sensitivity", "accelerometer"):
         parameter = "white_noise"
-    base = SAYABLE["kalibr"] if name == "kalibr" else ImuSpecification()
+    base = SAYABLE["kalibr"] if name == "kalibr" else isf.ImuSpecification()
     values = {parameter: PARAMETERS.get(parameter, (1e-4, 2e-4, 3e-4))}
     values.update(COMPANIONS.get(parameter, {}))
     specification = replace(base, **{triad: replace(getattr(base, triad), **values)})
@@ -218,27 +212,24 @@ def test_what_the_output_does_comes_back_or_is_listed(name, key, convert):
     assert same or (listed and (key != "topic" or name == "datasheet"))
 
 
-def test_a_temperature_profile_is_listed_where_it_has_an_effect():
-    profile = TemperatureProfile(end=40.0)
-    warm = TriadSpecification(temperature_bias=1e-4)
-    for gyroscope, listed in ((warm, True), (TriadSpecification(), False)):
-        specification = ImuSpecification(gyroscope=gyroscope, temperature=profile)
-        remarks = write_imu_parameters(specification, "sdf").remarks
-        assert any(text.startswith("temperature.end") for text in remarks) == listed
-
-
-def test_axes_that_differ_become_their_root_mean_square_and_it_is_listed():
-    triad = TriadSpecification(white_noise=(3e-4, 0.0, 4e-4), random_walk=1e-6)
+def test_axes_become_their_root_mean_square_and_effects_are_listed():
+    triad = isf.TriadSpecification(white_noise=(3e-4, 0.0, 4e-4), random_walk=1e-6)
     specification = replace(SAYABLE["kalibr"], gyroscope=triad)
-    writing = write_imu_parameters(specification, "kalibr")
+    writing = isf.write_imu_parameters(specification, "kalibr")
     mean = float(np.sqrt((9e-8 + 16e-8) / 3.0))
     assert f"gyroscope_noise_density: {mean!r}\n" in writing.text
     assert any("root mean square" in text for text in writing.remarks)
+    profile = isf.TemperatureProfile(end=40.0)
+    warm = isf.TriadSpecification(temperature_bias=1e-4)
+    for gyroscope, listed in ((warm, True), (isf.TriadSpecification(), False)):
+        specification = isf.ImuSpecification(gyroscope=gyroscope, temperature=profile)
+        remarks = isf.write_imu_parameters(specification, "sdf").remarks
+        assert any(text.startswith("temperature.end") for text in remarks) == listed
 
 
 def test_a_random_walk_needs_a_correlation_time_in_gazebo(convert):
-    triad = TriadSpecification(white_noise=1e-4, random_walk=2e-6)
-    specification = ImuSpecification(gyroscope=triad, output=TRUTH)
+    triad = isf.TriadSpecification(white_noise=1e-4, random_walk=2e-6)
+    specification = isf.ImuSpecification(gyroscope=triad, output=TRUTH)
     timed = WriteOptions(random_walk_time=5000.0)
     for name in ("sdf", "hector", "rotors", "unity"):
         for options, sigma in ((WriteOptions(), 0.0), (timed, 2e-6 * 50.0)):
@@ -251,21 +242,18 @@ def test_a_random_walk_needs_a_correlation_time_in_gazebo(convert):
 @pytest.mark.parametrize("name, tag", [("hector", "topicName"), ("rotors", "imuTopic")])
 def test_a_topic_that_a_template_leaves_open_is_left_out_and_listed(name, tag, read):
     values = replace(SAYABLE[name], output=replace(TRUTH, topic="/a"))
-    text = write_imu_parameters(values, name).text
+    text = isf.write_imu_parameters(values, name).text
     reading = read(name, text.replace(">/a<", ">$(arg ns)/imu<"), RATE)
     assert reading.specification.output.topic == ""
     assert any(f"<{tag}>" in remark for remark in reading.remarks)
 
 
-def test_kalibr_gets_the_driving_density_of_a_bias_that_has_no_random_walk(convert):
+def test_kalibr_gets_driving_densities_and_walks_with_the_same_lowest_deviation(convert):
     reading, writing = convert(SAYABLE["rotors"], "kalibr")
     expected = 7e-4 * np.sqrt(2.0 / 333.0)
     np.testing.assert_allclose(reading.specification.gyroscope.random_walk, expected, rtol=1e-12)
     assert any("gauss_markov_sigma" in text for text in writing.remarks)
-
-
-def test_kalibr_gets_the_random_walk_with_the_same_lowest_allan_deviation(convert):
-    specification = read_imu_specification("adis16470")
+    specification = isf.read_imu_specification("adis16470")
     options = WriteOptions(walk_of_instability=True)
     reading, writing = convert(specification, "kalibr", options=options)
     # 0.34 deg/sqrt(h) and 8 deg/h; the lowest Allan variance is 2 N K / sqrt(3).
@@ -276,19 +264,16 @@ def test_kalibr_gets_the_random_walk_with_the_same_lowest_allan_deviation(conver
     assert "the same lowest point" in remark and remark in writing.text
 
 
-def test_a_walk_for_an_instability_leaves_alone_what_has_a_walk_or_no_noise():
-    walking = TriadSpecification(white_noise=1e-4, bias_instability=1e-5, random_walk=1e-7)
-    silent = TriadSpecification(bias_instability=1e-3)
-    specification = ImuSpecification(gyroscope=walking, accelerometer=silent)
+def test_no_walk_is_invented_and_no_name_leaves_its_comment():
+    walking = isf.TriadSpecification(white_noise=1e-4, bias_instability=1e-5, random_walk=1e-7)
+    silent = isf.TriadSpecification(bias_instability=1e-3)
+    specification = isf.ImuSpecification(gyroscope=walking, accelerometer=silent)
     options = WriteOptions(random_walk_time=100.0, walk_of_instability=True)
-    remarks = write_imu_parameters(specification, "sdf", options=options).remarks
+    remarks = isf.write_imu_parameters(specification, "sdf", options=options).remarks
     for triad in ("gyroscope", "accelerometer"):
         (remark,) = [text for text in remarks if text.startswith(f"{triad}.bias_instability")]
         assert remark.endswith("cannot be said in this format.")
-
-
-def test_a_name_cannot_leave_its_comment():
     specification = replace(SAYABLE["sdf"], name="a --> <plugin filename='x'> & <!-- b")
     for name in ("sdf", "hector", "rotors", "unity"):
-        comment = write_imu_parameters(specification, name).text.split("\n-->\n")[0]
+        comment = isf.write_imu_parameters(specification, name).text.split("\n-->\n")[0]
         assert "--" not in comment[len("<!--") :]

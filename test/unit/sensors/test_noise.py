@@ -1,23 +1,28 @@
-"""The random processes: their statistics, and that every way to run them gives the same."""
+"""Noise: the processes' statistics, seeds of runs and quantities, densities and deviations."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy.signal import welch
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
-from imu_simulation_framework.sensors.noise.processes import (
+from imu_simulation_framework.sensors.noise import processes
+from imu_simulation_framework.sensors.noise.densities import (
+    density_of_one_sided,
+    density_of_rms,
+    density_of_samples,
+    driven_std,
+    driving_density,
+    one_sided_density,
+    sampled_std,
+)
+from imu_simulation_framework.sensors.noise.streams import (
     BLOCK,
-    FLICKER_PLATEAU,
-    BiasInstability,
-    GaussMarkov,
-    Quantisation,
-    RandomWalk,
-    RateRamp,
-    WhiteNoise,
-    flicker_processes,
-    gauss_markov_allan_variance,
+    NormalStreams,
+    child_seed,
+    run_seed,
 )
 from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
@@ -27,13 +32,17 @@ TIMES = (0.4, 2.0, 10.0)
 BAND = (0.5, 50.0)
 
 PROCESSES = {
-    "white": lambda generator: WhiteNoise(SCALES, PERIOD, generator),
-    "random walk": lambda generator: RandomWalk(SCALES, PERIOD, generator),
-    "Gauss-Markov": lambda generator: GaussMarkov(SCALES, TIMES, PERIOD, generator),
-    "Gauss-Markov, one time": lambda generator: GaussMarkov(SCALES, 3.0, PERIOD, generator),
-    "bias instability": lambda generator: BiasInstability(SCALES, BAND, PERIOD, generator),
-    "ramp": lambda generator: RateRamp(SCALES, PERIOD, generator),
-    "quantisation": lambda generator: Quantisation(SCALES, PERIOD, generator),
+    "white": lambda generator: processes.WhiteNoise(SCALES, PERIOD, generator),
+    "random walk": lambda generator: processes.RandomWalk(SCALES, PERIOD, generator),
+    "Gauss-Markov": lambda generator: processes.GaussMarkov(SCALES, TIMES, PERIOD, generator),
+    "Gauss-Markov, one time": lambda generator: processes.GaussMarkov(
+        SCALES, 3.0, PERIOD, generator
+    ),
+    "bias instability": lambda generator: processes.BiasInstability(
+        SCALES, BAND, PERIOD, generator
+    ),
+    "ramp": lambda generator: processes.RateRamp(SCALES, PERIOD, generator),
+    "quantisation": lambda generator: processes.Quantisation(SCALES, PERIOD, generator),
 }
 
 
@@ -50,10 +59,10 @@ def _allan_variances(values, count):
 
 @pytest.mark.parametrize("name", PROCESSES)
 def test_samples_blocks_and_batch_are_equal_to_the_bit(name):
-    samples = 2 * BLOCK + 7
+    samples = 2 * processes.BLOCK + 7
     batch = _make(name).batch(samples, 1)[0]
     in_blocks = _make(name)
-    blocks = [in_blocks.advance(size) for size in (1, 0, 300, BLOCK + 1)]
+    blocks = [in_blocks.advance(size) for size in (1, 0, 300, processes.BLOCK + 1)]
     one_by_one = [in_blocks.step() for _ in range(200)]
     rest = in_blocks.advance(samples - 200 - sum(map(len, blocks)))
     np.testing.assert_array_equal(np.concatenate([*blocks, one_by_one, rest]), batch)
@@ -89,8 +98,8 @@ ALLAN_VARIANCES = {
     "white": lambda tau, count: 1.0 / tau,
     # Sampled at count points in tau, 1 / (2 count^2) is added to the variance.
     "random walk": lambda tau, count: tau / 3.0 * (1.0 + 0.5 / count**2),
-    "Gauss-Markov": lambda tau, count: gauss_markov_allan_variance(TIMES, tau, PERIOD),
-    "bias instability": lambda tau, count: FLICKER_PLATEAU**2,
+    "Gauss-Markov": lambda tau, count: processes.gauss_markov_allan_variance(TIMES, tau, PERIOD),
+    "bias instability": lambda tau, count: processes.FLICKER_PLATEAU**2,
     "quantisation": lambda tau, count: 3.0 / tau**2,
 }
 
@@ -110,14 +119,18 @@ def test_a_process_has_its_allan_variance(name):
         assert np.all(error < 0.1 * wanted)
 
 
-def test_ramp_has_allan_deviation_r_tau_over_root_two():
+def test_a_ramp_has_its_allan_deviation_and_axes_are_independent():
     values = _make("ramp").batch(500)
     for count in (1, 10, 100):
         deviation = np.sqrt(_allan_variances(values, count)[0])
         np.testing.assert_allclose(deviation, np.multiply(SCALES, count * PERIOD / math.sqrt(2.0)))
+    runs, samples = 1, 20_000
+    for name in ("white", "quantisation"):
+        correlation = np.corrcoef(_make(name).batch(samples, runs)[0].T)
+        assert np.abs(correlation - np.eye(3)).max() < 4.0 * math.sqrt(1.5 / samples), name
 
 
-def test_gauss_markov_process_is_stationary_from_the_first_sample():
+def test_a_random_walk_grows_from_zero_and_a_gauss_markov_process_is_stationary():
     runs = 4000
     first, last = _make("Gauss-Markov").batch(60, runs)[:, [0, -1]].transpose(1, 0, 2)
     # Variance of a sample variance: 2 sigma^4 / runs.
@@ -127,34 +140,21 @@ def test_gauss_markov_process_is_stationary_from_the_first_sample():
     correlation = np.mean(first * last, axis=0) / np.square(SCALES)
     expected = np.exp(-59 * PERIOD / np.array(TIMES))
     np.testing.assert_allclose(correlation, expected, atol=4.0 * math.sqrt(2.0 / runs))
-
-
-def test_random_walk_grows_from_zero():
     runs = 4000
     values = _make("random walk").batch(100, runs)
     for index in (0, 24, 99):
         expected = np.square(SCALES) * (index + 1) * PERIOD
-        np.testing.assert_allclose(
-            values[:, index].var(axis=0), expected, rtol=4.0 * math.sqrt(2.0 / runs)
-        )
-
-
-def test_axes_are_independent():
-    runs, samples = 1, 20_000
-    for name in ("white", "quantisation"):
-        correlation = np.corrcoef(_make(name).batch(samples, runs)[0].T)
-        assert np.abs(correlation - np.eye(3)).max() < 4.0 * math.sqrt(1.5 / samples), name
+        variance = values[:, index].var(axis=0)
+        np.testing.assert_allclose(variance, expected, rtol=4.0 * math.sqrt(2.0 / runs))
 
 
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda g: WhiteNoise(-1.0, PERIOD, g), "density is -1.0"),
-        (lambda g: WhiteNoise((1.0, -1.0, 1.0), PERIOD, g), "density y is -1.0"),
-        (lambda g: RandomWalk(math.nan, PERIOD, g), "density is nan"),
-        (lambda g: GaussMarkov(1.0, 0.0, PERIOD, g), "correlation_time is 0.0"),
-        (lambda g: BiasInstability(1.0, (10.0, 1.0), PERIOD, g), "band is 10 s to 1 s"),
-        (lambda g: Quantisation(1.0, 0.0, g), "period is 0.0"),
+        (lambda g: processes.WhiteNoise(-1.0, PERIOD, g), "density is -1.0"),
+        (lambda g: processes.GaussMarkov(1.0, 0.0, PERIOD, g), "correlation_time is 0.0"),
+        (lambda g: processes.BiasInstability(1.0, (10.0, 1.0), PERIOD, g), "band is 10 s to 1 s"),
+        (lambda g: processes.Quantisation(1.0, 0.0, g), "period is 0.0"),
     ],
 )
 def test_impossible_parameters_are_refused(make, words):
@@ -167,28 +167,23 @@ def test_impossible_parameters_are_refused(make, words):
     [((0.1, 1e4), 0.01), ((1.0, 1000.0), 0.01), ((0.001, 1e5), 0.01), ((0.5, 50.0), 0.05)],
 )
 def test_flicker_is_flat_within_one_percent_inside_any_band(band, period):
-    times, sigmas = flicker_processes(band, period)
+    times, sigmas = processes.flicker_processes(band, period)
     inside = np.geomspace(max(band[0], 4.0 * period), band[1], 977)
-    shares = gauss_markov_allan_variance(times, inside[:, np.newaxis], period)
-    np.testing.assert_allclose(shares @ sigmas**2 / FLICKER_PLATEAU**2, 1.0, atol=0.01)
+    shares = processes.gauss_markov_allan_variance(times, inside[:, np.newaxis], period)
+    np.testing.assert_allclose(shares @ sigmas**2 / processes.FLICKER_PLATEAU**2, 1.0, atol=0.01)
     # Two processes for each decade are enough.
     assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
 
 
-def test_allan_variance_of_a_gauss_markov_process_has_the_limits_of_ieee_952():
+def test_a_gauss_markov_process_has_the_limits_of_ieee_952_and_turn_on_biases_their_spread():
     # White noise of density q_c T_c for long times, a random walk of density q_c for short ones.
     time, period = 5.0, 1e-4
     density_squared = 2.0 / time  # of the driving noise, for a variance of 1
     long, short = 1e4 * time, 1e-2 * time
-    assert gauss_markov_allan_variance(time, long, period) == pytest.approx(
-        density_squared * time**2 / long, rel=1e-3
-    )
-    assert gauss_markov_allan_variance(time, short, period) == pytest.approx(
-        density_squared * short / 3.0, rel=0.01
-    )
-
-
-def test_turn_on_bias_is_constant_in_a_run_and_spread_over_runs():
+    found = processes.gauss_markov_allan_variance(time, long, period)
+    assert found == pytest.approx(density_squared * time**2 / long, rel=1e-3)
+    found = processes.gauss_markov_allan_variance(time, short, period)
+    assert found == pytest.approx(density_squared * short / 3.0, rel=0.01)
     runs = 2000
     specification = TriadSpecification(turn_on_bias=(0.1, -0.2, 0.3), turn_on_bias_sigma=0.05)
     prototype = TriadNoise(specification, PERIOD, np.random.SeedSequence(1))
@@ -199,3 +194,58 @@ def test_turn_on_bias_is_constant_in_a_run_and_spread_over_runs():
     error = 0.05 / np.sqrt(runs)
     np.testing.assert_allclose(values[:, 0].mean(axis=0), [0.1, -0.2, 0.3], atol=4.0 * error)
     np.testing.assert_allclose(values[:, 0].std(axis=0), 0.05, atol=4.0 * error / np.sqrt(2.0))
+
+
+def test_a_run_has_the_seed_that_the_documentation_names_whatever_others_there_are():
+    expected = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(3, 1))).standard_normal(5)
+    streams = NormalStreams(run_seed(7, 3), [False, True])
+    np.testing.assert_array_equal(streams.take(5)[:, 1], expected)
+    parent = np.random.SeedSequence(1)
+    assert child_seed(run_seed(parent, 2), 4).spawn_key == (2, 4)
+    assert parent.n_children_spawned == 0
+    alone = NormalStreams(5, [False, False, True]).take(20)
+    among = NormalStreams(5, [True, True, True]).take(20)
+    np.testing.assert_array_equal(alone[:, 2], among[:, 2])
+
+
+@pytest.mark.parametrize("ones", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1])
+def test_numbers_one_by_one_are_those_taken_at_once(ones):
+    active = [True, False, True]
+    expected = NormalStreams(5, active).take(3 * BLOCK)
+    streams = NormalStreams(5, active)
+    first = [streams.next() for _ in range(ones)]
+    rest = streams.take(3 * BLOCK - ones)
+    np.testing.assert_array_equal(np.array([*first, *rest]), expected)
+    assert not expected[:, 1].any()
+
+
+RATE = 200.0
+DENSITY = 3e-3
+
+
+def test_samples_have_the_one_sided_density_that_a_spectrum_shows():
+    noise = sampled_std(DENSITY, RATE) * np.random.default_rng(5).standard_normal(400_000)
+    assert density_of_rms(sampled_std(DENSITY, RATE), RATE / 2.0) == pytest.approx(DENSITY)
+    # Welch's spectrum is one-sided; its first and last frequency are not doubled.
+    _, power = welch(noise, RATE, nperseg=256)
+    inner = power[2:-2]
+    # Segments that overlap by half: each frequency has about 2 * 11/9 * n / 256 degrees of
+    # freedom, neighbours are correlated over about two bins.
+    freedom = inner.size / 2.0 * (22.0 / 9.0) * noise.size / 256.0
+    error = 4.0 * np.sqrt(2.0 / freedom)
+    assert abs(np.mean(inner) / one_sided_density(DENSITY) ** 2 - 1.0) < error
+    assert error < 0.1
+
+
+def test_each_way_back_leads_back_and_a_driven_process_begins_as_a_walk():
+    values = np.array([0.0, 1e-6, 3.0])
+    for there, back in (
+        (one_sided_density(values), density_of_one_sided),
+        (sampled_std(values, 7.0), lambda std: density_of_samples(std, 7.0)),
+        (driving_density(values, 11.0), lambda density: driven_std(density, 11.0)),
+    ):
+        np.testing.assert_allclose(back(there), values, rtol=1e-15, atol=0.0)
+    # After t << tau the variance of a process that began at zero is q^2 t.
+    sigma, time, elapsed = 2.0, 5000.0, 0.5
+    variance = sigma**2 * -np.expm1(-2.0 * elapsed / time)
+    np.testing.assert_allclose(variance, driving_density(sigma, time) ** 2 * elapsed, rtol=2e-4)

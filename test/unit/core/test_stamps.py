@@ -17,7 +17,7 @@ def regular(count=100, period=0.1, start=1000.0):
     return start + period * np.arange(count)
 
 
-def test_regular_stamps_are_all_used_and_nothing_is_found():
+def test_nothing_is_found_in_regular_stamps_and_elsewhere_count_and_place():
     order, report = examine_stamps(regular())
     assert np.array_equal(order, np.arange(100))
     assert not (report.missing or report.unordered or report.duplicates or report.gaps)
@@ -25,9 +25,12 @@ def test_regular_stamps_are_all_used_and_nothing_is_found():
     assert report.median_period == pytest.approx(0.1)
     assert report.duration == pytest.approx(9.9)
     assert report.refusal(StampLimits()) == ""
+    finding = find([False, True, True], [10.0, 11.0, 12.0], places=[5, 6, 7])
+    assert (finding.count, finding.first_place, finding.first_time) == (2, 6, 1.0)
+    assert not find([False], [0.0])
 
 
-def test_gaps_are_counted_with_the_longest():
+def test_gaps_of_five_periods_and_more_are_counted_with_the_longest():
     times = regular()
     times[40:] += 0.6
     times[80:] += 3.0
@@ -36,16 +39,13 @@ def test_gaps_are_counted_with_the_longest():
     assert report.gaps.first_place == 40
     assert report.longest_gap == pytest.approx(3.1)
     assert report.longest_gap_time == pytest.approx(7.9 + 0.6)
-
-
-def test_a_step_of_just_under_five_periods_is_no_gap():
     times = regular()
     times[40:] += 0.39
     _, report = examine_stamps(times)
     assert not report.gaps
 
 
-def test_three_unordered_stamps_are_never_too_many():
+def test_more_than_three_unordered_stamps_and_long_gaps_are_refused():
     for swaps, refused in ((3, False), (4, True)):
         times = regular(12)
         for first in range(0, 3 * swaps, 3):
@@ -53,9 +53,6 @@ def test_three_unordered_stamps_are_never_too_many():
         _, report = examine_stamps(times)
         assert report.unordered.count == swaps
         assert bool(report.refusal(StampLimits())) is refused
-
-
-def test_a_gap_across_which_nothing_is_known_is_refused():
     times = regular()
     times[50:] += 700.0
     _, report = examine_stamps(times)
@@ -63,25 +60,16 @@ def test_a_gap_across_which_nothing_is_known_is_refused():
     assert report.refusal(StampLimits(longest_gap=800.0)) == ""
 
 
-def test_nothing_is_found_in_nothing():
+def test_nothing_is_found_in_nothing_and_a_single_sample_has_no_rate():
     order, report = examine_stamps([])
     assert len(order) == 0
     assert report.samples == 0
     order, report = examine_stamps([np.nan, np.nan])
     assert len(order) == 0
     assert report.missing.count == 2
-
-
-def test_a_single_sample_has_no_rate_and_its_report_can_be_written():
     order, report = examine_stamps([5.0])
     assert np.array_equal(order, [0])
     assert json.loads(json.dumps(report.to_dict(), allow_nan=False))["rate"] is None
-
-
-def test_find_tells_count_and_first_place():
-    finding = find([False, True, True], [10.0, 11.0, 12.0], places=[5, 6, 7])
-    assert (finding.count, finding.first_place, finding.first_time) == (2, 6, 1.0)
-    assert not find([False], [0.0])
 
 
 def test_nanoseconds_since_1970_are_rounded_once():

@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+from earth_flights import require_same_motion
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.earth import ecef_of, geodetic_of
+from imu_simulation_framework.motion.flight import FlightStates, flight_instants
+
+RATE, SPEED, LATITUDE = 50.0, 60.0, 0.5
+TIME = np.arange(0.0, 20.0, 1.0 / RATE)
+PLACES = np.column_stack([np.full(len(TIME), LATITUDE), TIME * 9e-6, np.full(len(TIME), 300.0)])
+
+
+def eastwards(**others):
+    """A flight along a parallel, with its nose up by a tenth."""
+    angles = np.tile([0.0, 0.1, np.pi / 2.0], (len(TIME), 1))
+    return FlightStates.of_ecef_and_aviation(TIME, ecef_of(*PLACES.T), angles, **others)
+
+
+def test_aviation_and_ros_say_the_same_flight_and_the_motion_is_that_of_its_poses():
+    velocity = np.tile([1.0, 50.0, -2.0], (len(TIME), 1))
+    ned = eastwards(velocity_ned=velocity)
+    # Nose up is a negative pitch about left, and east a yaw of zero.
+    level = Rotation.from_euler("ZYX", [0.0, -0.1, 0.0]).as_quat()
+    enu = FlightStates.from_local(
+        TIME, PLACES, np.tile(level, (len(TIME), 1)), velocity[:, [1, 0, 2]] * [1.0, 1.0, -1.0]
+    )
+    require_same_motion(ned, enu, angle=1e-14, position=1e-8, velocity=1e-12)
+    states = eastwards()
+    motion = states.motion()
+    np.testing.assert_array_equal(motion.position, states.position)
+    speed = np.linalg.norm(motion.velocity, axis=1)
+    radius = np.linalg.norm(states.position[0, :2])
+    np.testing.assert_allclose(speed, 9e-6 * radius, rtol=1e-9)
+    finer = states.motion(at=np.arange(0.0, 19.0, 0.001))
+    np.testing.assert_allclose(np.linalg.norm(finer.velocity, axis=1), 9e-6 * radius, rtol=1e-9)
+
+
+def test_positions_with_few_digits_are_replaced_by_the_integral_of_velocities():
+    exact = eastwards()
+    velocity = exact.motion().velocity
+    place = geodetic_of(exact.position)
+    place[:, 1] = np.round(place[:, 1], 7)
+    coarse = FlightStates(TIME, ecef_of(*place.T), exact.orientation, velocity)
+    assert np.max(np.linalg.norm(coarse.position - exact.position, axis=1)) > 0.2
+    assert np.max(coarse.velocity_error()) > 10.0
+    repaired = coarse.integrated()
+    # A step of 0.56 m, evenly distributed, on the mean of 1000: 0.56 / sqrt(12 * 1000), four times.
+    assert np.max(np.linalg.norm(repaired.position - exact.position, axis=1)) < 4 * 0.0051
+    assert np.max(repaired.velocity_error()) < 1e-6
+    with pytest.raises(MotionError, match="no velocities"):
+        eastwards().integrated()
+
+
+def test_a_part_of_a_flight_is_cut_out_and_instants_need_no_velocities():
+    states = eastwards(velocity_ned=np.ones((len(TIME), 3)), on_ground=TIME < 3.0)
+    part = states.between(2.0, 5.0)
+    assert part.time[0] == 2.0 and part.time[-1] == 5.0 and len(part) == 151
+    assert len(part.velocity) == 151 and part.on_ground.sum() == 50
+    with pytest.raises(MotionError, match=r"nothing of it from 30 to 40 s"):
+        states.between(30.0, 40.0)
+    with_velocity = eastwards(velocity_ned=np.tile([0.0, 50.0, 0.0], (len(TIME), 1)))
+    assert eastwards().instants() == with_velocity.instants()
+
+
+INSTANTS = np.arange(0.0, 200.0, 1.0 / RATE)
+
+
+def flown(climb, course_rate, speed=60.0):
+    """Velocities east, north, up of a flight with a climb and a rate of its course over time."""
+    course = np.cumsum(np.broadcast_to(course_rate, INSTANTS.shape)) / RATE
+    speed = np.broadcast_to(speed, INSTANTS.shape)
+    east, north = speed * np.cos(course), speed * np.sin(course)
+    return np.column_stack([east, north, np.broadcast_to(climb, INSTANTS.shape)])
+
+
+def between(begin, end, value):
+    return np.where((begin <= INSTANTS) & (end > INSTANTS), value, 0.0)
+
+
+def test_the_instants_of_a_flight_are_found_within_the_second_that_is_averaged():
+    climb = between(20.0, 60.0, 8.0)
+    turning = between(100.0, 130.0, np.radians(3.0)) + between(30.0, 40.0, np.radians(-5.0))
+    found = flight_instants(INSTANTS, flown(climb, turning), INSTANTS < 18.0)
+    assert found.lift_off == pytest.approx(18.0)
+    assert found.ascent == pytest.approx(20.0, abs=0.5)
+    assert found.cruise == pytest.approx(60.0, abs=0.5)
+    assert found.turn_start == pytest.approx(100.0, abs=0.5)
+    assert found.turn_end == pytest.approx(130.0, abs=0.5)
+    changes = [round(np.degrees(turn.change)) for turn in found.turns]
+    assert changes == pytest.approx([-50, 90], abs=2)
+    names = "lift-off, start of ascent, start of cruise, start of strong turn, end of turn"
+    assert list(found.marked()) == names.split(", ")
+
+
+def test_of_several_climbs_the_longest_is_the_ascent_and_the_strong_turn_is_one_of_the_cruise():
+    climbs = between(20.0, 30.0, 8.0) + between(60.0, 100.0, 8.0) + between(150.0, 160.0, 8.0)
+    found = flight_instants(INSTANTS, flown(climbs, 0.0))
+    assert (found.ascent, found.cruise) == pytest.approx((60.0, 100.0), abs=0.5)
+    climb = between(20.0, 60.0, 8.0)
+    turning = between(30.0, 50.0, np.radians(5.0)) + between(100.0, 110.0, np.radians(-3.0))
+    found = flight_instants(INSTANTS, flown(climb, turning))
+    assert found.turn_start == pytest.approx(100.0, abs=0.5)
+    alone = flight_instants(INSTANTS, flown(climb, between(30.0, 50.0, np.radians(5.0))))
+    assert alone.turn_start == pytest.approx(30.0, abs=0.5)
+
+
+def test_a_level_flight_straight_on_or_too_short_has_no_instants():
+    found = flight_instants(INSTANTS, flown(0.2, 0.0))
+    assert found.marked() == {} and found.turns == () and found.sentences() == []
+    assert flight_instants([0.0, 1.0], np.ones((2, 3))).marked() == {}
+
+
+def test_what_turns_on_the_ground_is_no_turn_and_what_lasts_to_the_end_has_no_end():
+    turning = between(50.0, 80.0, np.radians(5.0))
+    assert flight_instants(INSTANTS, flown(0.0, turning), INSTANTS > 0.0).turns == ()
+    assert flight_instants(INSTANTS, flown(0.0, turning, speed=2.0)).turns == ()
+    found = flight_instants(INSTANTS, flown(between(150.0, 300.0, 5.0), 0.0))
+    assert found.ascent == pytest.approx(150.0, abs=0.5) and found.cruise is None
+    found = flight_instants(INSTANTS, flown(0.0, between(150.0, 300.0, np.radians(3.0))))
+    assert found.turn_start == pytest.approx(150.0, abs=0.5) and found.turn_end is None
+    assert found.turns[0].end == INSTANTS[-1]

@@ -1,0 +1,360 @@
+"""Smoothing: how strong the fixes say that it is, and what it makes of them, on known motions."""
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+from scipy.stats import multivariate_normal
+
+from imu_simulation_framework.motion import smoothing
+
+SEEDS = range(12)
+
+
+def motion(generator, times, density, speed=8.0):
+    """Positions and velocities of an integrated Wiener process in the plane, drawn exactly."""
+    steps = np.diff(times)
+    velocities, positions = np.zeros((2, len(times), 2))
+    velocities[0] = speed, 0.0
+    first, second = generator.standard_normal((2, len(steps), 2))
+    jumps = density * np.sqrt(steps)[:, None] * first
+    velocities[1:] = velocities[0] + np.cumsum(jumps, axis=0)
+    # Given both velocities the place in the middle scatters by q^2 dt^3 / 12.
+    bridges = density * np.sqrt(steps**3 / 12.0)[:, None] * second
+    means = steps[:, None] * (velocities[1:] + velocities[:-1]) / 2.0
+    positions[1:] = np.cumsum(means + bridges, axis=0)
+    return positions, velocities
+
+
+def slow_errors(generator, times, deviation, slow_time):
+    """A Gauss-Markov process of second order, correlation (1 + t/l) exp(-t/l), by its matrix."""
+    apart = np.abs(np.subtract.outer(times, times)) / slow_time
+    factor = np.linalg.cholesky((1.0 + apart) * np.exp(-apart) + 1e-9 * np.eye(len(times)))
+    return deviation * factor @ generator.standard_normal((len(times), 2))
+
+
+def fixes(times, positions, stated, velocities=None):
+    return smoothing.PlaneFixes(times, positions, np.full((len(times), 2), stated), velocities)
+
+
+def standard_error(values):
+    return np.std(values, ddof=1) / np.sqrt(len(values))
+
+
+@pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
+@pytest.mark.parametrize("density, deviation, stated", [(0.8, 0.5, 0.5), (0.3, 0.1, 1.0)])
+def test_density_and_white_noise_are_found_whatever_the_receiver_states(
+    rate, density, deviation, stated
+):
+    found = []
+    for seed in SEEDS:
+        generator = np.random.default_rng(seed)
+        times = np.arange(600) / rate
+        positions, _ = motion(generator, times, density)
+        noisy = positions + deviation * generator.standard_normal(positions.shape)
+        noise = smoothing.estimate_noise(fixes(times, noisy, stated), 0.0)
+        white = noise.white_scale * stated / deviation
+        found.append(np.log([noise.acceleration_density / density, white]))
+    found = np.array(found)
+    for logarithms in found.T:
+        assert abs(logarithms.mean()) < 3.0 * standard_error(logarithms) + 0.01
+    # At 1 Hz and 0.1 m a fix moves more by the motion than by its noise: that is known less well.
+    assert found[:, 0].std() < 0.2
+
+
+def test_slow_errors_are_told_from_the_motion_and_the_velocity_is_consistent():
+    logarithms, normalised = [], []
+    for seed in SEEDS:
+        generator = np.random.default_rng(seed)
+        times = np.arange(800) / 5.0
+        positions, velocities = motion(generator, times, 0.5)
+        noisy = positions + slow_errors(generator, times, 1.0, 2.0)
+        noisy += 0.2 * generator.standard_normal(positions.shape)
+        given = fixes(times, noisy, 1.0)
+        noise = smoothing.estimate_noise(given, 4.0)
+        ratios = noise.acceleration_density / 0.5, noise.slow_scale, noise.white_scale / 0.2
+        logarithms.append(np.log(ratios))
+        for axis, smooth in enumerate(smoothing.smooth_plane(given, noise)):
+            errors = smooth.velocities - velocities[:, axis]
+            normalised.append(np.mean(errors**2 / smooth.covariances()[:, 1, 1]))
+    for values in np.array(logarithms).T:
+        assert abs(values.mean()) < 3.0 * standard_error(values) + 0.05
+    assert np.mean(normalised) == pytest.approx(1.0, abs=3.0 * standard_error(normalised) + 0.05)
+
+
+def test_motion_is_not_taken_for_an_error_that_no_receiver_has():
+    """A lively robot, and a receiver that states ten times its error of 0.3 m."""
+    times = np.arange(0.0, 80.0, 0.1)
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        positions, _ = motion(generator, times, 2.0)
+        noisy = positions + slow_errors(generator, times, 0.3, 2.0)
+        noise = smoothing.estimate_noise(fixes(times, noisy, 3.0), 4.0)
+        # No faster than half a metre a second.
+        assert noise.slow_scale * 3.0 / noise.slow_time <= 0.5 + 1e-9
+
+
+def test_doppler_velocities_are_weighed_by_their_own_noise():
+    deviations, gains = [], []
+    for seed in SEEDS:
+        generator = np.random.default_rng(seed)
+        times = np.arange(400) / 5.0
+        positions, velocities = motion(generator, times, 0.8)
+        noisy = positions + generator.standard_normal(positions.shape)
+        doppler = velocities + 0.3 * generator.standard_normal(velocities.shape)
+        doppler[100:150] = np.nan
+        with_doppler = fixes(times, noisy, 1.0, doppler)
+        noise = smoothing.estimate_noise(with_doppler, 0.0)
+        deviations.append(noise.velocity_deviation)
+        beside, alone = (
+            smoothing.smooth_plane(given, smoothing.estimate_noise(given, 0.0))[0].velocities
+            - velocities[:, 0]
+            for given in (with_doppler, fixes(times, noisy, 1.0))
+        )
+        gains.append(np.mean(beside**2) / np.mean(alone**2))
+    assert np.mean(deviations) == pytest.approx(0.3, abs=3.0 * standard_error(deviations) + 0.005)
+    assert np.mean(gains) < 0.5
+
+
+def disturbed(seed, rate=5.0):
+    """A drive with four wrong positions and one wrong velocity."""
+    generator = np.random.default_rng(seed)
+    times = np.arange(int(80 * rate)) / rate
+    positions, velocities = motion(generator, times, 0.8)
+    positions += 0.5 * generator.standard_normal(positions.shape)
+    velocities += 0.1 * generator.standard_normal(velocities.shape)
+    wrong = np.array([40, 150, 151, 300])
+    positions[wrong] += [[30.0, 0.0], [0.0, -20.0], [-10.0, -20.0], [0.0, 12.0]]
+    velocities[200] = 0.0
+    return times, positions, velocities, wrong
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("doppler", [False, True])
+def test_outliers_are_found_and_nothing_else(seed, doppler):
+    times, positions, velocities, wrong = disturbed(seed)
+    given = fixes(times, positions, 0.5, velocities if doppler else None)
+    noise, used, left_out = smoothing.estimate_robustly(given, 0.0)
+    assert np.array_equal(np.flatnonzero(left_out), wrong)
+    # Without a correlation time there is no slow error.
+    assert (noise.slow_scale, noise.slow_time) == (0.0, 0.0)
+    if doppler:
+        assert np.array_equal(np.flatnonzero(np.isnan(used.velocities[:, 0])), [200])
+    assert noise.white_scale == pytest.approx(1.0, rel=0.15)
+    assert noise.acceleration_density == pytest.approx(0.8, rel=0.4)
+
+
+def test_a_clean_drive_has_no_outliers_and_one_without_noise_stays_as_it_is():
+    for seed in SEEDS:
+        generator = np.random.default_rng(seed)
+        times = np.arange(400) / 5.0
+        positions, _ = motion(generator, times, 0.8)
+        given = fixes(times, positions + 0.5 * generator.standard_normal(positions.shape), 0.5)
+        noise = smoothing.estimate_noise(given, 4.0)
+        assert not smoothing.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
+    # A slow error is looked for however short its time is.
+    assert smoothing.estimate_noise(given, 1.0).slow_scale > 0.0
+    times = np.arange(50) / 5.0
+    positions = np.column_stack([3.0 * times, 4.0 * times])
+    given = fixes(times, positions, 1.0)
+    for correlation_time in (0.0, 4.0):
+        noise, used, left_out = smoothing.estimate_robustly(given, correlation_time)
+        smooth = smoothing.smooth_plane(used, noise, left_out)
+        assert not left_out.any()
+        assert smooth[0].positions == pytest.approx(positions[:, 0], abs=1e-6)
+        assert smooth[1].velocities == pytest.approx(np.full(50, 4.0), abs=1e-6)
+
+
+def test_long_and_fast_recordings_are_judged_by_stretches_long_enough():
+    found = []
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        times = np.arange(9000) / 10.0
+        positions, _ = motion(generator, times, 0.5)
+        noisy = positions + 0.3 * generator.standard_normal(positions.shape)
+        noise = smoothing.estimate_noise(fixes(times, noisy, 0.3), 0.0)
+        found.append(np.log(noise.acceleration_density / 0.5))
+    assert abs(np.mean(found)) < 3.0 * standard_error(found)
+    assert np.std(found) < 0.08
+    # Quarter turns of two seconds every 35 s, which stretches of four seconds all miss.
+    times = np.arange(18000) / 100.0
+    turning = np.where((times + 20.0) % 35.2 > 33.2, np.pi / 4.0, 0.0)
+    yaw = np.cumsum(turning) / 100.0
+    velocities = 0.5 * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    noise = 0.01 * np.random.default_rng(1).standard_normal((18000, 2))
+    given = fixes(times, np.cumsum(velocities, axis=0) / 100.0 + noise, 0.01)
+    found, used, left_out = smoothing.estimate_robustly(given, 4.0)
+    for motion_found in smoothing.smooth_plane(used, found, left_out):
+        assert np.sqrt(np.mean(motion_found.residuals**2)) < 0.02
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.6, -1.0])
+def test_the_scale_of_velocities_is_told_by_the_positions(factor):
+    generator = np.random.default_rng(2)
+    times = np.arange(300) / 5.0
+    positions, velocities = motion(generator, times, 0.5)
+    noisy = positions + generator.standard_normal(positions.shape)
+    velocities[:20] = np.nan
+    scale = smoothing.velocity_scale(fixes(times, noisy, 1.0, factor * velocities))
+    assert scale == pytest.approx(1.0 / factor, rel=0.02)
+
+
+def test_velocities_that_lead_nowhere_have_no_scale():
+    generator = np.random.default_rng(2)
+    noise = 0.1 * generator.standard_normal((2, 100, 2))
+    assert smoothing.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
+
+
+def test_positions_that_a_receiver_doubts_count_less_and_exact_velocities_not_more():
+    generator = np.random.default_rng(5)
+    times = np.arange(400) / 5.0
+    positions, _ = motion(generator, times, 0.5)
+    stated = np.where((np.arange(400) % 100 < 50)[:, None], 0.2, 5.0) * np.ones((1, 2))
+    noisy = positions + stated * generator.standard_normal(positions.shape)
+    noise = smoothing.estimate_noise(smoothing.PlaneFixes(times, noisy, stated), 0.0)
+    assert noise.white_scale == pytest.approx(1.0, rel=0.15)
+    assert noise.acceleration_density == pytest.approx(0.5, rel=0.4)
+    generator = np.random.default_rng(1)
+    times = np.arange(200) / 5.0
+    positions, velocities = motion(generator, times, 0.8)
+    noise = smoothing.estimate_noise(fixes(times, positions, 1.0, velocities), 0.0)
+    assert noise.velocity_deviation == pytest.approx(smoothing.VELOCITY_DEVIATION, rel=0.1)
+    stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
+    given = smoothing.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
+    found = smoothing.white_variances(given, smoothing.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
+    # Nobody's position is better than a tenth of a millimetre.
+    np.testing.assert_allclose(found, 9.0 * stated**2 + 1e-8, rtol=1e-12)
+
+
+DENSITY = 0.4
+
+
+def measured(count=40, seed=3):
+    generator = np.random.default_rng(seed)
+    times = np.cumsum(generator.uniform(0.2, 0.6, count))
+    variances = generator.uniform(0.2, 3.0, count)
+    values = np.sin(times / 3.0) + np.sqrt(variances) * generator.standard_normal(count)
+    return times, values, variances
+
+
+def wiener_covariances(times, density):
+    """Prior covariances of integrated Wiener positions and velocities begun at rest at time 0."""
+    a, b = np.minimum.outer(times, times), np.maximum.outer(times, times)
+    positions = a**2 * (3.0 * b - a) / 6.0
+    mixed = np.where(
+        times[:, None] <= times, times[:, None] ** 2 / 2.0, times * (times[:, None] - times / 2.0)
+    )
+    return density**2 * positions, density**2 * mixed, density**2 * a
+
+
+@pytest.mark.parametrize("count, slow_time", [(3, 0.0), (30, 0.0), (30, 1.5)])
+def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(count, slow_time):
+    times, values, variances = measured(count)
+    generator = np.random.default_rng(8)
+    velocities = np.cos(times / 3.0) / 3.0 + 0.1 * generator.standard_normal(count)
+    velocity_variances = generator.uniform(0.01, 0.05, count)
+    slow_deviations = generator.uniform(0.5, 2.0, count) if slow_time else None
+    given = smoothing.Measurements(
+        values, variances, slow_deviations, velocities, velocity_variances
+    )
+    motion = smoothing.MotionModel(times, slow_time).smooth(given, DENSITY)
+    elapsed = times - times[0]
+    positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
+    # Position and velocity at the beginning: a variance so large that it hardly tells anything.
+    vague = 1e5
+    positions += vague * (1.0 + np.multiply.outer(elapsed, elapsed))
+    mixed += vague * elapsed[:, None]
+    speeds += vague
+    error = np.diag(variances)
+    if slow_time:
+        apart = np.abs(np.subtract.outer(times, times)) / slow_time
+        error += np.outer(slow_deviations, slow_deviations) * (1.0 + apart) * np.exp(-apart)
+    state = np.block([[positions, mixed], [mixed.T, speeds]])
+    total = state + block_diag(error, np.diag(velocity_variances))
+    both = np.append(values, velocities)
+    expected = state @ np.linalg.solve(total, both)
+    assert motion.positions == pytest.approx(expected[:count], abs=1e-3)
+    assert motion.velocities == pytest.approx(expected[count:], abs=1e-3)
+    left = np.diag(state - state @ np.linalg.solve(total, state))
+    assert motion.covariances()[:, 0, 0] == pytest.approx(left[:count], abs=1e-3)
+    assert motion.covariances()[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
+    deviance = -2.0 * multivariate_normal.logpdf(both, cov=total)
+    deviance -= 2.0 * count * np.log(2.0 * np.pi)
+    # Nothing known beforehand leaves out the two vague variances.
+    assert motion.deviance == pytest.approx(deviance - 2.0 * np.log(vague), abs=1e-3)
+    assert motion.residuals == pytest.approx(values - motion.positions)
+
+
+def test_what_has_an_infinite_variance_does_not_count():
+    times, values, variances = measured()
+    variances[10] = np.inf
+    values[10] = 1e3
+    motion = smoothing.MotionModel(times).smooth(smoothing.Measurements(values, variances), DENSITY)
+    kept = np.arange(len(times)) != 10
+    without = smoothing.MotionModel(times[kept]).smooth(
+        smoothing.Measurements(values[kept], variances[kept]), DENSITY
+    )
+    assert motion.positions[kept] == pytest.approx(without.positions, abs=1e-8)
+    assert motion.deviance == pytest.approx(without.deviance, abs=1e-6)
+    times, values, variances = measured()
+    alone = smoothing.MotionModel(times).smooth(smoothing.Measurements(values, variances), DENSITY)
+    unknown = np.full(len(times), np.nan)
+    given = smoothing.Measurements(values, variances, None, unknown, np.full(len(times), np.inf))
+    beside = smoothing.MotionModel(times).smooth(given, DENSITY)
+    assert np.array_equal(beside.positions, alone.positions)
+    assert beside.deviance == alone.deviance
+
+
+def test_an_hour_at_ten_hertz_keeps_its_digits_and_what_is_no_number_is_refused():
+    # Residuals from a rate of 10 Hz over 36 km; the slow error's innovations are 1e-6 of it.
+    times = np.arange(36000) / 10.0
+    truth = 10.0 * times + 50.0 * np.sin(times / 40.0)
+    given = smoothing.Measurements(truth, np.full(36000, 1e-4), np.full(36000, 0.1))
+    motion = smoothing.MotionModel(times, 2.0).smooth(given, 1.0)
+    inside = slice(100, -100)
+    assert np.abs(motion.positions - truth)[inside].max() < 1e-3
+    speed = 10.0 + 50.0 / 40.0 * np.cos(times / 40.0)
+    assert np.abs(motion.velocities - speed)[inside].max() < 1e-3
+    times, values, variances = measured()
+    values[3] = np.nan
+    with pytest.raises(ValueError, match="do not determine"):
+        smoothing.MotionModel(times).smooth(smoothing.Measurements(values, variances), DENSITY)
+
+
+def circle(times, radius=1.0):
+    """Half a metre a second round a circle."""
+    angle = 0.5 * times / radius
+    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+@pytest.mark.parametrize("rate", [5.0, 100.0])
+@pytest.mark.parametrize("error", [0.01, 0.5])
+def test_white_errors_have_the_size_that_they_have(rate, error):
+    found = []
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        # Stamps that are not even.
+        times = np.cumsum(generator.uniform(0.5, 1.5, 1000)) / rate
+        noise = error * generator.standard_normal((1000, 2))
+        found.append(smoothing.jitter(times, circle(times) + noise))
+    deviation = np.std(found, ddof=1)
+    assert abs(np.mean(found) - error) < 3.0 * deviation / np.sqrt(20) + 0.01 * error
+    assert deviation < 0.06 * error
+
+
+def test_jitter_counts_neither_motion_nor_jumps_nor_rest_nor_a_quiet_axis():
+    times = np.arange(200) / 20.0
+    assert smoothing.jitter(times, circle(times)) == smoothing.SMALLEST_JITTER
+    assert smoothing.jitter(times[:3], circle(times[:3])) == smoothing.SMALLEST_JITTER
+    generator = np.random.default_rng(3)
+    times = np.arange(2000) / 20.0
+    positions = circle(times) + 0.02 * generator.standard_normal((2000, 2))
+    positions[::50] += 5.0
+    assert smoothing.jitter(times, positions) == pytest.approx(0.02, rel=0.2)
+    generator = np.random.default_rng(4)
+    times = np.arange(2000) / 20.0
+    along = np.column_stack([times + 0.1 * generator.standard_normal(2000), np.zeros(2000)])
+    assert 0.04 < smoothing.jitter(times, along) < 0.1
+    held = circle(times) + 0.1 * generator.standard_normal((2000, 2))
+    held[:1200] = held[1200]
+    assert smoothing.jitter(times, held) == pytest.approx(0.1, rel=0.2)
+    assert smoothing.jitter(times, np.zeros((2000, 2))) == smoothing.SMALLEST_JITTER

@@ -1,0 +1,14 @@
+"""Files that are refused, for tests."""
+
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError
+
+
+def require_refused(read, path, text, words):
+    """A file of this text is refused in one sentence, which names it and has these words."""
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=words) as caught:
+        read(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
