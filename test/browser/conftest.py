@@ -7,7 +7,7 @@ import pytest
 from browsers import browser
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "tools"), str(TESTS / "unit" / "report")]
+sys.path[:0] = [str(TESTS / name) for name in ("tools", "unit", "unit/report")]
 
 
 @pytest.fixture(scope="module")

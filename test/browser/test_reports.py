@@ -10,7 +10,7 @@ from browsers import WIDTHS, requested
 from page_examples import drawn_errors, fitted_drive, shown_ensemble
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from tool_calls import call_tool
+from tool_calls import call_tool, succeeded
 from written_results import write_result
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
@@ -61,31 +61,22 @@ def reports(tmp_path_factory, server):
     folder = tmp_path_factory.mktemp("reports")
     name = HOSTILE.format(port=server.server_port)
     result = write_result(folder, drive=name, duration=120.0)
-    done = call_tool("report.py", result.folder)
-    assert done.returncode == 0, done.stderr
     specification = folder / "mine.yaml"
     # A specification's name may have no slash.
     specification.write_text(f"name: {json.dumps(name.replace('/', ''))}\n{SPECIFICATION}")
-    done = call_tool(
-        "monte_carlo.py", "a", "--imu", "hector_slow", "--runs", "200", "--what", "linear",
-        "--workers", "1", "--report", "--out", folder / "drawn",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    done = call_tool(
-        "heading_budget.py", "a", "--imu", specification, "--imu", "hector_slow", "--require",
-        "5deg", "--report", "--out", folder / "budget",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    done = call_tool(
-        "reproduce_thesis.py", "--figures", "4.1", "4.3", "4.5", "4.12", "4.13", "--out",
-        folder / "thesis",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    done = call_tool(
-        "simulate_flight.py", "c3104", "--gimbal", "agisim", "--imu", specification, "--duration",
-        "30", "--out", folder / "flight",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    made = {
+        "report": (result.folder,),
+        "monte_carlo": ("a", "--imu", "hector_slow", "--runs", 200, "--what", "linear")
+        + ("--workers", 1, "--report"),
+        "heading_budget": ("a", "--imu", specification, "--imu", "hector_slow", "--require", "5deg")
+        + ("--report",),
+        "reproduce_thesis": ("--figures", "4.1", "4.3", "4.5", "4.12", "4.13"),
+        "simulate_flight": ("c3104", "--gimbal", "agisim", "--imu", specification)
+        + ("--duration", 30),
+    }
+    for tool, arguments in made.items():
+        out = () if tool == "report" else ("--out", folder / tool)
+        succeeded(call_tool(f"{tool}.py", *arguments, *out))
     time, errors = drawn_errors()
     judgement = judge(time, 0.1 * time / time[-1], errors)
     pages = {
@@ -98,10 +89,10 @@ def reports(tmp_path_factory, server):
         (folder / f"{kind}.html").write_text(page_html(page), encoding="utf-8")
     return {
         "experiment": result.path("report.html"),
-        "budget": folder / "budget" / "heading_budget.html",
-        "drawn": folder / "drawn" / "ensemble.html",
-        "thesis": folder / "thesis" / "thesis.html",
-        "flight": folder / "flight" / "report.html",
+        "budget": folder / "heading_budget" / "heading_budget.html",
+        "drawn": folder / "monte_carlo" / "ensemble.html",
+        "thesis": folder / "reproduce_thesis" / "thesis.html",
+        "flight": folder / "simulate_flight" / "report.html",
         **{kind: folder / f"{kind}.html" for kind in pages},
     }
 
@@ -210,7 +201,7 @@ def test_the_pages_policy_lets_nothing_out(desktop, reports, server):
     server.reached.clear()
 
 
-def test_dragging_zooms_and_a_button_returns(desktop, reports):
+def test_dragging_zooms_a_button_returns_and_another_lets_it_move_the_figure(desktop, reports):
     plot = opened(desktop, reports["experiment"])[0]
     panel = area(desktop, plot)
     before = axis(desktop, plot)
@@ -222,9 +213,6 @@ def test_dragging_zooms_and_a_button_returns(desktop, reports):
     assert zoomed[1] - zoomed[0] < 0.5 * (before[1] - before[0])
     plot.find_element(By.CSS_SELECTOR, "[data-title='Reset axes']").click()
     assert axis(desktop, plot) == pytest.approx(before)
-
-
-def test_a_button_lets_dragging_move_the_figure(desktop, reports):
     plot = opened(desktop, reports["experiment"])[0]
     panel = area(desktop, plot)
     plot.find_element(By.CSS_SELECTOR, "[data-title=Pan]").click()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "unit"), str(TESTS / "tools")]
 
 for needed in ("rospy", "roslaunch", "imu_simulation_framework.msg"):
     if importlib.util.find_spec(needed) is None:

@@ -114,6 +114,10 @@ class ExperimentProcess:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
     def wait_for(self, pattern, timeout=180.0):
         """Wait until the output matches; return the match."""
         found = []
@@ -158,7 +162,7 @@ class ExperimentProcess:
             found = sorted(self.directory.glob(pattern))
             if found:
                 return found[0]
-            running = time.monotonic() < deadline and self._process.poll() is None
+            running = time.monotonic() < deadline and self.is_running
             assert running, f"no {pattern} within {timeout:g} s, output:\n{self._text}"
             time.sleep(POLL_PERIOD)
 

@@ -77,30 +77,20 @@ def main(path, expected, kind="imu", *lever_arm):
         stamps, rows = json.load(file)
     came, told, fields, statuses, lock = [], [], [], [], threading.Lock()
 
-    def on_field(message):
-        b = message.magnetic_field
+    def keep(kept, message, **parts):
+        stamp, frame = message.header.stamp.to_nsec(), message.header.frame_id
         with lock:
-            fields.append(
-                {
-                    "stamp": message.header.stamp.to_nsec(),
-                    "frame": message.header.frame_id,
-                    "field": [b.x, b.y, b.z],
-                    "covariance": message.magnetic_field_covariance,
-                }
-            )
+            kept.append({"stamp": stamp, "frame": frame, **parts})
+
+    def on_field(message):
+        b, covariance = message.magnetic_field, message.magnetic_field_covariance
+        keep(fields, message, field=[b.x, b.y, b.z], covariance=covariance)
 
     def on_imu(message):
         w, a, q = message.angular_velocity, message.linear_acceleration, message.orientation
-        with lock:
-            came.append(
-                {
-                    "stamp": message.header.stamp.to_nsec(),
-                    "frame": message.header.frame_id,
-                    "signals": [w.x, w.y, w.z, a.x, a.y, a.z],
-                    "orientation": [q.x, q.y, q.z, q.w],
-                    "orientation_covariance": message.orientation_covariance,
-                }
-            )
+        turn = {"orientation": [q.x, q.y, q.z, q.w]}
+        turn["orientation_covariance"] = message.orientation_covariance
+        keep(came, message, signals=[w.x, w.y, w.z, a.x, a.y, a.z], **turn)
 
     heard = rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
     rospy.Subscriber("/imu/mag", MagneticField, on_field, tcp_nodelay=True)

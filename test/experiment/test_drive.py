@@ -56,7 +56,7 @@ def result(recorded):
     return recorded.result("some/results")
 
 
-def test_every_file_of_the_result_is_in_its_folder_and_nothing_else(recorded, result):
+def test_every_file_of_the_result_is_in_its_folder_and_no_message_was_lost(recorded, result):
     place = result.folder.relative_to(recorded.directory / "some" / "results")
     assert place == Path("trajectory_a", "hector_sigma0.5_fd0.005", "1")
     expected = {f"{name}.csv" for name in TABLES} | {f"{name}.png" for name in FIGURES}
@@ -64,9 +64,6 @@ def test_every_file_of_the_result_is_in_its_folder_and_nothing_else(recorded, re
     assert {path.name for path in result.folder.iterdir()} == {
         f"{result.prefix}_{name}" for name in expected
     }
-
-
-def test_the_drive_was_completed_and_no_message_was_lost(result):
     summary = summary_of(result)
     assert summary["run"]["completed"] is True
     assert summary["run"]["seed"] == 1
@@ -78,9 +75,6 @@ def test_the_drive_was_completed_and_no_message_was_lost(result):
         assert messages[stream]["gaps"] == 0
     # 20 Hz, and the first error answers the first control period's end.
     assert messages["control_error"]["received"] == 160
-
-
-def test_the_table_and_the_folder_are_printed_last(recorded, result):
     *_, table, factor, place = recorded.lines
     assert table.startswith("tracking error, distance")
     assert factor.startswith("real-time factor")
@@ -135,24 +129,15 @@ def nanoseconds(stamp):
     return stamp.sec * 10**9 + stamp.nanosec
 
 
-@pytest.mark.parametrize(
-    ("topic", "table"),
-    [("/imu/data", "imu_simulated"), ("/ground_truth/state", "ground_truth")],
-)
-def test_the_bag_has_every_sample_of_the_drive_once(bag, result, topic, table):
-    stamps = np.array([nanoseconds(message.header.stamp) for message in bag[topic]])
-    assert np.all(np.diff(stamps) == 10_000_000)
-    times = result.read_table(table).index.to_numpy()
-    np.testing.assert_array_equal((stamps[: len(times)] - stamps[0]) / 1e9, times)
-
-
-def test_the_bag_has_the_clock_of_every_control_period(bag):
+def test_the_bag_has_every_sample_and_control_period_of_the_drive_and_ends_with_it(bag, result):
+    for topic, table in (("/imu/data", "imu_simulated"), ("/ground_truth/state", "ground_truth")):
+        stamps = np.array([nanoseconds(message.header.stamp) for message in bag[topic]])
+        assert np.all(np.diff(stamps) == 10_000_000)
+        times = result.read_table(table).index.to_numpy()
+        np.testing.assert_array_equal((stamps[: len(times)] - stamps[0]) / 1e9, times)
     clock = np.array([nanoseconds(message.clock) for message in bag["/clock"]])
     assert np.all(np.diff(clock) == 50_000_000)
     assert clock[-1] - clock[0] >= DURATION * 10**9
-
-
-def test_the_bag_ends_with_the_drive(bag):
     start = nanoseconds(bag["/ground_truth/state"][0].header.stamp)
     # One control period more: it answers the last command.
     last = start + DURATION * 10**9 + 50_000_000
@@ -161,16 +146,13 @@ def test_the_bag_ends_with_the_drive(bag):
             assert nanoseconds(messages[-1].header.stamp) <= last, topic
 
 
-def test_the_bag_has_the_commands_and_the_truth_that_the_tables_tell(bag, result):
+def test_the_bag_has_commands_truth_errors_and_poses_that_the_tables_tell(bag, result):
     points = [message.pose.pose.position for message in bag["/ground_truth/state"]]
     table = result.read_table("ground_truth")[["x", "y"]].to_numpy()
     np.testing.assert_array_equal([(p.x, p.y) for p in points[: len(table)]], table)
     commands = np.array([m.data for m in bag["/wheel_velocity_controller/command"]])
     table = result.read_table("wheel_velocities").to_numpy()
     np.testing.assert_array_equal(commands[: len(table)], table)
-
-
-def test_the_bag_tells_the_errors_that_the_table_tells_and_the_poses_behind_them(bag, result):
     errors, table = bag["/trajectory_error"], result.read_table("control_error")
     found = [[getattr(message, name) for name in table.columns] for message in errors]
     np.testing.assert_array_equal(found[: len(table)], table)

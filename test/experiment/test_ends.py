@@ -1,12 +1,11 @@
 """Whatever ends or disturbs an experiment: code and last line say so, what there is is saved."""
 
-import json
 import os
 import signal
 
 import numpy as np
 import pytest
-from experiment_process import STARTED, ExperimentProcess, find_program
+from experiment_process import STARTED, find_program
 from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.tables import complete_tables
@@ -32,23 +31,28 @@ def settings(*sections):
 def driving(experiment):
     """Start a drive that would take a minute, and wait until it is in the middle."""
 
-    def start(*sections):
-        running = experiment(PACED, settings(*(sections or [LONG])))
+    def start(*sections, arguments=()):
+        running = experiment(PACED, settings(*(sections or [LONG])), *arguments)
         running.wait_until_driving()
         return running
 
     return start
 
 
-def ended_early(ended):
-    """Failed with a reason in the last line; what was recorded is kept and says so."""
+def failed(ended):
+    """The reason in the last line."""
     assert not ended.has_traceback, ended.output
     assert ended.code == 1, ended.output
     assert ended.lines[-1].startswith(EARLY), ended.output
-    summary = ended.summary
+    return ended.lines[-1][len(EARLY) :]
+
+
+def ended_early(ended):
+    """The reason why it failed; what was recorded is kept and says so."""
+    reason, summary = failed(ended), ended.summary
     assert summary["run"]["completed"] is False
     assert summary["durations"]["recorded_s"] > 0.0
-    return ended.lines[-1][len(EARLY) :]
+    return reason
 
 
 def succeeded(ended):
@@ -98,10 +102,7 @@ def test_a_message_from_somebody_else_ends_it(driving, topic, message_type, mess
 def test_a_node_that_is_stopped_before_the_drive(experiment, node):
     running = experiment(settings(SHORT, IMPATIENT))
     running.signal_node(node, signal.SIGSTOP)
-    ended = running.wait(SECONDS)
-    assert ended.code == 1
-    assert ended.lines[-1].startswith(EARLY), ended.output
-    assert not ended.has_traceback, ended.output
+    failed(running.wait(SECONDS))
 
 
 def test_a_master_that_is_stopped(driving):
@@ -182,11 +183,9 @@ def test_figures_do_not_keep_a_node_that_is_told_twice_to_end(experiment):
     running.signal_node("result_comparison", signal.SIGINT)
     running.signal_node("result_comparison", signal.SIGTERM)
     ended = running.wait(SECONDS)
-    assert not ended.has_traceback, ended.output
-    result = ended.result()
-    assert json.loads(result.read_text("summary.json"))["run"]["completed"] is True
-    assert len(result.read_table("ground_truth")) == 4001
-    assert not [path for path in result.folder.iterdir() if path.name.startswith(".")]
+    assert ended.summary["run"]["completed"] is True
+    assert len(ended.result().read_table("ground_truth")) == 4001
+    assert not [path for path in ended.result().folder.iterdir() if path.name.startswith(".")]
 
 
 def test_the_bag_of_a_killed_recorder_can_be_read(experiment):
@@ -210,16 +209,12 @@ def test_too_little_memory_for_a_node(experiment):
     assert ended.lines[-1].startswith((EARLY, "run_experiment.py: ")), ended.output
 
 
-@pytest.fixture
-def started(experiment):
-    """Start an experiment and wait until it is in the middle of the drive."""
-
-    def start(*arguments):
-        running = experiment(PACED, *arguments)
-        running.wait_until_driving()
-        return running
-
-    return start
+def whole_table(result, name):
+    """Times of a table from zero on, without a gap."""
+    times = result.read_table(name).index.to_numpy()
+    assert times[0] == 0.0
+    np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    return times
 
 
 def result_of(ended):
@@ -230,59 +225,47 @@ def result_of(ended):
     assert summary["run"]["completed"] is False
     assert 0.0 < summary["durations"]["recorded_s"] < summary["durations"]["planned_s"]
     for name in ("imu_simulated", "ground_truth"):
-        times = result.read_table(name).index.to_numpy()
-        assert times[0] == 0.0
-        np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
         messages = summary["messages"][name]
-        assert messages["expected"] == messages["received"] == len(times)
+        assert messages["expected"] == messages["received"] == len(whole_table(result, name))
     return result
 
 
 @pytest.mark.parametrize("node", ["path_follower", "error_publisher", "mujoco_simulator"])
-def test_a_node_that_is_killed(started, node):
-    running = started()
+def test_a_node_that_is_killed(driving, node):
+    running = driving()
     running.signal_node(node, signal.SIGKILL)
     ended = running.wait(SECONDS)
-    assert ended.code == 1
-    assert ended.lines[-1] == f"the experiment ended early: {node} ended with code -9 (SIGKILL)"
+    assert ended_early(ended) == f"{node} ended with code -9 (SIGKILL)"
     result = result_of(ended)
     assert ended.lines[-2] == f"results: {result.folder}"
     assert result.path("yaw_error.png").exists()
 
 
-def test_the_killed_node_that_records_the_results(started):
-    running = started()
+def test_the_killed_node_that_records_the_results(driving):
+    running = driving()
     # The last twenty samples of each kind are lost: of the commands a second.
     running.wait_for(r"simulated ([3-9]|\d\d+)\.\d of")
     running.signal_node("result_comparison", signal.SIGKILL)
     ended = running.wait(SECONDS)
-    assert ended.code == 1
-    reason = "result_comparison ended with code -9 (SIGKILL)"
     hint = "offline_result_comparison.py makes results of what it had recorded"
-    assert ended.lines[-1] == f"the experiment ended early: {reason}; {hint}"
-    assert not ended.has_traceback, ended.output
+    assert failed(ended) == f"result_comparison ended with code -9 (SIGKILL); {hint}"
     # What it had recorded is there, but for the last moment.
     result = ended.result()
     assert not result.path("imu_simulated.csv").exists()
     complete_tables(result)
     for name in ("imu_simulated", "ground_truth"):
-        times = result.read_table(name).index.to_numpy()
-        assert times[0] == 0.0
-        assert len(times) > 250
-        np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+        assert len(whole_table(result, name)) > 250
     assert len(result.read_table("wheel_velocities")) > 30
 
 
-def test_an_interruption_in_the_middle(started):
-    running = started("record:=true")
+def test_an_interruption_in_the_middle(driving):
+    running = driving(arguments=["record:=true"])
     running.interrupt()
     ended = running.wait(SECONDS)
-    assert ended.code == 130
-    assert not ended.fatal_sentences
+    assert (ended.code, ended.fatal_sentences) == (130, [])
     assert ended.lines[-1] == "interrupted: what was recorded is saved"
     assert "escalating" not in ended.output
-    result = result_of(ended)
-    assert result.path("experiment.bag").exists()
+    assert result_of(ended).path("experiment.bag").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -307,29 +290,22 @@ def test_a_node_that_is_killed_while_others_are_started(experiment, node):
     running = experiment(PACED)
     running.signal_node(node, signal.SIGKILL)
     ended = running.wait(SECONDS)
-    assert ended.code == 1
-    assert ended.lines[-1].startswith("the experiment ended early: ")
-    assert not ended.has_traceback, ended.output
+    failed(ended)
     assert "REQUIRED process" not in ended.output, ended.output
 
 
-def test_who_ignores_that_a_terminal_is_closed_goes_on(tmp_path):
+def test_who_ignores_that_a_terminal_is_closed_goes_on(experiment):
     program = ["nohup", find_program("run_experiment.py"), "-v"]
-    running = ExperimentProcess(
-        tmp_path, ["real_time_factor:=10", "settings:={trajectory: {stop: 20.0}}"], program
-    )
-    try:
-        running.wait_until_driving()
-        os.kill(running.pid, signal.SIGHUP)
-        ended = running.wait(SECONDS)
-    finally:
-        running.end()
+    running = experiment(PACED, settings("trajectory: {stop: 20.0}"), program=program)
+    running.wait_until_driving()
+    os.kill(running.pid, signal.SIGHUP)
+    ended = running.wait(SECONDS)
     assert ended.code == 0, ended.output
 
 
 @pytest.mark.parametrize("node", ["mujoco_simulator", "error_publisher"])
-def test_a_node_that_falls_silent(started, node):
-    running = started("settings:={simulation: {command_timeout: 2.0}}")
+def test_a_node_that_falls_silent(driving, node):
+    running = driving(LONG, "simulation: {command_timeout: 2.0}")
     running.signal_node(node, signal.SIGSTOP)
     ended = running.wait(SECONDS)
     assert ended.code == 1
@@ -347,7 +323,6 @@ def test_a_service_that_never_comes(experiment):
     running = experiment("settings:={simulation: {startup_timeout: 3.0, command_timeout: 60.0}}")
     running.signal_node("imu_yaw_publisher", signal.SIGSTOP)
     ended = running.wait(SECONDS)
-    assert ended.code == 1
-    assert len(ended.fatal_sentences) == 1, ended.output
-    assert "service /imu_yaw_publisher/start was not there after 3 s" in ended.fatal_sentences[0]
-    assert not ended.has_traceback, ended.output
+    failed(ended)
+    (sentence,) = ended.fatal_sentences
+    assert "service /imu_yaw_publisher/start was not there after 3 s" in sentence

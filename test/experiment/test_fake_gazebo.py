@@ -125,8 +125,9 @@ def test_a_specified_imu_named_in_a_file_alone(driven_with):
 def test_a_specified_imu_is_switched_on_at_rest_where_the_drive_begins(driven_with, magnetometer):
     # Without errors of its own, what is wrong in the first second is the start alone: a place
     # elsewhere, or the jerk of the wheels, of metres per second squared, taken for a tilt.
-    gyroscope = "gyroscope: {turn_on_bias: [0.0, 0.0, 0.0]}\n"
-    result, *tables = driven_with(gyroscope + magnetometer, "record:=true")
+    result, *tables = driven_with("gyroscope: {}\n" + magnetometer, "record:=true")
+    summary = json.loads(result.read_text("summary.json"))
+    assert summary["run"]["imu"]["model"] == "specification"
     imu, truth = (table.loc[:1.0] for table in tables)
     assert imu.index[0] == truth.index[0] == 0.0
     assert len(imu) == len(truth) == 101
@@ -224,27 +225,19 @@ def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(driven, tmp_path
     assert np.abs(off[within]).max() < 1e-3
 
 
-def test_a_drive_to_its_end(driven):
-    ended = driven(*DRIVE, SHORT, "imu:=generic")
-    summary = ended.summary
+@pytest.mark.parametrize("robot", ["robot.yaml", "robot_four_wheels.yaml"])
+def test_a_drive_to_its_end(driven, tmp_path, robot):
+    (tmp_path / "mine.ini").write_text(f"[robot]\nparameters = {urdf_path(robot)}\n")
+    ended = driven("config:=mine.ini", *DRIVE, SHORT, "imu:=generic")
+    result, summary = ended.result(), ended.summary
     assert summary["run"]["simulator"] == "gazebo"
     for name in ("ground_truth", "imu_simulated"):
         assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
     assert summary["tracking"]["yaw_error"]["rms_rad"] < np.radians(1.0)
-    result = ended.result()
-    times = result.read_table("ground_truth").index
-    np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    np.testing.assert_allclose(np.diff(result.read_table("ground_truth").index), 0.01, atol=1e-9)
     wheels = result.read_table("wheel_velocities_actual")
     np.testing.assert_allclose(np.diff(wheels.index), 0.05, atol=1e-9)
-    assert wheels["left"].max() > 1.0
-
-
-def test_a_robot_with_four_wheels_gets_a_command_for_each(driven, tmp_path):
-    (tmp_path / "mine.ini").write_text(
-        f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n"
-    )
-    ended = driven("config:=mine.ini", *DRIVE, SHORT)
-    assert ended.result().read_table("wheel_velocities_actual")["right"].max() > 1.0
+    assert wheels["left"].max() > 1.0 and wheels["right"].max() > 1.0
 
 
 # Told to end, it ends as if all were well.
@@ -281,9 +274,8 @@ def test_what_stops_time_for_good_is_not_waited_out(gazebo, service, reason):
 
 
 def test_a_gzserver_that_is_only_slow_is_waited_for(gazebo):
-    running = gazebo(
-        *DRIVE, "settings:={trajectory: {stop: 30.0}, simulation: {command_timeout: 30.0}}"
-    )
+    patient = "settings:={trajectory: {stop: 30.0}, simulation: {command_timeout: 30.0}}"
+    running = gazebo(*DRIVE, patient)
     running.wait_until_driving()
     running.signal_node("gazebo", signal.SIGSTOP)
     # Silent, and without an answer, for longer than what has stopped time is looked for.

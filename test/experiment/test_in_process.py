@@ -26,10 +26,13 @@ from imu_simulation_framework.sensors.imu_models.registry import PRESETS
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
+def configured(**sections):
+    sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}, **sections}
+    return load_configuration(default_configuration_path(), sections)
+
+
 def run(**sections):
-    sections.setdefault("trajectory", {"stop": 8.0})
-    sections.setdefault("imu_recording", {"use": False})
-    return run_in_process(load_configuration(default_configuration_path(), sections))
+    return run_in_process(configured(**sections))
 
 
 def rms(values):
@@ -41,11 +44,8 @@ def usual():
     return run()
 
 
-def test_the_same_seed_gives_the_same_imu(usual):
+def test_a_seed_gives_the_same_imu_and_another_one_another_on_the_same_drive(usual):
     np.testing.assert_array_equal(run().imu_simulated, usual.imu_simulated)
-
-
-def test_another_seed_gives_another_imu_on_the_same_drive(usual):
     other = run(experiment={"seed": 2})
     # The drift begins at zero, whatever the seed.
     assert np.count_nonzero(other.imu_simulated["yaw"] == usual.imu_simulated["yaw"]) <= 1
@@ -101,9 +101,6 @@ def test_a_latitude_turns_the_gyroscope_as_the_earth_does_and_nothing_else():
     np.testing.assert_allclose(difference, expected, rtol=0.0, atol=0.01 * EARTH_RATE)
     drift = (turning.imu_simulated["yaw"] - still.imu_simulated["yaw"]).iloc[-1]
     assert drift == pytest.approx(up * 8.0, rel=0.01)
-
-
-def test_a_latitude_for_a_plug_in_that_knows_no_earth_is_refused():
     with pytest.raises(FrameworkError, match="latitude has no effect on the IMU model hector"):
         run(simulation={"latitude": 50.0})
 
@@ -123,9 +120,7 @@ def test_a_magnetometer_measures_where_it_is(tmp_path):
     tables = magnetic(tmp_path)
     hall = read_magnetic_environment(tmp_path / "hall.yaml")
     states = []
-    sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}}
-    named = {"magnetic_environment": {"file": str(tmp_path / "hall.yaml")}, **sections}
-    configuration = load_configuration(default_configuration_path(), named)
+    configuration = configured(magnetic_environment={"file": str(tmp_path / "hall.yaml")})
     drive = prepare_drive(configuration, ensure_plausible(configuration).reference)
     drive_in_process(configuration, drive, states.append)
     torques = np.concatenate([state.wheel_torques for state in states])
@@ -138,26 +133,21 @@ def test_a_magnetometer_measures_where_it_is(tmp_path):
     assert np.ptp(np.linalg.norm(expected, axis=1)) > 0.01 * undisturbed
 
 
-def test_a_magnetometer_changes_nothing_else(tmp_path, usual):
+def test_a_magnetometer_changes_nothing_else_and_is_there_where_there_is_a_field(tmp_path, usual):
     tables = magnetic(tmp_path, imu_specification={"file": "bno055_magnetometer"})
     np.testing.assert_array_equal(tables.ground_truth, usual.ground_truth)
     without = run(imu={"model": "specification"}, imu_specification={"file": "bno055"})
     np.testing.assert_array_equal(tables.imu_simulated, without.imu_simulated)
     assert without.magnetometer_simulated is None
     assert usual.magnetometer_simulated is None
-
-
-def test_an_ideal_magnetometer_is_one_where_an_environment_is_named():
     assert run(imu={"model": "ideal"}).magnetometer_simulated is None
     tables = run(imu={"model": "ideal"}, magnetic_environment={"file": "clean"})
     assert len(tables.magnetometer_simulated) == len(tables.imu_simulated)
 
 
 def test_the_robots_motion_gives_the_imu_its_signals(usual):
-    sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}}
-    configuration = load_configuration(default_configuration_path(), sections)
     simulator = MujocoSimulator(load_robot_parameters(), sample_rate=100)
-    motion = robot_motion(configuration)
+    motion = robot_motion(configured())
     mounted = motion.mounted(*simulator.imu_mounting)
     truth = run(imu={"model": "ideal"}).imu_simulated
     rate, force = mounted.means()

@@ -124,7 +124,7 @@ def read_back(message_type, messages):
     return read
 
 
-def test_what_an_imu_says_travels_as_rospy_would_send_it():
+def test_what_an_imu_says_and_its_field_travel_as_rospy_would_send_it():
     rows = np.random.default_rng(1).normal(size=(2, 10))
     topic = Subscribed()
     ImuMessages((range(9), range(9, 18), range(18, 27))).publish_data(topic, STAMPS, rows)
@@ -137,9 +137,6 @@ def test_what_an_imu_says_travels_as_rospy_would_send_it():
     stamps, read = raw_messages.imu_rows(messages)
     np.testing.assert_array_equal(stamps, STAMPS)
     np.testing.assert_array_equal(read, rows)
-
-
-def test_a_magnetic_field_travels_as_rospy_would_send_it():
     rows = np.random.default_rng(2).normal(size=(2, 3))
     topic = Subscribed()
     ImuMessages((range(9),) * 3, range(9, 18)).publish_field(topic, STAMPS, rows)

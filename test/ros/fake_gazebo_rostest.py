@@ -134,7 +134,7 @@ class Views(GazeboTest):
             "reference_trajectory", ReferenceTrajectory, latch=True, queue_size=1
         )
         self.addCleanup(trajectory.unregister)
-        trajectory.publish(ReferenceTrajectory(x=[0.0, 1.0, 2.0], y=[0.0, 0.0, 0.0]))
+        trajectory.publish(ReferenceTrajectory(x=[0.0, 0.02, 1.0, 2.0], y=[0.0] * 4))
         self.gazebo.set_pose(0.0, 0.0, 0.0)
         command = connected_publisher("wheel_velocity_controller/command", Float64MultiArray)
         self.addCleanup(command.publish, Float64MultiArray(data=[0.0, 0.0]))
@@ -142,6 +142,9 @@ class Views(GazeboTest):
         reference = self.collect("reference_path", Path).wait_for(bool)[0]
         points = [pose.pose.position.x for pose in reference.poses]
         self.assertEqual(points, [0.0, 1.0, 2.0])
+        self.assertEqual(
+            (reference.header.frame_id, reference.header.stamp), ("odom", rospy.Time())
+        )
         driven = self.collect("driven_path", Path)
 
         def ends(paths):
@@ -155,6 +158,10 @@ class Views(GazeboTest):
         # Where it was put is where the path begins, or a jump from where it was before.
         for place in ends(paths):
             self.assertLess(abs(place.y), 1e-6)
+        # A point every five centimetres, or hardly later.
+        newest = [pose.pose.position.x for pose in paths[-1].poses][-4:]
+        for one, other in zip(newest, newest[1:]):
+            self.assertLess(0.049, other - one)
 
 
 class All(unittest.TestSuite):

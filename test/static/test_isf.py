@@ -13,14 +13,11 @@ from imu_simulation_framework.core.errors import ConfigurationError
 COMMAND = "import sys; from imu_simulation_framework.commands.isf import run; run()"
 
 
-def test_the_programs_are_those_for_which_there_is_a_file(repository):
+def test_the_programs_are_those_of_the_files_listed_below_their_jobs(repository, capsys):
     files = {path.stem for path in (repository / "offline_processing").glob("*.py")}
     assert sorted(isf.PROGRAMS) == sorted(files)
     for name in isf.PROGRAMS:
         assert importlib.util.find_spec(f"{isf.__package__}.{name}"), name
-
-
-def test_help_lists_each_program_below_its_job(repository):
     usage = isf.usage()
     own = (repository / "run").read_text(encoding="utf-8")
     for job, programs in isf.JOBS.items():
@@ -28,6 +25,9 @@ def test_help_lists_each_program_below_its_job(repository):
         for name, text in programs.items():
             assert f"  {name:27} {text}" in usage
             assert f"  {name + '.py':29} {text}" in own
+    assert isf.main([]) == 0 and isf.usage() in capsys.readouterr().out
+    assert isf.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("isf 0.")
 
 
 def test_a_program_gets_its_arguments_and_says_its_name():
@@ -47,12 +47,6 @@ def test_a_wrong_name_is_told_the_nearest(capsys):
     assert "there is no program 'heading_budgets'; did you mean heading_budget?" in told
     with pytest.raises(ConfigurationError, match="isf --help lists them"):
         isf.main(["xyz"])
-
-
-def test_without_arguments_it_lists_and_it_knows_its_version(capsys):
-    assert isf.main([]) == 0 and isf.usage() in capsys.readouterr().out
-    assert isf.main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("isf 0.")
 
 
 def test_a_shell_completes_names(capsys):

@@ -69,6 +69,18 @@ def test_the_plug_in_speaks_of_the_ground_truth_by_its_name(repository):
     assert f'"torqueTopicName", "{topics.WHEEL_TORQUES}"' in source
 
 
+def test_no_other_module_of_the_library_says_a_colour_or_a_frame(repository):
+    homes = {"colours.py", "robot_names.py", "topics.py"}
+    quoted = re.compile(
+        r'"(#[0-9a-f]{6}|/?imu/data(/bias)?|/?ground_truth/(state|wheel_torques)|base_footprint|imu_link|'
+        r'(left|right)_wheel_joint|/clock|/tf)"'
+    )
+    for path in (repository / "src/imu_simulation_framework").rglob("*.py"):
+        if path.name not in homes:
+            found = quoted.search(path.read_text(encoding="utf-8"))
+            assert found is None, f"{path.name}: {found.group()}"
+
+
 def test_rviz_shows_topics_frames_and_colours_of_the_library(repository):
     displayed, painted, frames = rviz(repository, "experiment")
     shown = (topics.REFERENCE_PATH, topics.DRIVEN_PATH, topics.MAGNETIC_ARROW)
@@ -79,9 +91,6 @@ def test_rviz_shows_topics_frames_and_colours_of_the_library(repository):
         "Driven path": colours.SIMULATED,
         "Magnetic field": colours.MAGNETIC_FIELD,
     }
-
-
-def test_rviz_looks_at_an_aircraft_as_the_library_names_it(repository):
     displayed, painted, frames = rviz(repository, "airborne")
     assert displayed == {topics.in_root(topics.DRIVEN_PATH), topics.in_root(topics.GROUND_TRUTH)}
     assert colours.SIMULATED in painted.values()
@@ -98,15 +107,3 @@ def test_rqt_multiplot_shows_topics_in_colours_of_the_library(repository):
         shown = {item.text for item in curve.iter("topic")}
         assert shown <= known_topics
         assert curve.find("color/custom_color").text == OF_TITLE[curve.find("title").text]
-
-
-def test_no_other_module_of_the_library_says_a_colour_or_a_frame(repository):
-    homes = {"colours.py", "robot_names.py", "topics.py"}
-    quoted = re.compile(
-        r'"(#[0-9a-f]{6}|/?imu/data(/bias)?|/?ground_truth/(state|wheel_torques)|base_footprint|imu_link|'
-        r'(left|right)_wheel_joint|/clock|/tf)"'
-    )
-    for path in (repository / "src/imu_simulation_framework").rglob("*.py"):
-        if path.name not in homes:
-            found = quoted.search(path.read_text(encoding="utf-8"))
-            assert found is None, f"{path.name}: {found.group()}"

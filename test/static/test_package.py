@@ -59,6 +59,15 @@ def test_versions_agree(manifest):
     assert manifest.findtext("version") == imu_simulation_framework.__version__
 
 
+def test_what_is_in_the_manifest_or_said_to_come_from_pypi_alone_is_all(repository, manifest):
+    text = (repository / "package.xml").read_text(encoding="utf-8")
+    (alone,) = re.findall(r"(?s)<!-- Versions in requirements.txt;(.*?)come from there", text)
+    said = set(re.findall(r"[\w-]+", alone)) - {"and"}
+    keys = {item.text for item in manifest.findall("exec_depend")}
+    from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
+    assert said == {name for name in from_pypi if not {name, f"python3-{name}"} & keys}
+
+
 def test_every_imported_module_is_declared(repository, declared):
     from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
     undeclared = {
@@ -69,15 +78,6 @@ def test_every_imported_module_is_declared(repository, declared):
         and not _in_standard_library(module)
     }
     assert undeclared == set()
-
-
-def test_what_is_in_the_manifest_or_said_to_come_from_pypi_alone_is_all(repository, manifest):
-    text = (repository / "package.xml").read_text(encoding="utf-8")
-    (alone,) = re.findall(r"(?s)<!-- Versions in requirements.txt;(.*?)come from there", text)
-    said = set(re.findall(r"[\w-]+", alone)) - {"and"}
-    keys = {item.text for item in manifest.findall("exec_depend")}
-    from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
-    assert said == {name for name in from_pypi if not {name, f"python3-{name}"} & keys}
 
 
 def test_every_extra_has_its_libraries_and_its_name(repository):
@@ -96,15 +96,11 @@ def test_every_package_in_launch_files_and_xacro_is_declared(repository, declare
         assert names - declared <= {PACKAGE}, path
 
 
-def test_each_package_imports_only_from_those_below_it():
+def test_each_package_imports_only_from_those_below_it_without_a_circle():
     found = modules()
     packages = {name.split(".")[0] for name in found} - {""}
     assert packages == set(BELOW)
     assert not {(one, other) for one, other in arrows(found) if other not in BELOW[one]}
-
-
-def test_no_circle_of_imports():
-    found = modules()
     left = {name: imports(at_import(tree), found) - {name} for name, tree in found.items()}
     while left:
         free = {name for name, targets in left.items() if not targets & left.keys()}
@@ -160,10 +156,24 @@ def test_the_library_names_no_flag_of_a_command_line():
         assert not flags or name.split(".")[0] in ("commands", "ros1"), f"{name}: {flags}"
 
 
+def test_only_one_module_reads_yaml(repository):
+    # Any other loader evaluates what rosparam and xacro have taught PyYAML.
+    for path in [*LIBRARY.rglob("*.py"), *_programs(repository)]:
+        loads = re.findall(r"yaml\.(?:\w+_)?load\w*\(", path.read_text(encoding="utf-8"))
+        assert not loads or path.name == "yaml_files.py", f"{path.name}: {loads}"
+
+
 def test_programs_are_executable_and_take_python_from_path(repository):
     for path in _programs(repository):
         assert os.access(path, os.X_OK), path
         assert path.read_text(encoding="utf-8").startswith("#!/usr/bin/env python3\n"), path
+
+
+def test_no_argument_is_pasted_into_an_expression(repository):
+    for path in [*repository.glob("urdf/**/*.xacro"), *repository.glob("launch/*.launch")]:
+        text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for expression in re.findall(r"\$\{[^}]*\}|\$\(eval [^\"]*\)", text):
+            assert "$(" not in expression[2:], f"{path.name}: {expression}"
 
 
 @pytest.mark.parametrize("version", PYTHON_VERSIONS)
@@ -175,17 +185,3 @@ def test_each_library_has_one_version_for_each_python(repository, name, version)
     chosen = [one for one in everything if one.marker is None or one.marker.evaluate(python)]
     assert sorted(one.name for one in chosen) == sorted({one.name for one in everything})
     assert all(re.fullmatch(r"==[\w.]+", str(one.specifier)) for one in chosen)
-
-
-def test_no_argument_is_pasted_into_an_expression(repository):
-    for path in [*repository.glob("urdf/**/*.xacro"), *repository.glob("launch/*.launch")]:
-        text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        for expression in re.findall(r"\$\{[^}]*\}|\$\(eval [^\"]*\)", text):
-            assert "$(" not in expression[2:], f"{path.name}: {expression}"
-
-
-def test_only_one_module_reads_yaml(repository):
-    # Any other loader evaluates what rosparam and xacro have taught PyYAML.
-    for path in [*LIBRARY.rglob("*.py"), *_programs(repository)]:
-        loads = re.findall(r"yaml\.(?:\w+_)?load\w*\(", path.read_text(encoding="utf-8"))
-        assert not loads or path.name == "yaml_files.py", f"{path.name}: {loads}"

@@ -181,6 +181,14 @@ def test_the_build_may_be_in_another_folder(machine, tmp_path):
     assert not (machine.checkout / ".build").exists()
 
 
+def test_help_has_every_program_with_what_it_is_for(machine, repository):
+    told = machine.run("--help").stdout
+    listed = re.findall(r"^  (\w+\.py) {2,}(\S.{15,})$", told, flags=re.MULTILINE)
+    programs = [path.name for path in repository.glob("offline_processing/*.py")]
+    assert sorted(name for name, _ in listed) == sorted([*programs, "run_experiment.py"])
+    assert max(map(len, told.splitlines())) <= 100
+
+
 @pytest.mark.parametrize(
     ("place", "said"),
     [
@@ -255,14 +263,6 @@ def test_a_command_that_does_not_exist_is_named_and_the_nearest(machine, reposit
     assert done.stderr.startswith(f"run: there is no command {typed}{said}")
     done = machine.run("true")
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_help_has_every_program_with_what_it_is_for(machine, repository):
-    told = machine.run("--help").stdout
-    listed = re.findall(r"^  (\w+\.py) {2,}(\S.{15,})$", told, flags=re.MULTILINE)
-    programs = [path.name for path in repository.glob("offline_processing/*.py")]
-    assert sorted(name for name, _ in listed) == sorted([*programs, "run_experiment.py"])
-    assert max(map(len, told.splitlines())) <= 100
 
 
 def test_debians_helpers_of_pandas_are_not_found(tmp_path):

@@ -127,20 +127,20 @@ def test_the_five_lines_work(bare):
     assert printed.endswith(" 0.0\n")
 
 
-def test_what_is_not_installed_is_told_with_the_extra_that_brings_it(bare):
-    told = bare.run("-c", MISSING).splitlines()
-    for sentence, library in zip(told, ("mujoco", "jsbsim", "plotly")):
-        assert f"needs the Python library {library}, which is not installed" in sentence
-        assert f'pip install ".[{EXTRAS[library]}]"' in sentence
-    assert len(told) == 3
-
-
 def test_every_program_that_needs_no_ros_is_there(bare):
     assert bare.run(bare.folder / "venv/bin/isf").startswith("usage: isf NAME ...")
     for name in PROGRAMS:
         assert bare.run(bare.folder / "venv/bin/isf", name, "--help").startswith(
             f"usage: isf {name}"
         )
+
+
+def test_what_is_not_installed_is_told_with_the_extra_that_brings_it(bare):
+    told = bare.run("-c", MISSING).splitlines()
+    for sentence, library in zip(told, ("mujoco", "jsbsim", "plotly")):
+        assert f"needs the Python library {library}, which is not installed" in sentence
+        assert f'pip install ".[{EXTRAS[library]}]"' in sentence
+    assert len(told) == 3
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -52,13 +52,14 @@ def space(request, workspace):
     return lambda commands: _shell(workspace, commands, setup)
 
 
-def test_library_and_messages_can_be_imported(space):
+def test_library_messages_and_programs_can_be_imported_and_start(space):
     printed = space(
         f"'{sys.executable}' -c '"
         f"import {PACKAGE}.ros1.nodes.path_follower, {PACKAGE}.msg, {PACKAGE}.srv; "
         f"print({PACKAGE}.msg.ErrorCoordinates2._type)'"
     )
     assert printed.strip() == f"{PACKAGE}/ErrorCoordinates2"
+    assert "usage" in space(f"rosrun {PACKAGE} offline_result_comparison.py --help")
 
 
 def test_install_space_has_library_programs_and_every_file_read_at_run_time(workspace, repository):
@@ -87,7 +88,3 @@ def test_every_launch_file_finds_what_it_needs(space, repository):
         if "<group if=" not in text:
             assert {f"/{name}" for name in started} <= set(nodes), launch_file
         assert all(name.startswith("/") for name in nodes), nodes
-
-
-def test_programs_are_found_by_name_and_start(space):
-    assert "usage" in space(f"rosrun {PACKAGE} offline_result_comparison.py --help")

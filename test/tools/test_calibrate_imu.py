@@ -2,23 +2,18 @@
 
 import json
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, succeeded
+from calibration_records import free_record, magnetic_record, table_record
+from recording_writers import imu, magnetic_field, temperature, write_bag
+from tool_calls import call_tool, refused, succeeded
+from turntable import turntable_motion
 
 from imu_simulation_framework.characterisation.calibration.correction import read_imu_correction
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.sensors.files import load_imu_specification, read_imu_specification
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "characterisation"))
-from calibration_records import free_record, magnetic_record, table_record
-from recording_writers import imu, magnetic_field, temperature, write_bag
-from turntable import turntable_motion
 
 TOOL = "calibrate_imu.py"
 
@@ -163,11 +158,7 @@ COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axi
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        (
-            "nan.csv",
-            [],
-            ["1125 samples with a value that is not a number", "first is line 3", "field is"],
-        ),
+        ("nan.csv", [], ["1125 samples with a value that is not", "first is line 3", "field is"]),
         # Without times, and with units in round brackets.
         ("untimed.csv", ["--rate", 25], []),
         # A time need not be named beside columns that are.
@@ -253,6 +244,5 @@ def test_what_cannot_be_is_refused_in_a_sentence_with_exit_code_2(
 ):
     out = tmp_path / "out"
     done = call_tool(TOOL, recordings[0] / arguments[0], *arguments[1:], "--out", out)
-    assert done.returncode == 2
-    assert words in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    refused(done, words)
     assert not out.exists()

@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tool_calls import call_tool, run_as_process, succeeded
+from tool_calls import call_tool, refused, run_as_process, succeeded
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = "convert_imu_parameters.py"
@@ -47,27 +47,13 @@ def test_what_is_printed_is_what_is_written(kalibr, tmp_path, target):
     succeeded(run(tmp_path / "out", "--from", target, "--to", "specification", "--rate", 200))
 
 
-def test_kalibr_comes_back_through_our_specification(kalibr, tmp_path):
-    done = run(kalibr, "--from", "kalibr", "--to", "specification", "--out", tmp_path / "own.yaml")
-    assert done.returncode == 0 and done.stderr == ""
-    back = run(tmp_path / "own.yaml", "--from", "specification", "--to", "kalibr")
-    assert back.stderr == ""
-    values = dict(line.split(": ") for line in back.stdout.splitlines() if line[0] != "#")
-    for line in KALIBR.splitlines()[1:]:
-        key, value = line.split(": ")
-        assert float(values[key]) == float(value)
-
-
-def test_what_cannot_be_said_is_on_standard_error_and_in_the_file(kalibr):
+def test_what_is_left_out_or_cannot_be_said_is_on_standard_error_and_in_the_file(kalibr):
     done = run(kalibr, "--from", "kalibr", "--to", "sdf")
     assert "sdf: gyroscope.random_walk = 4e-06 cannot be said" in done.stderr
     assert "gyroscope.random_walk = 4e-06 cannot be said" in done.stdout
     with_time = run(kalibr, "--from", "kalibr", "--to", "sdf", "--correlation-time", 1000)
     assert "<dynamic_bias_stddev>4e-06</dynamic_bias_stddev>" in with_time.stdout
     assert "1000 s" in with_time.stderr
-
-
-def test_what_was_left_out_of_the_input_names_the_file(kalibr):
     kalibr.write_text(KALIBR + "time_offset: 0.01\n")
     done = run(kalibr, "--from", "kalibr", "--to", "specification")
     assert done.returncode == 0
@@ -102,33 +88,28 @@ def test_the_rate_decides_hectors_numbers(kalibr):
     assert "<updateRate>100.0<" in slow.stdout
 
 
-@pytest.mark.parametrize(
-    "old, new, words",
-    [
-        ("5e-3", "-5e-3", ["line 5", "gyroscope_noise_density", "above 0"]),
-        ("5e-3", "few", ["line 5", "gyroscope_noise_density", "'few'"]),
-        ("gyroscope_random_walk: 4e-6\n", "", ["gyroscope_random_walk", "missing"]),
-    ],
-)
-def test_bad_input_ends_with_a_sentence_and_leaves_the_target_alone(
-    kalibr, tmp_path, old, new, words
-):
-    kalibr.write_text(KALIBR.replace(old, new))
+def test_bad_input_ends_with_a_sentence_and_leaves_the_target_alone(kalibr, tmp_path):
+    kalibr.write_text(KALIBR.replace("5e-3", "few"))
     (tmp_path / "out").write_text("as it was")
     before = contents(tmp_path)
     done = run(kalibr, "--from", "kalibr", "--to", "sdf", "--out", tmp_path / "out")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert all(word in done.stderr for word in [str(kalibr), *words])
-    assert done.stdout == ""
+    refused(done, kalibr, "line 5", "gyroscope_noise_density", "'few'")
     assert contents(tmp_path) == before
 
 
-def test_a_target_that_cannot_be_written_ends_with_a_sentence(kalibr, tmp_path):
+def test_a_target_that_cannot_be_written_or_is_the_input_ends_with_a_sentence(kalibr, tmp_path):
     done = run(kalibr, "--from", "kalibr", "--to", "sdf", "--out", tmp_path / "gone" / "out")
     assert done.returncode == 2
     assert done.stderr.startswith("convert_imu_parameters.py: ")
     assert str(tmp_path / "gone" / "out") in done.stderr
+    before = contents(tmp_path)
+    (tmp_path / "link").symlink_to(kalibr)
+    for name in ("imu.yaml", "link"):
+        done = run(kalibr, "--from", "kalibr", "--to", "specification", "--out", tmp_path / name)
+        assert done.returncode == 2
+        assert "is the input" in done.stderr and len(done.stderr.splitlines()) == 1
+    (tmp_path / "link").unlink()
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -144,10 +125,7 @@ def test_a_target_that_cannot_be_written_ends_with_a_sentence(kalibr, tmp_path):
     ],
 )
 def test_options_that_make_no_sense_are_refused(kalibr, arguments):
-    done = run(kalibr, *arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
+    refused(run(kalibr, *arguments))
 
 
 def test_a_name_in_any_script_is_written_whatever_the_locale(tmp_path):
@@ -172,8 +150,7 @@ def documented_commands():
     return [line[len(prefix) :].split() for line in text.splitlines() if line.startswith(prefix)]
 
 
-def test_the_documented_commands_do_what_they_say(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_documented_commands_do_what_they_say(tmp_path):
     text = (ROOT / "doc" / "imu_parameters.md").read_text(encoding="utf-8")
     section = text.split("\n## From a datasheet\n")[1]
     sheet = section.split("```yaml\n")[1].split("```")[0]
@@ -193,17 +170,6 @@ def test_the_documented_commands_do_what_they_say(tmp_path, monkeypatch):
         done = succeeded(call_tool(TOOL, *arguments))
         assert done.stdout
     assert {"imu.yaml", "kalibr_imu.yaml"} < set(os.listdir(tmp_path))
-
-
-def test_the_input_is_not_overwritten(kalibr, tmp_path):
-    before = contents(tmp_path)
-    (tmp_path / "link").symlink_to(kalibr)
-    for name in ("imu.yaml", "link"):
-        done = run(kalibr, "--from", "kalibr", "--to", "specification", "--out", tmp_path / name)
-        assert done.returncode == 2
-        assert "is the input" in done.stderr and len(done.stderr.splitlines()) == 1
-    (tmp_path / "link").unlink()
-    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "fifo"])

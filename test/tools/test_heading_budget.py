@@ -25,8 +25,7 @@ gyroscope:
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _specification(_own_folder):
     Path("mine.yaml").write_text(SPECIFICATION)
 
 
@@ -132,6 +131,11 @@ def test_a_requirement_that_nothing_meets_is_zero():
     assert float(table.loc["rate bias", "if alone"]) == 0.0
 
 
+def test_a_sheet_that_lacks_errors_of_motion_is_remarked_on():
+    text = answered("a", "--imu", "mti300", "--at", "60s")
+    assert "note: mti300 holds no scale factor, misalignment or turn-on bias, so that" in text
+
+
 def test_the_earths_turning_by_the_latitude_and_a_note_without():
     Path("good.yaml").write_text("name: good\ngyroscope: {white_noise: 1.0e-6}\n")
     text = answered("--straight", "10min", "--imu", "good.yaml", *AS_SWITCHED_ON)
@@ -190,11 +194,6 @@ def std_of(arguments, end):
     return pd.read_csv("heading_budget/bands.csv")["std"].iloc[-1]
 
 
-def test_a_sheet_that_lacks_errors_of_motion_is_remarked_on():
-    text = answered("a", "--imu", "mti300", "--at", "60s")
-    assert "note: mti300 holds no scale factor, misalignment or turn-on bias, so that" in text
-
-
 def test_twenty_hours_in_bounded_memory():
     code = (
         "from pathlib import Path\n"
@@ -213,11 +212,9 @@ def test_twenty_hours_in_bounded_memory():
     assert bands.loc[3000.0, "std"] == pytest.approx(short.loc[3000.0, "std"], rel=1e-9)
 
 
-def test_a_report_has_bands_causes_and_what_was_asked():
-    text = answered(
-        "--straight", "10min", "--imu", "bno055", "--imu", "hector", "--require", "2deg", "--report"
-    )  # fmt: skip
-
+def test_a_report_has_bands_causes_and_what_was_asked_and_of_requirements_alone_no_figure():
+    wanted = ("--straight", "10min", "--require", "2deg", "--report")
+    text = answered(*wanted, "--imu", "bno055", "--imu", "hector")
     assert "heading_budget/heading_budget.html\n" in text
     page = Path("heading_budget/heading_budget.html").read_text(encoding="utf-8")
     for words in (
@@ -230,10 +227,7 @@ def test_a_report_has_bands_causes_and_what_was_asked():
         "<td>seed</td><td>1</td>",
     ):
         assert words in page, words
-
-
-def test_a_report_of_requirements_alone_has_no_figure():
-    answered("--straight", "10min", "--require", "2deg", "--report")
+    answered(*wanted)
     page = Path("heading_budget/heading_budget.html").read_text(encoding="utf-8")
     assert "<h1>What a heading requires</h1>" in page
     assert "<script" not in page

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import tool_calls
-from tool_calls import call_tool, printed_by
+from tool_calls import call_tool, printed_by, refused
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.yaml_files import load_plain
@@ -19,11 +18,6 @@ FILES = {
     "identification.png",
 }  # fmt: skip
 BIAS, SCALE, WALK, NOISE = 5e-4, 6e-3, 4e-4, 2e-3
-
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def tables_of(duration=200.0, seed=1, bias=BIAS):
@@ -44,10 +38,6 @@ def tables_of(duration=200.0, seed=1, bias=BIAS):
 
 def identified(*arguments):
     return printed_by(call_tool("identify_yaw_error.py", *arguments))
-
-
-def refused(*arguments):
-    return tool_calls.refused(call_tool("identify_yaw_error.py", *arguments))
 
 
 def test_a_result_gives_a_model_that_others_can_use(tmp_path):
@@ -149,20 +139,27 @@ def test_residuals_that_refute_the_model_give_exit_code_3(tmp_path):
 
 
 def test_bad_input_is_one_sentence(tmp_path):
-    without = dataclasses.replace(tables_of(40.0), imu_real=None)
-    folder = write_result(tmp_path / "a", tables=without).folder
-    assert "no recorded IMU" in refused(folder)
-    one = tables_of(40.0)
-    one = dataclasses.replace(one, imu_real=one.imu_real.iloc[:1])
-    assert "1 yaws" in refused(write_result(tmp_path / "b", tables=one).folder)
-    short = write_result(tmp_path / "c", tables=tables_of(20.0)).folder
-    assert "at least 30 are needed" in refused(short)
-    whole = write_result(tmp_path / "d", tables=tables_of(60.0)).folder
-    assert "--step is 0" in refused(whole, "--step", "0")
-    assert "--step is nan" in refused(whole, "--step", "nan")
-    assert "the step is 0.001 s" in refused(whole, "--step", "0.001")
-    assert "there is no such" in refused("absent.bag")
-    assert "SECTION/KEY=VALUE" in refused(whole, "--setting", "topic")
+    forty = tables_of(40.0)
+    without, one, short, whole = (
+        write_result(tmp_path / name, tables=tables).folder
+        for name, tables in (
+            ("a", dataclasses.replace(forty, imu_real=None)),
+            ("b", dataclasses.replace(forty, imu_real=forty.imu_real.iloc[:1])),
+            ("c", tables_of(20.0)),
+            ("d", tables_of(60.0)),
+        )
+    )
     Path("none.ini").write_text("[recording]\ndrive = a\n[imu_recording]\nuse = false\n")
-    assert "use is false" in refused("none.ini")
+    for words, *arguments in (
+        ("no recorded IMU", without),
+        ("1 yaws", one),
+        ("at least 30 are needed", short),
+        ("--step is 0", whole, "--step", "0"),
+        ("--step is nan", whole, "--step", "nan"),
+        ("the step is 0.001 s", whole, "--step", "0.001"),
+        ("there is no such", "absent.bag"),
+        ("SECTION/KEY=VALUE", whole, "--setting", "topic"),
+        ("use is false", "none.ini"),
+    ):
+        refused(call_tool("identify_yaw_error.py", *arguments), words)
     assert not Path("identify_yaw_error").exists()

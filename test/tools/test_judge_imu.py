@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import tool_calls
-from tool_calls import call_tool, printed_by
+from tool_calls import call_tool, printed_by, refused
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.yaw_signals import read_drive
@@ -22,8 +21,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _specifications(_own_folder):
     for name, walk in (("right", WALK), ("small", 0.1 * WALK), ("large", 10.0 * WALK)):
         Path(f"{name}.yaml").write_text(f"name: {name}\ngyroscope:\n  white_noise: {walk}\n")
     Path("identified.yaml").write_text(
@@ -58,10 +56,6 @@ def result(tmp_path, **options):
 
 def judged(*arguments):
     return printed_by(call_tool("judge_imu.py", *arguments))
-
-
-def refused(*arguments):
-    return tool_calls.refused(call_tool("judge_imu.py", *arguments))
 
 
 def verdicts(folder="judgement"):
@@ -165,31 +159,32 @@ def test_a_bundled_drive_and_a_plugin():
     assert "varies too much at 0.02 to 0.2 Hz" in text and "a simulated one itself" in text
 
 
-def test_bad_input_is_one_sentence(tmp_path):
+def test_bad_input_is_one_sentence_and_what_was_read_is_not_overwritten(tmp_path):
     folder = result(tmp_path, duration=60.0)
     right = ("--imu", "right.yaml")
-    assert "0 runs" in refused(folder, *right, "--runs", "0")
-    assert "at least 19" in refused(folder, *right, "--runs", "5")
-    assert "there is no such" in refused("absent.bag", *right)
-    assert "absent.yaml" in refused(folder, "--imu", "absent.yaml")
-    assert "no full sensor" in refused(folder, "--imu", "identified.yaml", "--what", "sensor")
-    assert "neither an angle" in refused(folder, *right, "--reference-noise", "lots")
-    assert "neither an angle" in refused(folder, *right, "--reference-noise", "right.yaml")
-    assert "no multiple" in refused(folder, *right, "--what", "sensor", "--step", "0.123456s")
-    without = dataclasses.replace(tables_of(40.0), imu_real=None)
-    assert "no recorded IMU" in refused(write_result(tmp_path / "a", tables=without).folder, *right)
-    one = tables_of(40.0)
-    one = dataclasses.replace(one, imu_real=one.imu_real.iloc[:1])
-    assert "1 yaws" in refused(write_result(tmp_path / "b", tables=one).folder, *right)
+    whole = tables_of(40.0)
+    without, one = (
+        write_result(tmp_path / name, tables=dataclasses.replace(whole, imu_real=imu)).folder
+        for name, imu in (("a", None), ("b", whole.imu_real.iloc[:1]))
+    )
+    for words, *arguments in (
+        ("0 runs", folder, *right, "--runs", "0"),
+        ("at least 19", folder, *right, "--runs", "5"),
+        ("there is no such", "absent.bag", *right),
+        ("absent.yaml", folder, "--imu", "absent.yaml"),
+        ("no full sensor", folder, "--imu", "identified.yaml", "--what", "sensor"),
+        ("neither an angle", folder, *right, "--reference-noise", "lots"),
+        ("neither an angle", folder, *right, "--reference-noise", "right.yaml"),
+        ("no multiple", folder, *right, "--what", "sensor", "--step", "0.123456s"),
+        ("no recorded IMU", without, *right),
+        ("1 yaws", one, *right),
+    ):
+        refused(call_tool("judge_imu.py", *arguments), words)
     assert not Path("judgement").exists()
-
-
-def test_what_was_read_is_not_overwritten(tmp_path):
-    folder = result(tmp_path, duration=60.0)
     Path("judgement").mkdir()
     Path("judgement/judgement.json").write_text(Path("right.yaml").read_text())
-    sentence = refused(folder, "--imu", "judgement/judgement.json", "--runs", "199")
-    assert "judgement.json" in sentence
+    arguments = (folder, "--imu", "judgement/judgement.json", "--runs", "199")
+    refused(call_tool("judge_imu.py", *arguments), "judgement.json")
 
 
 def test_each_heading_in_each_place_is_judged_for_itself(tmp_path):

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import tool_calls
-from tool_calls import call_tool, printed_by, run_as_process
+from tool_calls import call_tool, printed_by, refused, run_as_process
+
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.ensembles.samplers import ExperimentDrawing
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SPECIFICATION = """
@@ -20,17 +22,12 @@ gyroscope:
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _specification(_own_folder):
     Path("mine.yaml").write_text(SPECIFICATION)
 
 
 def drawn(*arguments):
     return printed_by(call_tool("monte_carlo.py", *arguments, "--workers", "1"))
-
-
-def refused(*arguments):
-    return tool_calls.refused(call_tool("monte_carlo.py", *arguments))
 
 
 def test_files_and_text_of_an_ensemble_that_is_known_in_closed_form():
@@ -97,16 +94,12 @@ def test_a_share_of_all_or_none_is_no_certainty():
     assert "all the time: none of 100 runs (at most 3 % inside" in drawn(*motion, "1mdeg")
 
 
-def test_called_again_it_writes_the_same_and_draws_nothing():
-    first = drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "100")
-    files = {path: path.read_bytes() for path in Path().rglob("*.*") if path.is_file()}
-    assert drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "100") == first
-    assert all(path.read_bytes() == content for path, content in files.items())
-
-
-def test_a_damaged_chunk_is_drawn_again_with_a_note():
+def test_called_again_it_writes_the_same_and_a_damaged_chunk_is_drawn_again_with_a_note():
     arguments = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--workers", "1")
     first = call_tool("monte_carlo.py", *arguments)
+    files = {path: path.read_bytes() for path in Path().rglob("*.*") if path.is_file()}
+    assert printed_by(call_tool("monte_carlo.py", *arguments)) == first.stdout
+    assert all(path.read_bytes() == content for path, content in files.items())
     path = Path("monte_carlo/chunks/runs_000000064.chunk")
     path.write_bytes(path.read_bytes()[:-1])
     again = call_tool("monte_carlo.py", *arguments)
@@ -123,14 +116,17 @@ def test_an_experiment_with_physics(tmp_path):
 
 
 def test_what_cannot_be_drawn_is_one_sentence():
-    motion = ("--straight", "20s", "--imu", "mine.yaml")
-    assert "0 runs" in refused(*motion, "--runs", "0")
-    assert "no address" in refused(*motion, "--runs", "5", "--scheduler", "here")
-    assert "no drift to draw" in refused("--straight", "0.5s", "--imu", "mine.yaml", "--runs", "5")
-    assert "follows a drive" in refused(*motion, "--runs", "5", "--what", "experiment")
-    assert "convert_imu_parameters.py" in refused(
-        "a", "--imu", "kalibr:imu.yaml", "--runs", "5", "--what", "experiment"
-    )
+    motion, runs = ("--straight", "20s", "--imu", "mine.yaml"), ("--runs", "5")
+    experiment = (*runs, "--what", "experiment")
+    for words, *arguments in (
+        ("0 runs", *motion, "--runs", "0"),
+        ("no address", *motion, *runs, "--scheduler", "here"),
+        ("no drift to draw", "--straight", "0.5s", "--imu", "mine.yaml", *runs),
+        ("follows a drive", *motion, *experiment),
+        ("convert_imu_parameters.py", "a", "--imu", "kalibr:imu.yaml", *experiment),
+        ("--heading is for the sensor", "a", *MAGNETIC, "--what", "experiment"),
+    ):
+        refused(call_tool("monte_carlo.py", *arguments), words)
 
 
 @pytest.mark.slow
@@ -140,9 +136,6 @@ def test_a_scheduler_that_does_not_answer_ends_the_program_within_seconds():
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "no Dask scheduler answers at 127.0.0.1:9" in done.stderr
-
-
-MAGNETIC = ("--imu", "bno055_magnetometer", "--runs", "2", "--heading", "magnetometer")
 
 
 def test_a_sensor_and_its_linear_model_in_a_magnetic_environment():
@@ -167,25 +160,20 @@ def test_a_sensor_and_its_linear_model_in_a_magnetic_environment():
     np.testing.assert_allclose(turned[0], turned[1], atol=0.2 * np.max(np.abs(turned[1])))
 
 
-def test_an_experiment_takes_the_environment_and_keeps_the_specifications_heading():
-    text = refused("a", *MAGNETIC, "--what", "experiment")
-    assert "--heading is for the sensor" in text
+MAGNETIC = ("--imu", "bno055_magnetometer", "--runs", "2", "--heading", "magnetometer")
 
 
 def test_an_ensemble_in_another_place_is_another_one():
-    from imu_simulation_framework.drive.configuration import load_configuration
-    from imu_simulation_framework.drive.ensembles.samplers import ExperimentDrawing
-
-    identities = []
-    for place in ("clean", "steel_beam"):
-        configuration = load_configuration(
-            overrides={
-                "trajectory": {"stop": 10.0},
-                "imu": {"model": "specification"},
-                "imu_specification": {"file": "bno055_magnetometer"},
-                "magnetic_environment": {"file": place},
-            }
-        )
-        identities.append(ExperimentDrawing(configuration).identity())
-    assert identities[0]["magnetic environment"] != identities[1]["magnetic environment"]
-    assert json.dumps(identities)
+    sections = {
+        "trajectory": {"stop": 10.0},
+        "imu": {"model": "specification"},
+        "imu_specification": {"file": "bno055_magnetometer"},
+    }
+    one, other = (
+        ExperimentDrawing(
+            load_configuration(overrides={**sections, "magnetic_environment": {"file": place}})
+        ).identity()
+        for place in ("clean", "steel_beam")
+    )
+    assert one["magnetic environment"] != other["magnetic environment"]
+    assert json.dumps([one, other])

@@ -1,29 +1,20 @@
-# ruff: noqa: E402
-
 import json
 import os
 import shutil
-import sys
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
+from synthetic_experiment import make_tables
 from tool_calls import call_tool, refused, run_as_process, succeeded
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "test" / "unit"))
-
-from synthetic_experiment import make_tables
-
-from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
 from imu_simulation_framework.drive.results.report import write_report
 from imu_simulation_framework.drive.summary import RunDescription
 
 TOOL = "offline_result_comparison.py"
-sys.path.insert(0, str(ROOT / "offline_processing"))
-
-import offline_result_comparison as tool
+run = partial(call_tool, TOOL)
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +32,6 @@ def result(original, tmp_path):
     """A copy of it to work on."""
     shutil.copytree(str(original.folder), str(tmp_path / "run"))
     return ResultFolder(tmp_path / "run", original.prefix)
-
-
-def run(*arguments):
-    return call_tool(TOOL, *arguments)
 
 
 def nested(depth):
@@ -70,18 +57,8 @@ def test_the_same_settings_give_the_same_files(result):
 def test_other_settings_go_to_another_folder_and_change_figures_and_summary(result, tmp_path):
     before = contents(result.folder)
     target = tmp_path / "again" / "wide"
-    succeeded(
-        run(
-            result.prefix_path,
-            "--median-window",
-            12,
-            "--align",
-            "--max-shift",
-            0.5,
-            "--out",
-            target,
-        )
-    )
+    settings = ("--median-window", 12, "--align", "--max-shift", 0.5)
+    succeeded(run(result.prefix_path, *settings, "--out", target))
     assert contents(result.folder) == before
     after = contents(target)
     assert {name for name in before if not name.endswith(".csv")} == set(after)
@@ -113,27 +90,26 @@ def test_a_result_without_summary_gets_one(result):
     assert json.loads(result.read_text("summary.json"))["yaw_error"]["simulated"]
 
 
-def test_a_missing_result_is_refused(tmp_path):
+def test_what_is_missing_broken_or_out_of_range_is_refused(result, tmp_path):
     refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x", "no such folder or result")
     refused(run(tmp_path), tmp_path, "no result in this folder")
-
-
-def test_a_missing_table_is_refused(result):
-    result.path("ground_truth.csv").unlink()
-    refused(run(result.folder), result.path("ground_truth.csv"), "No such file")
-
-
-def test_a_broken_table_is_refused_with_line_and_column(result):
-    path = result.path("imu_real.csv")
+    refused(run(result.folder, "--median-window", -1), "median_window", "must be positive")
+    (tmp_path / "file").write_text("")
+    refused(run(result.folder, "--out", tmp_path / "file"), tmp_path / "file", "cannot make")
+    refused(run(result.folder, "--windw", 3), "--windw")
+    summary, path = result.path("summary.json"), result.path("imu_real.csv")
+    whole = summary.read_text()
+    for text, words in (("{", "not valid JSON"), ("[" * 10**6, "nested too deeply")):
+        summary.write_text(text)
+        refused(run(result.folder), summary, words)
+    summary.write_text(whole)
     lines = path.read_text().splitlines(keepends=True)
     lines[41] = lines[41].replace("9.81", "9,8l")
     path.write_text("".join(lines))
     refused(run(result.folder), path, "line 42: 10 values were expected, found 11")
-
-
-def test_a_broken_summary_is_refused(result):
-    result.path("summary.json").write_text("{")
-    refused(run(result.folder), result.path("summary.json"), "not valid JSON")
+    path.unlink()
+    result.path("ground_truth.csv").unlink()
+    refused(run(result.folder), result.path("ground_truth.csv"), "No such file")
 
 
 @pytest.mark.parametrize(
@@ -145,16 +121,8 @@ def test_a_broken_summary_is_refused(result):
         ("messages", {"x": {"expected_according_to": "simulator", "expected": -1}}, "expects -1"),
         ("messages", {"x": {"expected_according_to": "simulator"}}, "expects None"),
         ("comparison_settings", {"align": 1}, "align is 1, but it must be false or true"),
-        (
-            "comparison_settings",
-            {"max_shift_s": "1"},
-            "max_shift is '1', but it must be a finite number",
-        ),
-        (
-            "comparison_settings",
-            {"max_shift_s": 10**400},
-            "max_shift is a whole number of about 400 digits",
-        ),
+        ("comparison_settings", {"max_shift_s": "1"}, "max_shift is '1', but it must be a"),
+        ("comparison_settings", {"max_shift_s": 10**400}, "max_shift is a whole number of about"),
         ("execution", {"wall_time_s": []}, "wall_time_s is [], expected a number above 0"),
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
     ],
@@ -163,36 +131,8 @@ def test_a_summary_with_wrong_values_is_refused_by_name(result, key, value, word
     summary = json.loads(result.read_text("summary.json"))
     result.path("summary.json").write_text(json.dumps({**summary, key: value}))
     before = contents(result.folder)
-    refused_here(result, result.path("summary.json"), words)
+    refused(run(result.folder), result.path("summary.json"), words)
     assert contents(result.folder) == before
-
-
-def test_a_summary_that_is_nested_too_deeply_is_refused(result):
-    result.path("summary.json").write_text("[" * 10**6)
-    refused_here(result, result.path("summary.json"), "nested too deeply")
-
-
-def refused_here(result, *words):
-    """As refused(), without the seconds that a process takes to start."""
-    with pytest.raises(ResultError) as caught:
-        tool.main([str(result.folder)])
-    for word in words:
-        assert str(word) in str(caught.value)
-
-
-def test_a_setting_out_of_range_is_refused(result):
-    refused(run(result.folder, "--median-window", -1), "median_window", "must be positive")
-
-
-def test_a_target_that_is_a_file_is_refused(result, tmp_path):
-    (tmp_path / "file").write_text("")
-    refused(run(result.folder, "--out", tmp_path / "file"), tmp_path / "file", "cannot make")
-
-
-def test_an_unknown_option_is_refused(result):
-    done = run(result.folder, "--windw", 3)
-    assert done.returncode == 2
-    assert "--windw" in done.stderr
 
 
 def test_a_reader_that_has_gone_gives_no_traceback(result):

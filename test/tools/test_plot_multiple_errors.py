@@ -1,4 +1,5 @@
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +28,7 @@ def output(tmp_path_factory):
     return output
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-def run(*arguments):
-    return call_tool("plot_multiple_errors.py", *arguments)
+run = partial(call_tool, "plot_multiple_errors.py")
 
 
 def shown(*arguments):

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 import drive_recordings
 from synthetic_experiment import make_tables

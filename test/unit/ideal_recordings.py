@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from recording_writers import imu, pose_stamped
+from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.simulation import imu_truth
@@ -26,6 +27,12 @@ def ideal_messages(motion, unknown=(), stamps=None):
     return [
         imu(stamp, *row, unknown=unknown) for stamp, row in zip(stamps, zip(*imu_truth(motion)[:3]))
     ]
+
+
+def odometry_rows(motion):
+    """Position, orientation, and the velocities in the body's axes, (n, 13)."""
+    velocity = Rotation.from_quat(motion.orientation).inv().apply(motion.velocity)
+    return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
 
 
 def poses(motion):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+from pathlib import Path
 
 import numpy as np
 from mcap.writer import CompressionType, IndexType
@@ -116,6 +117,7 @@ def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
 
     ``receipt`` gives other times [ns] of reception.
     """
+    Path(path).unlink(missing_ok=True)
     writer = Writer(path)
     if compression:
         writer.set_compression(getattr(Writer.CompressionFormat, compression))

@@ -11,13 +11,10 @@ import pytest
 import imu_simulation_framework as isf
 
 
-def test_every_name_is_there():
+def test_every_name_is_there_and_a_wrong_one_is_no_attribute():
     for name in isf.__all__:
         assert getattr(isf, name) is not None
     assert set(isf.__all__) <= set(dir(isf))
-
-
-def test_a_wrong_name_is_no_attribute():
     with pytest.raises(AttributeError, match="No imu_simulation_framework attribute simulate_gps"):
         _ = isf.simulate_gps
 
@@ -92,6 +89,13 @@ def test_a_flight_takes_its_sensors_by_their_names():
     np.testing.assert_array_equal(fixes.position, expected.position)
 
 
+def test_errors_at_the_beginning_may_be_the_same_for_all_runs():
+    errors = np.broadcast_to(0.0, 9)  # which nobody may write to
+    flight = isf.circling(10.0, 0.8, rate=50.0)
+    runs = isf.navigate_runs(flight, "agisim", "groves", runs=2, initial_errors=errors)
+    assert np.isfinite(runs.navigation.position).all()
+
+
 def test_models_keep_their_names_and_a_wrong_one_is_told_both_kinds():
     motion = isf.at_rest(5.0)
     np.testing.assert_array_equal(
@@ -104,15 +108,15 @@ def test_models_keep_their_names_and_a_wrong_one_is_told_both_kinds():
         isf.simulate_imu(motion, "bno56")
 
 
+def test_what_cannot_be_read_is_a_sentence(tmp_path):
+    with pytest.raises(isf.FrameworkError, match=r"nowhere\.bag"):
+        isf.read_motion(tmp_path / "nowhere.bag")
+    with pytest.raises(isf.FrameworkError, match="there is no such file, nor an IMU of that name"):
+        isf.read_imu_specification("bno56")
+
+
 def test_what_the_front_door_offers_can_be_sent_to_another_process():
     assert pickle.loads(pickle.dumps(isf.simulate_imu)) is isf.simulate_imu
-
-
-def test_errors_at_the_beginning_may_be_the_same_for_all_runs():
-    errors = np.broadcast_to(0.0, 9)  # which nobody may write to
-    flight = isf.circling(10.0, 0.8, rate=50.0)
-    runs = isf.navigate_runs(flight, "agisim", "groves", runs=2, initial_errors=errors)
-    assert np.isfinite(runs.navigation.position).all()
 
 
 @pytest.mark.parametrize("module, job, extra", [
@@ -130,10 +134,3 @@ def test_what_is_missing_is_told_with_the_extra_that_brings_it(module, job, extr
     told = said(code)
     assert f"needs the Python library {module}, which is not installed" in told
     assert f'pip install ".[{extra}]"' in told
-
-
-def test_what_cannot_be_read_is_a_sentence(tmp_path):
-    with pytest.raises(isf.FrameworkError, match=r"nowhere\.bag"):
-        isf.read_motion(tmp_path / "nowhere.bag")
-    with pytest.raises(isf.FrameworkError, match="there is no such file, nor an IMU of that name"):
-        isf.read_imu_specification("bno56")

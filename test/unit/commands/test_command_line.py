@@ -62,14 +62,14 @@ def test_two_dashes_are_no_value(capsys):
     assert "tool.py: error: argument --height: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])
-def test_the_code_of_the_tool_is_kept(returned, code):
-    assert run_tool(lambda _: returned, []) == code
-
-
 def test_a_defect_is_not_hidden():
     with pytest.raises(ZeroDivisionError):
         run_tool(lambda _: 1 // 0, [])
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])
+def test_the_code_of_the_tool_is_kept(returned, code):
+    assert run_tool(lambda _: returned, []) == code
 
 
 TOOL = """
@@ -110,14 +110,19 @@ def test_a_closed_standard_output_is_said():
     assert "standard output is closed" in line
 
 
+def test_a_closed_standard_error_does_not_hide_the_code():
+    assert run("open('/nowhere')", "2>&-").returncode == 2
+
+
+def test_a_name_that_is_no_text_is_shown():
+    done = run(r"b'\xff.bag'.decode('utf-8', 'surrogateescape')")
+    assert (done.returncode, done.stdout) == (0, "\\udcff.bag\n")
+
+
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
 def test_a_standard_error_that_takes_nothing_changes_nothing(redirection):
     done = run(redirection=redirection)
     assert (done.returncode, done.stdout) == (0, "x\n")
-
-
-def test_a_closed_standard_error_does_not_hide_the_code():
-    assert run("open('/nowhere')", "2>&-").returncode == 2
 
 
 def test_a_reader_that_has_gone_is_no_fault():
@@ -134,8 +139,3 @@ def test_a_reader_that_has_gone_is_no_fault():
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
-
-
-def test_a_name_that_is_no_text_is_shown():
-    done = run(r"b'\xff.bag'.decode('utf-8', 'surrogateescape')")
-    assert (done.returncode, done.stdout) == (0, "\\udcff.bag\n")

@@ -6,20 +6,17 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.from_configuration import experiment_gnss
 from imu_simulation_framework.drive.session.sensors import AlongTheWay, PositioningSession
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.magnetism.bodies import Dipole, MotorField
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 TRUTH = ImuTruth(np.array(LEVEL), np.zeros(3), np.array([0.0, 0.0, 9.8]))
 ARM = (0.1, 0.0, 0.2)
-HALL = MagneticEnvironment(
+HALL = isf.MagneticEnvironment(
     earth=(0.0, 2e-5, -4e-5),
-    dipoles=[Dipole((1.0, 1.0, 0.0), (0.0, 0.0, 5.0))],
-    motors=MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0)),
+    dipoles=[isf.Dipole((1.0, 1.0, 0.0), (0.0, 0.0, 5.0))],
+    motors=isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0)),
 )
 
 
@@ -51,7 +48,7 @@ def test_a_robot_that_is_put_elsewhere_is_there(along):
     np.testing.assert_allclose(field(along, 10), there(3.0, 0.0), rtol=1e-12)
 
 
-def test_the_motors_fields_are_those_of_the_torques_at_the_time():
+def test_motors_and_speed_are_met_as_they_are_at_the_time():
     along = AlongTheWay(HALL, ARM, torques=True)
     along.add(10, (0.0, 0.0, 0.0), LEVEL)
     along.add(20, (0.0, 0.0, 0.0), LEVEL)
@@ -61,9 +58,6 @@ def test_the_motors_fields_are_those_of_the_torques_at_the_time():
     along.add_torques(20, -1.0, 0.0)
     np.testing.assert_allclose(field(along, 10) - there(0.0, 0.0), (3e-6, 1e-6, 0.0), atol=1e-15)
     np.testing.assert_allclose(field(along, 20) - there(0.0, 0.0), (-1e-6, 0.0, 0.0), atol=1e-15)
-
-
-def test_the_speed_is_that_on_the_way_and_there_only_if_it_is_wanted():
     along = AlongTheWay(None, speed=True)
     along.add(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
     along.add(20, (0.0, 0.0, 0.0), LEVEL, 2.0)
@@ -161,23 +155,17 @@ def test_a_period_that_is_none_of_the_states_begins_with_the_next_state(motion):
 def configured(tmp_path, text):
     path = tmp_path / "mine.ini"
     path.write_text(text)
-    return load_configuration(path)
+    return isf.load_configuration(path)
 
 
-def test_without_a_name_there_is_no_receiver(tmp_path):
+def test_a_receiver_is_none_or_a_bundled_one_or_one_beside_the_settings_that_can_be(tmp_path):
     assert experiment_gnss(configured(tmp_path, "")) is None
-    assert experiment_gnss(load_configuration()) is None
-
-
-def test_it_is_a_bundled_one_or_one_beside_the_settings(tmp_path):
+    assert experiment_gnss(isf.load_configuration()) is None
     gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = rtk_heading\n"))
     assert gnss == isf.read_gnss_specification("rtk_heading")
     (tmp_path / "receiver.yaml").write_text("rate: 4\n")
     gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = receiver.yaml\n"))
     assert gnss.rate == 4.0
-
-
-def test_one_that_cannot_be_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="nor a GNSS receiver of that name"):
         experiment_gnss(configured(tmp_path, "[gnss]\nfile = gps\n"))
     (tmp_path / "receiver.yaml").write_text("rate: 200\n")

@@ -25,7 +25,7 @@ def _write(folder, text):
     return path
 
 
-def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
+def test_the_bundled_file_names_every_key_and_parameter_with_its_default(tmp_path):
     bundled = load_configuration(default_configuration_path(), working_directory=tmp_path)
     empty = load_configuration(_write(tmp_path, ""), working_directory=tmp_path)
     text = default_configuration_path().read_text()
@@ -34,10 +34,6 @@ def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
         body = re.search(rf"^\[{name}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE).group(1)
         keys = re.findall(r"^(\w+) =", body, re.MULTILINE)
         assert keys == [key.name for key in keys_of(section)]
-
-
-def test_the_bundled_file_names_every_parameter_of_every_imu_model():
-    text = default_configuration_path().read_text()
     for section, model in configuration_sections.IMU_PARAMETER_SECTIONS.items():
         body = re.search(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE)
         keys = set(re.findall(r"^(\w+) =", body.group(1), re.MULTILINE))
@@ -52,16 +48,15 @@ def test_an_override_replaces_the_file_and_an_empty_one_does_not(tmp_path):
     assert settings.control.yaw_integral == 3.0
 
 
-def test_relative_paths_start_at_the_file_or_at_the_working_directory(tmp_path):
+def test_relative_paths_start_at_the_file_or_the_working_directory_and_lead_where_the_system_goes(
+    tmp_path,
+):
     path = _write(tmp_path, "[recording]\npath = a.bag\n[reference]\npath = b.csv\n")
     elsewhere = tmp_path / "elsewhere"
     settings = load_configuration(path, {"recording": {"path": "c.bag"}}, elsewhere)
     assert settings.recording.path == str(elsewhere / "c.bag")
     assert settings.reference.path == str(tmp_path / "b.csv")
     assert settings.experiment.output == str(elsewhere / "experiment_results")
-
-
-def test_paths_are_said_without_a_way_back(tmp_path):
     (tmp_path / "mine").mkdir()
     path = tmp_path / "mine" / "config.ini"
     path.write_text("[recording]\npath = ../drives/./a.bag\n[experiment]\noutput = ../results\n")
@@ -71,9 +66,6 @@ def test_paths_are_said_without_a_way_back(tmp_path):
     assert load_configuration(
         path, {"recording": {"path": "x/../b.bag"}}, tmp_path
     ).recording.path == (str(tmp_path / "b.bag"))
-
-
-def test_a_way_back_behind_a_link_leads_where_the_system_goes(tmp_path):
     (tmp_path / "far" / "away").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
     path = _write(tmp_path, "[recording]\npath = link/../a.bag\n")
@@ -223,13 +215,12 @@ def environment(model="specification", file="bno055_magnetometer", **keys):
     )
 
 
-def test_a_magnetometer_is_on_clean_ground_unless_an_environment_is_named():
+def test_a_magnetic_environment_is_that_of_the_place_that_is_named_where_one_has_an_effect(
+    tmp_path,
+):
     assert environment().bars == ()
     assert environment(file="bno055") is None
     assert environment("hector") is None
-
-
-def test_place_and_date_of_the_configuration_win_over_the_files():
     place = {"latitude": -33.86, "longitude": 151.21, "height": 0.0, "date": "2025-01-01"}
     sections = {"magnetic_environment": {"file": "steel_beam", **place}}
     named = make_magnetic_environment(load_configuration(overrides=sections))
@@ -237,9 +228,6 @@ def test_place_and_date_of_the_configuration_win_over_the_files():
     # The British Geological Survey's, as in test_environment.py.
     expected = np.array([5450.0, 24040.0, 51381.0]) * 1e-9
     np.testing.assert_allclose(named.undisturbed, expected, rtol=0.0, atol=1e-9)
-
-
-def test_a_place_that_has_no_effect_is_refused(tmp_path):
     path = tmp_path / "hall.yaml"
     path.write_text("earth: [0.0, 2e-5, -4e-5]\n")
     sections = {"file": str(path), "latitude": 10.0}

@@ -76,22 +76,6 @@ def test_filtered_derivative_of_a_ramp_approaches_it_with_its_time_constant():
     assert outputs[300] == pytest.approx(3.0, rel=0.005)
 
 
-def test_output_stays_within_its_limit():
-    pid = Pid(10.0, 10.0, 10.0, PERIOD, output_limit=2.5)
-    generator = np.random.default_rng(1)
-    outputs = [pid.step(error) for error in generator.uniform(-3.0, 3.0, 200)]
-    assert max(outputs) == 2.5
-    assert min(outputs) == -2.5
-
-
-def test_integral_does_not_wind_up_while_the_output_is_limited():
-    pid = Pid(1.0, 1.0, 0.0, 0.1, output_limit=2.0)
-    for _ in range(1000):
-        assert pid.step(1.9) <= 2.0
-    # Wound up, the integral would be 190 and hold the output at its limit.
-    assert pid.step(-1.0) < 0.0
-
-
 def test_error_that_is_not_a_number_is_not_integrated():
     pid = Pid(1.0, 1.0, 0.0, PERIOD)
     with pytest.raises(ValueError, match="nan"):
@@ -130,40 +114,36 @@ def test_without_error_the_precomputed_velocities_pass(name):
 @pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])
 @pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
 def test_negative_yaw_error_turns_right(name, yaw_error):
-    controller = made(name)
-    left, right = controller.correct(5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
+    left, right = made(name).correct(5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
     assert math.copysign(1.0, right - left) == math.copysign(1.0, yaw_error)
 
 
-def test_yaw_pid_subtracts_from_the_left_what_it_adds_to_the_right():
+def test_yaw_pid_adds_to_the_right_what_it_takes_from_the_left_and_turns_first_at_the_limit():
     controller = made("yaw_pid", yaw_proportional=10.0, yaw_integral=0.0, yaw_derivative=0.0)
     assert controller.correct(5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
         (4.0, 7.0)
     )
+    controller = made("yaw_pid", yaw_integral=0.0)
+    left, right = controller.correct(14.0, 14.0, TrackingError(0.5, 0.0, 0.0, 0.0))
+    assert right == pytest.approx(15.0)
+    assert right - left == pytest.approx(2.0 * 0.5 * ControllerGains.yaw_proportional)
 
 
-@pytest.mark.parametrize("along", [-0.3, 0.3])
-def test_reference_ahead_speeds_up_both_wheels(along):
-    controller = made("yaw_distance_pid")
-    left, right = controller.correct(5.0, 5.0, TrackingError(0.0, abs(along), along, 0.0))
+@pytest.mark.parametrize("away", [-0.3, 0.3])
+def test_reference_ahead_speeds_up_both_wheels_and_to_the_left_turns_there_either_way(away):
+    ahead, beside = TrackingError(0.0, 0.3, away, 0.0), TrackingError(0.0, 0.3, 0.0, away)
+    left, right = made("yaw_distance_pid").correct(5.0, 5.0, ahead)
     assert left == right
-    assert (left > 5.0) == (along > 0.0)
+    assert (left > 5.0) == (away > 0.0)
+    for speed in (5.0, -5.0):
+        left, right = made("yaw_distance_pid").correct(speed, speed, beside)
+        assert (right > left) == (speed * away > 0.0)
 
 
-@pytest.mark.parametrize(("speed", "left_turn"), [(5.0, True), (-5.0, False)])
-def test_reference_to_the_left_turns_left_forward_and_right_backward(speed, left_turn):
-    controller = made("yaw_distance_pid")
-    left, right = controller.correct(speed, speed, TrackingError(0.0, 0.2, 0.0, 0.2))
-    assert (right > left) == left_turn
-
-
-def test_at_standstill_a_reference_to_the_side_does_not_turn_the_robot():
+def test_at_standstill_a_reference_to_the_side_neither_turns_the_robot_nor_stores_a_swerve():
     controller = made("yaw_distance_pid")
     for _ in range(100):
         assert controller.correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
-
-
-def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
     gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
     waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, ROBOT) for _ in "12")
     beside = TrackingError(0.0, 0.2, 0.0, 0.2)
@@ -172,17 +152,14 @@ def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
     assert waiting.correct(5.0, 5.0, beside) == fresh.correct(5.0, 5.0, beside)
 
 
-def test_distance_is_split_along_the_axes_of_the_robot():
+def test_distances_count_along_the_axes_of_the_robot_whichever_way_it_looks():
     # The robot looks at the reference's position, which itself looks to the left.
     controller = made("yaw_distance_pid")
     left, right = controller.correct(0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
     expected = ControllerGains.distance_proportional * 0.3
     assert 0.5 * (left + right) == pytest.approx(expected, rel=0.01)
-
-
-def test_robot_that_looks_the_wrong_way_does_not_drive_away():
-    controller = made("yaw_distance_pid")
-    left, right = controller.correct(5.0, 5.0, TrackingError(math.pi, 0.0, 0.0, 0.0))
+    turned = TrackingError(math.pi, 0.0, 0.0, 0.0)
+    left, right = made("yaw_distance_pid").correct(5.0, 5.0, turned)
     assert 0.5 * (left + right) == pytest.approx(-5.0)
 
 
@@ -203,13 +180,6 @@ def test_wheels_are_never_commanded_beyond_their_limit(name):
             *values[:2], TrackingError(0.2 * values[2], 5.0, *values[3:])
         )
         assert max(abs(left), abs(right)) <= LIMITS.max_wheel_velocity + 1e-12
-
-
-def test_at_the_limit_turning_goes_before_driving():
-    controller = made("yaw_pid", yaw_integral=0.0)
-    left, right = controller.correct(14.0, 14.0, TrackingError(0.5, 0.0, 0.0, 0.0))
-    assert right == pytest.approx(15.0)
-    assert right - left == pytest.approx(2.0 * 0.5 * ControllerGains.yaw_proportional)
 
 
 def test_an_unknown_controller_is_refused():
@@ -280,8 +250,7 @@ def _figure_eight(direction=1.0):
     x, y = 4.0 * np.sin(phase), 2.0 * np.sin(2.0 * phase)
     dx, dy = np.cos(phase), np.cos(2.0 * phase)
     yaw = np.unwrap(np.arctan2(direction * dy, direction * dx))
-    poses = pd.DataFrame({"x": x, "y": y, "yaw": yaw}, index=pd.Index(times, name="time"))
-    return trajectory.add_velocities(poses)
+    return trajectory.add_velocities(indexed(times, x=x, y=y, yaw=yaw))
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
@@ -311,19 +280,14 @@ def test_yaw_distance_pid_converges_from_an_offset(direction, offset):
     assert np.max(np.abs(after[:, 0])) < math.radians(5.0)
 
 
-def test_standing_beside_the_reference_the_robot_comes_level_and_rests():
+def test_standing_turning_and_stopping_the_robot_comes_level_and_is_not_upset():
     times = np.arange(0.0, 20.0, PERIOD)
-    poses = pd.DataFrame(
-        {"x": 0.0 * times, "y": 0.0, "yaw": 0.4}, index=pd.Index(times, name="time")
-    )
+    poses = indexed(times, x=0.0, y=0.0, yaw=0.4)
     controller = made("yaw_distance_pid")
     errors = _drive(trajectory.add_velocities(poses), controller, (0.3, -0.4, -0.2))
     at_rest = errors[-40:]
     assert np.max(np.abs(at_rest[:, [0, 2]])) < 0.01
     assert np.max(np.ptp(at_rest, axis=0)) < 1e-3
-
-
-def test_turns_on_the_spot_and_stops_do_not_upset_yaw_distance_pid():
     # 3 s each: drive, stop, turn by 120 deg, stop, drive on; from 0.1 m beside.
     times = np.arange(0.0, 15.0, PERIOD)
     v = np.where(times < 3.0, 1.0, 0.0) + np.where(times >= 12.0, 1.0, 0.0)
@@ -331,7 +295,7 @@ def test_turns_on_the_spot_and_stops_do_not_upset_yaw_distance_pid():
     yaw = np.concatenate(([0.0], np.cumsum(yaw_rate)[:-1])) * PERIOD
     x = np.concatenate(([0.0], np.cumsum(v * np.cos(yaw))[:-1])) * PERIOD
     y = np.concatenate(([0.0], np.cumsum(v * np.sin(yaw))[:-1])) * PERIOD
-    poses = pd.DataFrame({"x": x, "y": y, "yaw": yaw}, index=pd.Index(times, name="time"))
+    poses = indexed(times, x=x, y=y, yaw=yaw)
     controller = made("yaw_distance_pid")
     errors = _drive(trajectory.add_velocities(poses), controller, (0.0, 0.1, 0.0))
     standing = errors[int(4.5 / PERIOD) : int(6.0 / PERIOD)]
@@ -342,26 +306,25 @@ def test_turns_on_the_spot_and_stops_do_not_upset_yaw_distance_pid():
     assert np.max(np.abs(errors[:, 0])) < math.radians(15.0)
 
 
-def _table(times, **columns):
-    return pd.DataFrame(columns, index=pd.Index(times, name="time"))
+def indexed(times, **columns):
+    values = np.broadcast_arrays(times, *columns.values())[1:]
+    table = dict(zip(columns, map(np.array, values)))
+    return pd.DataFrame(table, index=pd.Index(times, name="time"))
 
 
-def test_reference_ahead_and_left_gives_positive_errors():
+def test_tracking_errors_are_positive_ahead_and_left_and_wrapped():
     error = tracking_error(Pose2D(1.0, 5.0, math.pi / 2), Pose2D(3.0, 2.0, math.pi / 2 - 0.1))
     assert error.yaw_error == pytest.approx(0.1)
     assert error.along_track_error == pytest.approx(3.0)
     assert error.cross_track_error == pytest.approx(2.0)
     assert error.distance_error == pytest.approx(math.hypot(3.0, 2.0))
-
-
-def test_yaw_error_of_an_unwrapped_reference_is_wrapped():
     error = tracking_error(Pose2D(0.0, 0.0, 20.0 * math.pi + 3.1), Pose2D(0.0, 0.0, -3.1))
     assert error.yaw_error == pytest.approx(6.2 - 2.0 * math.pi)
 
 
 @pytest.mark.parametrize("times", [[10.0, 11.0, 12.0], [10.0, 10.1, 12.0]])
 def test_reference_interpolates_and_stands_still_outside(times):
-    table = _table(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
+    table = indexed(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
     reference = Reference.of_table(table)
     middle = 0.5 * (times[0] + times[1])
     assert reference.pose_at(middle) == pytest.approx((1.0, 1.0, 1.5))
@@ -371,24 +334,18 @@ def test_reference_interpolates_and_stands_still_outside(times):
     assert reference.duration == 2.0
 
 
-def test_wheel_velocities_are_zero_outside_the_reference():
-    table = _table([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0])
-    reference = Reference.of_table(table, _table([0.0, 1.0], left=[9.0, 10.0], right=[11.0, 10.0]))
+def test_wheel_velocities_are_zero_outside_the_reference_if_they_were_given():
+    table = indexed([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0])
+    reference = Reference.of_table(table, indexed([0.0, 1.0], left=[9.0, 10.0], right=[11.0, 10.0]))
     assert reference.wheel_velocities_at(0.5) == pytest.approx((9.5, 10.5))
     assert reference.wheel_velocities_at(1.0) == pytest.approx((10.0, 10.0))
     assert reference.wheel_velocities_at(1.001) == (0.0, 0.0)
     assert reference.wheel_velocities_at(-0.001) == (0.0, 0.0)
-
-
-def test_wheel_velocities_that_were_not_given_cannot_be_asked_for():
-    reference = Reference.of_table(_table([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0]))
+    reference = Reference.of_table(indexed([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0]))
     with pytest.raises(ValueError, match="without wheel velocities"):
         reference.wheel_velocities_at(0.0)
-
-
-def test_reference_of_one_sample_is_refused():
     with pytest.raises(TrajectoryError, match="at least two samples"):
-        Reference.of_table(_table([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
+        Reference.of_table(indexed([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
 
 
 @pytest.mark.parametrize(
@@ -408,17 +365,10 @@ def test_lengths_and_limits_must_be_positive(value):
         RobotLimits(value, 1.0)
 
 
-def _poses(times, x, y, yaw):
-    values = np.broadcast_arrays(times, x, y, yaw)[1:]
-    return pd.DataFrame(
-        dict(zip(("x", "y", "yaw"), map(np.array, values))), index=pd.Index(times, name="time")
-    )
-
-
 def _circle(times, v=0.8, yaw_rate=0.4):
     yaw = 0.5 + yaw_rate * times
     radius = v / yaw_rate
-    return _poses(times, 3.0 + radius * np.sin(yaw), -radius * np.cos(yaw), yaw)
+    return indexed(times, x=3.0 + radius * np.sin(yaw), y=-radius * np.cos(yaw), yaw=yaw)
 
 
 def test_wheel_velocities_are_those_of_the_inverse_kinematics():
@@ -436,11 +386,15 @@ def check(poses, limits, **options):
 
 def _step_in_speed():
     times = np.arange(0.0, 40.0, 0.05)
-    return _poses(times, np.where(times < 20.0, 0.0, 1.2 * (times - 20.0)), 0.0, 0.0)
+    return indexed(times, x=np.where(times < 20.0, 0.0, 1.2 * (times - 20.0)), y=0.0, yaw=0.0)
 
 
-def test_trajectory_within_the_limits_passes():
+def test_only_what_is_within_the_limits_and_a_number_passes():
     check(_circle(np.arange(200) / 20.0), RobotLimits(9.5, 1.0))
+    table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
+    table.iloc[7, 3] = math.nan
+    with pytest.raises(TrajectoryError, match="not finite"):
+        wheel_limits.check_limits(table, DRIVETRAIN, RobotLimits(15.0, 40.0))
 
 
 def test_check_says_where_and_how_much_and_its_advice_works():
@@ -474,42 +428,25 @@ def test_check_suggests_the_whole_window_and_scale_when_it_knows_the_present_one
         check(remedy, limits)
 
 
-def test_check_never_suggests_a_shorter_window_than_the_present_one():
+def test_check_suggests_neither_shorter_windows_nor_scales_that_do_not_help():
     gentle = _circle(np.arange(800) / 20.0)
     with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would fit"):
         check(_step_in_speed(), RobotLimits(15.0, 20.0), recorded=gentle, present_window=3.0)
-
-
-def test_check_does_not_suggest_a_scale_for_a_turn_on_the_spot_that_is_too_fast():
     times = np.arange(0.0, 60.0, 0.05)
     with pytest.raises(TrajectoryError, match="neither a smaller scale nor smoothing"):
-        check(_poses(times, 0.0, 0.0, 8.0 * times), RobotLimits(15.0, 40.0))
+        check(indexed(times, x=0.0, y=0.0, yaw=8.0 * times), RobotLimits(15.0, 40.0))
 
 
-def test_velocities_that_are_not_numbers_are_refused():
-    table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
-    table.iloc[7, 3] = math.nan
-    with pytest.raises(TrajectoryError, match="not finite"):
-        wheel_limits.check_limits(table, DRIVETRAIN, RobotLimits(15.0, 40.0))
-
-
-def wheels(time, left, right):
-    return pd.DataFrame({"left": left, "right": right}, index=pd.Index(time, name="time"))
-
-
-def test_a_velocity_is_judged_by_the_command_that_has_led_to_it():
-    commanded = wheels([0.0, 1.0, 2.0], [5.0, 6.0, 7.0], [-5.0, -6.0, -7.0])
+def test_a_velocity_is_judged_by_the_command_that_has_led_to_it_if_both_were_recorded():
+    commanded = indexed([0.0, 1.0, 2.0], left=[5.0, 6.0, 7.0], right=[-5.0, -6.0, -7.0])
     # The first one is from before any command; the second from the moment the next one comes.
-    actual = wheels([0.0, 1.0, 1.5, 3.0], [0.0, 4.5, 6.0, 7.5], [0.0, -5.0, -6.0, -7.0])
+    actual = indexed([0.0, 1.0, 1.5, 3.0], left=[0.0, 4.5, 6.0, 7.5], right=[0.0, -5.0, -6.0, -7.0])
     found = compare_wheels(commanded, actual)
     np.testing.assert_array_equal(found.error.index, [1.0, 1.5, 3.0])
     np.testing.assert_allclose(found.error["left"], [0.5, 0.0, -0.5])
     np.testing.assert_allclose(found.error["right"], 0.0)
     assert found.statistics["left"].maximum_absolute == pytest.approx(0.5)
-
-
-def test_what_nobody_has_recorded_is_not_compared():
-    commanded = wheels([0.0, 1.0], [5.0, 6.0], [5.0, 6.0])
+    commanded = indexed([0.0, 1.0], left=[5.0, 6.0], right=[5.0, 6.0])
     found = compare_wheels(commanded, None)
     assert found.error is None and found.statistics == {}
     assert compare_wheels(None, commanded) is None

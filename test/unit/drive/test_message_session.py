@@ -68,44 +68,33 @@ def test_what_is_sent_after_the_drive_does_not_count(session):
     assert session.rest() == []
 
 
-def test_the_drive_is_over_with_its_last_error(session):
-    assert not session.over
-    session.take(topics.TRAJECTORY_ERROR, at(DURATION - PERIOD), "error")
-    assert not session.over
-    session.take(topics.TRAJECTORY_ERROR, at(DURATION), "error")
-    assert session.over
-
-
-def test_it_is_complete_when_every_topic_has_come_to_the_end(session):
-    session.take(topics.IMU, at(DURATION), "imu")
-    session.take(topics.GROUND_TRUTH, at(DURATION - 0.01), "truth")
-    assert not session.complete
-    session.take(topics.GROUND_TRUTH, at(DURATION), "truth")
-    assert session.complete
-
-
-def test_the_recorded_imu_may_have_ended_before(session):
-    session.take(topics.IMU, at(DURATION), "imu")
-    for topic in (topics.YAW_REAL, topics.YAW_ERROR_REAL):
-        session.take(topic, at(3.0), "recorded")
-    assert session.complete
-
-
-def test_of_the_few_joint_states_the_last_one_of_the_drive_is_enough(session):
-    session.take(topics.IMU, at(DURATION), "imu")
-    session.take(topics.JOINT_STATES, at(7.8), "joints")
-    assert not session.complete
-    session.take(topics.JOINT_STATES, at(8.0), "joints")
-    assert session.complete
-
-
-def test_it_is_complete_when_the_last_error_is_answered(session):
+def test_the_drive_is_over_with_its_last_error_and_complete_with_the_answer_to_it(session):
     for number in range(1, round(DURATION / PERIOD) + 1):
+        assert not session.over
         session.take(topics.WHEEL_COMMAND, None, "command")
         session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
     assert session.over
     assert not session.complete
     session.take(topics.WHEEL_COMMAND, None, "the answer to the last one")
+    assert session.complete
+
+
+@pytest.mark.parametrize(
+    ("heard", "last"),
+    [
+        ([(topics.GROUND_TRUTH, DURATION - 0.01)], (topics.GROUND_TRUTH, DURATION)),
+        # Of the few joint states the last one of the drive is enough.
+        ([(topics.JOINT_STATES, 7.8)], (topics.JOINT_STATES, 8.0)),
+        # The recorded IMU may have ended before.
+        ([(topics.YAW_REAL, 3.0), (topics.YAW_ERROR_REAL, 3.0)], None),
+    ],
+)
+def test_it_is_complete_when_every_topic_has_come_to_the_end(session, heard, last):
+    for topic, time in [(topics.IMU, DURATION), *heard]:
+        session.take(topic, at(time), "message")
+    if last is not None:
+        assert not session.complete
+        session.take(last[0], at(last[1]), "last")
     assert session.complete
 
 
@@ -143,22 +132,20 @@ def test_what_holds_on_counts_from_the_first_message_and_then_as_it_comes():
     assert (message.stamp, message.content) == (at(1.0), "calibrated")
 
 
-def test_a_command_that_is_read_after_the_clock_has_gone_on_counts(session):
+@pytest.mark.parametrize("errors_first", [True, False])
+def test_a_command_that_is_read_before_the_errors_or_after_the_clock_counts(session, errors_first):
     last = round(DURATION / PERIOD)
-    for number in range(1, last + 1):
-        session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
-    # After the drive zero commands keep the simulator going, and the clock with it.
-    session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
-    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 3)]
+    if errors_first:
+        for number in range(1, last + 1):
+            session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
+        # After the drive zero commands keep the simulator going, and the clock with it.
+        session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
+    count = last + 1 + 2 * errors_first
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(count)]
     assert [content for some in heard for content in contents(some)] == list(range(last + 1))
-    assert heard[0][0].stamp <= at(DURATION + PERIOD)
-    assert session.complete
-
-
-def test_a_command_that_is_read_before_the_errors_counts(session):
-    last = round(DURATION / PERIOD)
-    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 1)]
-    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+    if errors_first:
+        assert heard[0][0].stamp <= at(DURATION + PERIOD)
+        assert session.complete
 
 
 def test_topics_that_lack_the_last_message_are_named(session):
@@ -199,13 +186,6 @@ def add_wheels(recording, *times):
         recording.add_wheels(stamps_of(time), np.zeros((1, 2)))
 
 
-def test_it_is_complete_when_the_wheels_last_sample_of_the_drive_is_there(recording):
-    add_wheels(recording, 0.0, 0.2, 0.4, 0.6)
-    assert not recording.complete
-    add_wheels(recording, 0.8)
-    assert recording.complete
-
-
 def test_a_sample_of_the_wheels_at_the_very_end_is_waited_for(recording):
     recording.ends_after(0.8)
     add_wheels(recording, 0.6)
@@ -214,7 +194,13 @@ def test_a_sample_of_the_wheels_at_the_very_end_is_waited_for(recording):
     assert recording.complete
 
 
-def test_a_simulator_that_never_tells_of_the_wheels_is_not_waited_for(recording):
+def test_it_is_complete_when_the_wheels_last_sample_of_the_drive_is_there_if_there_are_any(
+    recording,
+):
+    assert recording.complete
+    add_wheels(recording, 0.0, 0.2, 0.4, 0.6)
+    assert not recording.complete
+    add_wheels(recording, 0.8)
     assert recording.complete
 
 

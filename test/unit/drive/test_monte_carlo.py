@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from earth_flights import flight
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import (
     ConfigurationError,
     EnsembleError,
     MotionError,
     ResultError,
 )
-from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
 from imu_simulation_framework.drive.ensembles.samplers import (
     Drawing,
@@ -25,22 +25,12 @@ from imu_simulation_framework.drive.ensembles.samplers import (
     SensorDrawing,
     digest,
 )
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.statistics import yaw_error
 from imu_simulation_framework.motion import earth_motion as earth_sources
 from imu_simulation_framework.motion import sources
-from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    MagnetometerSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
-from imu_simulation_framework.sensors.simulation import imu_truth, simulate_imu
+from imu_simulation_framework.sensors.simulation import imu_truth
 
-GYROSCOPE = TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(1e-3,) * 3)
-SENSOR = ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
+GYROSCOPE = isf.TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(1e-3,) * 3)
+SENSOR = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
 
 
 class Walks(Drawing):
@@ -96,6 +86,11 @@ def test_more_runs_go_on_from_those_that_are_there(tmp_path):
     assert equal(monte_carlo(more, 24, tmp_path), monte_carlo(Walks(), 24))
     # The last chunk was not full.
     assert more.drawn == [(8, 8), (16, 8)]
+
+
+def test_whole_curves_of_the_first_runs_are_kept():
+    ensemble = monte_carlo(Walks(), 30, keep=11)
+    np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "text"])
@@ -178,7 +173,7 @@ def test_a_forged_chunk_of_other_arrays_is_refused_with_its_name(tmp_path, name,
     )
 
 
-def test_the_folder_of_another_job_is_refused(tmp_path):
+def test_the_folder_or_a_chunk_of_another_job_is_refused(tmp_path):
     monte_carlo(Walks(), 8, tmp_path)
     with pytest.raises(ResultError, match="with another seed"):
         monte_carlo(Walks(seed=2), 8, tmp_path)
@@ -190,9 +185,6 @@ def test_the_folder_of_another_job_is_refused(tmp_path):
     (tmp_path / "job.json").write_text(json.dumps(job))
     with pytest.raises(ResultError, match="another versions"):
         monte_carlo(Walks(), 8, tmp_path)
-
-
-def test_the_chunk_of_another_job_is_refused(tmp_path):
     monte_carlo(Walks(), 8, tmp_path / "one")
     monte_carlo(Walks(seed=2), 8, tmp_path / "other")
     name = "runs_000000000.chunk"
@@ -213,11 +205,6 @@ def test_a_damaged_description_of_the_job_is_refused(tmp_path, text):
         monte_carlo(Walks(), 8, tmp_path)
 
 
-def test_whole_curves_of_the_first_runs_are_kept():
-    ensemble = monte_carlo(Walks(), 30, keep=11)
-    np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
-
-
 @pytest.mark.parametrize("runs", [0, -5])
 def test_no_run_is_refused(runs):
     with pytest.raises(EnsembleError, match=f"{runs} runs"):
@@ -226,25 +213,25 @@ def test_no_run_is_refused(runs):
 
 def test_a_sensor_is_drawn_as_simulate_imu_draws_it():
     motion = sources.rounds(2, 5.0)
-    for imu in (SENSOR, HectorParameters(yaw_offset=0.1), GenericParameters()):
+    for imu in (SENSOR, isf.HectorParameters(yaw_offset=0.1), isf.GenericParameters()):
         drawing = SensorDrawing(motion, imu, seed=7)
         errors = drawing.errors(3, 2)
         for row, run in zip(errors, (3, 4)):
-            expected = yaw_error(simulate_imu(motion, imu, seed=7, run=run), motion)
+            expected = isf.yaw_error(isf.simulate_imu(motion, imu, seed=7, run=run), motion)
             np.testing.assert_allclose(row, expected.to_numpy()[::100], rtol=0, atol=1e-12)
         np.testing.assert_array_equal(drawing.time, np.arange(63.0))
 
 
 def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_the_earth():
     motion = flight(rate=20.0, duration=30.0)
-    output = OutputSpecification(rate=20.0)
-    imu = ImuSpecification(name="sensor", gyroscope=GYROSCOPE, output=output)
+    output = isf.OutputSpecification(rate=20.0)
+    imu = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE, output=output)
     errors = SensorDrawing(motion, imu, seed=7).errors(3, 1)
-    expected = yaw_error(simulate_imu(motion, imu, seed=7, run=3), motion)
+    expected = isf.yaw_error(isf.simulate_imu(motion, imu, seed=7, run=3), motion)
     np.testing.assert_allclose(errors[0], expected.to_numpy()[::20], rtol=0, atol=1e-12)
 
     standing = earth_sources.standing(200.0, 50.0, rate=20.0)
-    quiet = ImuSpecification(name="quiet", output=output)
+    quiet = isf.ImuSpecification(name="quiet", output=output)
     ensemble = monte_carlo(SensorDrawing(standing, quiet), 2)
     turned = 7.292115e-5 * math.sin(math.radians(50.0)) * 200.0
     np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
@@ -252,13 +239,13 @@ def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_t
 
 def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():
     motion = sources.straight(20.0)
-    output = OutputSpecification(rate=20.0, start_offset=0.03)
+    output = isf.OutputSpecification(rate=20.0, start_offset=0.03)
     drawing = SensorDrawing(
-        motion, ImuSpecification(gyroscope=GYROSCOPE, output=output), period=0.5
+        motion, isf.ImuSpecification(gyroscope=GYROSCOPE, output=output), period=0.5
     )
     np.testing.assert_allclose(drawing.time, 0.03 + 0.5 * np.arange(40))
     with pytest.raises(ConfigurationError, match="no multiple"):
-        SensorDrawing(motion, ImuSpecification(output=output), period=0.13)
+        SensorDrawing(motion, isf.ImuSpecification(output=output), period=0.13)
 
 
 def test_a_motion_of_one_sample_is_refused():
@@ -270,7 +257,7 @@ def test_a_motion_of_one_sample_is_refused():
 
 def test_the_ensemble_of_a_sensor_has_the_spread_of_its_linear_model():
     motion = sources.straight(20.0)
-    model = yaw_error_model(SENSOR, motion)
+    model = isf.yaw_error_model(SENSOR, motion)
     runs = 256
     sensor = monte_carlo(SensorDrawing(motion, SENSOR), runs)
     linear = monte_carlo(LinearDrawing(model), runs)
@@ -286,7 +273,7 @@ def test_another_motion_imu_or_seed_is_another_job():
     others = [
         SensorDrawing(sources.straight(20.0, speed=2.0), SENSOR),
         SensorDrawing(sources.rounds(1, 5.0), SENSOR),
-        SensorDrawing(sources.straight(20.0), ImuSpecification()),
+        SensorDrawing(sources.straight(20.0), isf.ImuSpecification()),
         SensorDrawing(sources.straight(20.0), SENSOR, seed=2),
         SensorDrawing(sources.straight(20.0), SENSOR, period=2.0),
     ]
@@ -305,7 +292,7 @@ def test_experiments_with_physics_differ_by_their_seeds_alone():
         "imu": {"model": "hector"},
         "terrain": {"kind": "uneven"},
     }
-    drawing = ExperimentDrawing(load_configuration(overrides=overrides), seed=3)
+    drawing = ExperimentDrawing(isf.load_configuration(overrides=overrides), seed=3)
     errors = drawing.errors(0, 3)
     assert errors.shape == (3, len(drawing.time)) and np.all(np.isfinite(errors))
     assert len({row.tobytes() for row in errors}) == 3
@@ -313,12 +300,12 @@ def test_experiments_with_physics_differ_by_their_seeds_alone():
 
 
 def test_a_sensor_with_a_magnetic_heading_is_drawn_where_it_is():
-    imu = ImuSpecification(
-        magnetometer=MagnetometerSpecification(),
-        output=OutputSpecification(rate=20.0, magnetic_heading=True),
+    imu = isf.ImuSpecification(
+        magnetometer=isf.MagnetometerSpecification(),
+        output=isf.OutputSpecification(rate=20.0, magnetic_heading=True),
     )
     motion = sources.at_rest(10.0, rate=20.0)
-    places = (MagneticEnvironment(earth=(x, y, -45e-6)) for x, y in ((0.0, 2e-5), (-2e-5, 0.0)))
+    places = (isf.MagneticEnvironment(earth=(x, y, -45e-6)) for x, y in ((0.0, 2e-5), (-2e-5, 0.0)))
     drawn = [SensorDrawing(motion, imu, magnetic_environment=place) for place in places]
     errors = [drawing.errors(0, 2) for drawing in drawn]
     # North is a quarter turn further to the left than the sensor is told.

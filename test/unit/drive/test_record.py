@@ -102,12 +102,8 @@ def test_where_nobody_told_how_the_wheels_turn_there_is_no_table_of_it(folder, g
 
 def test_a_part_without_samples_is_an_empty_table_with_its_columns():
     tables = ExperimentRecord().tables(0, 1)
-    assert tables["imu_simulated"].whole().columns.tolist()[:4] == [
-        "roll",
-        "pitch",
-        "yaw",
-        "gyro_x",
-    ]
+    columns = tables["imu_simulated"].whole().columns.tolist()
+    assert columns[:4] == ["roll", "pitch", "yaw", "gyro_x"]
     assert len(tables["wheel_velocities"].whole()) == 0
 
 
@@ -315,6 +311,18 @@ def test_while_the_disk_is_full_samples_stay_in_memory(path, monkeypatch):
     check(Stream.open(path), 300)
 
 
+@pytest.mark.parametrize("content", [b"", b"x\n", b"[]\n", b'{"columns": 3}\n', b"\xff\n"])
+def test_another_file_is_refused(path, content):
+    path.write_bytes(content)
+    with pytest.raises(ResultError, match="no file of recorded samples"):
+        Stream.open(path)
+
+
+def test_a_missing_file_is_refused(path):
+    with pytest.raises(ResultError, match="No such file"):
+        Stream.open(path)
+
+
 def test_discarded_samples_leave_no_file(path):
     store = Stream(COLUMNS)
     store.discard()
@@ -330,15 +338,3 @@ def test_a_file_that_is_there_is_not_written_over(path):
     with pytest.raises(ResultError, match="cannot be written"):
         Stream(COLUMNS).keep_in(path)
     assert path.read_text() == "mine"
-
-
-@pytest.mark.parametrize("content", [b"", b"x\n", b"[]\n", b'{"columns": 3}\n', b"\xff\n"])
-def test_another_file_is_refused(path, content):
-    path.write_bytes(content)
-    with pytest.raises(ResultError, match="no file of recorded samples"):
-        Stream.open(path)
-
-
-def test_a_missing_file_is_refused(path):
-    with pytest.raises(ResultError, match="No such file"):
-        Stream.open(path)

@@ -44,7 +44,7 @@ def test_likely_references(topics, expected):
     assert found[len(found) - len(fused) :] == fused
 
 
-def test_an_imu_with_an_orientation_before_the_raw_one():
+def test_likely_topics_begin_with_an_imus_orientation():
     topics = {"/imu/data_raw": (IMU, 9), "/imu/data": (IMU, 9), "/odom": (ODOMETRY, 9)}
     assert likely_topics(topics, IMU_TYPES) == ["/imu/data", "/imu/data_raw"]
 
@@ -68,7 +68,7 @@ def test_what_a_key_says_without_being_there(section, key, text, default):
     assert is_default(section, key, text) is default
 
 
-def test_a_config_holds_what_differs_and_why(tmp_path):
+def test_a_config_holds_what_differs_and_why_and_of_two_findings_the_later(tmp_path):
     base = tmp_path / "base" / "config.ini"
     base.parent.mkdir()
     base.write_text(
@@ -95,9 +95,6 @@ def test_a_config_holds_what_differs_and_why(tmp_path):
     assert (read.reference.format, read.reference.minimum_speed) == ("csv", 0.4)
     assert (read.imu_recording.frame, read.imu_recording.time_offset) == ("ned", -0.5)
     assert read.columns["reference_columns"] == {"time": "t [s]", "x": "east [m]"}
-
-
-def test_the_later_of_two_findings_on_one_setting_counts(tmp_path):
     (tmp_path / "config.ini").write_text("")
     findings = [
         Finding("a", "first", settings=(("imu_recording", "time_offset", "5.0"),)),

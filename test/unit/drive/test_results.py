@@ -41,15 +41,12 @@ def folder(tmp_path):
     return create_result_folder(tmp_path, "drive", "ideal", START)
 
 
-def test_a_run_has_its_folder_and_prefix(tmp_path):
+def test_a_run_has_its_folder_and_prefix_and_a_number_above_the_largest(tmp_path):
     first = create_result_folder(tmp_path / "out", "drive a", "hector_sigma0.5", START)
     assert first.folder == tmp_path / "out" / "drive_a" / "hector_sigma0.5" / "1"
     assert first.path("yaw_error.png") == first.folder / "20190516-174258_yaw_error.png"
     again = ResultFolder.from_prefix(first.prefix_path)
     assert (again.folder, again.prefix) == (first.folder, "20190516-174258")
-
-
-def test_the_next_run_is_one_more_than_the_largest(tmp_path):
     for name in ("3", "10", "notes"):
         (tmp_path / "a" / "b" / name).mkdir(parents=True)
     assert create_result_folder(tmp_path, "a", "b", START).folder.name == "11"
@@ -100,18 +97,16 @@ def test_a_table_reads_back_the_same_to_the_last_bit(folder, rows):
     np.testing.assert_array_equal(np.signbit(read), np.signbit(table))
 
 
-def test_equal_tables_give_equal_bytes():
+def test_equal_tables_give_equal_bytes_also_in_parts(folder):
     table = awkward_table()
     text = table_to_csv(table)
     assert table_to_csv(table.copy()) == text
     assert text.splitlines()[0] == "time,yaw,x,y"
     assert text.splitlines()[1].startswith("0.0,0.1,")
     assert "\r" not in text
-
-
-def test_a_missing_table_is_named(folder):
-    with pytest.raises(ResultError, match=r"20190516-174258_imu_real\.csv.*No such file"):
-        folder.read_table("imu_real")
+    whole = folder.write_table("imu_real", table).read_bytes()
+    parts = (table.iloc[begin : begin + 2] for begin in range(0, len(table), 2))
+    assert folder.write_table_in_parts("imu_real", parts).read_bytes() == whole
 
 
 @pytest.mark.parametrize(
@@ -167,18 +162,24 @@ def test_a_file_without_lines_is_not_read_to_its_end(tmp_path, monkeypatch):
         read_csv(path)
 
 
-def test_parts_of_a_table_become_one_file(folder):
-    table = awkward_table()
-    whole = folder.write_table("imu_real", table).read_bytes()
-    parts = (table.iloc[begin : begin + 2] for begin in range(0, len(table), 2))
-    assert folder.write_table_in_parts("imu_real", parts).read_bytes() == whole
-
-
 def test_a_binary_file_is_refused(tmp_path):
     path = tmp_path / "broken.csv"
     path.write_bytes(b"\x89PNG\xff\xfe")
     with pytest.raises(ResultError, match="no UTF-8 text"):
         read_csv(path)
+
+
+def test_writing_replaces_leaves_nothing_aside_and_needs_the_folder(folder, tmp_path):
+    folder.write_text("summary.json", "old")
+    folder.write_text("summary.json", "new")
+    assert [path.name for path in folder.folder.iterdir()] == ["20190516-174258_summary.json"]
+    assert folder.read_text("summary.json") == "new"
+    with pytest.raises(ResultError, match=r"config\.ini"):
+        folder.read_text("config.ini")
+    with pytest.raises(ResultError, match="does not exist"):
+        ResultFolder.from_prefix(tmp_path / "gone" / "20190516-174258")
+    with pytest.raises(ResultError, match="cannot be written: No such file or directory"):
+        ResultFolder(tmp_path / "gone", "20190516-174258").write_text("summary.json", "")
 
 
 def test_a_figure_gives_the_same_bytes_without_date_or_program(folder):
@@ -192,50 +193,6 @@ def test_a_figure_gives_the_same_bytes_without_date_or_program(folder):
     assert content.startswith(b"\x89PNG")
     for chunk in (b"tEXt", b"iTXt", b"zTXt", b"tIME"):
         assert chunk not in content
-
-
-def test_writing_replaces_and_leaves_nothing_aside(folder):
-    folder.write_text("summary.json", "old")
-    folder.write_text("summary.json", "new")
-    assert [path.name for path in folder.folder.iterdir()] == ["20190516-174258_summary.json"]
-    assert folder.read_text("summary.json") == "new"
-    with pytest.raises(ResultError, match=r"config\.ini"):
-        folder.read_text("config.ini")
-
-
-# Writing in a process of its own, with a limit on the size of files: the write comes short
-# and then fails in the same way as on a full disk.
-SHORT_WRITE = """
-import resource, sys
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.whole_files import write_whole
-resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
-try:
-    write_whole(sys.argv[1], b"new" * 10000)
-except ResultError as error:
-    print(error)
-    sys.exit(2)
-"""
-
-
-def run_python(code, *arguments):
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def test_a_write_that_comes_short_keeps_the_old_file_and_leaves_no_half_one(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("old")
-    done = run_python(SHORT_WRITE, path)
-    assert done.returncode == 2, done.stderr
-    assert f"{path}: cannot be written: File too large" in done.stdout
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_full_disk_reported_by_the_system_is_said(monkeypatch, tmp_path):
@@ -267,18 +224,12 @@ except ResultError as error:
 def test_a_folder_that_may_not_be_written_is_named(tmp_path):
     output = tmp_path / "locked"
     output.mkdir(mode=0o555)
-    done = run_python(READ_ONLY, output)
+    command = [sys.executable, "-c", READ_ONLY, str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2, done.stderr
-    assert str(output) in done.stdout
-    assert "cannot make a folder for results: Permission denied; choose" in done.stdout
-    assert len(done.stdout.splitlines()) == 1
-
-
-def test_a_folder_that_has_gone_is_said(tmp_path):
-    with pytest.raises(ResultError, match="does not exist"):
-        ResultFolder.from_prefix(tmp_path / "gone" / "20190516-174258")
-    with pytest.raises(ResultError, match="cannot be written: No such file or directory"):
-        ResultFolder(tmp_path / "gone", "20190516-174258").write_text("summary.json", "")
+    (line,) = done.stdout.splitlines()
+    assert str(output) in line
+    assert "cannot make a folder for results: Permission denied; choose" in line
 
 
 def test_a_result_is_found_by_folder_prefix_and_file(folder):
@@ -310,7 +261,9 @@ def test_a_result_that_is_not_there_or_not_one_is_refused(folder):
         find_result(folder.folder)
 
 
-def test_one_column_is_read_to_the_last_bit(folder):
+def test_one_column_is_read_to_the_last_bit_and_a_missing_table_is_named(folder):
+    with pytest.raises(ResultError, match=r"20190516-174258_imu_real\.csv.*No such file"):
+        folder.read_table("imu_real")
     table = awkward_table()
     folder.write_table("imu_real", table[["x", "yaw"]])
     time, values = folder.read_column("imu_real", "x")

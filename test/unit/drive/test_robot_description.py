@@ -46,7 +46,7 @@ def _origin(joint):
     return [float(number) for number in joint.find("origin").get("xyz").split()]
 
 
-def test_check_urdf_accepts_the_description(tmp_path):
+def test_the_description_is_valid_and_only_its_wheels_turn_one_track_apart(tmp_path, numbers):
     path = tmp_path / "robot.urdf"
     path.write_text(robot_description(load_robot_parameters()), encoding="utf-8")
     tool = shutil.which("check_urdf")
@@ -54,9 +54,6 @@ def test_check_urdf_accepts_the_description(tmp_path):
     checked = subprocess.run([tool, str(path)], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "root Link: base_footprint" in checked.stdout
-
-
-def test_every_joint_connects_two_links_and_only_the_wheels_turn():
     robot = ElementTree.fromstring(robot_description(load_robot_parameters()))
     links = {link.get("name") for link in robot.iter("link")}
     turning = set()
@@ -67,9 +64,6 @@ def test_every_joint_connects_two_links_and_only_the_wheels_turn():
             turning.add(joint.get("name"))
     assert turning == {"left_wheel_joint", "right_wheel_joint"}
     assert {"base_footprint", "base_link", "imu_link"} <= links
-
-
-def test_wheels_stand_one_track_apart_and_casters_touch_the_ground(numbers):
     joints = _joints(robot_description(load_robot_parameters()))
     left, right = _origin(joints["left_wheel_joint"]), _origin(joints["right_wheel_joint"])
     assert left[1] - right[1] == pytest.approx(2.0 * numbers["wheel"]["half_track"])
@@ -77,6 +71,8 @@ def test_wheels_stand_one_track_apart_and_casters_touch_the_ground(numbers):
     assert axle_height == numbers["wheel"]["radius"]
     caster_height = axle_height + _origin(joints["left_caster_joint"])[2]
     assert caster_height == pytest.approx(numbers["caster"]["radius"])
+    # The casters' centres at (0.40, 0.14), with a radius of 0.05 m.
+    assert load_robot_parameters().footprint_radius == pytest.approx(0.05 + 0.1796**0.5)
 
 
 def test_other_parameters_change_description_and_kinematics_alike(numbers, write):
@@ -177,20 +173,11 @@ def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(four_wheel
     assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
 
 
-def test_four_wheels_slide_otherwise_in_gazebo(four_wheels):
+def test_in_gazebo_four_wheels_slide_otherwise_and_each_has_a_motor_and_its_contact(four_wheels):
     path = urdf_path("robot_four_wheels.yaml")
     in_gazebo = load_robot_parameters(path, "gazebo")
     assert in_gazebo.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
     assert in_gazebo.drivetrain.half_track != load_robot_parameters(path).drivetrain.half_track
-
-
-def test_what_is_not_said_of_gazebo_is_as_elsewhere(numbers, write):
-    path = write(_changed(numbers, "wheel", "turning_half_track", 0.3))
-    for simulator in ("mujoco", "gazebo"):
-        assert load_robot_parameters(path, simulator).drivetrain.half_track == 0.3
-
-
-def test_in_gazebo_each_of_four_wheels_has_a_motor_and_its_contact():
     parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     robot = ElementTree.fromstring(robot_description(parameters, simulator="gazebo"))
     driven = {joint.get("name") for joint in robot.findall("transmission/joint")}
@@ -199,6 +186,12 @@ def test_in_gazebo_each_of_four_wheels_has_a_motor_and_its_contact():
     friction = {item.get("reference"): float(item.findtext("mu1")) for item in contacts}
     wheels = [name[: -len("_joint")] for name in parameters.wheel_joints]
     assert friction == dict.fromkeys(wheels, parameters.wheel_friction)
+
+
+def test_what_is_not_said_of_gazebo_is_as_elsewhere(numbers, write):
+    path = write(_changed(numbers, "wheel", "turning_half_track", 0.3))
+    for simulator in ("mujoco", "gazebo"):
+        assert load_robot_parameters(path, simulator).drivetrain.half_track == 0.3
 
 
 def test_a_robot_with_more_wheels_may_have_casters_too(numbers, write):
@@ -227,7 +220,7 @@ def test_a_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
         load_robot_parameters(write(one))
 
 
-def test_missing_file_and_broken_yaml_are_said_with_the_file_name(tmp_path):
+def test_files_that_are_missing_or_broken_are_named(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
         load_robot_parameters(tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.yaml"
@@ -238,9 +231,6 @@ def test_missing_file_and_broken_yaml_are_said_with_the_file_name(tmp_path):
     empty.write_text("", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="empty.yaml: the file .* must hold keys"):
         load_robot_parameters(empty)
-
-
-def test_description_that_cannot_be_expanded_is_named(tmp_path):
     with pytest.raises(ConfigurationError, match=r"none.xacro"):
         expand_xacro(tmp_path / "none.xacro")
     broken = tmp_path / "broken.xacro"
@@ -254,8 +244,3 @@ def test_description_that_cannot_be_expanded_is_named(tmp_path):
     broken.write_text("<robot", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"broken.xacro"):
         expand_xacro(broken)
-
-
-def test_the_footprint_follows_from_the_geometry():
-    # The casters' centres at (0.40, 0.14), with a radius of 0.05 m.
-    assert load_robot_parameters().footprint_radius == pytest.approx(0.05 + 0.1796**0.5)

@@ -50,6 +50,15 @@ def _all_bytes(states):
     return [b"".join(np.asarray(value).tobytes() for value in state) for state in states]
 
 
+def bundled_numbers():
+    return yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
+
+
+def robot_of(path, numbers):
+    path.write_text(yaml.safe_dump(numbers), encoding="utf-8")
+    return load_robot_parameters(path)
+
+
 def test_straight_drive_covers_what_the_wheels_rolled(simulator, parameters):
     states = _drive(simulator, 10.0, 10.0, 6.0) + _drive(simulator, 0.0, 0.0, 2.0)
     # Ramping up and down takes one ramp's time at full velocity from the whole.
@@ -88,7 +97,7 @@ def test_circle_is_within_0_3_percent_of_kinematics(simulator, parameters, left,
 
 
 def test_torque_limit_bounds_the_acceleration(simulator, parameters):
-    numbers = yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
+    numbers = bundled_numbers()
     radius, wheel_mass = numbers["wheel"]["radius"], numbers["wheel"]["mass"]
     mass = numbers["chassis"]["mass"] + numbers["imu"]["mass"]
     mass += 2.0 * wheel_mass + 2.0 * numbers["caster"]["mass"]
@@ -123,24 +132,13 @@ def test_summed_gyroscope_is_the_true_yaw(simulator):
     np.testing.assert_allclose(np.cumsum(rate) * PERIOD, _yaws(states), atol=1e-8)
 
 
-def test_circle_gives_the_centripetal_specific_force(simulator, parameters):
-    state = _drive(simulator, 4.0, 8.0, 5.0)[-1]
-    v, yaw_rate = parameters.drivetrain.forward(4.0, 8.0)
-    forward = parameters.imu_position[0]
-    # 0.3 % of kinematics in both factors.
-    assert state.specific_force[1] == pytest.approx(v * yaw_rate, rel=6e-3)
-    assert state.specific_force[0] == pytest.approx(-forward * yaw_rate**2, rel=0.02)
-
-
 def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(tmp_path):
-    numbers = yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
+    numbers = bundled_numbers()
     numbers["imu"]["orientation"] = [0.4, -0.3, 1.0]
     numbers["imu"]["position"] = [0.20, 0.10, 0.30]
     # Then the actuators' input is the command, and a bare model can be driven alike.
     numbers["drive"]["velocity_integral_gain"] = 0.0
-    path = tmp_path / "tilted.yaml"
-    path.write_text(yaml.safe_dump(numbers), encoding="utf-8")
-    parameters = load_robot_parameters(path)
+    parameters = robot_of(tmp_path / "tilted.yaml", numbers)
     simulator = MujocoSimulator(parameters)
     model = build_model(parameters, 1000)
     data = mujoco.MjData(model)
@@ -179,15 +177,12 @@ def test_iron_is_shown_and_touches_nothing(parameters):
     assert model.site("iron_1").pos.tolist() == [1.0, 0.0, 0.0]
 
 
-def test_motors_pull_where_the_robot_speeds_up(simulator):
+def test_motors_pull_where_the_robot_speeds_up_by_what_makes_it_faster(simulator, parameters):
     states = _drive(simulator, 5.0, 5.0, 2.0)
     pulled = np.array([state.wheel_torques for state in states])
     ramp, steady = pulled[10 : round(RAMP_TIME / PERIOD) - 10], pulled[-20:]
     assert np.all(ramp > 0.0)
     assert np.abs(steady).max() < 0.1 * ramp.mean()
-
-
-def test_mean_torques_are_what_makes_the_robot_faster(parameters):
     plain, weighed = MujocoSimulator(parameters), MujocoSimulator(parameters, mean_torques=True)
     states = list(_drive(weighed, 8.0, 8.0, 2.0))
     for state, other in zip(states, _drive(plain, 8.0, 8.0, 2.0)):
@@ -270,12 +265,10 @@ def test_physics_rate_too_low_for_the_motors_is_refused(parameters):
 
 
 def test_a_robot_that_does_not_stand_still_is_named(tmp_path):
-    numbers = yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
+    numbers = bundled_numbers()
     numbers["imu"]["position"] = [0.15, 0.0, -1e9]
-    path = tmp_path / "deep.yaml"
-    path.write_text(yaml.safe_dump(numbers), encoding="utf-8")
     with pytest.raises(SimulatorError, match=r"deep\.yaml: the robot does not stand still"):
-        MujocoSimulator(load_robot_parameters(path))
+        MujocoSimulator(robot_of(tmp_path / "deep.yaml", numbers))
 
 
 def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):

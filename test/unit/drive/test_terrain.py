@@ -56,6 +56,14 @@ def test_bumps_higher_than_their_spheres_are_refused():
         Terrain(height=1.0, radius=0.5)
 
 
+def test_more_bumps_than_a_simulator_can_look_at_are_refused():
+    assert len(Terrain(size=100.0, spacing=1.0).spheres()) > 9000
+    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
+        Terrain(size=101.0, spacing=1.0)
+    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
+        Terrain(spacing=1e-300)
+
+
 @pytest.mark.parametrize("name", ["flat", "uneven"])
 def test_the_bundled_worlds_are_what_the_tool_makes(name):
     terrain = None if name == "flat" else Terrain()
@@ -97,14 +105,6 @@ def test_a_length_that_no_ground_has_is_refused_by_name(key, value):
 def test_a_seed_that_no_generator_takes_is_refused(seed):
     with pytest.raises(ConfigurationError, match="seed"):
         Terrain(seed=seed)
-
-
-def test_more_bumps_than_a_simulator_can_look_at_are_refused():
-    assert len(Terrain(size=100.0, spacing=1.0).spheres()) > 9000
-    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
-        Terrain(size=101.0, spacing=1.0)
-    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
-        Terrain(spacing=1e-300)
 
 
 def test_gazebo_shows_iron_where_it_is_and_nothing_touches_it():

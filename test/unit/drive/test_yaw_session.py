@@ -50,24 +50,22 @@ def test_the_simulated_error_is_truth_less_imu_and_begins_at_zero(session):
     assert session.begun
 
 
-def test_the_error_waits_for_the_truth_that_follows(session):
+def test_the_error_waits_for_the_truth_that_follows_and_takes_none_of_before_a_pause(session):
     session.add_ground_truth(at(0.0), 0.0)
     assert not of(session.add_imu(at(0.005), 0.0), topics.YAW_ERROR_SIMULATED)
     (error,) = of(session.add_ground_truth(at(0.01), 0.2), topics.YAW_ERROR_SIMULATED)
     assert error.stamp == at(0.005)
-
-
-def test_after_a_pause_no_truth_is_taken_of_before_it(session):
-    session.add_ground_truth(at(0.0), 0.0)
     session.restart()
     assert not of(session.add_imu(at(5.0), 0.0), topics.YAW_ERROR_SIMULATED)
     assert not of(session.add_ground_truth(at(5.01), 1.0), topics.YAW_ERROR_SIMULATED)
 
 
-def test_the_recorded_yaw_is_that_of_the_same_time(session):
-    (yaw,) = of(session.add_imu(at(3.5), 0.0), topics.YAW_REAL)
-    assert yaw.stamp == at(3.5)
-    assert np.exp(1j * yaw.yaw) == pytest.approx(np.exp(5.5j))
+def test_the_recorded_yaw_is_that_of_the_same_time_from_the_drives_one_beginning(session):
+    session.begin(ZERO + 2 * NANOSECONDS)
+    for time, expected in ((1.0, 0.5), (3.5, 5.5)):
+        (yaw,) = of(session.add_imu(at(time), 0.0), topics.YAW_REAL)
+        assert yaw.stamp == at(time)
+        assert np.exp(1j * yaw.yaw) == pytest.approx(np.exp(1j * expected))
 
 
 def test_the_recorded_error_is_counted_from_the_recordings_beginning(session):
@@ -89,12 +87,6 @@ def test_nothing_is_played_before_the_drive_has_begun_or_without_a_recording():
     session.compare_with(REFERENCE)
     session.begin(ZERO)
     assert [sample.topic for sample in session.add_imu(at(3.0), 0.0)] == [topics.YAW_SIMULATED]
-
-
-def test_the_drive_begins_once(session):
-    session.begin(ZERO + 2 * NANOSECONDS)
-    (yaw,) = of(session.add_imu(at(1.0), 0.0), topics.YAW_REAL)
-    assert yaw.yaw == pytest.approx(0.5)
 
 
 def test_the_simulated_error_is_zero_at_the_drives_beginning_whatever_was_before():

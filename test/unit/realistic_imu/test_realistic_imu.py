@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from ideal_recordings import START, odometry_rows, stamps_of
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
@@ -25,7 +26,6 @@ from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 BNO055 = named_imu("bno055").errors
-START = 1_600_000_000_000_000_000
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,6 @@ def motion():
     position = np.column_stack([np.sin(0.5 * time), 0.5 * time, 0.1 * np.cos(time)])
     angles = np.column_stack([0.6 * time, 0.2 * np.sin(time), 0.1 * np.cos(1.3 * time)])
     return isf.Motion.from_poses(time, position, Rotation.from_euler("ZYX", angles).as_quat())
-
-
-def stamps_of(motion):
-    return [START + round(time * 1e9) for time in motion.time]
 
 
 def samples(motion):
@@ -61,9 +57,6 @@ def test_with_its_period_measured_a_stream_has_the_same_numbers_as_the_batch(mot
     np.testing.assert_array_equal(numbers, table)
     known = RealisticImu(BNO055, seed=5, run=2, period=0.01)
     np.testing.assert_array_equal(fed(known, samples(motion))[1], table)
-
-
-def test_nothing_comes_out_before_the_period_is_known_and_then_all_of_it(motion):
     session, pairs = RealisticImu(BNO055), samples(motion)
     counts = [len(session.add(*pair)) for pair in pairs[: MEASURED + 2]]
     assert counts == (MEASURED - 1) * [0] + [MEASURED, 1, 1]
@@ -85,7 +78,7 @@ def test_drift_and_orientation_go_on_through_a_gap(motion):
     assert abs(last.yaw - other.yaw) < np.radians(2.0)
 
 
-def test_a_slower_sensor_does_not_lose_its_sample_with_one_message(motion):
+def test_a_slower_sensor_loses_no_sample_with_one_message_and_waits_for_its_first(motion):
     slow = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1e-4),
         output=isf.OutputSpecification(rate=10.0, drop_repeated=True),
@@ -101,33 +94,27 @@ def test_a_slower_sensor_does_not_lose_its_sample_with_one_message(motion):
     assert list(found) == [stamp for stamp in stamps if stamp not in lost]
     # A few of ten means are on a line in place of the curve.
     np.testing.assert_allclose(others, numbers[np.isin(stamps, found)], atol=2e-3)
-
-
-def test_a_simulation_that_begins_again_gets_another_realisation(motion):
-    pairs = samples(motion)[:300]
-    session = RealisticImu(BNO055, seed=3, period=0.01)
-    _, numbers = fed(session, pairs + pairs)
-    assert session.report.restarts == 1
-    runs = [isf.simulate_imu(motion, BNO055, 3, run).to_numpy()[:300, 3:] for run in (0, 1)]
-    np.testing.assert_array_equal(numbers, np.vstack(runs))
-
-
-def test_a_pause_longer_than_can_be_bridged_begins_anew(motion):
-    pairs = samples(motion)[:100]
-    late = [(stamp + 3600 * 10**9, truth) for stamp, truth in pairs]
-    session = RealisticImu(BNO055, period=0.01)
-    assert len(fed(session, pairs + late)[0]) == 200
-    assert (session.report.restarts, session.report.bridged) == (1, 0)
-    assert "the IMU began anew there" in session.report.sentences()[0]
-
-
-def test_a_sample_that_waits_for_the_sensor_is_not_its_reading(motion):
     slow = isf.ImuSpecification(
         output=isf.OutputSpecification(rate=25.0, start_offset=0.1, drop_repeated=False)
     )
     stamps, numbers = fed(RealisticImu(slow, period=0.01), samples(motion))
     assert stamps[0] == START + 10**8
     assert len(np.unique(numbers[:40], axis=0)) == 10
+
+
+def test_a_simulation_that_begins_again_or_pauses_too_long_gets_another_realisation(motion):
+    pairs = samples(motion)[:300]
+    session = RealisticImu(BNO055, seed=3, period=0.01)
+    _, numbers = fed(session, pairs + pairs)
+    assert session.report.restarts == 1
+    runs = [isf.simulate_imu(motion, BNO055, 3, run).to_numpy()[:300, 3:] for run in (0, 1)]
+    np.testing.assert_array_equal(numbers, np.vstack(runs))
+    pairs = samples(motion)[:100]
+    late = [(stamp + 3600 * 10**9, truth) for stamp, truth in pairs]
+    session = RealisticImu(BNO055, period=0.01)
+    assert len(fed(session, pairs + late)[0]) == 200
+    assert (session.report.restarts, session.report.bridged) == (1, 0)
+    assert "the IMU began anew there" in session.report.sentences()[0]
 
 
 @pytest.mark.parametrize(
@@ -176,15 +163,12 @@ def test_what_errors_need_or_cannot_have_is_refused(errors, options, words):
         RealisticImu(errors, **options)
 
 
-def test_what_errors_need_may_be_told():
+def test_what_errors_need_may_be_told_but_no_field_without_an_orientation():
     assert RealisticImu(BNO055, rate=50.0).sensor_rate == 50.0
     RealisticImu(HEADING, period=0.01, field=True)
     RealisticImu(SHAKEN, period=0.01, speed=True)
     # A magnetometer alone is left out.
     RealisticImu(MAGNETIC, period=0.01)
-
-
-def test_without_an_orientation_there_is_no_field():
     session = RealisticImu(MAGNETIC, field=True)
     with pytest.raises(RecordingError, match="nobody knows the magnetic field"):
         session.without_orientation()
@@ -217,18 +201,12 @@ def test_a_mounted_imu_feels_what_its_place_feels(motion):
     np.testing.assert_allclose(forces[1:], mounted.specific_force[1:], atol=1e-3)
 
 
-def odometry_numbers(motion):
-    back = Rotation.from_quat(motion.orientation).inv()
-    velocity = back.apply(motion.velocity)
-    return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
-
-
 @pytest.mark.parametrize("arm", [(0.0, 0.0, 0.0), (0.3, -0.2, 0.1)])
 def test_odometry_tells_what_an_imu_on_it_feels_without_delay(motion, arm):
     mounting = Mounting(np.array(arm), Rotation.from_euler("ZYX", [0.7, 0.2, -0.4]))
     expected = imu_truth(motion.mounted(mounting.lever_arm, mounting.rotation))
     source = OdometryTruth(mounting)
-    found = [source.truth(*pair) for pair in zip(stamps_of(motion), odometry_numbers(motion))]
+    found = [source.truth(*pair) for pair in zip(stamps_of(motion), odometry_rows(motion))]
     assert found[0] is None
     assert [stamp for stamp, _ in found[1:]] == stamps_of(motion)[1:]
     for part, (name, signal) in enumerate(zip(SIGNALS, expected)):
@@ -239,7 +217,7 @@ def test_odometry_tells_what_an_imu_on_it_feels_without_delay(motion, arm):
 
 
 def test_odometry_without_its_twist_is_one_message_late(motion):
-    numbers = odometry_numbers(motion)
+    numbers = odometry_rows(motion)
     numbers[:, 7:] = 99.0
     source = OdometryTruth(use_twist=False)
     found = [source.truth(*pair) for pair in zip(stamps_of(motion), numbers)]
@@ -254,7 +232,7 @@ def test_odometry_without_its_twist_is_one_message_late(motion):
 
 
 def test_odometry_that_does_not_go_on_or_is_no_number_tells_nothing(motion):
-    stamps, numbers = stamps_of(motion), odometry_numbers(motion)
+    stamps, numbers = stamps_of(motion), odometry_rows(motion)
     for use_twist in (True, False):
         source = OdometryTruth(use_twist=use_twist)
         for index in (0, 1, 2):

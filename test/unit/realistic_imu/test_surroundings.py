@@ -10,13 +10,13 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
-from imu_simulation_framework.sensors.magnetism.bodies import Dipole, MotorField
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.simulation import imu_truth
 
-EARTH = MagneticEnvironment(earth=(1e-6, 2e-5, -4e-5))
-HALL = MagneticEnvironment(earth=EARTH.earth, dipoles=[Dipole((2.0, 1.0, 0.0), (0.0, 0.0, 5.0))])
+EARTH = isf.MagneticEnvironment(earth=(1e-6, 2e-5, -4e-5))
+HALL = isf.MagneticEnvironment(
+    earth=EARTH.earth, dipoles=[isf.Dipole((2.0, 1.0, 0.0), (0.0, 0.0, 5.0))]
+)
 PERIOD = 10_000_000
 
 
@@ -40,6 +40,16 @@ def test_earths_field_is_known_at_once(motion):
     expected = EARTH.felt(motion.position, motion.orientation)
     np.testing.assert_allclose(fields, expected, atol=1e-19)
     assert surroundings.add(5, None) == [(5, None)]
+
+
+def test_a_gap_is_bridged_with_field_and_speed(motion):
+    session = RealisticImu(named_imu("bno055_magnetometer").errors, 1, 0.01, field=True)
+    surroundings = Surroundings(EARTH, poses=False)
+    for number, truth in enumerate(truths(motion)):
+        if number % 100 < 80:
+            for pair in surroundings.add(number * PERIOD, truth):
+                session.add(*pair)
+    assert session.report.bridged == 80
 
 
 def test_truths_wait_for_poses_which_may_be_few(motion):
@@ -100,16 +110,6 @@ def test_a_series_with_a_magnetic_heading_is_that_of_the_library(motion):
     np.testing.assert_allclose(yaw - yaw[0], table["yaw"] - table["yaw"].iloc[0], atol=1e-9)
 
 
-def test_a_gap_is_bridged_with_field_and_speed(motion):
-    session = RealisticImu(named_imu("bno055_magnetometer").errors, 1, 0.01, field=True)
-    surroundings = Surroundings(EARTH, poses=False)
-    for number, truth in enumerate(truths(motion)):
-        if number % 100 < 80:
-            for pair in surroundings.add(number * PERIOD, truth):
-                session.add(*pair)
-    assert session.report.bridged == 80
-
-
 def test_time_that_begins_again_leaves_nothing_behind(motion):
     surroundings = Surroundings(HALL)
     first = truths(motion)[0]
@@ -119,7 +119,7 @@ def test_time_that_begins_again_leaves_nothing_behind(motion):
     assert [stamp for stamp, _ in complete] == [0]
 
 
-def test_poses_that_nobody_tells_are_said(motion):
+def test_poses_and_fields_that_nobody_tells_or_are_none_are_said(motion):
     surroundings = Surroundings(HALL)
     first = truths(motion)[0]
     surroundings.add(0, first)
@@ -130,6 +130,15 @@ def test_poses_that_nobody_tells_are_said(motion):
     with pytest.raises(ConfigurationError, match="the speed is not known"):
         Surroundings(None, speed=True, poses=False)
     assert not Surroundings(None, poses=False).has_field
+    for field in ((0.0, 0.0, 0.0), (20.0, 0.0, -40.0), (0.2, 0.0, -0.4)):
+        with pytest.raises(RecordingError, match="expected it in tesla"):
+            Surroundings(None, poses=False, fields=True).add_field(0, field)
+    surroundings = Surroundings(None, poses=False, fields=True)
+    surroundings.add(0, truths(motion)[0])
+    with pytest.raises(RecordingError, match="the magnetic field was not told for 10 s"):
+        surroundings.add(11 * 10**9, truths(motion)[0])
+    with pytest.raises(ConfigurationError, match="either told or that of an environment"):
+        Surroundings(EARTH, fields=True)
 
 
 def test_a_field_that_is_told_is_that_between_its_messages(motion):
@@ -164,8 +173,8 @@ def test_a_pose_or_a_field_that_cannot_be_is_left_out_and_counted(motion):
 
 
 def test_motors_pull_with_what_is_told_without_any_pose(motion):
-    motors = MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
-    pulled = MagneticEnvironment(earth=EARTH.earth, motors=motors)
+    motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
+    pulled = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
     surroundings = Surroundings(pulled, poses=False, torques=True)
     assert surroundings.needs_torques and not surroundings.needs_poses
     first, second, third = truths(motion)[:3]
@@ -180,19 +189,7 @@ def test_motors_pull_with_what_is_told_without_any_pose(motion):
     assert not Surroundings(EARTH, poses=False, torques=True).needs_torques
 
 
-def test_a_field_that_is_none_or_does_not_come_is_said(motion):
-    for field in ((0.0, 0.0, 0.0), (20.0, 0.0, -40.0), (0.2, 0.0, -0.4)):
-        with pytest.raises(RecordingError, match="expected it in tesla"):
-            Surroundings(None, poses=False, fields=True).add_field(0, field)
-    surroundings = Surroundings(None, poses=False, fields=True)
-    surroundings.add(0, truths(motion)[0])
-    with pytest.raises(RecordingError, match="the magnetic field was not told for 10 s"):
-        surroundings.add(11 * 10**9, truths(motion)[0])
-    with pytest.raises(ConfigurationError, match="either told or that of an environment"):
-        Surroundings(EARTH, fields=True)
-
-
-def test_wheels_are_found_by_their_names():
+def test_wheels_are_found_by_their_names_or_named():
     efforts = WheelEfforts()
     # Of another publisher: an arm, and one side only.
     assert efforts.torques(["left_arm", "right_arm"], [1.0, 2.0]) is None
@@ -205,42 +202,26 @@ def test_wheels_are_found_by_their_names():
     )
     # From then on it is these.
     assert efforts.torques(["wheel_left_2", "wheel_right_2"], [1.0, 2.0]) is None
-
-
-def test_wheels_may_be_named():
     efforts = WheelEfforts(["a"], ["b", "c"])
     assert efforts.torques(["b", "wheel_left", "wheel_right", "a"], [1.0] * 4) is None
     assert efforts.torques(["c", "b", "a"], [1.0, 2.0, 4.0]) == (4.0, 3.0)
-
-
-def test_a_side_that_is_not_named_is_found():
     names = ["wheel_left", "a", "wheel_right"]
     assert WheelEfforts(left=["a"]).torques(names, [1.0, 2.0, 4.0]) == (2.0, 4.0)
     assert WheelEfforts(right=["a"]).torques(names, [1.0, 2.0, 4.0]) == (1.0, 2.0)
     # Not a torque of zero on the other side.
     assert WheelEfforts(left=["a"]).torques(["a"], [1.0]) is None
-
-
-def test_no_joint_is_on_both_sides():
     efforts = WheelEfforts()
     assert efforts.torques(["upright_left_wheel", "right_wheel"], [1.0, 2.0]) is None
-    assert efforts.torques(
-        ["left_wheel", "right_wheel", "upright_left_wheel"], [1.0, 2.0, 4.0]
-    ) == (
-        1.0,
-        2.0,
-    )
+    names = ["left_wheel", "right_wheel", "upright_left_wheel"]
+    assert efforts.torques(names, [1.0, 2.0, 4.0]) == (1.0, 2.0)
 
 
-def test_an_effort_that_is_none_is_left_out_and_none_at_all_is_said():
+def test_an_effort_that_is_none_is_left_out_and_zeros_alone_are_known():
     efforts = WheelEfforts()
     names = ["wheel_left_joint", "wheel_right_joint"]
     assert efforts.torques(names, [math.nan, 1.0]) is None
     with pytest.raises(RecordingError, match="wheel_left_joint, wheel_right_joint have no effort"):
         efforts.torques(names, [])
-
-
-def test_efforts_that_are_all_zero_are_known():
     efforts = WheelEfforts()
     names = ["wheel_left_joint", "wheel_right_joint"]
     assert not efforts.only_zeros

@@ -35,17 +35,18 @@ def _columns(rows, *names):
     return np.array([[float(row[name]) for name in names] for row in rows])
 
 
-def test_committed_drive_a_is_what_the_tool_makes(tmp_path):
+def test_committed_drive_a_is_what_the_tool_makes_small_and_labelled_as_synthetic(tmp_path):
     done = _run("a", "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [Path(line.split(" ")[0]).name for line in done.stdout.splitlines()] == list(FILES)
     assert sorted(path.name for path in tmp_path.iterdir()) == list(FILES)
     for name in FILES:
         made = gzip.decompress((tmp_path / name).read_bytes())
         assert made == gzip.decompress((ROOT / "data" / name).read_bytes()), name
-
-
-def test_committed_files_are_small():
     assert sum((ROOT / "data" / name).stat().st_size for name in FILES) < 3e6
+    for name, frame in zip(FILES, ("synthetic_drive_a_map", "synthetic_drive_a_imu")):
+        rows = _rows(ROOT / "data" / name)
+        assert {row["field.header.frame_id"] for row in rows} == {frame}
 
 
 def test_gps_file_has_the_fields_of_pose_stamped_and_its_numbers(tmp_path):
@@ -84,13 +85,10 @@ def test_imu_file_has_the_fields_of_imu_and_its_numbers(tmp_path):
     assert _rows(reference_path)[-1]["field.header.stamp"] == str(stamps[-1])
 
 
-def test_every_line_is_labelled_as_synthetic():
-    for name, frame in zip(FILES, ("synthetic_drive_a_map", "synthetic_drive_a_imu")):
-        rows = _rows(ROOT / "data" / name)
-        assert {row["field.header.frame_id"] for row in rows} == {frame}
-
-
 def test_same_drive_gives_the_same_bytes_and_another_seed_others(tmp_path):
+    _run("c", "--laps", "1", "--seed", "5", "--out", tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f"drive_c_1laps_seed5_{kind}.csv.gz" for kind in ("gps", "imu")]
     drive = with_laps(DRIVES["d"], 1)
     first = bundled_drives.write_drive(drive, tmp_path / "1")
     second = bundled_drives.write_drive(drive, tmp_path / "2")
@@ -109,21 +107,8 @@ def test_ensure_drive_makes_a_drive_once_and_then_leaves_it(tmp_path):
     paths[0].unlink()
     assert all(path.is_file() for path in bundled_drives.ensure_drive("c", tmp_path / "new"))
     assert len(list((tmp_path / "new").iterdir())) == 2
-
-
-def test_ensure_drive_of_an_unknown_name_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="no drive 'x'"):
         bundled_drives.ensure_drive("x", tmp_path)
-
-
-def test_tool_prints_what_it_wrote(tmp_path):
-    done = _run("c", "--laps", "1", "--seed", "5", "--out", tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    assert [Path(line.split(" ")[0]).name for line in lines] == [
-        "drive_c_1laps_seed5_gps.csv.gz",
-        "drive_c_1laps_seed5_imu.csv.gz",
-    ]
 
 
 @pytest.mark.parametrize(

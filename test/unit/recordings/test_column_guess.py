@@ -152,6 +152,11 @@ def test_seconds_and_nanoseconds_in_two_columns():
     assert found.imu["time"] == "header.stamp.secs [s] + header.stamp.nsecs [ns]"
 
 
+def test_a_name_that_a_map_cannot_hold_is_replaced_by_its_place():
+    found = guess(**{"%time": 1e9 * (1.7e9 + TIME)}, **CAR.inertial())
+    assert found.imu["time"] == "col1 [ns]"
+
+
 @pytest.mark.parametrize(
     "stamp, taken", [(69210.0, "receipt"), (1.7e9 + 880.0, "receipt"), (1.7e9 - 0.01, "stamp")]
 )
@@ -196,7 +201,7 @@ def test_an_imu_at_rest_by_its_noise(scale, step, unit):
     assert any("only a guess" in reason for reason in found.reasons)
 
 
-def test_a_trajectory_with_units_in_its_header():
+def test_headers_with_frames_and_units():
     found = guess(
         timestamp=np.round(1e9 * (1.4e9 + TIME)),
         **{"p_RS_R_x [m]": CAR.east, "p_RS_R_y [m]": CAR.north},
@@ -207,9 +212,6 @@ def test_a_trajectory_with_units_in_its_header():
     assert found.reference["x"] == "p_RS_R_x [m] [m]"
     assert found.reference["qw"] == "q_RS_w [] [1]"
     assert found.unused == ["b_w_RS_S_x [rad s^-1]"]
-
-
-def test_an_imu_with_frames_in_its_header():
     columns = {"timestamp [ns]": np.round(1e9 * (1.4e9 + TIME))}
     columns.update(vectors("w_RS_S_{} [rad s^-1]", CAR.rates))
     columns.update(vectors("a_RS_S_{} [m s^-2]", CAR.forces))
@@ -225,7 +227,7 @@ def dates(first, ending=""):
     return [f"{stamp} ".replace("T", " ").strip() + ending for stamp in stamps]
 
 
-def test_a_table_that_was_saved_with_its_index(tmp_path):
+def test_dates_as_text_also_in_a_column_without_a_name(tmp_path):
     """Dates in a first column without a name, in a zone."""
     columns = {"": dates("2020-07-16T12:35:00", "-12:00"), **PLACE}
     path = write_csv(tmp_path / "a.csv", columns)
@@ -234,9 +236,6 @@ def test_a_table_that_was_saved_with_its_index(tmp_path):
     read = read_reference_samples(path, columns=found.reference).columns
     np.testing.assert_allclose(read["stamp"] - read["stamp"][0], TIME, atol=1e-3)
     assert read["stamp"][0] == pytest.approx(1594946100.0)
-
-
-def test_dates_as_text(tmp_path):
     columns = {"loggingTime": dates("2016-08-09T13:09:51"), **CAR.inertial()}
     path = write_csv(tmp_path / "a.csv", columns)
     found = guess_columns(path)
@@ -326,11 +325,6 @@ def test_a_long_packed_file_is_read_in_pieces_with_its_quotes_whole(tmp_path):
     assert found.unused == ["raw"]
 
 
-def test_a_name_that_a_map_cannot_hold_is_replaced_by_its_place():
-    found = guess(**{"%time": 1e9 * (1.7e9 + TIME)}, **CAR.inertial())
-    assert found.imu["time"] == "col1 [ns]"
-
-
 MIDDLING = vectors("g{}", 0.08 * np.random.default_rng(3).standard_normal((len(TIME), 3)))
 SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
 
@@ -400,13 +394,10 @@ def test_forces_in_another_unit_than_their_header_says_are_left_out():
     assert sorted(found.imu) == ["gyro_z", "time"]
 
 
-def test_a_count_is_no_time():
+def test_a_count_or_hours_minutes_and_seconds_are_no_time():
     found = guess(t=np.arange(len(TIME)), **CAR.inertial())
     assert "time" not in found.imu
     assert found.unused == ["t"]
-
-
-def test_hours_minutes_and_seconds_are_no_time():
     face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
     longer = np.concatenate([face, 120100.0 + TIME])
     found = guess(time=longer, lat=np.tile(CAR.latitude, 2), lon=np.tile(CAR.longitude, 2))
@@ -492,12 +483,9 @@ def test_names_that_say_something_else_are_not_known(name):
     assert meaning_of(name) is None
 
 
-def test_columns_of_one_vector_share_their_stem_and_others_do_not():
+def test_a_name_tells_its_stem_and_where_it_comes_from():
     stems = [meaning_of(name).stem for name in ("imu_gyro_x", "imu_gyro_y", "imu_wz")]
     assert stems[0] == stems[1] != stems[2]
-
-
-def test_where_a_column_comes_from_shows_in_its_name():
     assert meaning_of("imu.orientation.x").of_imu
     assert meaning_of("gt_yaw").of_reference
     plain = meaning_of("yaw")

@@ -50,7 +50,15 @@ def test_an_angle_across_half_a_turn_is_no_error(truth):
     assert yaw.statistics.maximum_absolute < 1e-9
 
 
-def test_the_truth_is_interpolated_and_not_across_gaps(truth):
+def test_where_roll_and_yaw_turn_into_each_other_is_told(truth):
+    tumbled = truth.copy()
+    tumbled["pitch"] = 1.5 * np.sin(0.5 * truth.index.to_numpy())
+    remarks = validate_imu(tumbled, tumbled).remarks
+    assert any("the truth pitches by up to 86 deg" in remark for remark in remarks)
+    assert not any("pitches" in remark for remark in validate_imu(truth, truth).remarks)
+
+
+def test_the_truth_is_interpolated_across_two_missing_samples_and_not_across_more(truth):
     imu = truth.iloc[:3000].copy()
     imu.index = imu.index + 0.003
     coarse = pd.concat([truth.iloc[100:1000], truth.iloc[1500:2500]])
@@ -58,9 +66,6 @@ def test_the_truth_is_interpolated_and_not_across_gaps(truth):
     assert len(validation.time) == 899 + 999
     assert "1102 of 3000 samples are outside of the truth or in a gap" in validation.remarks[1]
     assert "the truth was interpolated" in validation.remarks[2]
-
-
-def test_two_missing_samples_of_the_truth_are_bridged_and_four_are_not(truth):
     imu = truth.iloc[100:900].copy()
     imu.index = imu.index + 0.003
     for missing, left_out in ((1, 0), (4, 5)):
@@ -88,12 +93,9 @@ def test_what_one_of_the_two_lacks_is_told_and_has_no_length(truth):
     assert "not compared, as one of the two has none: gyro_x" in validation.remarks[-1]
 
 
-def test_where_roll_and_yaw_turn_into_each_other_is_told(truth):
-    tumbled = truth.copy()
-    tumbled["pitch"] = 1.5 * np.sin(0.5 * truth.index.to_numpy())
-    remarks = validate_imu(tumbled, tumbled).remarks
-    assert any("the truth pitches by up to 86 deg" in remark for remark in remarks)
-    assert not any("pitches" in remark for remark in validate_imu(truth, truth).remarks)
+def test_the_figure_has_a_row_for_each_quantity(truth):
+    assert len(validation_figure(validate_imu(truth, truth)).panels) == 6
+    assert len(validation_figure(validate_imu(truth, truth[["gyro_z"]])).panels) == 2
 
 
 def test_what_cannot_be_compared_is_refused(truth):
@@ -107,7 +109,7 @@ def test_what_cannot_be_compared_is_refused(truth):
         validate_imu(truth.iloc[:1], truth)
 
 
-def test_limits_are_judged(truth):
+def test_limits_are_judged_and_what_is_no_number_does_not_pass(truth):
     wrong = truth.copy()
     wrong["gyro_z"] -= 0.002
     validation = validate_imu(wrong, truth)
@@ -121,9 +123,6 @@ def test_limits_are_judged(truth):
         judge_limits(validation, [Limit("rate", "z", "allan_deviation", 1.0, 1000.0)])
     with pytest.raises(RecordingError, match="rate x could not be compared"):
         judge_limits(validate_imu(wrong, truth[["gyro_z"]]), [Limit("rate", "x", "mean", 1.0)])
-
-
-def test_what_is_no_number_does_not_pass():
     assert not JudgedLimit(Limit("rate", "z", "mean", 1.0), float("nan")).passed
 
 
@@ -147,8 +146,3 @@ def test_limits_that_are_none_are_refused(content, words):
     with pytest.raises(ConfigurationError) as refused:
         read_limits(content)
     assert words in str(refused.value)
-
-
-def test_the_figure_has_a_row_for_each_quantity(truth):
-    assert len(validation_figure(validate_imu(truth, truth)).panels) == 6
-    assert len(validation_figure(validate_imu(truth, truth[["gyro_z"]])).panels) == 2

@@ -26,7 +26,7 @@ def related(first, second, times=TIMES):
     return relate(heading(first), heading(second, times))
 
 
-def test_the_same_heading():
+def test_the_same_heading_with_or_without_a_bias():
     relation = related(yaw_at(TIMES), yaw_at(TIMES) + 1.0)
     assert relation.conclusive
     assert relation.agree
@@ -36,6 +36,9 @@ def test_the_same_heading():
     assert (relation.delay, relation.disagreement) == (0.0, pytest.approx(0.0, abs=1e-9))
     start, stop = TIMES[0], TIMES[-1]
     assert relation.net == pytest.approx((yaw_at(stop) - yaw_at(start),) * 2)
+    relation = related(yaw_at(TIMES), yaw_at(TIMES) + 0.05 * TIMES)
+    assert relation.correlation == pytest.approx(1.0, abs=1e-9)
+    assert relation.scale == pytest.approx(1.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1.25, -1.0, 57.3, 0.01745])
@@ -79,21 +82,12 @@ def test_noise_lowers_correlation_and_scale_as_much_as_it_must(seed):
     assert relation.scale == pytest.approx(share, abs=4.0 * deviation)
 
 
-def test_a_bias_changes_neither_correlation_nor_scale():
-    relation = related(yaw_at(TIMES), yaw_at(TIMES) + 0.05 * TIMES)
-    assert relation.correlation == pytest.approx(1.0, abs=1e-9)
-    assert relation.scale == pytest.approx(1.0, abs=1e-9)
-
-
-def test_two_that_hardly_turn_say_nothing():
+def test_headings_that_hardly_turn_or_stand_still_are_not_related():
     generator = np.random.default_rng(1)
     drift = np.radians(0.5) * TIMES
     relation = related(1e-4 * generator.standard_normal(len(TIMES)), drift)
     assert not relation.conclusive
     assert not relation.related
-
-
-def test_one_that_stands_still_while_the_other_turns():
     relation = related(yaw_at(TIMES), np.zeros(len(TIMES)))
     assert relation.conclusive
     assert relation.correlation == 0.0
@@ -180,24 +174,18 @@ def test_a_position_on_the_moon_costs_no_memory_and_changes_little():
     assert found.concentration == pytest.approx(expected.concentration, abs=0.1)
 
 
-def test_a_square_has_no_right_and_left():
+def test_paths_that_tell_no_direction():
     # Twice any of its four directions is the same when mirrored.
     yaw = 0.5 * np.pi * (DRIVE // 30.0)
     path = path_direction(poses(yaw, DRIVE, 0.6))
     assert path.concentrated
     assert not path.conclusive
     assert not path.mirrored
-
-
-def test_a_robot_that_moves_sideways_has_no_course():
     course = np.random.default_rng(1).uniform(-np.pi, np.pi, 61)[(DRIVE // 2.0).astype(int)]
     path = path_direction(poses(yaw_at(DRIVE), DRIVE, 0.6, course=course))
     assert not path.concentrated
     # 60 directions: a resultant length of more than four standard errors is none of chance.
     assert path.concentration < 4.0 / np.sqrt(60.0)
-
-
-def test_positions_that_jitter_in_place_are_no_path():
     table = poses(yaw_at(DRIVE), DRIVE, 0.0)
     table[["x", "y"]] += 0.01 * np.random.default_rng(1).standard_normal((len(DRIVE), 2))
     assert path_direction(table).steps == 0

@@ -126,14 +126,11 @@ def test_a_yaw_without_words_follows_the_convention(tmp_path, words):
     assert_is_the_drive(read_reference(path, columns=columns, conventions=conventions).table)
 
 
-def test_a_heading_is_clockwise_from_north_unless_it_says_otherwise(tmp_path):
+def test_headings_in_columns_and_quaternions_follow_their_conventions(tmp_path):
     columns = {"time": "t", "x": "e", "y": "n", "heading": "h [deg]"}
     path = angles_csv(tmp_path, *WORDS["cw from north"], "enu")
     assert_is_the_drive(read_reference(path, columns=columns).table)
-
-
-def test_a_compass_heading_in_a_quaternion_follows_the_convention(tmp_path):
-    """Some drivers make a quaternion of a heading clockwise from north as it is."""
+    # Some drivers make a quaternion of a heading clockwise from north as it is.
     headings = Rotation.from_euler("Z", (np.pi / 2.0 - YAW)[:, None]).as_quat()
     messages = [writers.odometry(*row) for row in zip(STAMPS, POSITIONS, headings)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": messages})

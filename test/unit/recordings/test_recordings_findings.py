@@ -139,9 +139,6 @@ def test_the_time_of_reception_is_taken_where_no_stamp_is_set(tmp_path):
     assert recorded.table.index[0] == pytest.approx(STAMPS[0] / 1e9 + 1e-6, abs=3e-7)
     assert len(recorded.table) == COUNT
     assert any("header stamps are not set" in s for s in recorded.report.sentences())
-
-
-def test_the_time_of_reception_is_taken_from_rostopic_echo_too(tmp_path):
     messages = odometry([0] * COUNT)
     path = writers.write_rostopic_csv(tmp_path / "a.csv", messages)
     lines = path.read_text().splitlines()
@@ -153,7 +150,7 @@ def test_the_time_of_reception_is_taken_from_rostopic_echo_too(tmp_path):
     assert recorded.table.index[-1] == STAMPS[-1] / 1e9
 
 
-def test_empty_cells_count_as_nan_with_their_line(tmp_path):
+def test_lines_with_empty_or_missing_cells_are_counted_by_their_place(tmp_path):
     path = writers.write_csv(
         tmp_path / "a.csv",
         {
@@ -164,18 +161,12 @@ def test_empty_cells_count_as_nan_with_their_line(tmp_path):
     report = read_imu(path).report
     assert (report.nan.count, report.nan.first_place) == (2, 5)
     assert any("first is line 5 at 0.300 s" in sentence for sentence in report.sentences())
-
-
-def test_lines_are_counted_with_empty_ones_and_comments(tmp_path):
     rows = [f"{0.1 * k},{k}" for k in range(COUNT)]
     rows[10] = "1.0,"
     path = tmp_path / "a.csv"
     path.write_text("# a drive\n\ntime,yaw\n" + "\n".join(rows[:5]) + "\n\n" + "\n".join(rows[5:]))
     # Three lines before the first row, an empty one behind the fifth.
     assert read_imu(path).report.nan.first_place == 15
-
-
-def test_a_last_line_cut_short_is_left_out(tmp_path):
     path = writers.write_rostopic_csv(tmp_path / "a.csv", odometry())
     text = path.read_text()
     path.write_text(text[: text.rindex("\n", 0, -1) + 60])

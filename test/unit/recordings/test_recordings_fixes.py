@@ -52,7 +52,7 @@ def stated(report):
     return report.positioning["stated_deviation"]
 
 
-def test_the_position_error_and_the_dilution_of_precision_give_variances():
+def test_variances_are_the_receivers_then_its_errors_then_a_usual_one():
     error = np.full(COUNT, 2.0)
     report = reference_table(samples(position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt(2.0))
@@ -60,18 +60,12 @@ def test_the_position_error_and_the_dilution_of_precision_give_variances():
     assert not report.unknown_variance
     report = reference_table(samples(hdop=np.full(COUNT, 1.5)))[1]
     assert stated(report) == pytest.approx(1.5 * RANGE_ERROR)
-
-
-def test_variances_of_the_receiver_go_before_its_position_error():
     given = np.full(COUNT, 0.25)
     given[:100] = np.nan
     report = reference_table(
         samples(variance_east=given, variance_north=given, position_error=np.full(COUNT, 2.0))
     )[1]
     assert stated(report) == pytest.approx(np.sqrt((100 * 2.0 + 200 * 0.25) / COUNT))
-
-
-def test_where_nothing_tells_a_variance_a_usual_one_is_assumed():
     hdop = np.ones(COUNT)
     hdop[50:60] = 0.0
     report = reference_table(samples(hdop=2.0 * hdop))[1]
@@ -195,15 +189,12 @@ def test_the_nearest_velocity_is_taken(tmp_path, make, late):
     assert np.array_equal(samples.columns["latitude"], [fix.latitude for fix in ROUGH_FIXES])
 
 
-def test_a_faster_velocity_of_ros_2(tmp_path):
+def test_velocities_may_be_faster_than_positions_or_missing(tmp_path):
     times = [START + PERIOD // 10 * k for k in range(10 * TOLD)]
     messages = [writers.twist_stamped(time, (k, 0.0, 0.0)) for k, time in enumerate(times)]
     path = writers.write_ros2_bag(tmp_path / "a", {"/fix": ROUGH_FIXES, "/vel": messages})
     samples = read_reference_samples(path, velocity_topic="vel")
     assert np.array_equal(samples.columns["velocity_east"], 10.0 * np.arange(TOLD))
-
-
-def test_where_no_velocity_is_near_it_is_not_known(tmp_path):
     messages = [writers.twist_stamped(*row) for row in zip(STAMPS[:10], VELOCITIES)]
     path = bag(tmp_path, vel=messages)
     east = read_reference_samples(path, velocity_topic="/vel").columns["velocity_east"]

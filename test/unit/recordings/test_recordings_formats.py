@@ -232,7 +232,7 @@ def test_an_index_that_points_before_the_message_is_followed():
     assert read == [b"first", b"second one"]
 
 
-def test_the_imus_mounting_is_turned_into_the_robots_axes(tmp_path):
+def test_mounting_turns_the_imu_into_the_robots_axes(tmp_path):
     """An IMU that stands on its side and looks to the right measures the same robot."""
     mounting = (math.pi / 2.0, 0.0, -math.pi / 2.0)
     imu_to_robot = Rotation.from_euler("ZYX", mounting[::-1])
@@ -244,16 +244,13 @@ def test_the_imus_mounting_is_turned_into_the_robots_axes(tmp_path):
         path, conventions=ImuConventions(mounting_roll=mounting[0], mounting_yaw=mounting[2])
     ).table
     assert_is_the_imu(table, 1e-12)
-
-
-def test_mounting_turns_an_orientation_given_as_angles_too(tmp_path):
     cells = {"time": [0.1 * k for k in range(COUNT)], "yaw": list(YAW)}
     path = writers.write_csv(tmp_path / "a.csv", cells)
     table = read_imu(path, conventions=ImuConventions(mounting_yaw=0.5)).table
     assert table["yaw"].to_numpy() == pytest.approx(YAW - 0.5, abs=1e-12)
 
 
-def test_a_drive_of_kitti(tmp_path):
+def test_a_drive_of_kitti_whose_missing_files_are_frames_less(tmp_path):
     # On a circle of 20 m at 10 m/s; 1e-5 deg of latitude are 1.11 m.
     seconds = 1_317_042_145.964389445 + 0.1 * np.arange(200)
     yaw = 0.5 * (seconds - seconds[0])
@@ -274,9 +271,6 @@ def test_a_drive_of_kitti(tmp_path):
     inside = slice(10, -10)
     course = reference.table["yaw"].to_numpy()[inside]
     assert course == pytest.approx(np.interp(reference.table.index[inside], seconds, yaw), abs=0.01)
-
-
-def test_a_file_that_kitti_lacks_is_a_frame_less(tmp_path):
     path = writers.write_kitti(tmp_path, 1e9 + 0.1 * np.arange(40), {19: 0.1})
     (tmp_path / "oxts" / "data" / "0000000007.txt").unlink()
     table = read_imu(path).table

@@ -50,7 +50,7 @@ def test_an_orientation_that_was_never_set_is_made(tmp_path, filter, orientation
     assert any(f"by the filter {filter} with a time constant of 2 s" in r for r in report.remarks)
 
 
-def test_a_recorded_orientation_stays_unless_another_is_wanted(tmp_path):
+def test_an_orientation_is_made_only_if_wanted_and_believed_if_said_to_be_recorded(tmp_path):
     tilted = tuple(Rotation.from_euler("Z", 0.3).as_quat())
     path = written(tmp_path, orientation=tilted)
     recorded = read_imu(path)
@@ -60,15 +60,9 @@ def test_a_recorded_orientation_stays_unless_another_is_wanted(tmp_path):
     fused = read_imu(path, conventions=ImuConventions(orientation="fused"))
     assert fused.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert (fused.report.orientation_source, fused.report.absent) == ("fused", ())
-
-
-def test_a_default_is_believed_if_it_is_said_to_be_recorded(tmp_path):
     path = written(tmp_path, orientation=(0.0, 0.0, 0.0, 1.0))
     recorded = read_imu(path, conventions=ImuConventions(orientation="recorded"))
     assert recorded.table["yaw"].to_numpy() == pytest.approx(np.zeros(COUNT))
-
-
-def test_nothing_is_made_where_nobody_asks_for_it(tmp_path):
     recorded = read_imu(written(tmp_path), require=("gyro", "accel"))
     assert "yaw" not in recorded.table
     assert recorded.report.orientation_source == ""

@@ -135,10 +135,7 @@ REFERENCES = [
     case(file("a.bag", b"#ROSBAG V1.2\n" + bytes(100)), "not supported"),
     case(file("a.db3", b"SQLite format 3\0" + bytes(100)), "ROS 2 bag"),
     case(file("a.db3", b"\x89MCAP0\r\n" + bytes(100)), "ROS 2 bag"),
-    case(
-        file("a.tum", b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n"),
-        "line 2, column 'qz': 'zero' is no number",
-    ),
+    case(file("a.tum", b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n"), "line 2, column 'qz': 'zero'"),
     case(file("a.csv", b"time,x,y,yaw\n0,1,1,1\n\xff\xfe,2,2,2\n"), "line 3 is not text"),
     case(file("a.csv", b"time,yaw\n"), "empty but for its first line"),
     case(lambda folder: folder, "is a folder"),
@@ -147,16 +144,9 @@ REFERENCES = [
         "topic /odom has no messages",
         topic="/odom",
     ),
-    case(
-        raw_bag({"/odom": (KIND, SHORT)}),
-        "topic /odom: message 18 is not laid out as nav_msgs/Odometry",
-    ),
-    case(
-        bag(odometry()), "no topic /other; the bag has /topic (nav_msgs/Odometry)", topic="/other"
-    ),
-    case(
-        bag(imu()), "/topic is of type sensor_msgs/Imu, expected nav_msgs/Odometry", topic="/topic"
-    ),
+    case(raw_bag({"/odom": (KIND, SHORT)}), "message 18 is not laid out as nav_msgs/Odometry"),
+    case(bag(odometry()), "no topic /other; the bag has /topic (nav_msgs/Odo", topic="/other"),
+    case(bag(imu()), "/topic is of type sensor_msgs/Imu, expected nav_msgs", topic="/topic"),
     case(bag(odometry(), a=odometry()), "several topics can be used, say which: /a, /topic"),
     case(angles(), "time and x y yaw or x y qx qy qz qw", **mapped()),
     case(bag(odometry(STAMPS[:9])), "9 of 9 samples can be used, expected at least 10"),
@@ -164,18 +154,10 @@ REFERENCES = [
     case(bag(odometry([STAMPS[0]] * COUNT)), f"1 of {COUNT} samples can be used"),
     case(bag(odometry(JUMP)), "the clock runs backwards by 9.900 s at message 26"),
     case(bag(odometry(PAUSE)), "expected no gap over 600 s"),
-    case(
-        bag(odometry([STAMPS[k ^ 1] for k in range(COUNT)])),
-        "20 of 40 time stamps are older than one before",
-    ),
-    case(
-        bag(odometry(position=(math.nan, math.nan, 0.0))),
-        "topic /topic: none of 40 samples can be used: values of x, y",
-    ),
+    case(bag(odometry([STAMPS[k ^ 1] for k in range(COUNT)])), "20 of 40 time stamps are older"),
+    case(bag(odometry(position=(math.nan,) * 3)), "/topic: none of 40 samples can be used: values"),
     case(bag(odometry(orientation=NOTHING)), "quaternions have length zero"),
-    case(
-        bag(odometry(orientation=(0, 0, 0, 0.5))), "qz, qw have a length of usually 0.5, expected 1"
-    ),
+    case(bag(odometry(orientation=(0, 0, 0, 0.5))), "qz, qw have a length of usually 0.5"),
     case(bag(odometry(orientation=(0, 0, 0, 195.0))), "a length of usually 195, expected 1"),
     case(bag(fixes(lambda k: (48.0, 11.0, 1.0, -1))), "the receiver never had a fix"),
     case(bag(fixes(lambda k: FAR)), "message 1 is at latitude 5.3e+06"),
@@ -217,17 +199,13 @@ REFERENCES = [
 IMUS = [
     case(raw_bag({}), "holds no messages, expected sensor_msgs/Imu"),
     case(bag(odometry()), "no topic of type sensor_msgs/Imu; the bag has /topic (nav_msgs/Odom"),
-    case(
-        angles(), "no column 'azimuth'; its columns are t, heading", **mapped(yaw="azimuth [deg]")
-    ),
+    case(angles(), "no column 'azimuth'; its columns are t", **mapped(yaw="azimuth [deg]")),
     case(angles(), "'yaww' is not known, did you mean yaw?", **mapped(yaww="heading")),
     case(angles(), "unknown format 'xml'", format="xml"),
     case(bag(imu()), "but this is read as bag; leave the map out", **mapped()),
     case(csv(t=TIMES, azimuth=TIMES), "found none; map them, the file's columns are t, azimuth"),
     case(echo(odometry()), "not those of sensor_msgs/Imu; they are %time, field.header.seq"),
-    case(
-        kitti({}, "timestamps.txt", "2011-09-26 13:02:25.9\nnoon"), "line 2 is 'noon', expected a"
-    ),
+    case(kitti({}, "timestamps.txt", "2011-09-26 13:02:25.9\nnoon"), "line 2 is 'noon'"),
     case(kitti({}, "timestamps.txt", "now\n"), "line 1 is 'now', expected a time"),
     case(kitti({}, "timestamps.txt", "2011-13-26 13:02:25.9"), "line 1 is '2011-13-26 13:02:25.9'"),
     case(kitti({}, "timestamps.txt", "2011-09-26 13:02:25.9\n\n"), "timestamps.txt has 1 lines"),
@@ -286,13 +264,24 @@ def test_an_empty_or_missing_file(tmp_path, name):
     assert "recording is empty" in refusal(read_reference, writers.pack(path))
 
 
-def test_a_bag_without_index(tmp_path):
+def test_a_bag_without_index_or_with_a_damaged_chunk_or_a_truncated_gzip_file(tmp_path):
     path = bag(odometry())(tmp_path)
     content = bytearray(path.read_bytes())
     at = content.index(b"index_pos=") + len(b"index_pos=")
     content[at : at + 8] = struct.pack("<Q", 0)
     path.write_bytes(content)
     assert "rosbag reindex" in refusal(read_reference, path)
+    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry()}, compression="BZ2")
+    content = bytearray(path.read_bytes())
+    at = content.index(b"BZh9") + 20
+    content[at : at + 50] = bytes(50)
+    path.write_bytes(content)
+    assert "truncated or damaged" in refusal(read_reference, path)
+    packed = writers.pack(angles()(tmp_path))
+    packed.write_bytes(packed.read_bytes()[:-20])
+    assert "gzip file is truncated" in refusal(read_imu, packed, format="csv")
+    packed.write_bytes(packed.read_bytes()[:5])
+    assert "gzip file is truncated" in refusal(read_imu, packed)
 
 
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.9, 0.999])
@@ -302,23 +291,6 @@ def test_a_truncated_bag(tmp_path, share):
     path.write_bytes(content[: int(share * len(content))])
     assert "truncated or damaged" in refusal(read_reference, path)
     assert "truncated or damaged" in refusal(read_reference, writers.pack(path))
-
-
-def test_a_bag_with_a_damaged_chunk(tmp_path):
-    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry()}, compression="BZ2")
-    content = bytearray(path.read_bytes())
-    at = content.index(b"BZh9") + 20
-    content[at : at + 50] = bytes(50)
-    path.write_bytes(content)
-    assert "truncated or damaged" in refusal(read_reference, path)
-
-
-def test_a_truncated_gzip_file(tmp_path):
-    packed = writers.pack(angles()(tmp_path))
-    packed.write_bytes(packed.read_bytes()[:-20])
-    assert "gzip file is truncated" in refusal(read_imu, packed, format="csv")
-    packed.write_bytes(packed.read_bytes()[:5])
-    assert "gzip file is truncated" in refusal(read_imu, packed)
 
 
 def test_a_topic_is_found_without_its_slash_and_as_few_samples_as_are_wanted(tmp_path):

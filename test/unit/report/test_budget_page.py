@@ -40,12 +40,17 @@ def test_a_panel_for_each_imu_and_what_it_answers():
     page_html(page)
 
 
-def test_shares_add_up_to_the_whole():
+def test_shares_add_up_to_the_whole_and_without_errors_there_are_none():
     page = made(HectorParameters(yaw_drift=0.5, rate_gaussian_noise=1e-3))
     causes = next(section for section in page.sections if section.heading == "Causes")
     parts = [trace["y"] for trace in chart(causes.figure)["data"]]
     for shares in zip(*parts):
         assert sum(shares) == pytest.approx(100.0, abs=1e-3)
+    page = made(GenericParameters(gaussian_noise=0.0))
+    causes = next(section for section in page.sections if section.heading == "Causes")
+    assert causes.figure is None
+    assert "nothing is chance" in causes.text[0]
+    page_html(page)
 
 
 def test_a_limit_far_outside_is_not_drawn():
@@ -53,11 +58,3 @@ def test_a_limit_far_outside_is_not_drawn():
     far = made(HectorParameters(yaw_drift=0.5), limit=170.0)
     assert len(chart(near.sections[2].figure)["layout"]["shapes"]) == 2
     assert chart(far.sections[2].figure)["layout"]["shapes"] == []
-
-
-def test_an_imu_without_errors_has_a_page():
-    page = made(GenericParameters(gaussian_noise=0.0))
-    causes = next(section for section in page.sections if section.heading == "Causes")
-    assert causes.figure is None
-    assert "nothing is chance" in causes.text[0]
-    page_html(page)

@@ -45,6 +45,15 @@ def test_every_kind_is_what_plotly_takes():
     json.dumps(figure, allow_nan=False)
 
 
+def test_panels_stand_one_above_the_other():
+    layout = chart(every_kind())["layout"]
+    places = [layout[f"yaxis{number}"]["domain"] for number in ("", 2, 3, 4, 5)]
+    assert places[0][1] == pytest.approx(1.0)
+    assert places[-1][0] == pytest.approx(0.0, abs=1e-12)
+    for above, below in zip(places, places[1:]):
+        assert above[1] > above[0] > below[1]
+
+
 def test_every_kind_is_drawn_and_named_once():
     drawn = drawing(every_kind(), "footer")
     assert picture(drawn).startswith(b"\x89PNG")
@@ -57,15 +66,6 @@ def test_a_page_leaves_out_what_only_matplotlib_draws():
     figure = Figure().panel("a").line(ENDS, ENDS, style.REAL).panel("b", draw=lambda axis: None)
     assert "yaxis2" not in chart(figure)["layout"]
     assert len(drawing(figure).axes) == 2
-
-
-def test_panels_stand_one_above_the_other():
-    layout = chart(every_kind())["layout"]
-    places = [layout[f"yaxis{number}"]["domain"] for number in ("", 2, 3, 4, 5)]
-    assert places[0][1] == pytest.approx(1.0)
-    assert places[-1][0] == pytest.approx(0.0, abs=1e-12)
-    for above, below in zip(places, places[1:]):
-        assert above[1] > above[0] > below[1]
 
 
 def test_panels_share_their_axis_unless_they_have_their_own():
@@ -88,7 +88,7 @@ def test_steps_that_grow_along_a_logarithmic_axis_are_no_gaps():
     assert np.isfinite(drawing(figure).axes[0].lines[0].get_ydata()).all()
 
 
-def test_long_lines_are_thinned_and_keep_their_peaks():
+def test_long_lines_and_paths_are_thinned_keep_their_peaks_and_gaps():
     time = np.arange(200_000) / 100.0
     values = np.sin(time)
     values[123_456] = 50.0
@@ -96,15 +96,9 @@ def test_long_lines_are_thinned_and_keep_their_peaks():
     assert len(trace["x"]) <= POINTS + 2
     assert max(trace["y"]) == 50.0
     assert len(json.dumps(trace)) < 60_000
-
-
-def test_a_path_that_goes_round_and_round_is_light():
     angle = np.linspace(0.0, 2000.0, 200_000)
     figure = Figure().panel("y").path(np.cos(angle), np.sin(angle), style.REAL)
     assert len(chart(figure)["data"][0]["x"]) <= 2 * POINTS
-
-
-def test_a_gap_is_a_gap():
     time = np.concatenate([np.arange(0.0, 5.0, 0.1), np.arange(50.0, 55.0, 0.1)])
     assert None in chart(Figure().panel("y").line(time, time, style.REAL))["data"][0]["y"]
 
@@ -155,12 +149,9 @@ def test_each_drive_has_a_panel_unless_it_has_one_line_only(errors):
     assert len(yaw_error_spectra(errors).panels) == 2
 
 
-def test_a_spectrum_ends_where_it_is_asked_to(errors):
+def test_a_spectrum_ends_where_it_is_asked_to_and_none_is_said(errors):
     figure = chart(yaw_error_spectra(errors, highest=0.1))
     assert all(max(trace["x"]) <= 0.1 for trace in figure["data"])
-
-
-def test_what_has_no_spectrum_is_said():
     still = shown("A", "recorded", True, 1)
     still.comparison.error_spectrum.density[:] = 0.0
     figure = yaw_error_spectra([still])

@@ -49,6 +49,12 @@ def test_its_size_does_not_grow_with_the_runs(drawn):
     assert sizes[1] < 1.1 * sizes[0]
 
 
+def test_one_run_without_spectrum_or_curves(drawn):
+    time, errors = drawn
+    ensemble = ShownEnsemble(1, time, {0.5: errors[0]}, curve_statistics(time, errors[:1]))
+    page_html(ensemble_page("a", ensemble, 0.1, {}))
+
+
 def test_a_judgement_stands_first_and_in_the_distributions(drawn):
     time, errors = drawn
     observed = 0.2 * time / time[-1]
@@ -63,9 +69,3 @@ def test_a_judgement_stands_first_and_in_the_distributions(drawn):
     histograms = next(part for part in page.sections if part.heading.startswith("Distribution"))
     assert len(chart(histograms.figure)["layout"]["shapes"]) == 4
     page_html(page)
-
-
-def test_one_run_without_spectrum_or_curves(drawn):
-    time, errors = drawn
-    ensemble = ShownEnsemble(1, time, {0.5: errors[0]}, curve_statistics(time, errors[:1]))
-    page_html(ensemble_page("a", ensemble, 0.1, {}))

@@ -116,7 +116,7 @@ def test_errors_are_drawn_in_degrees_with_their_peaks():
     assert len(drawn) < 5000
 
 
-def test_thinning_keeps_order_ends_and_extremes():
+def test_thinning_keeps_order_ends_extremes_and_corners():
     x = np.arange(66001.0)
     y = np.random.default_rng(1).normal(size=66001)
     thin_x, thin_y = thin(x, y, 1000)
@@ -126,9 +126,6 @@ def test_thinning_keeps_order_ends_and_extremes():
     assert (thin_x[0], thin_x[-1]) == (0.0, 66000.0)
     assert (thin_y.min(), thin_y.max()) == (y.min(), y.max())
     assert thin(x[:10], y[:10], 1000)[0].tolist() == x[:10].tolist()
-
-
-def test_a_thinned_path_keeps_its_corners_and_drops_what_stands_still():
     side = np.linspace(0.0, 1.0, 5001)
     x = np.concatenate((side, np.ones(5000), np.ones(20000)))
     y = np.concatenate((np.zeros(5001), side[1:], np.ones(20000)))
@@ -140,7 +137,7 @@ def test_a_thinned_path_keeps_its_corners_and_drops_what_stands_still():
     assert len(path_steps(np.zeros(50), np.zeros(50), 100)) == 1
 
 
-def test_the_trajectory_has_equal_scales_its_fixes_ends_and_direction():
+def test_the_trajectory_has_equal_scales_its_fixes_ends_and_directions_apart():
     tables = make_tables(60.0)
     table = tables.trajectory_data
     tables.fixes = tables.reference[["x", "y"]] + 0.5
@@ -157,9 +154,6 @@ def test_the_trajectory_has_equal_scales_its_fixes_ends_and_direction():
     middle = table[["x", "y"]].mean().to_numpy()
     towards = middle - arrows.get_offsets()
     assert np.all(arrows.U * towards[:, 1] - arrows.V * towards[:, 0] > 0.0)
-
-
-def test_arrows_of_many_rounds_do_not_point_at_one_place():
     time = np.arange(0.0, 8.0, 1e-3)
     phase = 2.0 * np.pi * time
     rounds = pd.DataFrame({"x": np.cos(phase), "y": np.sin(phase), "yaw": phase + np.pi / 2.0})
@@ -207,7 +201,7 @@ def test_both_pairs_of_headings_start_at_zero(figures):
         np.testing.assert_allclose(one.get_ydata(), other.get_ydata(), atol=1e-6)
 
 
-def test_the_error_along_the_path_has_the_error_s_colours(figures):
+def test_the_error_along_the_path_and_over_distance_and_turn_is_that_of_both(figures):
     made = comparison(make_tables(660.0))
     for axis, result in zip(figures["yaw_error_along_path"].axes, (made.real, made.simulated)):
         (lines,) = axis.collections
@@ -215,10 +209,6 @@ def test_the_error_along_the_path_has_the_error_s_colours(figures):
         assert np.max(np.abs(drawn)) <= np.degrees(result.statistics.maximum_absolute)
         assert drawn[-1] == pytest.approx(np.degrees(result.error.iloc[-1]))
         assert -lines.norm.vmin == lines.norm.vmax == np.max(np.abs(drawn))
-
-
-def test_drift_over_distance_and_turn_is_drawn_for_both(figures):
-    made = comparison(make_tables(660.0))
     distance, turn = figures["yaw_error_relative"].axes
     for axis, attribute, factor in (
         (distance, "over_distance", 1.0),
@@ -280,25 +270,11 @@ def test_figures_say_why_there_is_nothing_to_see():
     assert "No tracking error" in texts(figures["control_error"])
     for figure in figures.values():
         figure.savefig(io.BytesIO(), format="png")
-
-
-def test_an_error_that_is_zero_has_no_logarithm():
     tables = make_tables(20.0, with_real_imu=False)
     tables.imu_simulated["yaw"] = 0.0
     tables.ground_truth["yaw"] = 0.0
     figure = drawing(FIGURES["yaw_errors_psd"](comparison(tables)))
     assert "density is zero" in texts(figure)
-
-
-def test_drawing_twice_gives_the_same_picture():
-    tables = make_tables(20.0)
-    pictures = []
-    for _ in range(2):
-        picture = io.BytesIO()
-        figure = drawing(FIGURES["yaw_error"](comparison(tables)))
-        figure.savefig(picture, format="png", metadata={"Software": None})
-        pictures.append(picture.getvalue())
-    assert pictures[0] == pictures[1]
 
 
 def test_no_global_state_is_touched():

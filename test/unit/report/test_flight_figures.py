@@ -29,13 +29,10 @@ def errors():
     return SimpleNamespace(time=TIME, attitude=1e-3 * walk, position=walk, velocity=0.1 * walk)
 
 
-def test_instants_near_each_other_are_marked_as_one():
+def test_an_imu_is_drawn_over_the_truth_and_instants_near_each_other_are_one():
     assert [sign for sign, _, _ in numbered(INSTANTS)] == ["0", "i", "ii"]
     figure = drawing(imu_figure(TIME, *sensed(), INSTANTS))
     assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]
-
-
-def test_an_imu_is_drawn_over_the_truth():
     figure = drawing(imu_figure(TIME, *sensed()))
     assert [len(axis.lines) for axis in figure.axes] == [4, 2, 6]
     named = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -60,14 +57,11 @@ def test_nothing_of_a_figure_leaves_it():
             assert box.y0 >= whole.y0 - 1 and box.y1 <= whole.y1 + 1, text.get_text()
 
 
-def test_a_path_without_instants_or_height_is_drawn():
+def test_paths_without_instants_and_navigators_are_drawn():
     level = path() * (1.0, 1.0, 0.0)
     assert picture(drawing(path_figure(level, TIME, {}, (0.0, 0.0, 0.0))))
     standing = np.zeros((len(TIME), 3))
     assert picture(drawing(path_figure(standing, TIME, {}, (0.0, 0.0, 0.0))))
-
-
-def test_navigators_stand_beside_each_other():
     figure = drawing(navigation_figure({"gimbal off": errors(), "gimbal on": errors()}, INSTANTS))
     titles = [axis.get_title(loc="left") for axis in figure.axes]
     assert titles[:2] == ["(c) gimbal off", "(d) gimbal on"]

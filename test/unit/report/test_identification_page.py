@@ -13,7 +13,7 @@ ESTIMATES = Section(
 )
 
 
-def test_error_parts_and_what_is_left_of_each_drive():
+def test_error_parts_and_what_is_left_of_each_drive_also_with_gaps():
     page = identification_page(
         "mine", [drive("a"), drive("b", seed=2)], [ESTIMATES], {"step": 1.0}, ["a sentence"]
     )
@@ -30,18 +30,17 @@ def test_error_parts_and_what_is_left_of_each_drive():
     for section in page.sections[1:5]:
         plotly.graph_objects.Figure(chart(section.figure))
     page_html(page)
+    for known in (0, 2, 100):
+        page_html(identification_page("mine", [drive("a", known=known)], [], {}))
 
 
-def test_the_correlation_of_white_innovations_is_within_its_lines():
+def test_correlations_are_within_their_lines_and_show_a_mean_that_is_left():
     page = identification_page("mine", [drive("a", count=4000)], [], {})
     residuals = chart(page.sections[1].figure)
     correlation = next(one["y"] for one in residuals["data"] if one["type"] == "bar")
     lines = sorted({abs(shape["y0"]) for shape in residuals["layout"]["shapes"]})
     assert np.mean(np.abs(correlation) > lines[0]) < 0.2
     assert abs(lines[0] - 1.96 / np.sqrt(4000)) < 1e-9
-
-
-def test_the_correlation_is_about_zero_so_that_a_mean_that_is_left_shows():
     one = drive("a", count=4000)
     shifted = one._replace(normalised=one.normalised + 1.0)
     page = identification_page("mine", [shifted], [], {})
@@ -49,8 +48,3 @@ def test_the_correlation_is_about_zero_so_that_a_mean_that_is_left_shows():
     correlation = next(trace["y"] for trace in data if trace["type"] == "bar")
     # E[(w + 1)(w' + 1)] / E[(w + 1)^2] of white innovations w of variance 1.
     np.testing.assert_allclose(correlation, 0.5, atol=5.0 * 1.2 / np.sqrt(4000))
-
-
-def test_gaps_and_drives_of_which_nothing_was_seen():
-    for known in (0, 2, 100):
-        page_html(identification_page("mine", [drive("a", known=known)], [], {}))

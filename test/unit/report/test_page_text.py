@@ -96,9 +96,6 @@ def test_a_page_asks_for_nothing_and_runs_only_its_own_scripts():
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in executed
     ]
     assert len(executed) == 2
-
-
-def test_no_address_stands_in_a_page_but_in_the_library():
     text = page_html(page())
     library = max(Parsed(text).scripts, key=lambda script: len(script[1]))[1]
     assert "//" not in text.replace(library, "").replace("// ", "")

@@ -51,13 +51,10 @@ def test_the_same_object_answers_every_call_in_another_process(apart):
     assert apart.call("add", 1, 1) == (2, 2, process)
 
 
-def test_a_refusal_comes_back_as_its_sentence_and_the_object_lives_on(apart):
+def test_refusals_and_too_little_memory_come_back_as_sentences(apart):
     with pytest.raises(FrameworkError, match="^drive.csv, line 3: no number$"):
         apart.call("refuse")
     assert apart.call("add", 1, 2)[:2] == (3, 1)
-
-
-def test_too_little_memory_is_a_sentence(apart):
     with pytest.raises(FrameworkError, match="not enough memory"):
         apart.call("fill")
 

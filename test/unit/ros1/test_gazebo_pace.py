@@ -144,19 +144,6 @@ def test_the_slowest_participant_is_waited_for(gazebo, pace, name):
     assert pace.waits_for == []
 
 
-def test_an_answer_that_was_lost_is_not_waited_for_without_end(gazebo, pace):
-    held = begin(pace)
-    pace.go_on()
-    gazebo.watch.now += 4.9
-    pace._look()
-    assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
-    gazebo.watch.now += 0.2
-    pace._look()
-    assert gazebo.limit == pytest.approx(held + 4 * PERIOD)
-    # Simulated time may not be there yet, which is no reset of the simulation.
-    assert pace.answered_until <= held
-
-
 def test_a_participant_is_waited_for_without_end(gazebo, pace):
     held = begin(pace)
     pace.go_on()
@@ -174,3 +161,16 @@ def test_the_end_of_the_drive_lets_time_run(gazebo, pace):
     pace.answered(8.0)
     pace._look()
     assert gazebo.limits[-1] == gazebo_pace.NO_LIMIT
+
+
+def test_an_answer_that_was_lost_is_not_waited_for_without_end(gazebo, pace):
+    held = begin(pace)
+    pace.go_on()
+    gazebo.watch.now += 4.9
+    pace._look()
+    assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
+    gazebo.watch.now += 0.2
+    pace._look()
+    assert gazebo.limit == pytest.approx(held + 4 * PERIOD)
+    # Simulated time may not be there yet, which is no reset of the simulation.
+    assert pace.answered_until <= held

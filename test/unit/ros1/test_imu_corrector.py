@@ -43,7 +43,7 @@ def numbers(vector):
     return [vector.x, vector.y, vector.z]
 
 
-def test_readings_are_corrected_and_the_rest_is_kept():
+def test_readings_are_corrected_and_the_rest_or_what_the_sensor_lacks_is_kept():
     raw, truth = message(orientation_covariance=[1.0] * 9)
     done = corrected_imu(raw, CORRECTION)
     assert np.allclose(numbers(done.angular_velocity), truth)
@@ -54,6 +54,10 @@ def test_readings_are_corrected_and_the_rest_is_kept():
     shift = np.linalg.solve(TRIAD.matrix, [0.1, 0.0, 0.0])
     assert np.allclose(numbers(warm.angular_velocity), truth - shift)
     assert needs_temperature(CORRECTION) and not needs_temperature(ImuCorrection())
+    raw, _ = message(angular_velocity_covariance=[-1.0] + [0.0] * 8)
+    done = corrected_imu(raw, CORRECTION)
+    assert done.angular_velocity == raw.angular_velocity
+    assert list(done.angular_velocity_covariance) == [-1.0] + [0.0] * 8
 
 
 def test_covariances_are_propagated_unless_they_are_unknown():
@@ -64,13 +68,6 @@ def test_covariances_are_propagated_unless_they_are_unknown():
     wanted = inverse @ variances @ inverse.T
     assert np.allclose(np.reshape(done.angular_velocity_covariance, (3, 3)), wanted)
     assert not any(done.linear_acceleration_covariance)
-
-
-def test_what_the_sensor_does_not_have_stays():
-    raw, _ = message(angular_velocity_covariance=[-1.0] + [0.0] * 8)
-    done = corrected_imu(raw, CORRECTION)
-    assert done.angular_velocity == raw.angular_velocity
-    assert list(done.angular_velocity_covariance) == [-1.0] + [0.0] * 8
 
 
 def test_a_magnetic_field_is_corrected_too():

@@ -95,17 +95,17 @@ def test_settings_arrive_as_text_and_override():
     assert node_configuration("x", without, {}).imu.rate == 100.0
 
 
+def test_settings_with_a_character_that_no_name_has_are_refused():
+    with pytest.raises(ConfigurationError, match="one line of text"):
+        node_configuration("x", {"settings_text": r'{recording: {path: "a\0b"}}'}, {})
+
+
 @pytest.mark.parametrize(
     "text", ["5", "word", "[1, 2]", "{imu: 3}", "{imu: {rate: [1, 2]}}", "{a", "[" * 9999]
 )
 def test_settings_that_are_no_mapping_are_refused(text):
     with pytest.raises(ConfigurationError, match="expected|a section"):
         node_configuration("x", {"settings_text": text}, {})
-
-
-def test_settings_with_a_character_that_no_name_has_are_refused():
-    with pytest.raises(ConfigurationError, match="one line of text"):
-        node_configuration("x", {"settings_text": r'{recording: {path: "a\0b"}}'}, {})
 
 
 def test_values_are_the_given_ones_and_else_the_defaults():
@@ -220,14 +220,11 @@ def refused(**values):
     return str(caught.value)
 
 
-def test_nothing_special_needs_nothing(packages, monkeypatch):
+def test_nothing_special_needs_nothing_and_gazebo_its_packages(packages, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     check_installation(NOTHING)
     # Without Gazebo there is no window of its own.
     check_installation({**NOTHING, "gui": "true"})
-
-
-def test_gazebo_that_is_not_installed(packages):
     packages(*GAZEBO_PACKAGES[1:])
     assert refused(simulator="gazebo") == (
         f"simulator:=gazebo needs the ROS packages {GAZEBO_PACKAGES[0]}, {HECTOR_PACKAGE}: "
@@ -265,13 +262,10 @@ def test_a_window_of_a_package_that_is_not_installed(packages, monkeypatch, valu
     check_installation({**NOTHING, **values})
 
 
-def test_a_window_without_a_display(monkeypatch):
+def test_a_window_without_a_display_or_pillows_part_of_tk(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     assert "view:=matplotlib" in refused(view="matplotlib")
     assert "DISPLAY is not set" in refused(view="matplotlib")
-
-
-def test_a_window_without_pillows_part_of_tk(monkeypatch):
     monkeypatch.setenv("DISPLAY", ":0")
     check_installation({**NOTHING, "view": "matplotlib"})
     # As Debian's Pillow has it without python3-pil.imagetk.
@@ -296,7 +290,7 @@ def test_names_in_a_namespace(monkeypatch):
     check_environment()
 
 
-def test_a_machine_that_does_not_reach_itself(monkeypatch):
+def test_a_machine_that_does_not_reach_itself_or_has_no_such_name(monkeypatch):
     def unreachable(place, timeout):
         raise OSError(101, "Network is unreachable")
 
@@ -307,8 +301,6 @@ def test_a_machine_that_does_not_reach_itself(monkeypatch):
     ):
         check_environment()
 
-
-def test_a_host_name_that_is_none(monkeypatch):
     def unknown(place, timeout):
         raise socket.gaierror(-2, "Name or service not known")
 
@@ -340,14 +332,11 @@ def names_of(config):
     return {node.name for node in config.nodes}
 
 
-def test_the_bundled_drive_is_driven_in_mujoco(launched_by):
+def test_the_bundled_drive_is_driven_in_mujoco_with_the_configured_robot(launched_by, tmp_path):
     config = launched_by()
     assert {"mujoco_simulator", "path_follower", "robot_state_publisher"} <= names_of(config)
     assert "gazebo" not in names_of(config)
     assert config.params["/experiment/simulator"].value == "mujoco"
-
-
-def test_the_robot_that_is_shown_is_the_configured_one(launched_by, tmp_path):
     bundled = launched_by().params["/robot_description"].value
     text = urdf_path("robot.yaml").read_text("utf-8")
     (tmp_path / "robot.yaml").write_text(text.replace("radius: 0.10\n", "radius: 0.123\n", 1))

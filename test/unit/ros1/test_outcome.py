@@ -24,9 +24,12 @@ def outcome(tmp_path):
 ALL_WELL = {"path_follower": 0, "result_comparison": 130, "mujoco_simulator": 130}
 
 
-def test_a_complete_drive_is_a_success_without_a_last_line(outcome):
+def test_a_complete_drive_is_a_success_whoever_ends_after_it(outcome):
     done = outcome(True, node="path_follower", codes=ALL_WELL)
     assert (done.exit_code(), done.last_line()) == (0, "")
+    for name in ("mujoco_simulator", "master", "error_publisher"):
+        done = outcome(True, node=name, codes={**ALL_WELL, "path_follower": 130, name: -9})
+        assert (done.exit_code(), done.last_line()) == (0, "")
 
 
 @pytest.mark.parametrize("completed", [None, False])
@@ -38,12 +41,6 @@ def test_no_success_without_a_summary_that_says_completed(outcome, completed, no
     assert done.last_line().startswith("the experiment ended early: ")
 
 
-def test_whoever_ends_after_the_drive_is_not_needed(outcome):
-    for name in ("mujoco_simulator", "master", "error_publisher"):
-        done = outcome(True, node=name, codes={**ALL_WELL, "path_follower": 130, name: -9})
-        assert (done.exit_code(), done.last_line()) == (0, "")
-
-
 @pytest.mark.parametrize("code", [-9, 1, None])
 @pytest.mark.parametrize("name", ["result_comparison", "experiment_recorder"])
 def test_whoever_writes_is_needed_to_the_end(outcome, name, code):
@@ -52,13 +49,17 @@ def test_whoever_writes_is_needed_to_the_end(outcome, name, code):
     assert done.last_line().endswith("nobody could make sure that everything is written")
 
 
-def test_a_leader_that_failed_after_the_drive_says_why(outcome):
+def test_failures_after_the_drive_say_why_and_what_is_left(outcome, tmp_path):
     codes = {**ALL_WELL, "path_follower": 1}
     done = outcome(True, node="path_follower", codes=codes, failure="a figure:\n the disk is full")
     assert done.exit_code() == 1
     assert done.last_line() == (
         "the experiment ended early: path_follower ended with code 1: a figure: the disk is full"
     )
+    (tmp_path / "run_ground_truth.samples").touch()
+    done = outcome(node="result_comparison", codes={"result_comparison": -9})
+    assert done.exit_code() == 1
+    assert "(SIGKILL); offline_result_comparison.py makes results" in done.last_line()
 
 
 @pytest.mark.parametrize(
@@ -67,16 +68,6 @@ def test_a_leader_that_failed_after_the_drive_says_why(outcome):
 def test_an_interruption_says_what_is_left(outcome, completed, words):
     done = outcome(completed, codes=dict.fromkeys(ALL_WELL, 130))
     assert (done.exit_code(), done.last_line()) == (130, f"interrupted: {words}")
-
-
-def test_what_a_killed_recorder_has_left_is_told(outcome, tmp_path):
-    (tmp_path / "run_ground_truth.samples").touch()
-    done = outcome(node="result_comparison", codes={"result_comparison": -9})
-    assert done.exit_code() == 1
-    assert "(SIGKILL); offline_result_comparison.py makes results" in done.last_line()
-
-
-MASTER = {"node": "master", "codes": {"master": -9}}
 
 
 @pytest.mark.parametrize(

@@ -42,11 +42,8 @@ def end(*programs):
     return [program.wait(10.0) for program in programs]
 
 
-def test_a_process_is_told_to_end(start):
+def test_a_process_is_told_to_end_also_if_it_is_stopped(start):
     assert end(start(PATIENT)) == [-signal.SIGTERM]
-
-
-def test_a_stopped_one_hears_it_too(start):
     process = start(PATIENT)
     process.send_signal(signal.SIGSTOP)
     while not processes.is_stopped(process.pid):
@@ -69,7 +66,7 @@ def test_one_that_saves_is_told_again_for_it_may_have_only_figures_left(start, m
     )
     saving = start(counting + PATIENT, "__name:=result_comparison")
     # Any other one has no time to spare.
-    other = start(counting + PATIENT, "__name:=path_follower")
+    other = start(counting + PATIENT, "__log:=/logs/result_comparison/other.log")
     assert end(saving, other) == [7, -signal.SIGKILL]
 
 
@@ -100,13 +97,3 @@ def test_another_process_with_the_same_number_is_left_alone(start):
     processes.end_all({process.pid: "0"})
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.5)
-
-
-def test_a_node_is_known_by_its_name_and_not_by_its_path(start):
-    nodes = {
-        "saver": "__name:=result_comparison",
-        "other": "__log:=/logs/result_comparison/other.log",
-    }
-    pids = {name: start(PATIENT, argument).pid for name, argument in nodes.items()}
-    assert processes._is_one_of(processes.SAVING_NODES, pids["saver"])
-    assert not processes._is_one_of(processes.SAVING_NODES, pids["other"])
