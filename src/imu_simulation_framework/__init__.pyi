@@ -40,6 +40,7 @@ from .motion import at_rest as at_rest
 from .motion import circling as circling
 from .motion import increments_of as increments_of
 from .motion import integrate as integrate
+from .motion import mowing as mowing
 from .motion import on_earth as on_earth
 from .motion import read_drive as read_drive
 from .motion import rounds as rounds

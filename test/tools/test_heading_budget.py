@@ -237,7 +237,10 @@ def test_a_report_has_bands_causes_and_what_was_asked_and_of_requirements_alone_
     "arguments, sentence",
     [
         (["a"], "name an IMU"),
-        (["--imu", "bno055"], "name one motion: a drive, --straight, --rounds or --flight"),
+        (
+            ["--imu", "bno055"],
+            "name one motion: a drive, --straight, --rounds, --mowing or --flight",
+        ),
         (["a", "--straight", "60", "--imu", "bno055"], "named is a and --straight"),
         (["a", "--imu", "bno056"], "there is no such file, nor an IMU of that name"),
         (["a", "--imu", "bno055", "--at", "2h"], "drive a lasts 660 s, so that nothing is known"),

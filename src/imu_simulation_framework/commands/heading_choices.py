@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
-import re
 from pathlib import Path
 from typing import Any, NamedTuple, Sequence
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from imu_simulation_framework.commands.command_line import accepted_number
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.core.units import amount
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,
@@ -36,7 +35,6 @@ MAX_SAMPLES = 360_000
 SAMPLES_PER_TURN = 100
 """At least, so that the filter's lean in a curve is known."""
 
-_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
 _TIMES = ("s", "ms", "min", "h")
 _ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
 
@@ -97,15 +95,24 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
         "--rounds", type=float, metavar="N", help="circles instead; negative is to the right"
     )
     parser.add_argument(
-        "--radius", type=float, metavar="M", help="of the circles [m], by default 5"
+        "--mowing", type=int, metavar="LANES", help="back and forth on so many parallel lanes"
     )
+    parser.add_argument("--length", type=float, metavar="M", help="of a lane [m], by default 20")
+    parser.add_argument(
+        "--width", type=float, metavar="M", help="from one lane to the next [m], by default 2"
+    )
+    parser.add_argument(
+        "--radius", type=float, metavar="M",
+        help="of the circles [m], by default 5, or of the turns between lanes, by default half of "
+        "the width",
+    )  # fmt: skip
     parser.add_argument(
         "--flight",
         metavar="FLIGHT",
         help="a flight over the turning Earth instead: a script of JSBSim, as c3104, for "
         f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag",
     )
-    parser.add_argument("--speed", type=float, metavar="M/S", help="of both [m/s], by default 1")
+    parser.add_argument("--speed", type=float, metavar="M/S", help="of these [m/s], by default 1")
     parser.add_argument(
         "--latitude", type=latitude, metavar="DEG",
         help="where on Earth, north positive: the gyroscope feels the Earth's turning [deg]; by "
@@ -147,6 +154,12 @@ def operation(options: argparse.Namespace) -> Operation:
     return Operation(**{name: value for name, value in named.items() if value is not None})
 
 
+def names_a_motion(options: argparse.Namespace) -> bool:
+    """Return whether a command line names any motion."""
+    named = ("drive", "straight", "rounds", "mowing", "flight")
+    return any(getattr(options, name) is not None for name in named)
+
+
 def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     """Return an IMU as any unit of its part, or as this one, as the command line says.
 
@@ -159,8 +172,7 @@ def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
         raise ConfigurationError(f"--unit is for specifications, but {imu.name} is a plug-in")
     if options.unit == "this":
         return imu._replace(errors=errors.this_unit())
-    units = dataclasses.replace(errors.units, tolerances=True)
-    return imu._replace(errors=dataclasses.replace(errors, units=units))
+    return imu._replace(errors=errors.any_unit())
 
 
 def add_setting_option(parser: argparse.ArgumentParser) -> None:
@@ -185,19 +197,24 @@ def chosen_motion(
     is named, or two are, or a setting is none. Raises FrameworkError if the recording cannot be
     read.
     """
-    drive, straight, rounds, flight = (
-        getattr(options, name) for name in ("drive", "straight", "rounds", "flight")
+    drive, straight, rounds, mowing, flight = (
+        getattr(options, name) for name in ("drive", "straight", "rounds", "mowing", "flight")
     )
-    given = {drive: drive, "--straight": straight, "--rounds": rounds, "--flight": flight}
+    given = {
+        drive: drive, "--straight": straight, "--rounds": rounds, "--mowing": mowing,
+        "--flight": flight,
+    }  # fmt: skip
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise ConfigurationError(
-            "name one motion: a drive, --straight, --rounds or --flight; "
+            "name one motion: a drive, --straight, --rounds, --mowing or --flight; "
             f"named is {' and '.join(named) or 'none'}"
         )
     for option, has_a_meaning in (
-        ("speed", straight is not None or rounds is not None),
-        ("radius", rounds is not None),
+        ("speed", {straight, rounds, mowing} != {None}),
+        ("radius", {rounds, mowing} != {None}),
+        ("length", mowing is not None),
+        ("width", mowing is not None),
         ("latitude", flight is None),
         ("setting", drive is not None and drive not in DRIVES),
     ):
@@ -216,6 +233,17 @@ def chosen_motion(
         steps = _steps_in_one(duration, rate, abs(rounds)) if linear else 1
         motion = sources.rounds(rounds, radius, speed, rate / steps)
         chosen = ChosenMotion(f"{rounds:g} rounds of {radius:g} m radius", motion, ())
+    elif mowing is not None:
+        length, width = (
+            default if value is None else value
+            for value, default in ((options.length, 20.0), (options.width, 2.0))
+        )
+        radius = 0.5 * width if options.radius is None else options.radius
+        way = abs(mowing) * (length + width + math.pi * radius)
+        duration, turns = way / speed if speed else 0.0, way / radius if radius else 0.0
+        steps = _steps_in_one(duration, rate, turns) if linear else 1
+        motion = sources.mowing(mowing, length, width, speed, radius, rate / steps)
+        chosen = ChosenMotion(f"{mowing} lanes of {length:g} m, {width:g} m apart", motion, ())
     else:
         steps = 1
         chosen = _driven(options, rate)
@@ -391,11 +419,10 @@ def _placed(imu, heading, place, environment) -> PlacedImu:
 
 
 def _quantity(text, default, units, expected):
-    found = _NUMBER.fullmatch(text.strip())
-    unit = (found.group(2) or default) if found else ""
-    if found is None or unit not in units or not math.isfinite(float(found.group(1))):
-        raise argparse.ArgumentTypeError(f"'{text}' is not {expected}")
-    value = float(found.group(1)) * factor(unit)
+    try:
+        value = amount(text, default, units)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not {expected}") from None
     if not value > 0.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
     return value

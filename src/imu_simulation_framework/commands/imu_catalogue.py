@@ -82,7 +82,7 @@ def main(arguments):
             page = between_marks(read_settings(options.write), text)
             write_file(options.write, page.encode("utf-8"))
         return
-    if options.straight is None and options.rounds is None and options.drive is None:
+    if not heading_choices.names_a_motion(options):
         options.drive = "a"
     chosen = heading_choices.chosen_motion(options, linear=True)
     entries = imu_catalogue()

@@ -32,7 +32,7 @@ from imu_simulation_framework.sensors.named_imu import NamedImu
 def main(arguments):
     """Rank the IMUs that the command line asks for."""
     options = _parser().parse_args(arguments)
-    if options.straight is None and options.rounds is None and options.drive is None:
+    if not heading_choices.names_a_motion(options):
         options.drive = "a"
     operation = heading_choices.operation(options)
     chosen = heading_choices.chosen_motion(options, linear=True)

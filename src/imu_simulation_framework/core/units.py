@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Sequence
 
 STANDARD_GRAVITY = 9.80665
 """The unit g, by definition (3rd General Conference on Weights and Measures, 1901) [m/s^2]."""
@@ -107,3 +108,19 @@ def _parts(unit):
         position = found.end()
         power = 0.5 if found[2] else int(found[4] or 1)
         yield found[2] or found[3], -power if found[1] == "/" else power
+
+
+_AMOUNT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
+
+
+def amount(text: str, default: str, units: Sequence[str]) -> float:
+    """Return an amount in SI units that a person wrote, as ``10min``.
+
+    ``default``: the unit of a number without one. ``units``: those that are accepted.
+    Raises ValueError: it is no finite number with one of the units behind it.
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    unit = (found.group(2) or default) if found else ""
+    if found is None or unit not in units or not math.isfinite(float(found.group(1))):
+        raise ValueError(f"{text!r} is no number with one of {', '.join(units)}")
+    return float(found.group(1)) * factor(unit)

@@ -6,6 +6,7 @@ from .earth_motion import on_earth as on_earth
 from .earth_motion import standing as standing
 from .motion import Motion as Motion
 from .sources import at_rest as at_rest
+from .sources import mowing as mowing
 from .sources import read_drive as read_drive
 from .sources import rounds as rounds
 from .sources import straight as straight

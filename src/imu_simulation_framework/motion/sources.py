@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Sequence
 
 import numpy as np
 import pandas as pd
@@ -59,7 +60,10 @@ def straight(
     ``duration`` [s], ``rate`` [Hz] and ``gravity`` [m/s^2] are as for :func:`at_rest`, which raises
     the same.
     """
-    return _level(even_times(duration, rate), 0.0, speed, 0.0, gravity)
+    if not (math.isfinite(speed)):
+        raise MotionError(f"the speed of a motion is {speed}, but it must be a finite number")
+    time = even_times(duration, rate)
+    return _level(time, 0.0, speed, 0.0, [speed * time, np.zeros(len(time))], gravity)
 
 
 def rounds(
@@ -80,7 +84,66 @@ def rounds(
             raise MotionError(f"the {name} of a circle is {value}, but it must be positive")
     yaw_rate = math.copysign(speed / radius, count)
     time = even_times(2.0 * math.pi * abs(count) / abs(yaw_rate), rate)
-    return _level(time, yaw_rate * time, speed, yaw_rate, gravity)
+    yaw, signed = yaw_rate * time, speed / yaw_rate
+    path = [signed * np.sin(yaw), signed * (1.0 - np.cos(yaw))]
+    return _level(time, yaw, speed, yaw_rate, path, gravity)
+
+
+def mowing(
+    lanes: int,
+    length: float,
+    width: float,
+    speed: float = 1.0,
+    radius: float | None = None,
+    rate: float = RATE,
+    gravity: float = WORLD_GRAVITY,
+) -> Motion:
+    """Return a level motion back and forth on parallel lanes, from the origin, first eastwards.
+
+    At constant speed, also in the turns: a quarter of a circle, straight on to the next lane, and
+    another quarter, to the left and to the right in turn. The way is ``lanes`` times the length,
+    and for each turn pi times the radius and what the width exceeds two radii by.
+
+    ``length``: of a lane [m]. ``width``: from one lane to the next [m]. ``radius``: of the turns
+    [m]; by default half of the width. ``speed``, ``rate``, ``gravity`` are as for :func:`rounds`.
+    Raises MotionError if a value is not positive, or two radii exceed the width.
+    """
+    radius = 0.5 * width if radius is None else radius
+    for name, value in (
+        ("number of lanes", lanes), ("length of a lane", length), ("width of a lane", width),
+        ("radius of a turn", radius), ("speed", speed),
+    ):  # fmt: skip
+        if not (math.isfinite(value) and value > 0.0):
+            raise MotionError(f"the {name} is {value}, but it must be positive")
+    if lanes != int(lanes):
+        raise MotionError(f"the number of lanes is {lanes}, but it must be whole")
+    lanes = int(lanes)
+    across = width - 2.0 * radius
+    if across < -1e-9 * width:
+        raise MotionError(
+            f"a turn of {radius:g} m radius needs lanes that are {2.0 * radius:g} m from each "
+            f"other, but these are {width:g} m"
+        )
+    quarter = 0.5 * math.pi * radius
+    way = lanes * length + (lanes - 1) * (2.0 * quarter + across)
+    time = even_times(way / speed, rate)
+    steps = np.tile([length, quarter, max(across, 0.0), quarter], lanes)[:-3]
+    curved = np.array([0.0, 1.0, 0.0, 1.0]) / radius
+    bends = np.concatenate([curved, -curved] * lanes)[: len(steps)]
+    ends = np.cumsum(steps)
+    piece = np.minimum(np.searchsorted(ends, speed * time, side="right"), len(steps) - 1)
+    begun = ends - steps
+    yaw_begun = np.concatenate([[0.0], np.cumsum(bends * steps)[:-1]])
+    # The chord of an arc s is s sinc(half its turn), and lies in the middle of its directions.
+    chords = steps * np.sinc(0.5 * bends * steps / math.pi)
+    middle = yaw_begun + 0.5 * bends * steps
+    corners = np.cumsum([chords * np.cos(middle), chords * np.sin(middle)], axis=1)
+    corners = np.hstack([np.zeros((2, 1)), corners])
+    gone = speed * time - begun[piece]
+    turned = bends[piece] * gone
+    chord, direction = gone * np.sinc(0.5 * turned / math.pi), yaw_begun[piece] + 0.5 * turned
+    path = corners[:, piece] + chord * np.array([np.cos(direction), np.sin(direction)])
+    return _level(time, yaw_begun[piece] + turned, speed, speed * bends[piece], path, gravity)
 
 
 def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
@@ -124,17 +187,15 @@ def planar(
 
 
 def _level(
-    time: np.ndarray, yaw: ArrayLike, speed: float, yaw_rate: float, gravity: float
+    time: np.ndarray,
+    yaw: ArrayLike,
+    speed: float,
+    yaw_rate: float | np.ndarray,
+    path: Sequence[np.ndarray] | np.ndarray,
+    gravity: float,
 ) -> Motion:
-    """Return constant speed and yaw rate, from the world's origin."""
-    if not (math.isfinite(speed)):
-        raise MotionError(f"the speed of a motion is {speed}, but it must be a finite number")
+    """Return a level motion at constant speed along a path, x and y, (2, n)."""
     yaw = np.broadcast_to(yaw, time.shape)
-    if yaw_rate == 0.0:
-        path = [speed * time, np.zeros(len(time))]
-    else:
-        radius = speed / yaw_rate
-        path = [radius * np.sin(yaw), radius * (1.0 - np.cos(yaw))]
     nothing, ones = np.zeros(len(time)), np.ones(len(time))
     return Motion(
         time,

@@ -370,6 +370,10 @@ class ImuSpecification(Settings):
             triads[name] = replace(triad, **changes)
         return replace(self, units=UnitVariation(), **triads)
 
+    def any_unit(self) -> ImuSpecification:
+        """Return any unit of the part, whose tolerances are what stands here."""
+        return replace(self, units=replace(self.units, tolerances=True))
+
     def this_unit(self) -> ImuSpecification:
         """Return the unit whose response and noise are exactly what stands here."""
         return replace(self, units=UnitVariation())

@@ -1,0 +1,65 @@
+"""Lanes back and forth, in closed form."""
+
+import math
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.motion.kinematics import absolute_turn
+
+
+@pytest.mark.parametrize(
+    "lanes, length, width, radius, speed", [(5, 20.0, 2.0, None, 1.0), (4, 3.0, 2.5, 0.5, 0.4)]
+)
+def test_length_turns_and_places_are_those_of_the_figure(lanes, length, width, radius, speed):
+    rate = 200.0
+    motion = isf.mowing(lanes, length, width, speed, radius, rate)
+    turning = 0.5 * width if radius is None else radius
+    across = width - 2.0 * turning
+    way = lanes * length + (lanes - 1) * (math.pi * turning + across)
+    assert motion.duration == pytest.approx(way / speed, abs=1.0 / rate)
+    steps = np.linalg.norm(np.diff(motion.position, axis=0), axis=1)
+    # A chord is shorter than its arc by the square of the step's turn over 24.
+    assert steps.sum() == pytest.approx(speed * motion.duration, rel=(speed / rate / turning) ** 2)
+    # All but what is left of the last lane turns; half a turn to either side in turn.
+    assert absolute_turn(motion.yaw)[-1] == pytest.approx((lanes - 1) * math.pi)
+    net = math.pi if lanes % 2 == 0 else 0.0
+    assert motion.yaw[-1] - motion.yaw[0] == pytest.approx(net, abs=1e-9)
+    end = [length if lanes % 2 else 0.0, (lanes - 1) * width, 0.0]
+    np.testing.assert_allclose(motion.position[-1], end, atol=1.1 * speed / rate)
+    assert motion.position[:, 0].max() == pytest.approx(length + turning, abs=1e-3)
+    assert motion.position[:, 0].min() == pytest.approx(-turning, abs=1e-3)
+
+
+def test_velocity_rate_and_force_are_derivatives():
+    motion = isf.mowing(3, 5.0, 2.0, 0.8, 0.7, rate=1000.0)
+    step = motion.period
+    changes = np.diff(motion.position, axis=0) / step
+    middle = 0.5 * (motion.velocity[1:] + motion.velocity[:-1])
+    np.testing.assert_allclose(changes, middle, atol=1e-3)
+    rate = motion.angular_velocity[:, 2]
+    bends = np.flatnonzero(np.diff(rate))
+    inside = np.ones(len(rate) - 1, dtype=bool)
+    inside[bends] = False
+    np.testing.assert_allclose(np.diff(motion.yaw)[inside] / step, rate[1:][inside], atol=1e-9)
+    np.testing.assert_allclose(motion.specific_force[:, 1], 0.8 * rate)
+    # Straight on between its quarters: four bends at each of two turns.
+    assert len(bends) == 8
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ((0, 20.0, 2.0), "number of lanes is 0"),
+        ((2.5, 20.0, 2.0), "must be whole"),
+        ((2, -1.0, 2.0), "length of a lane is -1.0"),
+        ((2, 20.0, math.nan), "width of a lane is nan"),
+        ((2, 20.0, 2.0, 0.0), "speed is 0.0"),
+        ((2, 20.0, 2.0, 1.0, 1.5), "needs lanes that are 3 m from each other, but these are 2 m"),
+        ((10**15, 20.0, 2.0), "samples, but at most"),
+    ],
+)
+def test_what_is_no_figure_is_refused(arguments, words):
+    with pytest.raises(isf.FrameworkError, match=words):
+        isf.mowing(*arguments)
