@@ -52,6 +52,7 @@ from imu_simulation_framework.heading.answer import (
     Mending,
     heading_answer,
     mendings_of,
+    step_of_model,
 )
 from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
 from imu_simulation_framework.heading.model.model import YawErrorModel
@@ -117,7 +118,7 @@ def main(arguments):
     sources = [*chosen.files, *(file for placed in imus for file in placed.imu.files)]
     for name in written:
         refuse_overwriting(out / name, sources)
-    period = _period(at)
+    period = min(_period(at), step_of_model(at, motion, operation, 1))
     budgets = [_budget(imu, chosen, driven, operation, period, at, options) for imu in imus]
     turn = math.degrees(motion.yaw[np.searchsorted(motion.time - motion.time[0], at - 1e-9)])
     turn -= math.degrees(motion.yaw[0])

@@ -1,5 +1,8 @@
 """What ``isf.heading`` gives, from where it is defined."""
 
+from .answer import HeadingAnswer as HeadingAnswer
+from .answer import heading_answer as heading_answer
+from .answer import which_imu as which_imu
 from .identification.identify import identify_yaw_error as identify_yaw_error
 from .judgement import judge as judge
 from .model.model import YawErrorModel as YawErrorModel

@@ -203,6 +203,26 @@ def mendings_of(
     return tuple(sorted(worth, key=lambda one: one.not_exceeded))
 
 
+def step_of_model(
+    at: float, moved: Motion | EarthMotion, operation: Operation, steps: int = STEPS
+) -> float:
+    """Return the steps between a model's times [s] at which the stops on the way have a place.
+
+    ``at``: when the answer is wanted [s]. ``moved``: with the stops. ``steps``: at least.
+    """
+    period, given = at / steps, operation.given_stops
+    if given is not None:
+        every, duration = (round(1000.0 * time) for time in given)
+        # Every stop begins and ends at a step, unless that takes very short ones.
+        wanted = max(math.gcd(every, duration), 0.25 * duration) / 1000.0
+    elif operation.detects:
+        wanted = 0.25 * operation.min_stop
+    else:
+        stops = operation.standstills(moved)
+        wanted = 0.25 * min((stop.end - stop.start for stop in stops), default=math.inf)
+    return period if wanted >= period and given is None else wanted / math.ceil(wanted / period)
+
+
 def which_imu(
     imus: dict[str, ImuSpecification],
     motion: Motion | EarthMotion,
@@ -211,16 +231,18 @@ def which_imu(
     operation: Operation | None = None,
     probability: float = 0.95,
     sample: float | None = None,
+    runs: int = RUNS // 2,
 ) -> pd.DataFrame:
     """Return which IMUs keep the heading within a limit, the best first.
 
     ``imus``: name -> errors; ``limit`` [rad]; ``at``: time into the motion [s]; ``probability``: in
     how many drives. ``operation``: by default :class:`.Operation`. ``sample``: as for
-    :func:`.yaw_error_model`. Returns columns ``half``, ``nearly_all``: what the size of the error
-    does not exceed in 50 % and with the probability [rad], ``stays``: probability to stay within
-    the limit all the time, ``passes``: whether that suffices, ``cause``: the source that adds most
-    at the end, and ``differs``: from what to what it differs; index the names. Raises
-    ConfigurationError: the motion ends before that time, or no IMU is named.
+    :func:`.yaw_error_model`. ``runs``: drives that are drawn for it. Returns columns ``half``,
+    ``nearly_all``: what the size of the error does not exceed in 50 % and with the probability
+    [rad], ``stays``: probability to stay within the limit all the time, ``passes``: whether that
+    suffices, ``cause``: the source that adds most at the end, and ``differs``: from what to what it
+    differs; index the names. Raises ConfigurationError: the motion ends before that time, or no IMU
+    is named.
     """
     operation = Operation() if operation is None else operation
     moved = operation.moved(motion)
@@ -231,12 +253,12 @@ def which_imu(
             f"the motion lasts {moved.duration:.6g} s, so that nothing is known at {at:g} s"
         )
     rows = {}
-    period = at / STEPS
+    period = step_of_model(at, moved, operation)
     for name, imu in imus.items():
         model = yaw_error_model(imu, moved, period, sample=sample, operation=operation)
         model = model.until(min(round(at / period) + 1, len(model.time)))
         nearly_all = float(model.not_exceeded(probability)[-1])
-        stays, _ = model.probability_always_within(limit, RUNS // 2)
+        stays, _ = model.probability_always_within(limit, runs)
         causes = causes_of(model)
         rows[name] = {
             "half": float(model.not_exceeded(0.5)[-1]),

@@ -113,18 +113,24 @@ class Operation(Settings):
         """Time from power on to the beginning of the drive [s]."""
         return self.warm_up + self.standstill
 
+    @property
+    def given_stops(self) -> tuple[float, float] | None:
+        """From one stop that the motion is given to the next, and how long each lasts [s]."""
+        match = _STOPS.fullmatch(self.stops)
+        if match is None:
+            return None
+        return float(match[1]) * _SECONDS[match[2]], float(match[3]) * _SECONDS[match[4]]
+
     def moved(self, motion: AnyMotion) -> AnyMotion:
         """Return a motion with the stops that it is given, if any.
 
         Raises MotionError where a motion cannot be given stops.
         """
-        match = _STOPS.fullmatch(self.stops)
-        if match is None:
+        if self.given_stops is None:
             return motion
         from imu_simulation_framework.motion.stops import with_stops
 
-        every, duration = (float(match[i]) * _SECONDS[match[i + 1]] for i in (1, 3))
-        return cast(AnyMotion, with_stops(motion, every, duration))
+        return cast(AnyMotion, with_stops(motion, *self.given_stops))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
         """Return the stops of a motion that are known to the robot; none where it detects them."""

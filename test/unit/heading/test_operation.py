@@ -7,6 +7,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.heading.answer import which_imu
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
@@ -184,6 +185,28 @@ def test_a_detector_finds_the_stops_of_a_shaken_robot_and_no_others():
     # Where the robot stands, later by the window of a second, and nowhere else.
     assert [stop.end for stop in model.standstills] == pytest.approx([18, 33, 48, 63, 78], abs=0.5)
     assert all(stop.held_from >= stop.start + 0.5 for stop in model.standstills)
+
+
+@pytest.mark.parametrize(
+    "stops, period", [("every 2min for 3s", 3.0), ("every 70s for 4s", 2.0), ("found", 0.5)]
+)
+def test_a_ranking_has_steps_at_which_each_stop_has_a_place(stops, period):
+    # A sixtieth of ten minutes is longer than any of the stops.
+    given, operation = isf.Operation(stops="every 2min for 3s"), isf.Operation(stops=stops)
+    driven = isf.straight(600.0, rate=20.0)
+    motion = given.moved(driven) if stops == "found" else driven
+    moved = operation.moved(motion)
+    imu = isf.read_imu_specification("bno055")
+    rows = which_imu({"bno055": imu}, motion, 0.1, 600.0, operation, sample=0.01, runs=32)
+    model = isf.yaw_error_model(imu, moved, period, sample=0.01, operation=operation)
+    model = model.until(round(600.0 / period) + 1)
+    begun = [stop for stop in model.standstills if stop.start <= 600.0]
+    assert len(begun) == 600 // (70 if "70s" in stops else 120)
+    wanted = model.not_exceeded(0.95)[-1]
+    # Without its stops the error is larger by half.
+    free = isf.yaw_error_model(imu, driven, 10.0, sample=0.01, operation=isf.Operation())
+    assert rows["nearly_all"].iloc[0] == pytest.approx(wanted, rel=0.02)
+    assert free.until(61).not_exceeded(0.95)[-1] > 1.3 * wanted
 
 
 def test_stops_that_a_motion_has_are_found():

@@ -175,6 +175,10 @@ class YawErrorModel:
 
     def variance(self) -> np.ndarray:
         """Return the variance of the yaw error, (n,) [rad^2], from all sources at once."""
+        return self._variance.copy()
+
+    @cached_property
+    def _variance(self):
         space = self.state_space
         noise, initial = (np.sum(each, axis=0)[np.newaxis] for each in (space.noise, space.initial))
         whole = self._variances(noise, initial)
@@ -187,7 +191,7 @@ class YawErrorModel:
         Known errors have none: theirs is :meth:`mean_by_source`.
         """
         space, columns = self.state_space, {}
-        variances = self._variances(space.noise, space.initial)
+        variances = self._variances_by_group
         for name in self.names:
             part = np.zeros(len(self.time))
             if name in space.names:
@@ -252,7 +256,7 @@ class YawErrorModel:
         space, fixed = self.state_space, self.variance()
         if not space.varies:
             return np.sqrt(fixed)[:, np.newaxis], np.ones(1)
-        variances = self._variances(space.noise, space.initial)
+        variances = self._variances_by_group
         points, weights = np.polynomial.hermite_e.hermegauss(_POINTS)
         varying, shares = [np.zeros((len(self.time), 1))], np.ones(1)
         for group, spread in enumerate(space.spreads):
@@ -447,6 +451,10 @@ class YawErrorModel:
             driven = np.arange(free.shape[1])
             errors[:, end:] = errors[:, held : held + 1] + free - slope[:, np.newaxis] * driven
         return errors
+
+    @cached_property
+    def _variances_by_group(self):
+        return self._variances(self.state_space.noise, self.state_space.initial)
 
     def _variances(self, noise, initial):
         """Return variances of the yaw error, (n, g), from covariances (g, m, m) of the states."""
