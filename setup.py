@@ -46,6 +46,7 @@ setup(
     package_data={
         "": ["__init__.pyi"],
         manifest.findtext("name"): ["py.typed"],
+        manifest.findtext("name") + ".explore": ["assets/*"],
         manifest.findtext("name") + ".report": ["page.css", "page.html", "page.js"],
     },
     data_files=shared_files(),
@@ -73,6 +74,8 @@ setup(
     ],
     extras_require={
         "cluster": ["dask[distributed]>=2023.5"],
+        # Version 4 looks otherwise.
+        "explore": ["dash>=3.0,<4"],
         "flight": ["jsbsim>=1.2.2,<2"],
         "report": ["jinja2>=3.1", "plotly>=6.0,<7"],
         "simulator": ["mujoco>=3.2,!=3.2.4,!=3.2.5,!=3.2.6,!=3.2.7,<4", "xacro>=2.0"],

@@ -19,6 +19,7 @@ may import (a test holds both):
                       ensembles
 ``realistic_imu``     a real sensor's errors on any robot's topics and bags
 ``flight``            JSBSim, gimbal, inertial navigation
+``explore``           a page in the browser with sliders for heading drift
 ``commands``          the command lines, a module for each program
 ``ros1``              nodes, simulators' interfaces, launching: the only place that
                       imports rospy

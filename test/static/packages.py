@@ -22,6 +22,7 @@ BELOW = {
     "heading": {"motion", "sensors", "report"},
     "drive": {"motion", "sensors", "recordings", "heading", "report"},
     "realistic_imu": {"motion", "sensors", "recordings", "drive"},
+    "explore": {"motion", "sensors", "heading", "report"},
     "flight": {"motion", "sensors", "recordings", "report"},
 }
 """What a package may import besides ``core``, which all may import and which imports none."""

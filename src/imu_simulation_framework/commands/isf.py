@@ -15,6 +15,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 
 JOBS = {
     "How far will a heading have drifted?": {
+        "explore": "a page in the browser with sliders for all of it",
         "which_imu": "which of the bundled IMUs is good enough",
         "heading_budget": "how far, how probably, and what it comes from",
         "monte_carlo": "the same, counted in thousands of runs drawn at random",

@@ -11,6 +11,7 @@ import imu_simulation_framework
 from imu_simulation_framework.core.errors import ConfigurationError
 
 EXTRAS = {
+    "dash": "explore",
     "distributed": "cluster",
     "jinja2": "report",
     "jsbsim": "flight",

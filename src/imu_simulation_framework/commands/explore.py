@@ -1,0 +1,131 @@
+"""A page in the browser on which one plays with heading drift: motion, parts, operation, limit.
+
+    explore.py
+    explore.py drive.bag --setting reference/topic=/odom
+    explore.py --imu mine.yaml --port 8060 --no-browser
+
+Bands over time, causes, a ranking and the time to the limit follow while a slider is moved. The
+page's address holds all that is set, so that a link gives it again; beside the figures stand a
+command line and lines of Python that give the same answer. Recordings are dropped into the page, or
+named here, with how they are read. Only programs on this machine reach the page, which needs no
+network, but the extra explore: pip install ".[explore]". Ctrl+C ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socketserver
+import webbrowser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.explore.answers import RATE_OF_DRIVES, Answers
+from imu_simulation_framework.explore.page import make_app
+from imu_simulation_framework.explore.words import Words
+from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+HOST = "127.0.0.1"
+PORT = 8050
+
+
+def main(arguments):
+    """Serve the page until it is ended."""
+    options = _parser().parse_args(arguments)
+    answers, written = _answers(options)
+    with TemporaryDirectory(prefix="explore_") as folder:
+        app = make_app(answers, Words(written), folder)
+        with listening(options.port, app.server) as server:
+            address = f"http://{HOST}:{server.server_port}/"
+            print(f"{address} (Ctrl+C ends it)", flush=True)
+            if not options.no_browser and not webbrowser.open(address):
+                print("no browser was found: open this address in one")
+            server.serve_forever()
+
+
+class _Server(socketserver.ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Say nothing of a browser that has gone."""
+
+
+class _Handler(WSGIRequestHandler):
+    def log_message(self, *_):
+        """Say nothing of each request."""
+
+
+def listening(port: int, application) -> WSGIServer:
+    """Return a server of a WSGI application on this machine's own address; port 0 is any free one.
+
+    Raises ConfigurationError: the port is taken.
+    """
+    try:
+        server = _Server((HOST, port), _Handler)
+    except OSError as error:
+        raise ConfigurationError(
+            f"port {port} cannot be listened on ({reason_of(error)}); --port names another one, 0 "
+            "any that is free"
+        ) from None
+    server.set_app(application)
+    return server
+
+
+def _answers(options):
+    """Return what answers, and what the command line calls parts and drives."""
+    parts = {entry.specification.name: entry.specification for entry in imu_catalogue()}
+    written = {}
+    for text in options.imu:
+        imu = heading_choices.chosen_imu(text)
+        if not isinstance(imu.errors, ImuSpecification) or imu.errors.output.fuses_magnetometer:
+            raise ConfigurationError(f"{text} is no specification of an IMU without a compass")
+        parts[imu.name] = imu.errors
+        written[imu.name] = text
+
+    def read(path):
+        words = [word for setting in options.setting for word in ("--setting", setting)]
+        named = _motion_parser().parse_args([*words, "--", path])
+        return heading_choices.chosen_motion(named, RATE_OF_DRIVES)
+
+    answers = Answers(read, parts)
+    for path in options.recording:
+        answers.add_recording(Path(path).name, path)
+        written[Path(path).name] = path
+    return answers, written
+
+
+def _motion_parser():
+    parser = ArgumentParser()
+    heading_choices.add_motion_options(parser)
+    return parser
+
+
+def _port(text):
+    if not (text.isascii() and text.isdecimal()) or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port from 0 to 65535")
+    return int(text)
+
+
+def _parser():
+    parser = ArgumentParser(__doc__)
+    parser.add_argument(
+        "recording", nargs="*", metavar="RECORDING", help="a bag, or a table of poses or fixes"
+    )
+    heading_choices.add_setting_option(parser)
+    parser.add_argument(
+        "--imu", action="append", default=[], metavar="IMU",
+        help="a part besides the catalogue's: a specification's file, or FORMAT:FILE; several of "
+        "them",
+    )  # fmt: skip
+    parser.add_argument(
+        "--port", type=_port, default=PORT, metavar="N", help=f"{PORT} by default; 0: any"
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address, and open no browser"
+    )
+    return parser

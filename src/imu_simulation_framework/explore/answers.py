@@ -1,0 +1,257 @@
+"""Answers of the linear model, as fast as a slider moves.
+
+A described motion, and a drive, come in steps that are longer than a sensor's samples, and a model
+has few times. What is drawn, the time at which the limit is passed, is asked for by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, Callable, Iterator, Mapping, NamedTuple
+
+import pandas as pd
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import as_written
+from imu_simulation_framework.explore.question import Question
+from imu_simulation_framework.heading.answer import (
+    HeadingAnswer,
+    causes_of,
+    heading_answer,
+    mendings_of,
+    step_of_model,
+    which_imu,
+)
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.motion import sources
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+RUNS = 400
+"""Drives that are drawn for the time at which the limit is passed."""
+STEPS = 100
+"""Of a model, at least; they divide each whole second into the sensor's samples."""
+SAMPLE = 0.01
+"""Of the sensors [s]."""
+RATE_OF_DRIVES = 20.0
+RATE_OF_STOPS = 5.0
+"""At least, so that a motion that brakes for a second is one [Hz]."""
+SAMPLES = 3000
+"""Of a described motion without turns, at 1 Hz at least."""
+SAMPLES_PER_TURN = 100.0
+"""So that the filter's lean in a curve is known, but no fewer than ten a second."""
+
+
+class Moved(NamedTuple):
+    """A motion that is asked for.
+
+    ``name``; ``driven``, before it is given the stops; ``motion``, with them; ``at``: the time that
+    is asked for, or its end if that is earlier [s]; ``remarks``.
+    """
+
+    name: str
+    driven: Motion | EarthMotion
+    motion: Motion | EarthMotion
+    at: float
+    remarks: tuple[str, ...]
+
+
+class Part(NamedTuple):
+    """What one part does, computed without drawing anything.
+
+    ``name``; ``model``; ``bands`` [rad]: see :meth:`.YawErrorModel.bands`; ``half`` and
+    ``nearly_all``: what the size of its error does not exceed at the end in 50 and in 95 % of
+    drives [rad]; ``causes``: see :func:`.causes_of`.
+    """
+
+    name: str
+    model: YawErrorModel
+    bands: pd.DataFrame
+    half: float
+    nearly_all: float
+    causes: pd.DataFrame
+
+
+class Answers:
+    """Gives the answers to questions, and keeps what the next one may need again.
+
+    ``read``: returns what a recording's path has, with ``motion`` and ``remarks``, or raises
+    FrameworkError. ``parts``: IMUs by name; by default those of the catalogue.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], Any],
+        parts: Mapping[str, ImuSpecification] | None = None,
+    ) -> None:
+        if parts is None:
+            parts = {one.specification.name: one.specification for one in imu_catalogue()}
+        self.parts = dict(parts)
+        self.recordings: dict[str, Any] = {}
+        self._read = read
+        self._driven = lru_cache(maxsize=8)(self._make_driven)
+        self._moved = lru_cache(maxsize=8)(self._make_moved)
+        self._model = lru_cache(maxsize=64)(self._make_model)
+        self._part = lru_cache(maxsize=64)(self._make_part)
+
+    def add_recording(self, name: str, path: str) -> None:
+        """Make a recording one of the drives; raises FrameworkError if it cannot be read."""
+        if name in DRIVES:
+            raise ConfigurationError(f"a recording cannot be called {name}: a bundled drive is")
+        self.recordings[name] = self._read(path)
+        for kept in (self._driven, self._moved, self._model, self._part):
+            kept.cache_clear()
+
+    @property
+    def drives(self) -> tuple[str, ...]:
+        """The names of all drives."""
+        return (*DRIVES, *self.recordings)
+
+    def check(self, question: Question) -> None:
+        """Raise ConfigurationError if a part or drive that is asked for is not here."""
+        for name in question.imu:
+            self.imu(name, question.unit)
+        if question.motion == "drive" and question.drive not in self.drives:
+            raise ConfigurationError(
+                f"there is no drive {as_written(question.drive)} here; there are "
+                f"{', '.join(self.drives)}: a recording has to be dropped in again after a start"
+            )
+
+    def moved(self, question: Question) -> Moved:
+        """Return the motion that is asked for.
+
+        Raises FrameworkError: there is no such drive, or it leaves no time to drive between stops.
+        """
+        return self._moved(_only(question, *_OF_MOTION, *_OF_STOPS))
+
+    def _make_moved(self, question):
+        name, driven, remarks = self._driven(_only(question, *_OF_MOTION))
+        motion = question.operation.moved(driven)
+        at = float(math.floor(min(question.duration, motion.duration + 1e-6)))
+        if at < math.floor(question.duration):
+            end = f"{name} lasts {motion.duration:.6g} s: the answer is that at its end"
+            remarks = (*remarks, end)
+        if not at:
+            raise ConfigurationError(f"{name} lasts {motion.duration:.6g} s, less than a second")
+        return Moved(name, driven, motion, at, remarks)
+
+    def _make_driven(self, question):
+        """Return name, motion and remarks."""
+        if question.motion == "drive":
+            self.check(question)
+            return self._drive(question.drive)
+        duration, speed = question.duration, question.speed
+        radius = 0.5 * question.width if question.motion == "mowing" else question.radius
+        turning = 0.0 if question.motion == "straight" else speed / (2.0 * math.pi * radius)
+        rates = [math.floor(SAMPLES / duration), 1.0 if question.stops == "none" else RATE_OF_STOPS]
+        if turning:
+            rates += [10.0, math.ceil(SAMPLES_PER_TURN * turning)]
+        rate = min(max(rates), 1.0 / SAMPLE)
+        amount = described(question)
+        if question.motion == "straight":
+            return "straight on", sources.straight(amount, speed, rate), ()
+        if question.motion == "circles":
+            name = f"circles of {radius:g} m radius"
+            return name, sources.rounds(amount, radius, speed, rate), ()
+        name = f"mowing, lanes of {question.length:g} m"
+        motion = sources.mowing(int(amount), question.length, question.width, speed, rate=rate)
+        return name, motion, ()
+
+    def _drive(self, name):
+        if name in self.recordings:
+            recorded = self.recordings[name]
+            return name, recorded.motion, tuple(recorded.remarks)
+        return f"drive {name}", sources.read_drive(name).resampled(RATE_OF_DRIVES), ()
+
+    def imu(self, name: str, unit: str) -> ImuSpecification:
+        """Return a part, any unit or this one or as stated; ConfigurationError: there is none."""
+        if name not in self.parts:
+            raise ConfigurationError(
+                f"there is no IMU {as_written(name)} here; there are {', '.join(self.parts)}"
+            )
+        imu = self.parts[name]
+        return {"any": imu.any_unit, "this": imu.this_unit}.get(unit, lambda: imu)()
+
+    def model(self, question: Question, name: str) -> YawErrorModel:
+        """Return the model of a part up to the time that is asked for; raises FrameworkError."""
+        return self._model(_only(question, *_OF_MODEL), name)
+
+    def _make_model(self, question, name):
+        moved, operation = self.moved(question), question.operation
+        period = step_of_model(moved.at, moved.motion, operation, STEPS)
+        model = yaw_error_model(
+            self.imu(name, question.unit), moved.motion, period, sample=SAMPLE, operation=operation
+        )
+        return model.until(min(round(moved.at / period) + 1, len(model.time)))
+
+    def part(self, question: Question, name: str) -> Part:
+        """Return what one part does; raises FrameworkError."""
+        return self._part(_only(question, *_OF_MODEL), name)
+
+    def _make_part(self, question, name):
+        model = self.model(question, name)
+        return Part(
+            name,
+            model,
+            model.bands((0.5, 0.95)),
+            float(model.not_exceeded(0.5)[-1]),
+            float(model.not_exceeded(0.95)[-1]),
+            causes_of(model),
+        )
+
+    def answer(self, question: Question, name: str) -> HeadingAnswer:
+        """Return the whole answer of one part, with drawn drives; raises FrameworkError."""
+        moved, model = self.moved(question), self.model(question, name)
+        mendings = mendings_of(
+            self.imu(name, question.unit),
+            moved.driven,
+            question.operation,
+            model,
+            period=model.step,
+            sample=SAMPLE,
+        )
+        return heading_answer(model, question.limit_angle, mendings, runs=RUNS)
+
+    def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
+        """Yield :func:`.which_imu`'s row for each part that is ranked; raises FrameworkError."""
+        moved = self.moved(question)
+        for name in self.parts if question.ranked == "all" else question.imu:
+            yield which_imu(
+                {name: self.imu(name, question.unit)},
+                moved.driven,
+                question.limit_angle,
+                moved.at,
+                question.operation,
+                sample=SAMPLE,
+                runs=RUNS,
+            )
+
+
+_OF_MOTION = ("motion", "drive", "speed", "radius", "length", "width", "duration", "stops")
+_OF_STOPS = ("every", "stop", "standstill")
+_OF_MODEL = (*_OF_MOTION, *_OF_STOPS, "warm_up", "unit")
+
+
+def _only(question, *names):
+    """Return a question with some fields, and the others at their defaults."""
+    return Question(**{name: getattr(question, name) for name in names})
+
+
+def described(question: Question) -> float:
+    """Return what of a described motion lasts as long as is asked for, as a command line has it.
+
+    The time of a straight one [s], the number of circles, or that of lanes, which last a little
+    longer.
+    """
+    way = question.speed * math.floor(question.duration)
+    if question.motion == "circles":
+        return math.ceil(10.0 * way / (2.0 * math.pi * question.radius)) / 10.0
+    if question.motion == "mowing":
+        turn = 0.5 * math.pi * question.width
+        return float(math.ceil((way + turn) / (question.length + turn)))
+    return float(math.floor(question.duration))

@@ -1,0 +1,557 @@
+"""The page in the browser: its controls, and which callback answers them.
+
+Two callbacks answer the same question: one as fast as a slider moves, with all that is computed;
+the other, when it rests, with what is drawn at random. Between them ``assets/explore.js`` asks for
+the newest question as soon as the last one is answered, so that none has to wait behind others.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Sequence
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.sentences import as_written
+from imu_simulation_framework.explore.answers import Answers, Part
+from imu_simulation_framework.explore.figures import bands_figure, colour_of, passages_figure
+from imu_simulation_framework.explore.question import (
+    FIELDS,
+    Question,
+    address_of_question,
+    question_of_address,
+    question_of_texts,
+    texts_of_question,
+    time_text,
+)
+from imu_simulation_framework.explore.words import Words
+from imu_simulation_framework.heading.answer import angle
+from imu_simulation_framework.report import table
+from imu_simulation_framework.report.charts import chart
+
+TITLE = "How far does the heading drift?"
+LARGEST_UPLOAD = 200_000_000
+"""Of a recording that is dropped in [bytes]; a larger one is named when the program is called."""
+
+MAX_PAGES = 100
+"""Of which it is known what was asked last."""
+
+_SECONDS = ("0s", "1s", "2s", "3s", "5s", "7s", "10s", "15s", "20s", "30s", "45s", "1min")
+_MINUTES = ("1.5min", "2min", "3min", "4min", "5min", "7min", "10min", "15min", "20min", "30min")
+_HOURS = ("45min", "1h", "1.5h", "2h", "3h", "4h", "6h", "8h")
+SCALES: dict[str, tuple[str, ...]] = {
+    "duration": (*_SECONDS[6:], *_MINUTES, *_HOURS),
+    "speed": ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10", "15", "20"),
+    "radius": ("0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10", "15", "20", "30", "50", "100"),
+    "length": ("2", "3", "5", "7", "10", "15", "20", "30", "50", "70", "100", "150", "200", "500"),
+    "width": ("0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10", "15", "20"),
+    "limit": ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10", "15", "20",
+              "30", "45", "90"),
+    "standstill": (*_SECONDS, *_MINUTES[:7]),
+    "every": (*_SECONDS[6:], *_MINUTES, *_HOURS[:2]),
+    "stop": (*_SECONDS[1:], *_MINUTES[:4]),
+    "warm_up": ("0s", "10s", "30s", *_SECONDS[-1:], *_MINUTES, *_HOURS[:4]),
+}  # fmt: skip
+"""Texts that a field's slider goes through."""
+_OPTIONS = {
+    "motion": {"straight": "straight", "circles": "circles", "mowing": "mowing", "drive": "drive"},
+    "stops": {"none": "none", "given": "now and then", "found": "where it stands"},
+    "unit": {"stated": "as its file says", "any": "any unit", "this": "this unit"},
+    "ranked": {"chosen": "the chosen parts", "all": "all parts"},
+}
+_LABELS = {
+    "motion": "Motion",
+    "drive": "Drive",
+    "speed": "Speed [m/s]",
+    "radius": "Radius [m]",
+    "length": "Length of a lane [m]",
+    "width": "From lane to lane [m]",
+    "imu": "Parts",
+    "duration": "Time that it drives",
+    "limit": "Limit of the error [deg]",
+    "standstill": "Standstill before the drive",
+    "stops": "Stops on the way",
+    "every": "From stop to stop",
+    "stop": "Length of a stop",
+    "warm_up": "Warm-up before that",
+    "unit": "Which unit of a part",
+    "ranked": "Ranked are",
+}
+_PLOT = {"displayModeBar": False, "responsive": True}
+
+LEAST_CAUSE = 1e-3
+"""Share of the error's size; a cause that adds less is not shown."""
+
+
+def make_app(answers: Answers, words: Words, folder: str) -> Any:
+    """Return the page as an application of Dash.
+
+    ``folder``: where recordings that are dropped in are kept. Raises ConfigurationError: Dash is
+    not installed.
+    """
+    dash = required("dash", "the page")
+    return _Page(dash, answers, words, folder).app
+
+
+class _Page:
+    def __init__(self, dash, answers, words, folder):
+        self.dash, self.html, self.dcc = dash, dash.html, dash.dcc
+        self.answers, self.words, self.folder = answers, words, folder
+        self.newest: dict[str, int] = {}
+        assets = Path(__file__).with_name("assets")
+        self.app = dash.Dash(
+            "imu_simulation_framework", assets_folder=str(assets), title=TITLE, update_title=None,
+            serve_locally=True, suppress_callback_exceptions=True,
+            meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+        )  # fmt: skip
+        self.app.layout = self.layout
+        self._only_from_here()
+        self._callbacks()
+
+    def _only_from_here(self):
+        """Refuse what another page in the browser asks by a name of its own for this machine."""
+        serve = self.app.server.wsgi_app
+
+        def application(environment, start):
+            if environment.get("HTTP_HOST", "").rpartition(":")[0] in ("127.0.0.1", "localhost"):
+                return serve(environment, start)
+            start("403 Forbidden", [("Content-Type", "text/plain")])
+            return [b"This page is for the machine that it is on."]
+
+        self.app.server.wsgi_app = application
+
+    # --- What is on the page -----------------------------------------------------------------
+
+    def layout(self):
+        """Return all of the page, as for the default question."""
+        html, dcc = self.html, self.dcc
+        texts = texts_of_question(Question())
+        asking = html.Section(
+            [
+                html.Div([self._choice("motion", texts), *self._of_motion(texts)],
+                         className="group"),
+                html.Div([self._slid("duration", texts), self._slid("limit", texts)],
+                         className="group"),
+                html.Div([self._parts(texts), self._choice("unit", texts)], className="group"),
+                html.Div(
+                    [
+                        self._slid("standstill", texts),
+                        self._slid("warm_up", texts),
+                        self._choice("stops", texts),
+                        html.Div([self._slid("every", texts), self._slid("stop", texts)],
+                                 id="box-given"),
+                    ],
+                    className="group",
+                ),
+            ],
+            className="asking",
+        )  # fmt: skip
+        answering = html.Section(
+            [
+                html.Div(id="remarks", className="remarks"),
+                html.Div(
+                    [
+                        html.H2("Yaw error over time"),
+                        html.P("At each time 50 % of all drives are within the dark band, and 95 % "
+                               "within the light one.", className="how"),
+                        dcc.Graph(id="bands", config=_PLOT),
+                    ],
+                    className="panel",
+                ),
+                html.Div([html.H2("What it comes from, at the end"), html.Div(id="causes")],
+                         className="panel"),
+                html.Div(
+                    [
+                        html.H2("When the limit is passed for the first time"),
+                        html.P("How many drives have passed it by each time.", className="how"),
+                        html.Div(dcc.Graph(id="passages", config=_PLOT), className="drawn"),
+                        html.Div(id="sentences", className="drawn"),
+                    ],
+                    className="panel",
+                ),
+                html.Div(
+                    [
+                        html.H2("Which part is good enough"),
+                        self._choice("ranked", texts),
+                        html.Div(id="ranking", className="drawn"),
+                    ],
+                    className="panel",
+                ),
+                html.Div(
+                    [
+                        html.H2("The same without this page"),
+                        *self._copied("budget-command", "In a shell"),
+                        *self._copied("ranking-command", "The ranking"),
+                        *self._copied("python", "In Python"),
+                        html.P("The address of this page holds all that is set: a link to it, or a "
+                               "bookmark, gives the page again.", className="how"),
+                    ],
+                    className="panel",
+                ),
+            ],
+            className="answering",
+        )  # fmt: skip
+        stores = [dcc.Store(id=name) for name in ("asked", "shown", "rested", "drawn")]
+        return html.Div(
+            [
+                dcc.Location(id="address", refresh=False),
+                *stores,
+                html.Header(
+                    [
+                        html.H1(TITLE),
+                        html.Div(id="unread", className="mistake", role="alert"),
+                        html.Div(id="mistake", className="mistake", role="alert"),
+                        html.Div(id="cards", className="cards"),
+                    ]
+                ),
+                html.Main([asking, answering]),
+            ]
+        )
+
+    def _of_motion(self, texts):
+        html, dcc = self.html, self.dcc
+        drive = html.Div(
+            [
+                self._label("drive"),
+                dcc.Dropdown(list(self.answers.drives), texts["drive"], id="drive",
+                             clearable=False),
+                dcc.Upload(
+                    html.Span("drop a recording in here, or choose a file"),
+                    id="recording", className="drop", className_active="drop over",
+                    max_size=LARGEST_UPLOAD,
+                ),
+            ],
+            id="box-drive",
+        )  # fmt: skip
+        names = ("speed", "radius", "length", "width")
+        return [drive, *(html.Div(self._slid(name, texts), id=f"box-{name}") for name in names)]
+
+    def _label(self, name):
+        return self.html.Label(_LABELS[name], htmlFor=name)
+
+    def _choice(self, name, texts):
+        options = [{"value": value, "label": text} for value, text in _OPTIONS[name].items()]
+        radio = self.dcc.RadioItems(options, texts[name], id=name, className="choice")
+        return self.html.Div([self.html.Span(_LABELS[name], className="label"), radio])
+
+    def _parts(self, texts):
+        names = list(self.answers.parts)
+        parts = self.dcc.Dropdown(names, texts["imu"].split(","), id="imu", multi=True)
+        return self.html.Div([self._label("imu"), parts])
+
+    def _slid(self, name, texts):
+        scale = SCALES[name]
+        shown = np.unique(np.linspace(0, len(scale) - 1, 5).round().astype(int)).tolist()
+        slider = self.dcc.Slider(
+            0, len(scale) - 1, 1, value=_place(name, texts[name]), id=f"slider-{name}",
+            marks={place: scale[place] for place in shown}, updatemode="drag", included=False,
+        )  # fmt: skip
+        text = self.dcc.Input(texts[name], id=name, type="text", className="text", size="7",
+                              autoComplete="off", spellCheck=False)  # fmt: skip
+        return self.html.Div([self._label(name), text, slider], className="slid")
+
+    def _copied(self, name, title):
+        html = self.html
+        return [
+            html.Div(
+                [
+                    html.Span(title, className="label"),
+                    self.dcc.Clipboard(target_id=name, className="copy", title="copy"),
+                ],
+                className="copied",
+            ),
+            html.Pre(id=name),
+        ]
+
+    # --- What it does ------------------------------------------------------------------------
+
+    def _callbacks(self):
+        dash, app = self.dash, self.app
+        Input, Output, State = dash.Input, dash.Output, dash.State
+        fields = list(FIELDS)
+        sliders = list(SCALES)
+
+        def clientside(name, constant, *inputs):
+            function = (
+                f"(...values) => window.dash_clientside.explore.{name}(...values, {constant})"
+            )
+            app.clientside_callback(function, *inputs)
+
+        clientside("slid", json.dumps({name: SCALES[name] for name in sliders}),
+                   *(Input(f"slider-{name}", "value") for name in sliders))  # fmt: skip
+        clientside("wants", json.dumps(fields), *(Input(name, "value") for name in fields))
+        clientside("answered", "0", Input("shown", "data"))
+        clientside("drawn", "0", Input("drawn", "data"))
+        app.callback(
+            [Output(name, "value", allow_duplicate=True) for name in fields]
+            + [Output(f"slider-{name}", "value", allow_duplicate=True) for name in sliders]
+            + [Output("unread", "children")],
+            Input("address", "search"),
+            prevent_initial_call="initial_duplicate",
+        )(self.fill)
+        app.callback(
+            *(Output(name, "children") for name in ("mistake", "cards", "remarks", "causes")),
+            Output("bands", "figure"),
+            *(Output(name, "children") for name in ("budget-command", "ranking-command", "python")),
+            Output("shown", "data"),
+            Input("asked", "data"),
+            prevent_initial_call=True,
+        )(self.compute)
+        app.callback(
+            Output("passages", "figure"),
+            Output("sentences", "children"),
+            Output("ranking", "children"),
+            Output("drawn", "data"),
+            Input("rested", "data"),
+            prevent_initial_call=True,
+        )(self.draw)
+        app.callback(
+            Output("drive", "options"),
+            Output("drive", "value", allow_duplicate=True),
+            Output("mistake", "children", allow_duplicate=True),
+            Input("recording", "contents"),
+            State("recording", "filename"),
+            prevent_initial_call=True,
+        )(self.keep)
+
+    def fill(self, search):
+        """Return what the controls are to say for an address."""
+        mistake = ""
+        try:
+            question = question_of_address(search or "")
+            self.answers.check(question)
+        except FrameworkError as error:
+            question, mistake = Question(), _sentence(error)
+        texts = texts_of_question(question)
+        values = [text.split(",") if name == "imu" else text for name, text in texts.items()]
+        return [*values, *(_place(name, texts[name]) for name in SCALES), mistake]
+
+    def compute(self, asked):
+        """Return all that is computed for what the fields say."""
+        keep = self.dash.no_update
+        self._note(asked)
+        shown = {"number": asked["number"], "accepted": False}
+        try:
+            question = question_of_texts(asked["texts"])
+            moved = self.answers.moved(question)
+            parts = [self.answers.part(question, name) for name in question.imu]
+        except FrameworkError as error:
+            return _sentence(error), *[keep] * 7, shown
+        texts = texts_of_question(question)
+        shown = {
+            "number": asked["number"],
+            "accepted": True,
+            "address": address_of_question(question),
+            "places": {
+                name: _place(name, texts[name])
+                for name, scale in SCALES.items()
+                if asked["texts"][name] not in scale
+            },
+        }
+        words = self.words
+        return (
+            "",
+            [self._card(place, part, question) for place, part in enumerate(parts)],
+            self._remarks(question, moved, parts),
+            self._causes(parts),
+            chart(bands_figure(parts, question.limit)),
+            words.budget_command(question, moved),
+            words.ranking_command(question, moved),
+            words.python_lines(question, moved, parts[0].model.step),
+            shown,
+        )
+
+    def _note(self, asked):
+        """Keep the number of a page's newest question; of the oldest pages nothing is kept."""
+        page, number = asked["page"], asked["number"]
+        self.newest[page] = max(number, self.newest.pop(page, 0))
+        while len(self.newest) > MAX_PAGES:
+            self.newest.pop(next(iter(self.newest)))
+
+    def draw(self, rested):
+        """Return what is drawn at random, unless something newer is asked for meanwhile."""
+        keep = self.dash.no_update
+
+        def outdated():
+            return rested["number"] < self.newest.get(rested["page"], 0)
+
+        try:
+            question = question_of_texts(rested["texts"])
+            answers = {}
+            for name in question.imu:
+                if outdated():
+                    return [keep] * 4
+                answers[name] = self.answers.answer(question, name)
+            rows = []
+            for row in self.answers.ranked(question):
+                rows.append(row)
+                if outdated():
+                    return [keep] * 4
+        except FrameworkError:
+            return keep, keep, keep, rested["number"]  # the fast answer has said it
+        passages = {name: answer.passage for name, answer in answers.items()}
+        said = [
+            self.html.P(answer.sentence(name, question.limit_angle) + ".")
+            for name, answer in answers.items()
+        ]
+        return (
+            chart(passages_figure(passages)),
+            said,
+            self._ranking(pd.concat(rows), question),
+            rested["number"],
+        )
+
+    def keep(self, contents, filename):
+        """Return the drives with a recording that was dropped in, or why it is refused."""
+        keep = self.dash.no_update
+        if not contents:
+            return keep, keep, keep
+        name = Path(str(filename).replace("\\", "/")).name
+        try:
+            self._keep(name, contents)
+        except FrameworkError as error:
+            return keep, keep, _sentence(error).replace(f"{self.folder}/", "")
+        return list(self.answers.drives), name, ""
+
+    def _keep(self, name, contents):
+        try:
+            content = base64.b64decode(contents.partition(",")[2], validate=True)
+        except binascii.Error:
+            raise ConfigurationError(f"{as_written(name)}: what the browser sent is cut") from None
+        if name in ("", ".", "..") or not name.isprintable():
+            raise ConfigurationError(f"{as_written(name)}: that is no name of a file")
+        path = Path(self.folder) / name
+        path.write_bytes(content)
+        self.answers.add_recording(name, str(path))
+
+    # --- How answers look --------------------------------------------------------------------
+
+    def _card(self, place, part: Part, question):
+        html = self.html
+        most = "nothing is chance"
+        if len(part.causes) and part.nearly_all > 0.0:
+            most = f"most is {part.causes.index[0]}"
+        inside = float(part.model.probability_within(question.limit_angle)[-1])
+        within = f"{table.percent(inside)} end within {question.limit:g} deg"
+        return html.Div(
+            [
+                html.Span(part.name, className="name"),
+                html.Strong(angle(part.nearly_all), id=f"nearly-all-{place}"),
+                html.Span("in 95 % of drives", className="unit"),
+                html.Span(f"{angle(part.half)} in 50 %; {within}; {most}", className="more"),
+            ],
+            className="card",
+            style={"borderColor": colour_of(place)},
+        )
+
+    def _remarks(self, question, moved, parts):
+        html = self.html
+        said = question.operation.sentence()
+        remarks = [*moved.remarks]
+        for part in parts:
+            remarks += [f"{part.name}: {sentence}" for sentence in part.model.limits]
+        return [
+            html.P(f"After {time_text(moved.at)}: {moved.name}, {said}"),
+            *(html.P(remark, className="remark") for remark in dict.fromkeys(remarks)),
+        ]
+
+    def _causes(self, parts: Sequence[Part]):
+        html = self.html
+        shown = []
+        for place, part in enumerate(parts):
+            rows, least = [], LEAST_CAUSE * part.nearly_all
+            for source, cause in part.causes.iterrows():
+                size = math.hypot(cause["mean"], cause["std"])
+                if size < least:
+                    continue
+                share = f"{100.0 * cause['share']:.0f} %"
+                bar = html.Div(
+                    className="bar",
+                    style={
+                        "width": f"{100.0 * cause['share']:.1f}%",
+                        "background": colour_of(place),
+                    },
+                )
+                rows.append(
+                    html.Tr(
+                        [
+                            html.Td(str(source)),
+                            html.Td(f"{math.degrees(size):.3g} deg", className="number"),
+                            html.Td([bar, html.Span(share)], className="share"),
+                            html.Td(cause["differs"]),
+                        ]
+                    )
+                )
+            head = ("source", "rms", "share of variance", "differs")
+            shown += [
+                html.H3(part.name, style={"color": colour_of(place)}),
+                html.Table(
+                    [self._head(head, {"rms"}), html.Tbody(rows)],
+                    className="causes",
+                ),
+            ]
+        return shown
+
+    def _head(self, texts, numbers):
+        html = self.html
+        cells = [html.Th(text, className="number" if text in numbers else "") for text in texts]
+        return html.Thead(html.Tr(cells))
+
+    def _ranking(self, ranking: pd.DataFrame, question):
+        html = self.html
+        ranking = ranking.sort_values("nearly_all", kind="stable")
+        head = ("part", "passes", "stays within", "95 %", "limit over that", "most comes from")
+        rows = []
+        for name, row in ranking.iterrows():
+            margin = question.limit_angle / max(row["nearly_all"], 1e-12)
+            passes = bool(row["passes"])
+            rows.append(
+                html.Tr(
+                    [
+                        html.Td(str(name)),
+                        html.Td("yes" if passes else "no", className="yes" if passes else "no"),
+                        html.Td(table.percent(row["stays"]), className="number"),
+                        html.Td(angle(row["nearly_all"]), className="number"),
+                        html.Td(f"{margin:.3g}", className="number"),
+                        html.Td(f"{row['cause']} ({row['differs']})"),
+                    ]
+                )
+            )
+        passing = int(ranking["passes"].sum())
+        return [
+            html.P(
+                f"{passing} of {len(ranking)} stay within {question.limit:g} deg all the time in "
+                "95 % of drives."
+            ),
+            html.Div(
+                html.Table(
+                    [self._head(head, set(head[2:5])), html.Tbody(rows)], className="ranking"
+                ),
+                className="wide",
+            ),
+        ]
+
+
+def _sentence(error) -> str:
+    words = str(error).rstrip(".")
+    return words[:1].upper() + words[1:] + "."
+
+
+def _place(name, text) -> int:
+    """Return which text of a field's scale is nearest."""
+    value = getattr(question_of_texts({name: text}), name)
+    return int(np.argmin(np.abs(_scale(name) - math.log(value + 0.5))))
+
+
+@lru_cache(maxsize=None)
+def _scale(name):
+    values = [getattr(question_of_texts({name: text}), name) for text in SCALES[name]]
+    return np.log(np.array(values) + 0.5)

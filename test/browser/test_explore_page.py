@@ -1,0 +1,229 @@
+"""The page that plays with heading drift, as a person has it: in a browser, without a network."""
+
+import math
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import pytest
+from browsers import WIDTHS, requested
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+import imu_simulation_framework as isf
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+PROGRAM = Path(__file__).resolve().parents[2] / "offline_processing" / "explore.py"
+SETTLED = """
+    const quiet = !document.body.classList.contains("drawing");
+    const error = document.querySelector("#mistake").textContent;
+    return error !== "" || (quiet && document.querySelector("#ranking table") !== null);
+"""
+# From the key to the number, and to the figure, in the browser's own time [ms].
+PRESS = """
+    const [name, key, done] = arguments;
+    const handle = document.querySelector(`#slider-${name} [role=slider]`);
+    const plot = document.querySelector("#bands .js-plotly-plot");
+    const start = performance.now(), taken = {};
+    const note = (what) => {
+      if (!(what in taken)) taken[what] = performance.now() - start;
+      if (Object.keys(taken).length < 2) return;
+      watch.disconnect();
+      done([taken.number, taken.figure]);
+    };
+    const watch = new MutationObserver(() => note("number"));
+    watch.observe(document.querySelector("#cards"),
+                  { childList: true, subtree: true, characterData: true });
+    plot.once("plotly_afterplot", () => note("figure"));
+    const keyCode = key === "ArrowRight" ? 39 : 37;
+    handle.dispatchEvent(new KeyboardEvent(
+      "keydown", { key, code: key, keyCode, which: keyCode, bubbles: true }));
+"""
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Where the program, started without a browser, says that the page is."""
+    command = [sys.executable, str(PROGRAM), "--no-browser", "--port", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        line = run.stdout.readline()
+        found = re.fullmatch(r"(http://127\.0\.0\.1:\d+/) \(Ctrl\+C ends it\)\n", line)
+        try:
+            assert found, line + run.stderr.read()
+            yield found[1]
+        finally:
+            run.send_signal(signal.SIGINT)
+            _, told = run.communicate(timeout=30)
+    # Neither a traceback nor a line for each request.
+    assert run.returncode == 128 + signal.SIGINT
+    assert told == "explore.py: ended by SIGINT; no file is left half-written\n"
+
+
+def opened(driver, address):
+    driver.get("about:blank")
+    requested(driver)
+    driver.get_log("browser")
+    driver.get(address)
+    waited(driver, lambda _: driver.find_elements(By.ID, "cards"))
+    settled(driver)
+
+
+def waited(driver, condition):
+    return WebDriverWait(driver, 60, poll_frequency=0.1).until(condition)
+
+
+def settled(driver):
+    waited(driver, lambda _: driver.execute_script(SETTLED))
+
+
+def text(driver, name):
+    return driver.find_element(By.ID, name).text
+
+
+def asked(driver):
+    """What the browser's address line says."""
+    return dict(parse_qsl(urlsplit(driver.current_url).query))
+
+
+def written(driver, name, value):
+    """Write into a field as a person does."""
+    field = driver.find_element(By.ID, name)
+    field.click()
+    driver.execute_script("arguments[0].select()", field)
+    field.send_keys(value)
+
+
+def of_model(imu, motion, operation, period=6.0):
+    model = isf.yaw_error_model(imu, motion, period, sample=0.01, operation=operation)
+    return math.degrees(model.until(101).not_exceeded(0.95)[-1])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_is_drawn_asks_only_its_own_server_and_fits(request, address, width):
+    driver = request.getfixturevalue(width)
+    opened(driver, f"{address}?motion=mowing&stops=given&imu=bno055,stim300,adis16470&ranked=all")
+    hosts = {urlsplit(one).netloc for one in requested(driver) if not one.startswith("data:")}
+    assert hosts == {urlsplit(address).netloc}
+    assert driver.get_log("browser") == []
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= WIDTHS[width][0]
+    for plot in driver.find_elements(By.CSS_SELECTOR, ".js-plotly-plot"):
+        lines = "return arguments[0].querySelectorAll('.trace').length"
+        assert driver.execute_script(lines, plot) >= 3
+        panel = driver.execute_script("return arguments[0]._fullLayout._size", plot)
+        assert panel["w"] > 0.7 * plot.size["width"] and panel["h"] > 120
+    hidden = "return Array.from(document.querySelectorAll('table, pre')).map((one) => "
+    hidden += "one.parentElement.scrollWidth - one.parentElement.clientWidth)"
+    assert max(driver.execute_script(hidden)) <= 0
+    rows = driver.find_elements(By.CSS_SELECTOR, "#ranking tbody tr")
+    assert len(rows) > 15
+
+
+def test_the_numbers_follow_a_slider_and_are_the_models(desktop, address):
+    opened(desktop, f"{address}?imu=bno055,stim300")
+    motion, operation = isf.straight(600.0, rate=5.0), isf.Operation()
+    for place, imu in enumerate(("bno055", "stim300")):
+        assert text(desktop, f"nearly-all-{place}") == f"{of_model(imu, motion, operation):.3g} deg"
+    taken = []
+    for key in ["ArrowRight"] * 5 + ["ArrowLeft"] * 6:
+        before = text(desktop, "nearly-all-0")
+        taken.append(desktop.execute_async_script(PRESS, "standstill", key))
+        assert text(desktop, "nearly-all-0") != before
+    settled(desktop)
+    assert asked(desktop)["standstill"] == "7s"
+    operation = isf.Operation(standstill=7.0)
+    assert text(desktop, "nearly-all-0") == f"{of_model('bno055', motion, operation):.3g} deg"
+    for name, times in zip(("number", "figure"), np.transpose(taken)):
+        print(f"slider to {name}: median {np.median(times):.0f} ms, worst {max(times):.0f} ms")
+    # On a machine that does nothing else it is a fifth of a second.
+    assert np.median(taken) < 2000.0
+
+
+def test_the_address_gives_the_page_again(desktop, phone, address):
+    opened(desktop, address)
+    written(desktop, "duration", "20min")
+    desktop.find_element(By.XPATH, "//div[@id='motion']//label[contains(., 'circles')]").click()
+    waited(desktop, lambda _: asked(desktop) == {"motion": "circles", "duration": "20min"})
+    desktop.execute_async_script(PRESS, "radius", "ArrowRight")
+    settled(desktop)
+    assert asked(desktop) == {"motion": "circles", "radius": "7", "duration": "20min"}
+    opened(phone, desktop.current_url)
+    names = ("nearly-all-0", "nearly-all-1", "budget-command", "ranking-command", "python")
+    for name in names:
+        content = [
+            one.find_element(By.ID, name).get_attribute("textContent") for one in (desktop, phone)
+        ]
+        assert content[0] == content[1] != ""
+    assert phone.find_element(By.ID, "radius").get_attribute("value") == "7"
+    assert phone.current_url == desktop.current_url
+
+
+def test_a_mistake_is_one_sentence_and_its_repair_goes_on(desktop, address):
+    opened(desktop, f"{address}?stops=given")
+    for name, value, sentence in (
+        ("duration", "-5min", "Time: expected at least 10s, got -5min."),
+        ("duration", "10min", ""),
+        ("every", "4s", "leave no time to drive between them"),
+        ("every", "1min", ""),
+        ("limit", "wide", "Limit: expected a number, got 'wide'."),
+    ):
+        written(desktop, name, value)
+        waited(
+            desktop,
+            lambda _, said=sentence: said in text(desktop, "mistake")
+            and bool(said) == bool(text(desktop, "mistake")),
+        )
+        assert "Traceback" not in desktop.page_source
+    for query, sentence in (
+        ("imu=nobody", "There is no IMU nobody here; there are adis16448,"),
+        ("motion=drive&drive=gone.bag", "There is no drive gone.bag here; there are a, b, c, d:"),
+        ("colour=red", "The page has nothing that is called colour; it has motion,"),
+    ):
+        opened(desktop, f"{address}?{query}")
+        assert text(desktop, "unread").startswith(sentence)
+        # What is there instead is the default, and the sentence goes when something is set.
+        assert text(desktop, "mistake") == "" and asked(desktop) == {}
+        desktop.execute_async_script(PRESS, "limit", "ArrowRight")
+        waited(desktop, lambda _: text(desktop, "unread") == "")
+
+
+def dropped(driver, path):
+    driver.find_element(By.CSS_SELECTOR, "#recording input[type=file]").send_keys(str(path))
+
+
+def test_a_recording_that_is_dropped_in_is_a_drive_or_refused(desktop, address, tmp_path):
+    opened(desktop, f"{address}?motion=drive&imu=bno055&duration=10min")
+    bad, good = tmp_path / "bad.csv", tmp_path / "mine.csv"
+    bad.write_text("nothing,of,use\n1,2,3\n")
+    time = np.arange(0.0, 60.0, 0.1)
+    poses = np.column_stack([time, time, 0.0 * time, 0.0 * time])
+    np.savetxt(good, poses, delimiter=",", header="time,x,y,yaw", comments="", fmt="%.3f")
+    dropped(desktop, bad)
+    waited(desktop, lambda _: "bad.csv" in text(desktop, "mistake"))
+    assert "Traceback" not in desktop.page_source
+    dropped(desktop, good)
+    waited(desktop, lambda _: "mine.csv lasts" in text(desktop, "remarks"))
+    settled(desktop)
+    assert asked(desktop)["drive"] == "mine.csv"
+    assert text(desktop, "budget-command").startswith("heading_budget.py mine.csv --imu bno055 ")
+    recorded = isf.read_motion(good, rate=20.0)
+    seconds = math.floor(recorded.duration + 1e-6)
+    wanted = of_model("bno055", recorded, isf.Operation(), seconds / 100.0)
+    assert text(desktop, "nearly-all-0") == f"{wanted:.3g} deg"
+
+
+def test_another_name_for_this_machine_is_refused(address):
+    import http.client
+
+    port = urlsplit(address).port
+    for host, status in ((f"127.0.0.1:{port}", 200), (f"elsewhere.example:{port}", 403)):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", "/", headers={"Host": host})
+        assert connection.getresponse().status == status
+        connection.close()

@@ -1,0 +1,150 @@
+"""The page's answers beside those of the commands and of Python that it shows."""
+
+import contextlib
+import io
+import math
+import re
+import shlex
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.explore.answers import Answers
+from imu_simulation_framework.explore.question import question_of_address
+from imu_simulation_framework.explore.words import Words
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from tool_calls import call_tool, succeeded
+
+ADDRESSES = [
+    "imu=bno055",
+    "motion=circles&radius=3&speed=0.5&duration=5min&imu=mpu6050&unit=this",
+    "motion=mowing&duration=4min&imu=stim300,bmi088&unit=any&warm_up=5min",
+    "motion=drive&drive=b&duration=3min&imu=bno055&standstill=0s",
+    "stops=given&every=1min&stop=4s&duration=10min&imu=bmi270",
+    "motion=circles&stops=given&imu=vn100&standstill=20s&duration=1h",
+]
+WITHIN = re.compile(r"(\S+): within (\S+) deg in 50 % and (\S+) deg in 95 % of drives;")
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return Answers(None)
+
+
+def wanted(answers, question):
+    """Name, and 50 and 95 % in degrees as the page has them."""
+    for name in question.imu:
+        part = answers.part(question, name)
+        yield name, math.degrees(part.half), math.degrees(part.nearly_all)
+
+
+def agree(answers, question, printed):
+    found = WITHIN.findall(printed)
+    # Of motions in coarser steps, which the filter's lean in a curve notices; three digits shown.
+    for (name, *sizes), (same, half, nearly_all) in zip(found, wanted(answers, question)):
+        assert name == same
+        np.testing.assert_allclose(np.float64(sizes), [half, nearly_all], rtol=0.01)
+    assert len(found) == len(question.imu)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_command_gives_the_pages_numbers(answers, address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    question = question_of_address(address)
+    program, *arguments = shlex.split(Words().budget_command(question, answers.moved(question)))
+    agree(answers, question, succeeded(call_tool(program, *arguments)).stdout)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_lines_of_python_give_the_pages_numbers(answers, address):
+    question = question_of_address(address)
+    step = answers.model(question, question.imu[0]).step
+    lines = Words().python_lines(question, answers.moved(question), step)
+    assert len(lines.splitlines()) == (5 if len(question.imu) == 1 else 6)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(lines, {})
+    agree(answers, question, printed.getvalue())
+
+
+@pytest.mark.parametrize("address", [ADDRESSES[2], ADDRESSES[4]])
+def test_the_ranking_is_that_of_its_command(answers, address):
+    question = question_of_address(address)
+    program, *arguments = shlex.split(Words().ranking_command(question, answers.moved(question)))
+    printed = succeeded(call_tool(program, *arguments, "--table", "csv")).stdout
+    rows = [line.split(",") for line in printed.splitlines() if line.startswith(question.imu)]
+    for row in answers.ranked(question):
+        (told,) = (one for one in rows if one[0] == row.index[0])
+        assert float(told[4]) == pytest.approx(
+            math.degrees(row["nearly_all"].iloc[0]), rel=0.01, abs=0.006
+        )
+        assert told[1] == ("yes" if row["passes"].iloc[0] else "no")
+        assert told[6] == row["cause"].iloc[0]
+    assert len(rows) == len(question.imu)
+
+
+def test_the_whole_catalogue_is_ranked_where_all_are_asked_for(answers):
+    question = question_of_address("ranked=all&duration=1min")
+    names = [row.index[0] for row in answers.ranked(question)]
+    assert sorted(names) == sorted(answers.parts) and len(names) > 15
+    assert "--imu" not in Words().ranking_command(question, answers.moved(question))
+
+
+def test_only_what_depends_on_a_field_is_computed_again(answers):
+    narrow, wide = (question_of_address(f"limit={limit}&ranked=all") for limit in (1, 9))
+    assert answers.part(narrow, "bno055") is answers.part(wide, "bno055")
+    longer = question_of_address("limit=1&standstill=1min")
+    assert answers.part(narrow, "bno055") is not answers.part(longer, "bno055")
+
+
+def test_a_drive_that_ends_before_is_answered_at_its_end(answers):
+    moved = answers.moved(question_of_address("motion=drive&duration=8h"))
+    assert moved.at == 660.0
+    assert moved.remarks == ("drive a lasts 660 s: the answer is that at its end",)
+
+
+def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
+    read = []
+
+    def reader(path):
+        read.append(path)
+        return SimpleNamespace(motion=isf.straight(30.0, rate=20.0), remarks=("as guessed",))
+
+    answers = Answers(reader)
+    answers.add_recording("mine.bag", "/somewhere/mine.bag")
+    question = question_of_address("motion=drive&drive=mine.bag&duration=20s&imu=bno055")
+    moved = answers.moved(question)
+    assert (moved.name, moved.at, moved.remarks) == ("mine.bag", 20.0, ("as guessed",))
+    assert read == ["/somewhere/mine.bag"] and "mine.bag" in answers.drives
+    words = Words({"mine.bag": "/somewhere/mine.bag"})
+    assert words.budget_command(question, moved).startswith("heading_budget.py /somewhere/mine.bag")
+    assert "isf.read_motion('/somewhere/mine.bag')" in words.python_lines(question, moved, 1.0)
+
+
+@pytest.mark.parametrize(
+    "address, words",
+    [
+        (
+            "motion=drive&drive=gone.bag",
+            "no drive gone.bag here; there are a, b, c, d: a recording",
+        ),
+        ("imu=nobody", "there is no IMU nobody here; there are adis16448"),
+        ("stops=given&every=4s&stop=3s", "leave no time to drive between them"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_a_sentence(answers, address, words):
+    question = question_of_address(address)
+    with pytest.raises(FrameworkError) as refusal:
+        answers.part(question, question.imu[0])
+    assert words in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+def test_a_recording_cannot_take_a_bundled_drives_name(answers):
+    with pytest.raises(FrameworkError, match="a recording cannot be called a"):
+        answers.add_recording("a", "/somewhere/a")

@@ -1,0 +1,88 @@
+"""What the page asks, as texts and as an address."""
+
+import math
+
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.explore.question import (
+    FIELDS,
+    Question,
+    address_of_question,
+    question_of_address,
+    question_of_texts,
+    texts_of_question,
+    time_text,
+)
+
+QUESTIONS = [
+    Question(),
+    Question(motion="circles", radius=0.123456, speed=7.0, limit=0.3, unit="this"),
+    Question(motion="mowing", length=33.0, width=0.5, imu=("stim300",), ranked="all"),
+    Question(motion="drive", drive="a drive & more=#?.bag", stops="found", duration=5400.0),
+    Question(stops="given", every=300.0, stop=4.5, standstill=0.0, warm_up=1234.5, duration=90.0),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_texts_and_address_give_it_again(question):
+    assert question_of_texts(texts_of_question(question)) == question
+    assert question_of_address(f"?{address_of_question(question)}") == question
+
+
+def test_an_address_has_what_differs_from_the_defaults_in_words():
+    assert address_of_question(Question()) == ""
+    question = Question(motion="circles", radius=3.0, imu=("mti3", "bno055"), duration=1800.0)
+    assert address_of_question(question) == "motion=circles&radius=3&duration=30min&imu=mti3,bno055"
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    [(0.0, "0s"), (59.0, "59s"), (60.0, "1min"), (61.0, "61s"), (90.0, "1.5min"), (3600.0, "1h"),
+     (9000.0, "2.5h"), (0.1, "0.1s"), (12345.678, "12345.678s")],
+)  # fmt: skip
+def test_a_time_is_written_in_the_unit_that_needs_few_digits(seconds, text):
+    assert time_text(seconds) == text
+    if seconds >= 10.0:
+        assert question_of_texts({"duration": text}).duration == pytest.approx(seconds, rel=1e-12)
+
+
+def test_an_operation_has_the_stops_that_are_given():
+    question = Question(stops="given", every=150.0, stop=4.0, standstill=20.0, warm_up=60.0)
+    assert question.operation.stops == "every 2.5min for 4s"
+    assert question.operation.given_stops == (150.0, 4.0)
+    assert (question.operation.standstill, question.operation.warm_up) == (20.0, 60.0)
+    assert question.limit_angle == math.radians(5.0)
+
+
+@pytest.mark.parametrize(
+    "texts, words",
+    [
+        ({"duration": "-5min"}, "time: expected at least 10s, got -5min"),
+        ({"duration": "9h"}, "time: expected at most 8h, got 9h"),
+        ({"duration": "ten"}, "time: expected a time, as 90s, 10min or 1.5h, got 'ten'"),
+        ({"duration": ""}, "time: nothing is written there"),
+        ({"duration": "1e999"}, "expected a time"),
+        ({"standstill": "-1s"}, "standstill: expected at least 0s, got -1s"),
+        ({"speed": "0"}, "speed: expected at least 0.01, got 0"),
+        ({"speed": "nan"}, "speed: expected a finite number, got 'nan'"),
+        ({"radius": "wide"}, "radius: expected a number, got 'wide'"),
+        ({"limit": "-3"}, "limit: expected at least 0.01, got -3"),
+        ({"motion": "flying"}, "motion: expected one of straight, circles, mowing, drive"),
+        ({"imu": ""}, "parts: expected one to 6 different IMUs"),
+        ({"imu": "a,b,a"}, "parts: expected one to 6 different IMUs"),
+        ({"imu": "a,b,c,d,e,f,g"}, "parts: expected one to 6 different IMUs"),
+        ({"colour": "red"}, "nothing that is called colour; it has motion, drive"),
+    ],
+)
+def test_what_is_no_question_is_refused_in_a_sentence(texts, words):
+    with pytest.raises(ConfigurationError) as refusal:
+        question_of_texts(texts)
+    assert words in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+def test_every_field_has_a_default_that_its_text_gives_again():
+    default = Question()
+    for name, text in texts_of_question(default).items():
+        assert question_of_texts({name: text}) == default
+    assert set(texts_of_question(default)) == set(FIELDS)
