@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -96,7 +96,7 @@ class HeadingAnswer(NamedTuple):
             words += f"; {best.what} would make it {angle(best.not_exceeded)} (95 %)"
         return words
 
-    def _passage_words(self, limit):
+    def _passage_words(self, limit: str) -> str:
         early, median = self.passage.by(LATE), self.passage.by(0.5)
         if math.isinf(early):
             return f"{limit} is passed in fewer than {100.0 * LATE:g} %"
@@ -152,7 +152,7 @@ def causes_of(model: YawErrorModel) -> pd.DataFrame:
     return table.reindex(size.sort_values(ascending=False, kind="stable").index)
 
 
-def _differs(model, name):
+def _differs(model: YawErrorModel, name: str) -> str:
     kinds = [source for source in model.sources if source.name == name]
     if all(isinstance(source, KnownError) for source in kinds):
         return KNOWN
@@ -162,11 +162,11 @@ def _differs(model, name):
 
 
 def mendings_of(
-    imu,
+    imu: object,
     motion: Motion | EarthMotion,
     operation: Operation,
     model: YawErrorModel,
-    **arguments,
+    **arguments: Any,
 ) -> tuple[Mending, ...]:
     """Return what would make the heading's error smaller, the best first, if it is worth it.
 

@@ -6,7 +6,7 @@ GNSS, Inertial, and Multisensor Integrated Navigation Systems, section 15.3). Wh
 b and a white noise N after a standstill of the duration T is the noise of the mean,
 :math:`N / \sqrt{T}`, and what b has changed by since.
 
-Whether it stands, wheels or the route tell (:func:`found_standstills`), or a detector on the IMU's
+Whether it stands, wheels or the route tell (:func:`.found_standstills`), or a detector on the IMU's
 own samples: over a window, no axis of gyroscope and accelerometer spreads further than
 ``SPREAD_AT_REST`` times as far as it did at the standstill before the drive, and the mean rate is
 within :data:`MAX_RATE_AT_REST` of the offset (tests of the same kind: Skog et al.,

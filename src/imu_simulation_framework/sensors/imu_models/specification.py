@@ -553,7 +553,7 @@ class SpecificationImu(ImuModel):
     def detected_standstills(self, truth: ImuTruth) -> tuple[Standstill, ...]:
         """Return at which stops on the way the detector of run 0 takes the sensor for standing.
 
-        ``truth``: as for :meth:`batch`.
+        ``truth``: as for :meth:`.ImuModel.batch`.
         """
         seed, one = run_seed(self._seed, 0), copy.copy(self)
         one._be_unit(seed)
