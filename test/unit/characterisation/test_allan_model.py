@@ -26,9 +26,8 @@ def unit(term):
 def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, smallest):
     # Greenhall and Riley state their approximation to be within a few per cent.
     factors = np.unique(np.geomspace(smallest, LENGTH // 5, 20).astype(int))
-    shapes = model.allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)[
-        :, model.TERMS.index(term)
-    ]
+    shapes = model.allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)
+    shapes = shapes[:, model.TERMS.index(term)]
     covariance = model.allan_covariance(factors, [LENGTH], PERIOD, BAND).of(unit(term))
     freedom = 2.0 * shapes**2 / np.diag(covariance)
     published = [
@@ -90,9 +89,8 @@ def test_the_misfit_is_in_standard_deviations_and_flicker_has_its_plateau():
         described.append(fit.describes)
     assert described == [True, False]
     tau = np.geomspace(0.3, 3000.0, 30)
-    flicker = model.allan_variance_of_terms(tau, PERIOD, BAND)[
-        :, model.TERMS.index("bias_instability")
-    ]
+    shapes = model.allan_variance_of_terms(tau, PERIOD, BAND)
+    flicker = shapes[:, model.TERMS.index("bias_instability")]
     np.testing.assert_allclose(np.sqrt(flicker), np.sqrt(2.0 * np.log(2.0) / np.pi), rtol=0.005)
 
 
@@ -154,9 +152,8 @@ def test_a_long_stride_changes_an_estimate_by_far_less_than_its_scatter():
     factors = model.averaging_factors(len(signal))
     ours = model.overlapping_allan_variance([signal], 100.0, factors)
     plain = allantools.oadev(signal, 100.0, "freq", factors / 100.0)[1] ** 2
-    freedom = model.equivalent_degrees_of_freedom(
-        [len(signal)], factors, {"white_noise": 1.0 / factors}
-    )
+    white = {"white_noise": 1.0 / factors}
+    freedom = model.equivalent_degrees_of_freedom([len(signal)], factors, white)
     standard_errors = plain * np.sqrt(2.0 / freedom)
     short = factors < 256
     np.testing.assert_allclose(ours[short], plain[short], rtol=1e-9)
@@ -215,9 +212,8 @@ def test_the_band_of_many_comparisons_holds_them_all_in_95_of_100_cases():
     seen = (TAU >= 1.0) & (TAU <= LONGEST / 10.0)
     for _ in range(rounds):
         variance = truth.deviation**2 * generator.chisquare(FREEDOM) / FREEDOM
-        band = axis.measured_band(
-            model.allan_curve(TAU, variance, FREEDOM, 0.95), LONGEST, int(seen.sum())
-        )
+        measured = model.allan_curve(TAU, variance, FREEDOM, 0.95)
+        band = axis.measured_band(measured, LONGEST, int(seen.sum()))
         outside += np.any(band.excess(truth.deviation[seen]) > 0.0)
     # What is negligible widens the band where it is narrow, so that less than 5 % are outside.
     assert 0 < outside / rounds < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / rounds)

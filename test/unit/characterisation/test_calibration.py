@@ -106,18 +106,16 @@ def test_means_are_over_blocks_alike_of_all_times_at_rest():
 def test_a_turn_is_from_the_last_sample_before_it_to_its_own_last_one():
     times = np.arange(100) / 10.0
     rests = [rest_times.RestTime(0, 20), rest_times.RestTime(80, 100)]
-    (turn,) = rest_times.turns_of_reference(
-        times, np.zeros((100, 3)), rests, times, 0.5 * times, 0.01
-    )
+    still, yaw = np.zeros((100, 3)), 0.5 * times
+    (turn,) = rest_times.turns_of_reference(times, still, rests, times, yaw, 0.01)
     assert turn.angle == pytest.approx((0.0, 0.0, 0.5 * (times[79] - times[19])))
 
 
 def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
     sensor, times, values, rests = table
     turns = rest_times.whole_turns(times, values[:, :3], rests, 10)
-    gyroscope = calibrate_gyroscope(
-        times, values[:, :3], rests, turns, noise=noise_of(sensor.gyroscope)
-    )
+    noise = noise_of(sensor.gyroscope)
+    gyroscope = calibrate_gyroscope(times, values[:, :3], rests, turns, noise=noise)
     accelerometer = calibrate_accelerometer(
         times, values[:, 3:], rests, gravity=WORLD_GRAVITY, noise=noise_of(sensor.accelerometer)
     )
@@ -214,12 +212,10 @@ def test_positions_of_any_kind_give_an_accelerometer_that_measures_gravity():
     sensor, times, values = free_record(3)
     rests = rest_times.find_rest(times, values, AXES, "free")
     noise = noise_of(sensor.accelerometer)
-    found = calibrate_accelerometer_freely(
-        times, values[:, 3:], rests, noise=noise, gravity=WORLD_GRAVITY
-    )
-    told = replace(
-        sensor.accelerometer, scale_factor_and_misalignment=symmetric_part(sensor.accelerometer)
-    )
+    given = {"noise": noise, "gravity": WORLD_GRAVITY}
+    found = calibrate_accelerometer_freely(times, values[:, 3:], rests, **given)
+    matrix = symmetric_part(sensor.accelerometer)
+    told = replace(sensor.accelerometer, scale_factor_and_misalignment=matrix)
     assert max(all_off(found, told)) < FAR
     assert max(one.sigma for one in found.bias) < 1e-3
     for some, words in ((rests[:8], "9 positions"), ([rests[0]] * 20, "there are 1")):
@@ -246,7 +242,7 @@ def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
     assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
 
 
-def test_the_residual_is_the_noise_of_the_readings_whatever_their_scale(table):
+def test_the_residual_is_the_noise_of_the_readings_which_does_not_lengthen_them(table):
     generator = np.random.default_rng(7)
     directions = generator.normal(size=(2000, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
@@ -265,6 +261,13 @@ def test_the_residual_is_the_noise_of_the_readings_whatever_their_scale(table):
         for unit in (1.0, 100.0)
     )
     assert hundredfold == pytest.approx(100.0 * one)
+    # Noise makes readings longer, of 2 by 0.1^2 / 2, of which the scale factors know nothing.
+    directions = generator.normal(size=(20_000, 3))
+    readings = 2.0 * directions / np.linalg.norm(directions, axis=1)[:, None]
+    readings += 0.1 * generator.normal(size=readings.shape)
+    found = fit_to_sphere(0.04 * np.arange(20_000), readings, 1.0).calibration
+    scale = np.mean([found.matrix[axis][axis].value for axis in range(3)])
+    assert scale == pytest.approx(1.0, abs=4.0 * 0.1 / np.sqrt(20_000))
 
 
 def test_covariances_of_means_are_those_of_the_processes():
@@ -365,9 +368,8 @@ def test_only_turning_counts_of_a_magnetometer_and_rest_moves_nothing():
     times, readings, hard, matrix, count = rested(2, 240.0)
     with pytest.raises(RecordingError, match="does not span all directions"):
         fit_to_sphere(times, readings)
-    used = np.concatenate(
-        [np.arange(p.start, p.stop) for p in rest_times.turning_times(times, readings)]
-    )
+    parts = rest_times.turning_times(times, readings)
+    used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
     rest = fit_to_sphere(times[used], readings[used]).calibration
     alone = slice(count, count + 1500)
     turned = fit_to_sphere(times[alone], readings[alone]).calibration

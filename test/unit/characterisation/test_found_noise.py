@@ -18,9 +18,12 @@ CONTRAST = np.linalg.svd(ONES)[0][:, 1:]
 UNITS = estimates.unit_covariances(BEGIN, END)
 
 
-def solved(*values):
-    axes = [estimates.Axis(one, ONES) for one in values]
-    return estimates.solve(estimates.Means(BEGIN, END, np.zeros(60, int), axes))
+GROUP, TOGETHER = np.repeat(np.arange(6), 10), np.zeros(60, int)
+
+
+def solved(*values, group=TOGETHER, uncertain=None, **prior):
+    axes = [estimates.Axis(one, ONES, uncertain) for one in values]
+    return estimates.solve(estimates.Means(BEGIN, END, group, axes), **prior)
 
 
 def test_weights_are_restricted_likelihood_times_what_was_thought_before():
@@ -84,15 +87,12 @@ def test_white_noise_is_taken_for_such_and_a_quiet_axis_tells_a_noisy_one():
 
 def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them():
     generator = np.random.default_rng(4)
-    group = np.repeat(np.arange(6), 10)
-    levels = generator.normal(0.0, 3.0, 6)[group]
+    levels = generator.normal(0.0, 3.0, 6)[GROUP]
     values = generator.normal(0.0, np.sqrt(0.5), 60) + levels
-    placed = 9.0 * (group[:, None] == group)
-    free = estimates.solve(estimates.Means(BEGIN, END, group, [estimates.Axis(values, ONES)]))[0]
-    uncertain = estimates.solve(
-        estimates.Means(BEGIN, END, group, [estimates.Axis(values, ONES, placed)])
-    )[0]
-    slow = [one.noise.bias_instability + 100.0 * one.noise.random_walk for one in (free, uncertain)]
+    slow = []
+    for uncertain in (None, 9.0 * (GROUP[:, None] == GROUP)):
+        (found,) = solved(values, group=GROUP, uncertain=uncertain)
+        slow.append(found.noise.bias_instability + 100.0 * found.noise.random_walk)
     assert slow[0] > 3.0 * slow[1]
 
 
@@ -111,8 +111,7 @@ def test_intervals_of_noise_that_is_found_hold(noise, prior):
     runs, axes = 100, 3 if prior is estimates.INERTIAL else 1
     held = 0
     for _ in range(runs):
-        every = [estimates.Axis(drawn(noise, generator), ONES) for _ in range(axes)]
-        found = estimates.solve(estimates.Means(BEGIN, END, np.zeros(60, int), every), prior=prior)
+        found = solved(*(drawn(noise, generator) for _ in range(axes)), prior=prior)
         held += sum(one.estimates[0].low <= 0.0 <= one.estimates[0].high for one in found)
     count = runs * axes
     assert held / count > 0.9 - 3.0 * np.sqrt(0.9 * 0.1 / count)
@@ -126,9 +125,7 @@ def test_axes_that_say_nothing_tell_nothing_and_no_noise_leaves_the_rest():
         assert with_others.estimates == alone.estimates
     assert [beside[place].estimates[0].value for place in (0, 3)] == [0.0, pytest.approx(3.0)]
     assert all(0.0 < beside[place].estimates[0].sigma < 1e-6 for place in (0, 3))
-    group = np.repeat(np.arange(6), 10)
-    uncertain = 1e-4 * (group[:, None] == group)
-    axis = estimates.Axis(np.full(60, 2.0), ONES, uncertain)
-    (found,) = estimates.solve(estimates.Means(BEGIN, END, group, [axis]))
+    uncertain = 1e-4 * (GROUP[:, None] == GROUP)
+    (found,) = solved(np.full(60, 2.0), group=GROUP, uncertain=uncertain)
     assert found.estimates[0].value == pytest.approx(2.0)
     assert found.estimates[0].sigma == pytest.approx(0.01 / np.sqrt(6.0), rel=0.05)

@@ -80,21 +80,26 @@ def sampled(length=20_000, seed=1):
     return np.arange(length) * PERIOD, generator.standard_normal((length, 2))
 
 
+def prepared(times, values, name="made", **settings):
+    settings = samples_at_rest.RestSettings(**settings)
+    return samples_at_rest.prepare_at_rest(times, values, TWO, name, settings)
+
+
 def test_a_gap_ends_a_part_and_parts_too_short_to_help_are_left_out():
     times, values = sampled()
     generator = np.random.default_rng(2)
     times = times + generator.uniform(0.0, 0.003, len(times))
     times[5000] += 0.0065
-    assert samples_at_rest.prepare_at_rest(times, values, TWO, "made").parts == ((0, 20_000),)
+    assert prepared(times, values).parts == ((0, 20_000),)
     kept = np.arange(len(times)) != 8000
-    samples = samples_at_rest.prepare_at_rest(times[kept], values[kept], TWO, "made")
+    samples = prepared(times[kept], values[kept])
     assert samples.parts == ((0, 8000), (8000, 19_999))
     assert samples.gaps.count == 1
     assert "nothing is averaged across" in samples.remarks[0]
     assert samples.rate == pytest.approx(100.0, rel=1e-4)
     times, values = sampled()
     kept = ~np.isin(np.arange(len(times)), [15_000, 15_500])
-    samples = samples_at_rest.prepare_at_rest(times[kept], values[kept], TWO, "made")
+    samples = prepared(times[kept], values[kept])
     assert samples.parts == ((0, 15_000),)
     assert samples.unused == 4998
     assert "4998 samples" in samples.remarks[0]
@@ -103,33 +108,29 @@ def test_a_gap_ends_a_part_and_parts_too_short_to_help_are_left_out():
 def test_outliers_are_replaced_and_told():
     times, values = sampled()
     values[[300, 700], 0] = 50.0
-    samples = samples_at_rest.prepare_at_rest(times, values, TWO, "made")
+    samples = prepared(times, values)
     assert samples.outliers["gyro_x"].count >= 2
     assert samples.outliers["gyro_x"].first_time == pytest.approx(3.0)
     assert np.abs(samples.values[0]).max() < 6.0
-    kept = samples_at_rest.prepare_at_rest(
-        times, values, TWO, "made", samples_at_rest.RestSettings(outlier_range=0.0)
-    )
-    assert kept.values[0, 300] == 50.0
+    assert prepared(times, values, outlier_range=0.0).values[0, 300] == 50.0
 
 
 def test_heavy_tails_a_wandering_bias_and_coarse_readings_make_no_outliers():
     times, values = sampled()
     generator = np.random.default_rng(4)
-    values[:, 0] = generator.standard_normal(len(times)) * np.where(
-        generator.uniform(size=len(times)) < 0.2, 6.0, 1.0
-    )
-    samples = samples_at_rest.prepare_at_rest(times, values, TWO, "made")
+    heavy = generator.standard_normal(len(times))
+    values[:, 0] = heavy * np.where(generator.uniform(size=len(times)) < 0.2, 6.0, 1.0)
+    samples = prepared(times, values)
     assert not samples.outliers["gyro_x"]
     np.testing.assert_array_equal(samples.values[0], values[:, 0])
     assert "gyro_x are far from the rest: too many to be outliers" in samples.remarks[0]
     times, values = sampled()
     values[:, 0] += 30.0 * np.sin(2.0 * np.pi * times / 200.0)
-    assert samples_at_rest.prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"].count <= 2
+    assert prepared(times, values).outliers["gyro_x"].count <= 2
     times, values = sampled()
     generator = np.random.default_rng(3)
     values[:, 0] = 0.01 * generator.choice([-1.0, 0.0, 1.0], len(times), p=[0.05, 0.9, 0.05])
-    assert not samples_at_rest.prepare_at_rest(times, values, TWO, "made").outliers["gyro_x"]
+    assert not prepared(times, values).outliers["gyro_x"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_heavy_tails_a_wandering_bias_and_coarse_readings_make_no_outliers():
 )
 def test_what_cannot_serve_is_refused_in_a_sentence(change, words):
     with pytest.raises(RecordingError) as caught:
-        samples_at_rest.prepare_at_rest(*change(*sampled()), TWO, "file.bag")
+        prepared(*change(*sampled()), "file.bag")
     assert str(caught.value).startswith("file.bag: ")
     for word in words:
         assert word in str(caught.value)

@@ -29,9 +29,8 @@ def test_wrap_lands_in_the_interval_and_keeps_what_is_inside():
 
 
 def test_differences_and_turns_cross_the_seam():
-    assert angles.difference(math.radians(-179.0), math.radians(179.0)) == pytest.approx(
-        math.radians(2.0)
-    )
+    across = angles.difference(math.radians(-179.0), math.radians(179.0))
+    assert across == pytest.approx(math.radians(2.0))
     assert angles.difference(np.array([3.0]), -3.0) == pytest.approx(6.0 - 2.0 * math.pi)
     yaw = np.linspace(0.3, 40.0, 500)
     assert angles.unwrap(angles.wrap(yaw)) == pytest.approx(yaw)

@@ -51,9 +51,8 @@ def test_every_band_of_a_spectrum_has_its_factors():
 def test_white_noise_has_the_density_of_its_variance_of_as_many_segments_as_welch_says():
     generator = np.random.default_rng(3)
     sigma, rate = 0.00215, 100.0
-    spectrum = spectra.power_spectral_density(
-        np.arange(66000) / rate, generator.normal(size=66000) * sigma
-    )
+    noise = sigma * generator.normal(size=66000)
+    spectrum = spectra.power_spectral_density(np.arange(66000) / rate, noise)
     assert spectrum.segment_length == 65536
     assert spectrum.segments == 1
     # A Hann window makes neighbouring values depend: 18/35 of them count (Welch 1967).

@@ -48,9 +48,8 @@ def test_all_joints_on_a_turning_platform_agree_with_differentiation():
     geometry = isf.GimbalGeometry(
         (0.3, -0.2, 0.4), (0.0, 0.1, 0.0), (0.1, 0.02, -0.05), (0.1, 0.01, 0.03), (0.02, 0.03, 0.01)
     )
-    gimbal = isf.GimbalSpecification(
-        geometry=geometry, drive=isf.SinusoidalJoints(AMPLITUDES, PERIODS)
-    )
+    drive = isf.SinusoidalJoints(AMPLITUDES, PERIODS)
+    gimbal = isf.GimbalSpecification(geometry=geometry, drive=drive)
     found = isf.simulate_gimbal(platform, gimbal).motion
     step = 1e-3
     for index in (300, 555, 801):

@@ -32,9 +32,8 @@ def airframe():
 
 
 def _started(motion, errors):
-    return filter.initial_state(
-        motion.position[0], motion.velocity[0], motion.orientation[0], errors
-    )
+    begin = motion.position[0], motion.velocity[0], motion.orientation[0]
+    return filter.initial_state(*begin, errors)
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
@@ -112,13 +111,12 @@ def _textbook(motion, said, fixes, tuning, errors):
             step = np.eye(15) + F * period + 0.5 * (F * period) @ (F * period)
             P = step @ P @ step.T + Q
         if k % stride == 0:
-            z = np.concatenate(
-                [fixes.position[0, k // stride] - r, fixes.velocity[0, k // stride] - v]
-            )
+            fix = k // stride
+            z = np.concatenate([fixes.position[0, fix] - r, fixes.velocity[0, fix] - v])
             H = np.zeros((6, 15))
             H[:3, 6:9] = H[3:, 3:6] = -np.eye(3)
             local = np.kron(np.eye(2), enu_to_ecef(*geodetic_of(r)[:2]).as_matrix())
-            R = local @ np.diag(fixes.variance[0, k // stride]) @ local.T
+            R = local @ np.diag(fixes.variance[0, fix]) @ local.T
             K = P @ H.T @ np.linalg.inv(H @ P @ H.T + R)
             x, P = K @ z, (np.eye(15) - K @ H) @ P
             C, v, r = expm(-cross_matrix(x[:3])) @ C, v - x[3:6], r - x[6:9]
@@ -236,9 +234,8 @@ def test_noise_and_slow_processes_of_a_sensor_are_what_the_filter_takes_them_for
 
 def test_the_filter_knows_the_size_of_errors_and_not_their_signs():
     matrix = ((0.0, 3e-3, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -5e-3))
-    triad = isf.TriadSpecification(
-        turn_on_bias=(0.0, 0.03, 0.0), scale_factor_and_misalignment=matrix
-    )
+    bias = (0.0, 0.03, 0.0)
+    triad = isf.TriadSpecification(turn_on_bias=bias, scale_factor_and_misalignment=matrix)
     tuning = tuning_of(isf.ImuSpecification(accelerometer=triad))
     expected = math.sqrt(17e-6) * (np.array(matrix) != 0.0)
     assert np.array(tuning.accelerometer_matrix) == pytest.approx(expected)
@@ -264,9 +261,8 @@ def test_initial_errors_are_as_large_as_they_are_said_to_be_or_refused():
 
 def test_a_filter_may_take_fixes_for_worse_than_the_receiver_says():
     motion = flight(rate=50.0, duration=10.0)
-    quality = isf.FixQuality(
-        horizontal_noise=5.0, vertical_noise=5.0, velocity_noise=0.2, vertical_velocity_noise=0.2
-    )
+    velocity = {"velocity_noise": 0.2, "vertical_velocity_noise": 0.2}
+    quality = isf.FixQuality(horizontal_noise=5.0, vertical_noise=5.0, **velocity)
     tuning = tuning_of(IMU)
     told = isf.navigate_runs(motion, IMU, replace(GNSS, qualities=(quality,)), 1, tuning=tuning)
     tuning = replace(tuning, position_noise=5.0, velocity_noise=0.2)

@@ -92,9 +92,8 @@ def test_silence_and_too_little_are_no_flight(wire):
 def errors(states, flown):
     """Largest errors of position [m], velocity [m/s] and orientation [rad]."""
     rows = np.rint(states.time * 50.0).astype(int)
-    turned = Rotation.from_quat(states.orientation).inv() * Rotation.from_quat(
-        flown.orientation[rows]
-    )
+    turned = Rotation.from_quat(states.orientation).inv()
+    turned = turned * Rotation.from_quat(flown.orientation[rows])
     return (
         np.max(np.linalg.norm(states.position - flown.position[rows], axis=1)),
         np.max(np.linalg.norm(states.velocity - flown.velocity[rows], axis=1)),
@@ -341,7 +340,6 @@ def test_labels_that_are_refused_or_come_too_late_are_told(wire):
     refused = pytest.raises(SimulatorError, match=r"the labels have no a position")
     with repeated(lambda: send(b"0,1,2,3\n")), refused:
         receive_flight(receiver, timeout=0.4)
-    receiver, send = wire
     send(*map(row, range(20)))
     with pytest.raises(SimulatorError, match=r"20 packets came, but none with JSBSim's labels"):
         receive_flight(receiver, timeout=0.3)

@@ -50,9 +50,8 @@ def test_linear_bands_are_those_of_full_runs_of_as_many_units(motion, standstill
             # Lognormal strengths: the variance of a square is larger than a normal number's.
             assert np.std(of_runs[:, place]) == pytest.approx(row["std"], rel=0.12)
             for percent in (50, 95):
-                inside = (of_runs[:, place] > row[f"lower_{percent}"]) & (
-                    of_runs[:, place] < row[f"upper_{percent}"]
-                )
+                low, high = row[f"lower_{percent}"], row[f"upper_{percent}"]
+                inside = (of_runs[:, place] > low) & (of_runs[:, place] < high)
                 p = percent / 100
                 assert np.mean(inside) == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / RUNS))
 
@@ -103,6 +102,5 @@ def test_the_time_of_first_passage_of_a_random_walk():
     signs = (-1.0) ** np.arange(20)
     for time in (40, 100):
         decay = np.exp(-((odd * math.pi / 30.0) ** 2) * time / 2.0)
-        assert stays[time] == pytest.approx(
-            4.0 / math.pi * np.sum(signs / odd * decay), abs=2.5 * half_width[time]
-        )
+        expected = 4.0 / math.pi * np.sum(signs / odd * decay)
+        assert stays[time] == pytest.approx(expected, abs=2.5 * half_width[time])

@@ -71,9 +71,8 @@ def test_the_linear_model_is_that_of_full_runs(term, operation):
     # Of second order in the errors: the filter turns by its own tilt.
     second_order = 2e-6 + 2e-3 * np.abs(bands["mean"])
     assert np.all(np.abs(errors.mean(axis=0) - bands["mean"]) < 4.5 * standard_error + second_order)
-    assert np.std(errors, axis=0) == pytest.approx(
-        bands["std"].to_numpy(), rel=4.5 / math.sqrt(2 * RUNS), abs=1e-7
-    )
+    expected, rel = bands["std"].to_numpy(), 4.5 / math.sqrt(2 * RUNS)
+    assert np.std(errors, axis=0) == pytest.approx(expected, rel=rel, abs=1e-7)
 
 
 def zeroed_model(source, stops=(), standstill=10.0, end=100, period=None):
@@ -81,13 +80,10 @@ def zeroed_model(source, stops=(), standstill=10.0, end=100, period=None):
     return YawErrorModel(time, (source,), period, standstill=standstill, standstills=stops)
 
 
-def test_white_noise_after_a_standstill_in_closed_form():
+def test_white_noise_after_a_standstill_has_its_closed_form_and_a_constant_bias_is_taken_off():
     variance = zeroed_model(AngleRandomWalk("noise", 2e-4)).variance()
     time = np.arange(101.0)
     assert variance == pytest.approx(4e-8 * (time + time**2 / 10.0), rel=1e-9)
-
-
-def test_a_bias_that_does_not_change_is_taken_off():
     model = zeroed_model(RateGaussMarkov("bias", 1e-2, 1e9))
     free = zeroed_model(RateGaussMarkov("bias", 1e-2, 1e9), standstill=0.0)
     assert free.variance()[-1] == pytest.approx(1.0, rel=1e-6)
@@ -101,9 +97,8 @@ def test_a_gauss_markov_bias_after_a_standstill_by_numerical_integration():
     times = np.concatenate([before, after]) + 0.5 * step
     weights = np.where(times < 0.0, end / standstill, -1.0) * step
     covariance = sigma**2 * np.exp(-np.abs(np.subtract.outer(times, times)) / constant)
-    model = zeroed_model(
-        RateGaussMarkov("bias", sigma, constant), standstill=standstill, end=int(end)
-    )
+    bias = RateGaussMarkov("bias", sigma, constant)
+    model = zeroed_model(bias, standstill=standstill, end=int(end))
     assert model.variance()[-1] == pytest.approx(weights @ covariance @ weights, rel=2e-3)
 
 
@@ -117,9 +112,8 @@ def test_stops_are_the_same_for_variances_covariances_and_realisations(source):
     assert model.variance() == pytest.approx(np.diag(covariance), rel=1e-9, abs=1e-18)
     assert model.budget().sum(axis=1).to_numpy() == pytest.approx(model.variance(), rel=1e-9)
     drawn = model.realisations(4000, seed=3)
-    assert np.var(drawn[:, 1:], axis=0) == pytest.approx(
-        model.variance()[1:], rel=5.0 * math.sqrt(2 / 4000)
-    )
+    scatter = np.var(drawn[:, 1:], axis=0)
+    assert scatter == pytest.approx(model.variance()[1:], rel=5.0 * math.sqrt(2 / 4000))
     # While it stands the heading is held, whatever is read.
     assert np.all(drawn[:, 22:31] == drawn[:, 22:23])
     correlation = np.corrcoef(drawn[:, 40], drawn[:, 90])[0, 1]
@@ -218,12 +212,9 @@ def test_stops_that_a_motion_has_are_found():
     np.testing.assert_allclose(found, [(30.0, 34.0), (60.0, 64.0), (90.0, 94.0)], atol=0.11)
     # Its velocity is the change of its position, and its force that of its velocity.
     step = motion.period
-    np.testing.assert_allclose(
-        np.gradient(motion.position[:, 0], step)[1:-1], motion.velocity[1:-1, 0], atol=0.02
-    )
-    np.testing.assert_allclose(
-        np.gradient(motion.velocity[:, 0], step), motion.specific_force[:, 0], atol=0.08
-    )
+    velocity, force = (np.gradient(x[:, 0], step) for x in (motion.position, motion.velocity))
+    np.testing.assert_allclose(velocity[1:-1], motion.velocity[1:-1, 0], atol=0.02)
+    np.testing.assert_allclose(force, motion.specific_force[:, 0], atol=0.08)
 
 
 @pytest.mark.parametrize(
@@ -241,11 +232,8 @@ def test_an_operation_that_cannot_be_is_refused(settings, words):
         isf.Operation(**settings)
 
 
-def test_stops_that_leave_no_time_to_drive_are_refused():
+def test_neither_stops_without_a_drive_nor_the_zeroing_of_a_plug_in_are_taken():
     with pytest.raises(MotionError, match="leave no time to drive"):
         isf.Operation(stops="every 4s for 3s").moved(isf.straight(10.0))
-
-
-def test_a_plug_in_cannot_be_zeroed():
     with pytest.raises(ConfigurationError, match="that of a specified IMU"):
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())

@@ -32,15 +32,9 @@ def test_windows_in_which_samples_are_missing_are_left_out():
 
 
 def windows(errors, recording="one", stretch=None):
-    return pd.DataFrame(
-        {
-            "recording": recording,
-            "begin": 610.0 * (np.arange(len(errors)) if stretch is None else stretch),
-            "seen": errors,
-            "mean": 0.1,
-            "std": 2.0,
-        }
-    )
+    begin = 610.0 * (np.arange(len(errors)) if stretch is None else stretch)
+    said = {"recording": recording, "begin": begin, "seen": errors, "mean": 0.1, "std": 2.0}
+    return pd.DataFrame(said)
 
 
 def test_the_share_within_a_band_and_its_standard_error():
@@ -67,9 +61,8 @@ def test_white_noise_that_is_identified_is_predicted():
     rate = 10.0
     time = np.arange(0.0, 7200.0, 1.0 / rate)
     noise = np.random.default_rng(3).standard_normal((len(time), 3)) * DENSITY * np.sqrt(rate)
-    rows = pd.DataFrame(
-        prediction_real.at_rest_windows("made", "made", {"time": time, "gyro": noise + 0.02})
-    )
+    data = {"time": time, "gyro": noise + 0.02}
+    rows = pd.DataFrame(prediction_real.at_rest_windows("made", "made", data))
     minute = rows[rows["duration"] == 60.0]
     assert len(minute) == 3 * 51
     # By the closed form N^2 (t + t^2 / Tb), as well as N is known.
@@ -85,21 +78,15 @@ def tumbling():
     driven = np.clip(time - 10.0, 0.0, None)
     turning = 0.5 * np.clip(driven, 0.0, 1.0) - 0.4 * np.sin(1.1 * driven)
     rate = np.stack([0.5 * np.sin(0.7 * driven), 0.3 * np.sin(0.5 * driven), turning], axis=1)
-    orientation = Rotation.from_euler("x", 20.0, degrees=True) * prediction_real.integrated(
-        time, rate
-    )
-    return time, rate, orientation
+    start = Rotation.from_euler("x", 20.0, degrees=True)
+    return time, rate, start * prediction_real.integrated(time, rate)
 
 
 def moving(tumbling, folder, gyro, gyroscope, **about):
     time, _, orientation = tumbling
     (folder / "made.yaml").write_text(f"gyroscope: {gyroscope}\noutput: {{rate: 100.0}}\n")
-    data = {
-        "time": time,
-        "gyro": gyro,
-        "truth_time": time[::10],
-        "truth_quaternion": orientation[::10].as_quat(),
-    }
+    data = {"time": time, "gyro": gyro}
+    data.update(truth_time=time[::10], truth_quaternion=orientation[::10].as_quat())
     about = {"imu": "made.yaml", "rest": [0.0, 9.9], **about}
     return pd.DataFrame(prediction_real.moving_windows("made", about, data, folder))
 

@@ -86,9 +86,7 @@ def test_file_reads_back(tmp_path):
         for name, value in vars(SAYABLE).items()
         if name in UNITS and value
     }
-    path.write_text(
-        files.yaw_error_model_text("mine", ["a", "b", "c", "d"], entries, {"step": 1.0})
-    )
+    path.write_text(files.yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
     again = files.read_yaw_error_model(path)
     defaults = YawErrorParameters()
     for name in vars(SAYABLE):

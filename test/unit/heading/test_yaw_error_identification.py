@@ -107,9 +107,8 @@ def test_parts_add_up_to_the_error_and_the_table_of_models_marks_the_chosen_one(
     table = identified["rate drift"][0].tried
     chosen = table[table["chosen"]]
     assert len(chosen) == 1 and chosen["likelihood_ratio"].item() == 0.0
-    np.testing.assert_allclose(
-        table["aic"], 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
-    )
+    expected = 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
+    np.testing.assert_allclose(table["aic"], expected)
     np.testing.assert_allclose(table["above_best"], table["aic"] - table["aic"].iloc[0])
     # What holds the chosen one is not worse, and what is a part of it not better.
     nested = table[table["p"].notna()]
@@ -260,9 +259,8 @@ def test_observations_are_at_even_steps_and_bad_input_is_refused():
     np.testing.assert_allclose(observed.error[~gap], 0.01 * observed.time[~gap])
     assert observed.net_turn[~gap] == pytest.approx(np.sin(observed.time[~gap]), abs=1e-9)
     # Up, down and up again within a turn.
-    assert observed.absolute_turn[[0, 1, 3, 6]] == pytest.approx(
-        [0.0, np.sin(1.0), 2.0 - np.sin(3.0), 4.0 + np.sin(6.0)], abs=0.01
-    )
+    turned = [0.0, np.sin(1.0), 2.0 - np.sin(3.0), 4.0 + np.sin(6.0)]
+    assert observed.absolute_turn[[0, 1, 3, 6]] == pytest.approx(turned, abs=0.01)
     with pytest.raises(ConfigurationError, match="20 yaw errors"):
         observed_yaw_error("short", error.iloc[:200], yaw)
     with pytest.raises(ConfigurationError, match="1 yaw errors"):

@@ -61,9 +61,8 @@ def test_the_part_of_a_rates_drift_is_its_integral():
     times = 5.0 * np.arange(200)
     error = 0.1 * np.sin(times / 100.0)
     one = terms.ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
-    likelihood = Likelihood(
-        [one], (terms.ANGLE_RANDOM_WALK, terms.RATE_DRIFT, terms.REFERENCE_NOISE), (), False
-    )
+    random = terms.ANGLE_RANDOM_WALK, terms.RATE_DRIFT, terms.REFERENCE_NOISE
+    likelihood = Likelihood([one], random, (), False)
     values = {"angle_random_walk": 1e-6, "rate_drift_sigma": 1e-3, "rate_drift_time": 100.0,
               "reference_noise": 1e-6}  # fmt: skip
     part = fitted_parts(Fit(likelihood, values, likelihood(values)))[terms.RATE_DRIFT.name]
@@ -97,11 +96,8 @@ class Dense:
         solution = np.linalg.solve(information, self.design.T @ inverse @ self.error)
         self.constants = solution[-2:]
         left = self.error - self.design @ solution
-        return -0.5 * (
-            np.linalg.slogdet(covariance)[1]
-            + np.linalg.slogdet(information)[1]
-            + left @ inverse @ left
-        )
+        logarithms = (np.linalg.slogdet(matrix)[1] for matrix in (covariance, information))
+        return -0.5 * (sum(logarithms) + left @ inverse @ left)
 
 
 # A wobble of 0.003 leaves 6e-6 of the turn's curve that the time's does not explain.
@@ -121,9 +117,8 @@ def test_several_drives_share_constants_but_not_the_start():
     dense, likelihood = Dense(drives), Likelihood(drives, RANDOM, CONSTANTS, spread=True)
     for spread in (1e-4, 5e-4):
         expected = dense(VALUES, spread) - dense(VALUES, 2e-4)
-        found = likelihood({**VALUES, terms.SPREAD: spread}) - likelihood(
-            {**VALUES, terms.SPREAD: 2e-4}
-        )
+        some, others = ({**VALUES, terms.SPREAD: size} for size in (spread, 2e-4))
+        found = likelihood(some) - likelihood(others)
         # The prior is broad, and not flat.
         assert found == pytest.approx(expected, rel=1e-3)
 

@@ -93,9 +93,8 @@ def test_a_filter_on_a_circle_turns_too_slowly_by_its_tilts_cosine():
     assert late == pytest.approx(30.0 * turn_rate * (1.0 - np.cos(tilt)), rel=0.01)
     mirrored = isf.yaw_error_model(QUIET, isf.rounds(-10, 5.0, 2.0, RATE))
     np.testing.assert_allclose(mirrored.mean(), -model.mean(), atol=1e-12)
-    assert (
-        "felt acceleration" not in isf.yaw_error_model(QUIET, isf.straight(60.0, rate=RATE)).names
-    )
+    ahead = isf.yaw_error_model(QUIET, isf.straight(60.0, rate=RATE))
+    assert "felt acceleration" not in ahead.names
     told = isf.OutputSpecification(orientation_reference="truth")
     assert isf.yaw_error_model(replace(QUIET, output=told), motion).names == ()
 
@@ -141,9 +140,8 @@ def test_what_is_not_linear_is_said_and_allowed_noise_grows_with_the_limit():
     gyroscope = isf.TriadSpecification(saturation=(1.0, 1.0, 0.1), resolution=0.01)
     output = isf.OutputSpecification(filter="vqf", filter_rate_bias=True)
     motion = isf.read_drive("a", laps=1).mounted(rotation=Rotation.from_euler("x", 0.3))
-    limits = isf.yaw_error_model(
-        isf.ImuSpecification(gyroscope=gyroscope, output=output), motion
-    ).limits
+    imu = isf.ImuSpecification(gyroscope=gyroscope, output=output)
+    limits = isf.yaw_error_model(imu, motion).limits
     for said, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "steps", "vqf")):
         assert words in said
     # The largest tilt is told, not that at the start.
@@ -193,12 +191,10 @@ def test_every_error_on_a_flight(gimbal):
 @pytest.mark.parametrize("latitude", [-35.0, 0.0, 50.0, 90.0])
 def test_a_gyroscope_at_rest_turns_with_the_earth(latitude):
     motion = isf.standing(100.0, latitude, rate=RATE)
-    model = isf.yaw_error_model(
-        isf.ImuSpecification(output=isf.OutputSpecification(rate=RATE)), motion
-    )
-    assert model.mean() == pytest.approx(
-        -EARTH_RATE * np.sin(np.radians(latitude)) * model.time, abs=1e-6
-    )
+    imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=RATE))
+    model = isf.yaw_error_model(imu, motion)
+    turned = EARTH_RATE * np.sin(np.radians(latitude)) * model.time
+    assert model.mean() == pytest.approx(-turned, abs=1e-6)
 
 
 def test_an_aircraft_eastwards_turns_with_its_own_way_besides():
@@ -212,9 +208,8 @@ def test_an_aircraft_eastwards_turns_with_its_own_way_besides():
         ecef_of(np.full_like(time, latitude), longitude, 0.0 * time),
         enu_to_ecef(np.full_like(time, latitude), longitude).as_quat(),
     )
-    model = isf.yaw_error_model(
-        isf.ImuSpecification(output=isf.OutputSpecification(rate=rate)), motion
-    )
+    imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=rate))
+    model = isf.yaw_error_model(imu, motion)
     curve = next(source for source in model.sources if source.name == "Earth's turning").curve
     turning = EARTH_RATE * np.sin(latitude) + speed * np.tan(latitude) / transverse
     assert curve == pytest.approx(-turning * model.time, rel=1e-4, abs=1e-8)

@@ -23,9 +23,8 @@ def test_aviation_and_ros_say_the_same_flight_and_the_motion_is_that_of_its_pose
     ned = eastwards(velocity_ned=velocity)
     # Nose up is a negative pitch about left, and east a yaw of zero.
     level = Rotation.from_euler("ZYX", [0.0, -0.1, 0.0]).as_quat()
-    enu = FlightStates.from_local(
-        TIME, PLACES, np.tile(level, (len(TIME), 1)), velocity[:, [1, 0, 2]] * [1.0, 1.0, -1.0]
-    )
+    local = np.tile(level, (len(TIME), 1)), velocity[:, [1, 0, 2]] * [1.0, 1.0, -1.0]
+    enu = FlightStates.from_local(TIME, PLACES, *local)
     require_same_motion(ned, enu, angle=1e-14, position=1e-8, velocity=1e-12)
     states = eastwards()
     motion = states.motion()

@@ -31,15 +31,13 @@ def test_local_positions_are_metres_east_and_north_whatever_the_altitude():
     table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
     noisy = table.assign(altitude=[500.0, np.nan, 900.0])
     # Bit for bit but for the first altitude, which enu2geodetic has in the last digits.
-    assert positioning.local_position(noisy) == pytest.approx(
-        positioning.local_position(table), abs=1e-6
-    )
+    expected = positioning.local_position(table)
+    assert positioning.local_position(noisy) == pytest.approx(expected, abs=1e-6)
     nowhere = positioning.local_position(table.assign(altitude=np.nan))
     assert nowhere[:, 0] == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
     # As on the ellipsoid, bit for bit.
-    np.testing.assert_array_equal(
-        nowhere, positioning.local_position(table.drop(columns="altitude"))
-    )
+    level = positioning.local_position(table.drop(columns="altitude"))
+    np.testing.assert_array_equal(nowhere, level)
 
 
 def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
@@ -98,9 +96,8 @@ def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
         positions[1:] = np.cumsum(0.1 * (velocities[1:] + velocities[:-1]), axis=0)
         noisy = positions + generator.standard_normal(positions.shape)
         table = fixes(times, noisy[:, 0], noisy[:, 1], 1.0)
-        made = positioning.trajectory_from_fixes(
-            table, positioning.FixSettings(error_correlation_time=0.0), rate=5.0
-        )
+        settings = positioning.FixSettings(error_correlation_time=0.0)
+        made = positioning.trajectory_from_fixes(table, settings, rate=5.0)
         count = min(len(times), len(made.poses))
         course = np.arctan2(velocities[:count, 1], velocities[:count, 0])
         fast = np.hypot(velocities[:count, 0], velocities[:count, 1]) > 2.0

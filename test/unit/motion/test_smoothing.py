@@ -236,6 +236,11 @@ def measured(count=40, seed=3):
     return times, values, variances
 
 
+def smoothed(times, *measured, density=DENSITY, slow_time=0.0):
+    given = smoothing.Measurements(*measured)
+    return smoothing.MotionModel(times, slow_time).smooth(given, density)
+
+
 def wiener_covariances(times, density):
     """Prior covariances of integrated Wiener positions and velocities begun at rest at time 0."""
     a, b = np.minimum.outer(times, times), np.maximum.outer(times, times)
@@ -253,10 +258,8 @@ def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(
     velocities = np.cos(times / 3.0) / 3.0 + 0.1 * generator.standard_normal(count)
     velocity_variances = generator.uniform(0.01, 0.05, count)
     slow_deviations = generator.uniform(0.5, 2.0, count) if slow_time else None
-    given = smoothing.Measurements(
-        values, variances, slow_deviations, velocities, velocity_variances
-    )
-    motion = smoothing.MotionModel(times, slow_time).smooth(given, DENSITY)
+    given = values, variances, slow_deviations, velocities, velocity_variances
+    motion = smoothed(times, *given, slow_time=slow_time)
     elapsed = times - times[0]
     positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
     # Position and velocity at the beginning: a variance so large that it hardly tells anything.
@@ -288,18 +291,15 @@ def test_what_has_an_infinite_variance_does_not_count():
     times, values, variances = measured()
     variances[10] = np.inf
     values[10] = 1e3
-    motion = smoothing.MotionModel(times).smooth(smoothing.Measurements(values, variances), DENSITY)
+    motion = smoothed(times, values, variances)
     kept = np.arange(len(times)) != 10
-    without = smoothing.MotionModel(times[kept]).smooth(
-        smoothing.Measurements(values[kept], variances[kept]), DENSITY
-    )
+    without = smoothed(times[kept], values[kept], variances[kept])
     assert motion.positions[kept] == pytest.approx(without.positions, abs=1e-8)
     assert motion.deviance == pytest.approx(without.deviance, abs=1e-6)
     times, values, variances = measured()
-    alone = smoothing.MotionModel(times).smooth(smoothing.Measurements(values, variances), DENSITY)
-    unknown = np.full(len(times), np.nan)
-    given = smoothing.Measurements(values, variances, None, unknown, np.full(len(times), np.inf))
-    beside = smoothing.MotionModel(times).smooth(given, DENSITY)
+    alone = smoothed(times, values, variances)
+    unknown, infinite = np.full((2, len(times)), [[np.nan], [np.inf]])
+    beside = smoothed(times, values, variances, None, unknown, infinite)
     assert np.array_equal(beside.positions, alone.positions)
     assert beside.deviance == alone.deviance
 
@@ -308,8 +308,8 @@ def test_an_hour_at_ten_hertz_keeps_its_digits_and_what_is_no_number_is_refused(
     # Residuals from a rate of 10 Hz over 36 km; the slow error's innovations are 1e-6 of it.
     times = np.arange(36000) / 10.0
     truth = 10.0 * times + 50.0 * np.sin(times / 40.0)
-    given = smoothing.Measurements(truth, np.full(36000, 1e-4), np.full(36000, 0.1))
-    motion = smoothing.MotionModel(times, 2.0).smooth(given, 1.0)
+    given = truth, np.full(36000, 1e-4), np.full(36000, 0.1)
+    motion = smoothed(times, *given, density=1.0, slow_time=2.0)
     inside = slice(100, -100)
     assert np.abs(motion.positions - truth)[inside].max() < 1e-3
     speed = 10.0 + 50.0 / 40.0 * np.cos(times / 40.0)
@@ -317,7 +317,7 @@ def test_an_hour_at_ten_hertz_keeps_its_digits_and_what_is_no_number_is_refused(
     times, values, variances = measured()
     values[3] = np.nan
     with pytest.raises(ValueError, match="do not determine"):
-        smoothing.MotionModel(times).smooth(smoothing.Measurements(values, variances), DENSITY)
+        smoothed(times, values, variances)
 
 
 def circle(times, radius=1.0):
@@ -351,7 +351,6 @@ def test_jitter_counts_neither_motion_nor_jumps_nor_rest_nor_a_quiet_axis():
     positions[::50] += 5.0
     assert smoothing.jitter(times, positions) == pytest.approx(0.02, rel=0.2)
     generator = np.random.default_rng(4)
-    times = np.arange(2000) / 20.0
     along = np.column_stack([times + 0.1 * generator.standard_normal(2000), np.zeros(2000)])
     assert 0.04 < smoothing.jitter(times, along) < 0.1
     held = circle(times) + 0.1 * generator.standard_normal((2000, 2))

@@ -33,9 +33,8 @@ def test_an_hour_at_rest_great_rotations_and_uneven_times_close_too():
     count = 200
     moments = np.arange(count) / 10.0
     still = isf.standing(moments[-1], 20.0, rate=10.0)
-    steps = Rotation.from_rotvec(
-        np.column_stack([2.9 * np.cos(moments), 2.9 * np.sin(moments), 0.1 * moments])
-    )
+    vectors = np.column_stack([2.9 * np.cos(moments), 2.9 * np.sin(moments), 0.1 * moments])
+    steps = Rotation.from_rotvec(vectors)
     orientation = [Rotation.from_quat(still.orientation[0])]
     for step in steps[1:]:
         orientation.append(orientation[-1] * step)

@@ -84,7 +84,6 @@ def test_their_generator_feels_and_integrates_what_ours_does(motion):
     # Their splines' curvature is that of positions rounded to nanometres, 6e-9 / (10 ms)^2 ...
     curvature = 6.0 * 4e-9 / motion.period**2
     assert force[inner] == pytest.approx(motion.specific_force[inner], abs=2.0 * curvature)
-    truth = _trajectory(motion)
     felt = _generated(truth, "increment")
     inner = slice(50, -50)
     rate, force = (

@@ -60,12 +60,9 @@ def test_without_a_gyroscope_a_turn_is_followed_late_and_no_direction_keeps_the_
     truth = Rotation.from_euler("z", rate * PERIOD * np.arange(1000))
     force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
     for north in (False, True):
-        output = isf.OutputSpecification(
-            filter="compass", filter_time_constant=constant, magnetic_heading=north
-        )
-        fused = fuse_run(
-            make_filter(output, PERIOD), [0, 0, 0, 1], np.zeros((1000, 3)), force, field
-        )
+        output = replace(WITHOUT, filter_time_constant=constant, magnetic_heading=north)
+        compass = make_filter(output, PERIOD)
+        fused = fuse_run(compass, [0, 0, 0, 1], np.zeros((1000, 3)), force, field)
         late = difference(truth.as_euler("ZYX")[:, 0], yaw_from_quaternion(fused))
         # A low-pass of directions that turn is late by the phase of its response; of a sampled one
         # to within half a period.
@@ -76,9 +73,7 @@ def test_without_a_gyroscope_a_turn_is_followed_late_and_no_direction_keeps_the_
         parts.append(in_pieces.update_all(np.zeros((998, 3)), force[2:], field[2:]))
         np.testing.assert_allclose(np.vstack(parts), fused, rtol=0.0, atol=1e-12)
     # So short a time that nothing is left of the readings before.
-    output = isf.OutputSpecification(
-        filter="compass", magnetic_heading=True, filter_time_constant=1e-6
-    )
+    output = replace(WITHOUT, magnetic_heading=True, filter_time_constant=1e-6)
     force = np.tile([0.0, 0.0, 9.81], (6, 1))
     north, ahead, none = [20e-6, 0.0, 0.0], [0.0, 20e-6, 0.0], [0.0, 0.0, -45e-6]
     field = np.array([north, north, ahead, none, none, north])
@@ -88,9 +83,7 @@ def test_without_a_gyroscope_a_turn_is_followed_late_and_no_direction_keeps_the_
     in_pieces = make_filter(output, PERIOD)
     in_pieces.start([0, 0, 0, 1], force[0], field[0])
     for some in (slice(1, 3), slice(3, 6)):
-        found = in_pieces.update_all(
-            np.zeros((some.stop - some.start, 3)), force[some], field[some]
-        )
+        found = in_pieces.update_all(np.zeros_like(force[some]), force[some], field[some])
         np.testing.assert_array_equal(found, fused[some])
 
 
@@ -163,9 +156,8 @@ def test_three_seconds_at_rest_calibrate_the_gyroscope_and_six_positions_the_acc
 
 def test_fast_calibration_knows_the_magnetometer_after_a_turn_on_level_ground_and_without_not():
     level = _handled(*[(0.0, 0.0, QUARTER)] * 4)
-    about_all = _handled(
-        *[(0.0, 0.0, QUARTER)] * 4, (2.0 * QUARTER, 0.0, 0.0), *[(0.0, 0.0, QUARTER)] * 4
-    )
+    around = [(0.0, 0.0, QUARTER)] * 4
+    about_all = _handled(*around, (2.0 * QUARTER, 0.0, 0.0), *around)
     for samples, mode, expected in (
         (level, "NDOF", 3),
         (level, "NDOF_FMC_OFF", 1),

@@ -95,9 +95,8 @@ def test_sampling_folds_the_spectrum(bandwidth):
         found = np.interp(f, *zip(*spectrum.spectrum), left=0.0, right=0.0)
         return found if bandwidth is None else found / (1.0 + (f / bandwidth) ** 4)
 
-    expected = one_sided(lines) + sum(
-        one_sided(k * RATE - lines) + one_sided(k * RATE + lines) for k in (1, 2)
-    )
+    folded = (one_sided(k * RATE - lines) + one_sided(k * RATE + lines) for k in (1, 2))
+    expected = one_sided(lines) + sum(folded)
     # A line is a mean over its width of 0.2 Hz, and the density has edges: one of 0.1 within 1 Hz
     # unless it is filtered, and a ramp from 60 Hz on.
     atol = 0.012 if bandwidth is None else 2e-4

@@ -37,9 +37,8 @@ def test_earths_field_turns_with_the_worlds_axes_and_all_that_disturbs_adds_up()
 
 
 def test_it_is_felt_in_the_sensors_axes_and_motors_in_those_alone():
-    environment = isf.MagneticEnvironment(
-        earth=MEASURED, motors=isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
-    )
+    motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
+    environment = isf.MagneticEnvironment(earth=MEASURED, motors=motors)
     turns = Rotation.random(3, random_state=1)
     own = turns.inv().apply(MEASURED)
     assert np.allclose(environment.felt(PLACES, turns.as_quat()), own, rtol=1e-12)
@@ -148,9 +147,8 @@ def test_dates_are_dates_times_or_texts_and_poles_have_a_field_of_their_own():
     zone = datetime.timezone(datetime.timedelta(hours=2))
     time = datetime.datetime(2026, 6, 1, 2, tzinfo=zone)
     assert np.array_equal(earth_field(50.0, 14.0, 200.0, time), text)
-    at, near = (
-        earth_field(*place, 0.0, "2025-01-01") for place in ((90.0, 0.0), (89.99999, 120.0))
-    )
+    at = earth_field(90.0, 0.0, 0.0, "2025-01-01")
+    near = earth_field(89.99999, 120.0, 0.0, "2025-01-01")
     assert np.linalg.norm(at) == pytest.approx(np.linalg.norm(near), rel=1e-6)
 
 

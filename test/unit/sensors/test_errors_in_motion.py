@@ -25,9 +25,7 @@ OF_MOTION = {
 def test_one_error_of_motion_does_not_hide_that_the_others_are_missing(stated):
     triad = isf.TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
     sentence = understated_in_motion(isf.ImuSpecification(name="mine", gyroscope=triad))
-    assert [name for name in OF_MOTION if name in sentence] == [
-        name for name in OF_MOTION if name != stated
-    ]
+    assert all((name in sentence) == (name != stated) for name in OF_MOTION)
 
 
 def test_the_earths_turning_and_a_bias_that_stands_still_are_told():
@@ -48,9 +46,8 @@ def test_inflated_noise():
     for triad in ("gyroscope", "accelerometer"):
         before, after = getattr(imu, triad), getattr(larger, triad)
         for field in ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma"):
-            np.testing.assert_allclose(
-                getattr(after, field), 10.0 * np.array(getattr(before, field))
-            )
+            expected = 10.0 * np.array(getattr(before, field))
+            np.testing.assert_allclose(getattr(after, field), expected)
         assert after.saturation == before.saturation
     assert larger.output == imu.output
 

@@ -127,12 +127,10 @@ def test_a_unit_of_agisims_is_the_draw_that_its_file_says_and_its_own():
     drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
     for values, expected in zip(_matrices(imu), _matrices(drawn)):
         np.testing.assert_allclose(values, expected, rtol=1e-4)
-    imu = isf.read_imu_specification("agisim")
     one, again, other = (draw_unit(imu, AGISIM_SPREAD, 5, run) for run in (2, 2, 3))
     assert one == again != other
     for name in ("accelerometer.turn_on_bias", "gyroscope.white_noise", "output"):
         assert attrgetter(name)(one) == attrgetter(name)(imu)
-    imu = isf.read_imu_specification("agisim")
     extents = (3e-3 * np.triu(np.ones((3, 3))), 5e-3 * np.ones((3, 3)), 1e-5 * np.ones((3, 3)))
     drawn = [_matrices(draw_unit(imu, AGISIM_SPREAD, seed=3, run=run)) for run in range(400)]
     for values, extent in zip(zip(*drawn), extents):

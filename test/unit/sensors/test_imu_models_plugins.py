@@ -129,9 +129,8 @@ def test_accelerometer_bias_tilts_the_orientation_about_a_world_axis(yaw):
     north = bias * (math.sin(yaw) + math.cos(yaw))
     rotation = Rotation.from_quat(reading.orientation) * Rotation.from_euler("z", yaw).inv()
     # The plug-in takes the half angle's tangent for itself: an error of a^3 / 12 = 2e-6.
-    np.testing.assert_allclose(
-        rotation.as_rotvec(), [north / GRAVITY, -east / GRAVITY, 0.0], atol=3e-6
-    )
+    expected = [north / GRAVITY, -east / GRAVITY, 0.0]
+    np.testing.assert_allclose(rotation.as_rotvec(), expected, atol=3e-6)
     published = Rotation.from_quat(reading.orientation_bias)
     assert (published * rotation.inv()).magnitude() < 1e-12
 
@@ -139,9 +138,8 @@ def test_accelerometer_bias_tilts_the_orientation_about_a_world_axis(yaw):
 def test_signals_are_scaled_and_offset_and_have_the_stated_noise():
     rate, force = np.array([0.3, -1.2, 0.7]), np.array([0.5, -0.4, GRAVITY])
     errors = {"rate_offset": 0.1, "rate_scale_error": 1.5, "accel_offset": -0.2}
-    reading = _model({**errors, "accel_scale_error": 0.5}).step(
-        ImuTruth(np.array([0.1, 0.2, 0.3, 0.9]), rate, force)
-    )
+    truth = ImuTruth(np.array([0.1, 0.2, 0.3, 0.9]), rate, force)
+    reading = _model({**errors, "accel_scale_error": 0.5}).step(truth)
     np.testing.assert_allclose(reading.angular_velocity, 1.5 * rate + 0.1)
     np.testing.assert_allclose(reading.specific_force, 0.5 * force - 0.2)
     np.testing.assert_allclose(reading.angular_velocity_bias, 0.1)
@@ -234,9 +232,8 @@ def test_drift_has_the_statistics_of_the_formula(drift, frequency, period, sampl
     before, after = settled[:, :-1].ravel(), settled[:, 1:].ravel()
     count = before.size
     innovation = drift * period * math.sqrt(2.0 * frequency)
-    assert plugins.drift_innovation_std(drift, frequency, period) == pytest.approx(
-        innovation, rel=1e-12
-    )
+    stated = plugins.drift_innovation_std(drift, frequency, period)
+    assert stated == pytest.approx(innovation, rel=1e-12)
     found = np.sqrt(np.mean((after - phi * before) ** 2))
     assert found == pytest.approx(innovation, rel=3.0 / math.sqrt(2.0 * count))
     correlation = np.sum(after * before) / np.sum(before**2)

@@ -54,7 +54,6 @@ def test_its_magnetometer_measures_field_and_disturbances_in_the_axes_it_has_the
     assert samples[MAG].to_numpy() == pytest.approx(expected, abs=1e-12)
     dipole = isf.Dipole(position=(600.0, 0.0, 0.0), moment=(0.0, 0.0, 1e6))
     environment = isf.MagneticEnvironment(earth=(0.0, 0.0, 0.0), dipoles=[dipole])
-    imu = isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification())
     motion = isf.circling(60.0, 47.0, 11.0, 500.0, radius=500.0, speed=60.0)
     ours, local = (
         isf.simulate_imu(each, imu, magnetic_environment=environment)[MAG].to_numpy()

@@ -107,9 +107,8 @@ def test_covariances_are_variances_of_samples_and_of_the_integrated_error():
     # What passes at half of the rate passes whole.
     whole = replace(specification, gyroscope=replace(specification.gyroscope, bandwidth=25.0))
     np.testing.assert_array_equal(whole.covariances()[1], rate)
-    specification = ImuSpecification(
-        gyroscope=TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
-    )
+    triad = TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
+    specification = ImuSpecification(gyroscope=triad)
     orientation, _, _ = specification.covariances(duration=100.0)
     assert orientation[8] == pytest.approx(1e-6 * 100.0 + 1e-10 * 1e6 / 3.0 + 1e-8 * 1e4)
     truth = replace(specification, output=OutputSpecification(orientation_reference="truth"))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,9 +61,7 @@ def test_noise_range_resolution_and_rate_are_those_of_any_triad():
     steps = small[MAG].to_numpy()[0] / 3e-7
     assert steps == pytest.approx(np.round(steps), abs=1e-9)
     assert small["mag_z"].iloc[0] == pytest.approx(-30e-6)
-    slow = isf.ImuSpecification(
-        output=isf.OutputSpecification(rate=20.0), magnetometer=isf.MagnetometerSpecification()
-    )
+    slow = replace(specified(), output=isf.OutputSpecification(rate=20.0))
     ours = isf.simulate_imu(MOTION, slow, magnetic_environment=EARTH)
     felt = EARTH.felt(MOTION.position, MOTION.orientation)
     np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
@@ -71,9 +71,7 @@ def test_a_magnetometer_changes_nothing_of_the_others():
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias_sigma=1e-2)
     errors = {"gyroscope": triad, "accelerometer": triad}
     without = isf.ImuSpecification(**errors)
-    with_one = isf.ImuSpecification(
-        **errors, magnetometer=isf.MagnetometerSpecification(white_noise=1e-7)
-    )
+    with_one = replace(specified(white_noise=1e-7), **errors)
     plain = isf.simulate_imu(MOTION, without, seed=3)
     for imu, environment in ((without, EARTH), (with_one, None), (with_one, EARTH)):
         ours = isf.simulate_imu(MOTION, imu, seed=3, magnetic_environment=environment)

@@ -140,7 +140,6 @@ def test_a_random_walk_grows_from_zero_and_a_gauss_markov_process_is_stationary(
     correlation = np.mean(first * last, axis=0) / np.square(SCALES)
     expected = np.exp(-59 * PERIOD / np.array(TIMES))
     np.testing.assert_allclose(correlation, expected, atol=4.0 * math.sqrt(2.0 / runs))
-    runs = 4000
     values = _make("random walk").batch(100, runs)
     for index in (0, 24, 99):
         expected = np.square(SCALES) * (index + 1) * PERIOD

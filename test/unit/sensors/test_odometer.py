@@ -45,13 +45,11 @@ def test_encoders_are_within_a_step_and_wheels_that_push_turn_further():
         np.testing.assert_allclose(coarse[wheel] / tick, np.round(coarse[wheel] / tick), atol=1e-6)
     time = np.arange(0.0, 10.0, 0.01)
     x = 0.5 * time**2
-    motion = isf.Motion.from_poses(
-        time, np.column_stack([x, 0 * x, 0 * x]), np.tile([0.0, 0.0, 0.0, 1.0], (len(time), 1))
-    )
+    level = np.tile([0.0, 0.0, 0.0, 1.0], (len(time), 1))
+    motion = isf.Motion.from_poses(time, np.column_stack([x, 0 * x, 0 * x]), level)
     said = isf.simulate_odometer(motion, isf.OdometerSpecification(acceleration_slip=0.5))
-    assert said["x"].iloc[-1] == pytest.approx(
-        np.interp(said.index[-1], time, x) * (1.0 + 0.5 / 9.80665), rel=1e-3
-    )
+    expected = np.interp(said.index[-1], time, x) * (1.0 + 0.5 / 9.80665)
+    assert said["x"].iloc[-1] == pytest.approx(expected, rel=1e-3)
 
 
 def test_slip_is_a_random_walk_and_robots_differ_by_their_tolerances():

@@ -75,9 +75,8 @@ def test_walk_and_flicker_follow_from_the_lowest_allan_deviation_unless_they_are
     values = in_si(stated, "gyroscope")
     assert values["random_walk"] == (1e-8, 1e-8, 1e-8)
     left = (8.0 * DEG / 3600.0) ** 2 - 1e-16 * 600.0 / 3.0
-    assert values["bias_instability"][0] == pytest.approx(
-        math.sqrt(left * math.pi / (2.0 * math.log(2.0)))
-    )
+    flicker = math.sqrt(left * math.pi / (2.0 * math.log(2.0)))
+    assert values["bias_instability"][0] == pytest.approx(flicker)
 
 
 MINIMUM = "bias_instability: {{value: 8, unit: deg/h, meaning: {}, averaging_time: 9}}"

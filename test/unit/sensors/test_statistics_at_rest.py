@@ -103,9 +103,8 @@ def test_the_statistics_are_those_of_the_signals():
         yaw_bias=np.array([0.0, 1.0, 1.0, 2.0]),
         orientation_bias=np.tile((0.0, 0.0, 0.0, 1.0), (4, 1)),
     )
-    value = at_rest.statistics_at_rest(at_rest.ImuAtRest(reading, TURNED, np.ones(3, dtype=bool)))[
-        "value"
-    ]
+    imu = at_rest.ImuAtRest(reading, TURNED, np.ones(3, dtype=bool))
+    value = at_rest.statistics_at_rest(imu)["value"]
     assert value["gyroscope noise", "standard deviation"] == 1.0
     assert value["gyroscope noise", "lag-1 correlation"] == -1.0
     assert value["accelerometer", "length of the mean"] == 9.0
