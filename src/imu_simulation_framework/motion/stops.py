@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.motion.kinematics import quaternion_spline, unit
-from imu_simulation_framework.motion.motion import Motion, SampledMotion
+
+if TYPE_CHECKING:
+    from imu_simulation_framework.motion.motion import Motion, SampledMotion
 
 MAX_SPEED = 5e-3
 """What stands still moves at less than this [m/s]."""
@@ -22,6 +21,11 @@ BRAKING = 1.0
 """How long a motion brakes before a stop that it is given, and speeds up after it [s]."""
 
 
+def stands_still(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Return whether something stands at a speed (n,) [m/s] and a rate (n, 3) [rad/s]."""
+    return (speed < MAX_SPEED) & (np.linalg.norm(rate, axis=-1) < MAX_RATE)
+
+
 def found_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple[float, float]]:
     """Return when a motion stands still against the ground: beginnings and ends.
 
@@ -29,8 +33,8 @@ def found_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tupl
     motion's first sample [s].
     """
     speed = np.linalg.norm(motion.velocity, axis=1)
-    turning = np.linalg.norm(motion.rate_against_ground(), axis=1)
-    still = np.concatenate([[False], (speed < MAX_SPEED) & (turning < MAX_RATE), [False]])
+    standing = stands_still(speed, motion.rate_against_ground())
+    still = np.concatenate([[False], standing, [False]])
     edges = np.flatnonzero(np.diff(still.astype(int))).reshape(-1, 2)
     since_start = motion.time - motion.time[0]
     found = [(float(since_start[a]), float(since_start[b - 1])) for a, b in edges]
@@ -49,9 +53,15 @@ def with_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
     lasts longer by ``duration`` and :data:`BRAKING` for each stop. Raises MotionError if stops
     follow each other before the motion can go on, or it is no motion in a flat world.
     """
+    # Imported here, since every node knows what a stop is, and splines take 60 MB.
+    from scipy.interpolate import CubicSpline
+    from scipy.spatial.transform import Rotation
+
+    from imu_simulation_framework.motion.kinematics import quaternion_spline, unit
+    from imu_simulation_framework.motion.motion import Motion
+
     if not isinstance(motion, Motion):
         raise MotionError("stops on the way are for what drives, but this is a motion on the Earth")
-    motion = cast(Motion, motion)
     for name, value in (("every", every), ("duration", duration)):
         if not (math.isfinite(value) and value > 0.0):
             raise MotionError(f"{name} of a motion's stops is {value}, but it must be positive")

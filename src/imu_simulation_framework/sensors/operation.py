@@ -19,13 +19,14 @@ import math
 import re
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import Settings, declared, setting
+from imu_simulation_framework.motion.stops import found_standstills, with_stops
 
 if TYPE_CHECKING:  # every node knows the models, and motions take 60 MB
     from imu_simulation_framework.motion.motion import SampledMotion
@@ -128,19 +129,22 @@ class Operation(Settings):
         """
         if self.given_stops is None:
             return motion
-        from imu_simulation_framework.motion.stops import with_stops
-
         return cast(AnyMotion, with_stops(motion, *self.given_stops))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
         """Return the stops of a motion that are known to the robot; none where it detects them."""
-        if self.stops == "none" or self.detects:
+        if not self.knows_stops:
             return ()
-        from imu_simulation_framework.motion.stops import found_standstills
-
         return tuple(
-            Standstill(start, start, end) for start, end in found_standstills(motion, self.min_stop)
+            Standstill(start, start + self.min_stop, end)
+            for start, end in found_standstills(motion, self.min_stop)
+            if start + self.min_stop < end
         )
+
+    @property
+    def knows_stops(self) -> bool:
+        """Whether the robot knows of itself when it stands on the way, as by its wheels."""
+        return self.stops != "none" and not self.detects
 
     def sentence(self) -> str:
         """Return in a few words what is done, for the first line of an answer."""
@@ -157,23 +161,16 @@ class Operation(Settings):
 class Zeroing:
     """Takes the offset of a gyroscope's samples at standstill, sample by sample or many at once.
 
-    ``operation``. ``period``: from one sample to the next [s]. ``standstills``: those on the way
-    that are known, by their times since the first sample [s]; of those to be detected, none.
+    ``operation``. ``period``: from one sample to the next [s].
     """
 
-    def __init__(
-        self, operation: Operation, period: float, standstills: Sequence[Standstill] = ()
-    ) -> None:
+    def __init__(self, operation: Operation, period: float) -> None:
         self.offset = np.zeros(3)
         self._operation, self._period = operation, period
-        # Sample k is at k periods; a stop has those after its start, up to its end.
-        self._stops = [
-            tuple(int(math.floor(time / period + 1e-6)) + 1 for time in stop)
-            for stop in standstills
-        ]
         self._window = max(2, round(operation.min_stop / period))
         self._largest_spread: np.ndarray | None = None
         self._recent: deque[np.ndarray] = deque(maxlen=self._window)
+        self._stood = False
         self._count, self._summed = 0, 0
         self._sum: Any = np.zeros(3)
         self.detected: list[Standstill] = []
@@ -202,45 +199,56 @@ class Zeroing:
             self._largest_spread = SPREAD_AT_REST * np.max(np.ptp(windows, axis=-1), axis=0)
 
     def advance(
-        self, rate: np.ndarray, force: np.ndarray | None = None
+        self,
+        rate: np.ndarray,
+        force: np.ndarray | None = None,
+        stands: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the next samples (n, 3) without the offset, and at which the robot stands (n,)."""
-        corrected, still = np.empty_like(rate), np.zeros(len(rate), dtype=bool)
-        if self._largest_spread is None:
-            first = 0
-            for start, held_from, end in self._stops:
-                # Places in these samples; the samples of a stop may come in several parts.
-                places = np.clip(np.array([start, held_from, end]) - self._count, 0, len(rate))
-                inside = rate[places[0] : places[2]]
-                if len(inside):
-                    corrected[first : places[2]] = rate[first : places[2]] - self.offset
-                    first = places[2]
-                    still[places[1] : places[2]] = True
-                    # One after the other, so that it does not depend on the parts.
-                    self._sum = np.cumsum(np.vstack([self._sum, inside]), axis=0)[-1]
-                    self._summed += len(inside)
-                    if end <= self._count + len(rate):
-                        self.offset = self._sum / self._summed
-                        self._sum, self._summed = np.zeros(3), 0
-            corrected[first:] = rate[first:] - self.offset
-            self._count += len(rate)
-            return corrected, still
-        for index, (one, felt) in enumerate(zip(rate, np.asarray(force))):
-            corrected[index], still[index] = self._detect(one, felt)
-        return corrected, still
+        """Return the next samples (n, 3) without the offset, and at which the heading is held (n,).
 
-    def _detect(self, rate, force):
+        ``stands`` (n,): whether the robot stands, for one that knows its stops.
+        """
+        corrected, held = np.empty_like(rate), np.zeros(len(rate), dtype=bool)
+        moves = not (self.detects or self._stood or (stands is not None and np.any(stands)))
+        if moves:
+            self._count += len(rate)
+            return rate - self.offset, held
+        for index, one in enumerate(rate):
+            self._count += 1
+            still = self._is_still(
+                one,
+                None if force is None else force[index],
+                None if stands is None else bool(stands[index]),
+            )
+            self._hold(one, still)
+            corrected[index], held[index] = one - self.offset, still
+        return corrected, held
+
+    def _is_still(self, rate, force, stands):
+        """Tell whether the robot has stood for a whole window, the new sample included."""
+        if not self.detects:
+            # The first reading at rest is of the time before, too.
+            if stands and self._stood:
+                self._recent.append(rate)
+            elif not stands:
+                self._recent.clear()
+            self._stood = bool(stands)
+            return len(self._recent) == self._window
         self._recent.append(np.concatenate([rate, force]))
-        self._count += 1
-        still = len(self._recent) == self._window
-        if still:
-            recent = np.array(self._recent)
-            still = bool(np.all(np.ptp(recent, axis=0) <= self._largest_spread))
-            off = np.abs(np.mean(recent[:, :3], axis=0) - self.offset)
-            still = still and bool(np.all(off <= MAX_RATE_AT_REST))
+        if len(self._recent) < self._window:
+            return False
+        recent = np.array(self._recent)
+        off = np.abs(np.mean(recent[:, :3], axis=0) - self.offset)
+        return bool(
+            np.all(np.ptp(recent, axis=0) <= self._largest_spread)
+            and np.all(off <= MAX_RATE_AT_REST)
+        )
+
+    def _hold(self, rate, still):
+        """Gather the mean rate of a standstill, and take it when that ends."""
         if still and self._since is None:
             self._since = self._count - self._window
-            self._sum = np.sum(recent[:, :3], axis=0)
+            self._sum = np.sum(np.array(self._recent)[:, :3], axis=0)
             self._summed = self._window
         elif still:
             self._sum = self._sum + rate
@@ -250,7 +258,6 @@ class Zeroing:
             self._note(self._count - 1)
             self._since = None
             self._recent.clear()
-        return rate - self.offset, still
 
     @property
     def detects(self) -> bool:

@@ -121,8 +121,7 @@ def operated(
     latitude = None
     if isinstance(motion, EarthMotion):
         latitude = math.degrees(float(motion.latitude_longitude_height[0, 0]))
-    stops = operation.standstills(motion)
-    return SpecificationParameters(specification, operation, stops, latitude)
+    return SpecificationParameters(specification, operation, latitude)
 
 
 def named_errors(name) -> ImuErrors:

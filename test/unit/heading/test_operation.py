@@ -55,7 +55,7 @@ def specification(**gyroscope):
 def errors_of_runs(imu, motion, operation, runs, seed=11):
     """Yaw errors (runs, seconds) of the whole sensor with its filter."""
     model = imu_model(operated(imu, operation, motion), motion.period, seed)
-    yaw = model.batch(imu_truth(motion), runs, parts=("yaw",)).yaw
+    yaw = model.batch(imu_truth(motion, speed=True), runs, parts=("yaw",)).yaw
     return np.unwrap(motion.yaw - yaw, axis=1)[:, :: int(RATE)]
 
 
@@ -155,7 +155,7 @@ def test_step_advance_and_batch_are_the_same_to_the_bit(stops, chunk):
     operation = isf.Operation(standstill=4.0, stops=stops)
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     errors = operated(specification(white_noise=1e-4, turn_on_bias_sigma=1e-2), operation, motion)
-    truth = imu_truth(motion)
+    truth = imu_truth(motion, speed=True)
     whole = imu_model(errors, motion.period, 3).batch(truth, parts=("yaw", "angular_velocity"))
     model = imu_model(errors, motion.period, 3)
     samples = list(truth.samples())

@@ -38,6 +38,7 @@ from imu_simulation_framework.core.angles import difference, quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.motion.earth import EARTH_RATE
+from imu_simulation_framework.motion.stops import stands_still
 from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
 from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import (
@@ -67,8 +68,8 @@ from imu_simulation_framework.sensors.triads import TRIADS
 class TriadSeries(NamedTuple):
     """Samples that are all due.
 
-    Their orientation, time, what each triad makes of the truth; and of a vibration each triad's
-    bias, and its amplitude.
+    Their orientation, time, what each triad makes of the truth; of a vibration each triad's bias,
+    and its amplitude; and whether the robot stands, where it knows that.
     """
 
     orientation: np.ndarray
@@ -76,6 +77,7 @@ class TriadSeries(NamedTuple):
     of_truth: list[np.ndarray]
     rectified: list[np.ndarray | float]
     amplitude: np.ndarray | None
+    stands: np.ndarray | None
 
 
 class RealisedTriads(NamedTuple):
@@ -166,9 +168,9 @@ def _yaw(x, y, z, w, functions):
     return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)
 
 
-def _zeroed(zeroing, rate, rate_bias, force):
+def _zeroed(zeroing, rate, rate_bias, force, stands):
     """Return rates without the offset, their bias, and what the filter turns by, (n, 3) each."""
-    corrected, still = zeroing.advance(rate, force)
+    corrected, still = zeroing.advance(rate, force, stands)
     turned = np.where(still[:, np.newaxis], 0.0, corrected)
     return corrected, rate_bias + (corrected - rate), turned
 
@@ -215,19 +217,21 @@ class SpecificationParameters:
     """A specification, and how the sensor is used.
 
     ``specification``: a mapping holds what the specification's YAML file holds. ``operation``: by
-    default readings are as the sensor has them from the first one on. ``standstills``: those on the
-    way that are known. ``latitude``: where the Earth's turning is read at standstill [deg].
+    default readings are as the sensor has them from the first one on. ``latitude``: where
+    the Earth's turning is read at standstill [deg].
     """
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
-    operation: Operation | None = None
-    standstills: tuple[Standstill, ...] = ()
+    operation: Operation | Mapping[str, Any] | None = None
     latitude: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.specification, ImuSpecification):
             specification = from_mapping(ImuSpecification, self.specification, "the specification")
             object.__setattr__(self, "specification", specification)
+        if isinstance(self.operation, Mapping):
+            operation = from_mapping(Operation, self.operation, "the operation")
+            object.__setattr__(self, "operation", operation)
 
 
 class SpecificationImu(ImuModel):
@@ -250,12 +254,14 @@ class SpecificationImu(ImuModel):
         self._be(specification)
         self.drop_repeated = output.drop_repeated
         self.has_magnetometer = len(self._triads) == 3
-        self.feels_speed = specification.vibration.active
+        self._vibrates = specification.vibration.active
+        operation = self.parameters.operation
+        self._knows_stops = operation is not None and operation.knows_stops
+        self.feels_speed = self._vibrates or self._knows_stops
         self.bno055_mode = output.bno055_mode
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._fuses_field = output.fuses_magnetometer
-        operation = self.parameters.operation
         self._since_power_on = 0.0 if operation is None else operation.since_power_on
 
     def _be(self, specification):
@@ -383,11 +389,18 @@ class SpecificationImu(ImuModel):
 
     def _series_of(self, truth, time):
         rectified, amplitude = [0.0] * len(self._triads), None
-        if self.feels_speed:
+        if self._vibrates:
             rectified = [triad.rectified(truth.speed) for triad in self._triads]
             amplitude = self._specification.vibration.amplitude(truth.speed)[:, np.newaxis]
         of_truth = self._of_truth(truth, time)
-        return TriadSeries(truth.orientation, time, of_truth, rectified, amplitude)
+        stands = self._stands(truth)
+        return TriadSeries(truth.orientation, time, of_truth, rectified, amplitude, stands)
+
+    def _stands(self, truth):
+        """Return whether the robot stands (n,) or (), where it knows that; else None."""
+        if not self._knows_stops:
+            return None
+        return stands_still(truth.speed, truth.angular_velocity)
 
     def _of_truth(self, truth, time):
         """Return what each triad makes of the truth alone."""
@@ -417,7 +430,9 @@ class SpecificationImu(ImuModel):
         (rate, rate_bias), (force, force_bias) = read(0), read(1)
         turned = rate
         if realised.zeroing is not None:
-            rate, rate_bias, turned = _zeroed(realised.zeroing, rate, rate_bias, force)
+            rate, rate_bias, turned = _zeroed(
+                realised.zeroing, rate, rate_bias, force, series.stands
+            )
         magnetic, field = None, None
         if len(series.of_truth) == 3:
             if self._fuses_field:
@@ -444,10 +459,11 @@ class SpecificationImu(ImuModel):
             for values in zip(*self._recent)
         )
         of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
+        true_rate = rate
         realised, vibration = self._realised, None
         if first:
             self._stand(realised, np.asarray(truth.orientation, dtype=float))
-        if self.feels_speed:
+        if self._vibrates:
             amplitude = self._specification.vibration.amplitude(truth.speed)
             vibration = amplitude * realised.vibration.advance(1)[0]
         read = []
@@ -455,16 +471,18 @@ class SpecificationImu(ImuModel):
             self._triads, of_truth, realised.noises, realised.limits
         ):
             noise, bias = noises.step()
-            if self.feels_speed:
+            if self._vibrates:
                 bias = bias + triad.rectified(truth.speed)
             read.append(triad.read(values, noise, bias, time, limit, vibration))
         (rate, rate_bias), (force, force_bias) = read[:2]
         turned = rate
         if realised.zeroing is not None:
+            stands = self._stands(truth._replace(angular_velocity=true_rate))
+            one = (rate, rate_bias, force, stands)
             rate, rate_bias, turned = (
                 values[0]
                 for values in _zeroed(
-                    realised.zeroing, *(np.array([one]) for one in (rate, rate_bias, force))
+                    realised.zeroing, *(None if v is None else np.array([v]) for v in one)
                 )
             )
         magnetic = {"magnetic_field": read[2][0]} if len(read) == 3 else {}
@@ -493,8 +511,9 @@ class SpecificationImu(ImuModel):
 
     def _start(self, seed):
         """Begin what changes from sample to sample of a new realisation."""
+        operation = self.parameters.operation
         vibration = None
-        if self.feels_speed:
+        if self._vibrates:
             vibration = VibrationNoise(
                 self._specification.vibration,
                 1.0 / self._sensor_period,
@@ -508,16 +527,8 @@ class SpecificationImu(ImuModel):
             ],
             [triad.band_limit() for triad in self._triads],
             vibration,
-            self._zeroing(),
+            None if operation is None else Zeroing(operation, self._sensor_period),
         )
-
-    def _zeroing(self):
-        operation, period = self.parameters.operation, self._sensor_period
-        if operation is None:
-            return None
-        since = self._instants.first * self.period
-        stops = [Standstill(*(time - since for time in s)) for s in self.parameters.standstills]
-        return Zeroing(operation, period, stops)
 
     def _stand(self, realised, orientation):
         """Let the sensor stand before its first sample, if it is to, and take its offset there."""
@@ -535,7 +546,7 @@ class SpecificationImu(ImuModel):
             rate = rate + Rotation.from_quat(orientation).inv().apply(turning)
         time = self._since_power_on - self._sensor_period * np.arange(samples, 0, -1)[:, np.newaxis]
         still, vibration = np.zeros(samples), None
-        if self.feels_speed:
+        if self._vibrates:
             amplitude = self._specification.vibration.amplitude(still)[:, np.newaxis]
             vibration = amplitude * realised.vibration.advance(samples)
         of_truth = self._of_truth((None, rate, force), time)
@@ -543,7 +554,7 @@ class SpecificationImu(ImuModel):
         readings = []
         for number in range(2 if zeroing.detects else 1):
             noise, bias = realised.noises[number].advance(samples)
-            if self.feels_speed:
+            if self._vibrates:
                 bias = bias + self._triads[number].rectified(still)
             limit = realised.limits[number]
             read = self._triads[number].read(of_truth[number], noise, bias, time, limit, vibration)
@@ -565,9 +576,8 @@ class SpecificationImu(ImuModel):
     def _measured(self, truth):
         """Return of the truth what this IMU feels: the field with a magnetometer only."""
         if self.feels_speed and truth.speed is None:
-            raise ConfigurationError(
-                "vibration depends on the speed, which is not known of this motion."
-            )
+            what = "vibration depends" if self._vibrates else "stops that are found depend"
+            raise ConfigurationError(f"{what} on the speed, which is not known of this motion.")
         field = truth.magnetic_field if self.has_magnetometer else None
         speed = truth.speed if self.feels_speed else None
         if field is truth.magnetic_field and speed is truth.speed:
