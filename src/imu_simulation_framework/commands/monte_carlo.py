@@ -74,7 +74,8 @@ def main(arguments):
     named = heading_choices.chosen_imu(options.imu)
     imu, environment = named, None
     if configuration is None:
-        ((imu, environment),) = heading_choices.placed_imus([named], options)
+        unit = heading_choices.unit_of(named, options)
+        ((imu, environment),) = heading_choices.placed_imus([unit], options)
     name, drawing, of_motion = _drawing(options, imu, environment, configuration)
     remarks = [*of_motion, *imu.remarks]
     if isinstance(imu.errors, ImuSpecification):
@@ -108,6 +109,11 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
     if configuration is not None:
         return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
     chosen = heading_choices.chosen_motion(options, linear=options.what == "linear")
+    operation = None
+    if isinstance(imu.errors, ImuSpecification):
+        operation = heading_choices.operation(options)
+        name = f"{chosen.name}, {operation.sentence()}"
+        chosen = chosen._replace(motion=operation.moved(chosen.motion), name=name)
     if options.what == "sensor":
         drawing = SensorDrawing(
             chosen.motion,
@@ -115,9 +121,12 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
             options.seed,
             options.period,
             magnetic_environment=environment,
+            operation=operation,
         )
         return chosen.name, drawing, chosen.remarks
-    model = yaw_error_model(imu.errors, chosen.motion, options.period, environment, chosen.sample)
+    model = yaw_error_model(
+        imu.errors, chosen.motion, options.period, environment, chosen.sample, operation
+    )
     return chosen.name, LinearDrawing(model, options.seed), chosen.remarks
 
 
@@ -133,6 +142,14 @@ def _configuration(options) -> Configuration:
             "its linear model"
         )
     settings = heading_choices.settings(options.setting)
+    for name in ("standstill", "stops", "warm_up"):
+        if getattr(options, name) is not None:
+            settings.setdefault("operation", {})[name] = str(getattr(options, name))
+    if options.unit is not None:
+        raise ConfigurationError(
+            "an experiment's sensor is as its specification says; --unit is for the sensor and its "
+            "linear model"
+        )
     if options.latitude is not None:
         settings.setdefault("simulation", {})["latitude"] = str(options.latitude)
     for name in options.magnetic_environment:
@@ -163,6 +180,7 @@ def _parser():
         help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters",
     )  # fmt: skip
     heading_choices.add_magnetic_options(parser, several=False)
+    heading_choices.add_operation_options(parser)
     parser.add_argument("--runs", type=int, required=True, metavar="N", help="how many")
     parser.add_argument(
         "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"

@@ -41,6 +41,7 @@ from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+from imu_simulation_framework.sensors.operation import Operation
 
 SIMULATORS = ("mujoco", "gazebo")
 DRIVES = ("a", "b", "c", "d")
@@ -147,6 +148,17 @@ class ImuSpecificationSection(Settings):
 
 
 @dataclass(frozen=True)
+class OperationSection(Operation):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.stops.startswith("every"):
+            raise ConfigurationError(
+                f"stops is {shown(self.stops)}, but an experiment follows a recording, which has "
+                "its own: none, found or detected."
+            )
+
+
+@dataclass(frozen=True)
 class MagneticEnvironmentSection(Settings):
     file: str = setting("", path="yaml")
     latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
@@ -172,6 +184,7 @@ SECTIONS = {
     "terrain": TerrainSection,
     "imu": ImuSection,
     "imu_specification": ImuSpecificationSection,
+    "operation": OperationSection,
     "magnetic_environment": MagneticEnvironmentSection,
     "gnss": GnssSection,
     "comparison": ComparisonSettings,
@@ -213,6 +226,7 @@ class Configuration:
     terrain: TerrainSection
     imu: ImuSection
     imu_specification: ImuSpecificationSection
+    operation: OperationSection
     magnetic_environment: MagneticEnvironmentSection
     gnss: GnssSection
     comparison: ComparisonSettings

@@ -139,7 +139,11 @@ def imu_model_and_parameters(configuration: Configuration):
             f"turning Earth, only the model {SPECIFICATION} feels it"
         )
     if name == SPECIFICATION:
-        return name, {"specification": read_imu_specification(configuration.imu_specification.file)}
+        return name, {
+            "specification": read_imu_specification(configuration.imu_specification.file),
+            "operation": configuration.operation,
+            "latitude": configuration.simulation.latitude,
+        }
     return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
 
 
@@ -182,7 +186,8 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     if specification is None:
         return []
     remarks = [understated_in_motion(specification)]
-    if configuration.simulation.latitude is None:
+    zeroed = configuration.operation.standstill > 0.0  # which takes it off
+    if configuration.simulation.latitude is None and not zeroed:
         remarks.append(without_earth_turning(specification))
     return [sentence for sentence in remarks if sentence is not None]
 

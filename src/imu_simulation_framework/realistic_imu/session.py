@@ -13,6 +13,7 @@ from typing import Any, Iterator, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,
@@ -24,7 +25,9 @@ from imu_simulation_framework.realistic_imu.truth import (
 )
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from imu_simulation_framework.sensors.imu_models.plugins import IdealParameters
+from imu_simulation_framework.sensors.imu_models.specification import SpecificationParameters
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.operation import Operation
 from imu_simulation_framework.sensors.simulation import imu_model
 
 MEASURED = FIRST_MESSAGES
@@ -67,6 +70,9 @@ class RealisticImu:
         Whether the truths have a magnetic field, and the speed.
     field_reported : bool
         Whether the field is reported in the IMU's axes, so that no orientation is needed for it.
+    operation : Operation, optional
+        How a specified sensor is used: zeroed as if it had stood still before the first message,
+        and at stops that it detects; by default as it is switched on.
     report : StreamReport, optional
         Goes on; by default it begins with zeros.
     """
@@ -82,6 +88,7 @@ class RealisticImu:
         speed: bool = False,
         field_reported: bool = False,
         report: StreamReport | None = None,
+        operation: Operation | None = None,
     ):
         if rate is not None:
             if not isinstance(errors, ImuSpecification):
@@ -94,6 +101,9 @@ class RealisticImu:
         require_feelable(errors, field, speed)
         self._turns_field = field and not field_reported
         self._errors, self._seed, self._run = errors, seed, run
+        if operation is not None:
+            _check_operation(operation, errors)
+        self._operation = operation
         self._fuses = (
             isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
         )
@@ -152,6 +162,7 @@ class RealisticImu:
             "seed": self._seed,
             "run": self._run,
             "parameters": dataclasses.asdict(self._errors),
+            "operation": None if self._operation is None else to_mapping(self._operation),
         }
 
     def without_orientation(self) -> None:
@@ -194,7 +205,10 @@ class RealisticImu:
         return [known for pair in waiting for known in steps.add(*pair)]
 
     def _begin(self, period) -> _Steps:
-        model = imu_model(self._errors, period, self._seed)
+        errors = self._errors
+        if self._operation is not None:
+            errors = SpecificationParameters(errors, self._operation)
+        model = imu_model(errors, period, self._seed)
         for _ in range(self._run):
             model.reset()
         self._steps = _Steps(model, self.report)
@@ -278,6 +292,19 @@ class _Steps:
         reading = self.model.step(truth)
         self._sampled = self._sampled or self.model.has_new_sample
         return reading
+
+
+def _check_operation(operation, errors) -> None:
+    if not isinstance(errors, ImuSpecification):
+        raise ConfigurationError(
+            "a standstill is for an IMU by a specification; the yaw of a plug-in's model is not "
+            "that of its gyroscope"
+        )
+    if operation.knows_stops:
+        raise ConfigurationError(
+            f"stops is {operation.stops}, but an IMU beside a simulator is not told when the robot "
+            "stands: it has none or detected"
+        )
 
 
 def require_feelable(errors, field: bool, speed: bool) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared, setting
+from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.motion.stops import found_standstills, with_stops
 
 if TYPE_CHECKING:  # every node knows the models, and motions take 60 MB
@@ -54,20 +54,19 @@ class Standstill(NamedTuple):
     end: float
 
 
-def _checked_stops(name, value):
+def _check_stops(value):
     if value in ("none", "found", "detected"):
-        return value
-    match = _STOPS.fullmatch(value) if isinstance(value, str) else None
+        return
+    match = _STOPS.fullmatch(value)
     try:
         positive = match and float(match[1]) > 0.0 and float(match[3]) > 0.0
     except ValueError:
         positive = False
     if not positive:
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be none, found, detected, or as "
+            f"stops is {shown(value)}, but it must be none, found, detected, or as "
             "'every 2min for 3s' or 'every 2min for 3s, detected'."
         )
-    return value
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,13 @@ class Operation(Settings):
     """
 
     standstill: float = setting(10.0, minimum=0.0, unit="s")
-    stops: str = declared("none", _checked_stops)
+    stops: str = setting("none")
     min_stop: float = setting(1.0, above=0.0, unit="s")
     warm_up: float = setting(0.0, minimum=0.0, unit="s")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _check_stops(self.stops)
         if self.detects and self.standstill == 0.0:
             raise ConfigurationError(
                 "stops are to be detected, but standstill is 0: the detector learns before the "
@@ -274,3 +274,77 @@ class Zeroing:
     def _note(self, end):
         times = (self._since, self._since + self._window - 1, end)
         self.detected.append(Standstill(*((count - 1) * self._period for count in times)))
+
+
+class LiveZeroing:
+    """Zeroes a gyroscope beside hardware, whose messages come at the times of their stamps.
+
+    The offset is taken at the first standstill of ``standstill`` seconds, and, as ``stops`` says,
+    at detected ones. Until then readings are as they are. ``sentences``: what was found, for a
+    person; they are the caller's to take away.
+    """
+
+    def __init__(self, operation: Operation) -> None:
+        if operation.knows_stops:
+            raise ConfigurationError(
+                f"stops is {operation.stops}, but an IMU is not told when the robot stands: none "
+                "or detected"
+            )
+        self._operation = operation
+        self._zeroing: Zeroing | None = None
+        self._first: deque[tuple[float, np.ndarray, np.ndarray]] = deque()
+        self.sentences: list[str] = []
+
+    @property
+    def offset(self) -> np.ndarray:
+        """What is taken off (3,) [rad/s]."""
+        return np.zeros(3) if self._zeroing is None else self._zeroing.offset
+
+    def add(self, time: float, rate: np.ndarray, force: np.ndarray) -> np.ndarray:
+        """Return a rate (3,) [rad/s] without the offset.
+
+        ``time``: the stamp [s]. ``force`` (3,): measured with it [m/s^2].
+        """
+        if self._zeroing is not None:
+            corrected, _ = self._zeroing.advance(rate[np.newaxis], force[np.newaxis])
+            return corrected[0]
+        self._first.append((time, rate, force))
+        if time - self._first[0][0] < self._operation.standstill:
+            return rate
+        times, rates, forces = map(np.array, zip(*self._first))
+        period = float(np.median(np.diff(times)))
+        turned = largest_turn_at_rest(rates, period)
+        if turned > 0.0:
+            # Another second may be the beginning of a standstill.
+            while self._first and self._first[0][0] < times[0] + 1.0:
+                self._first.popleft()
+            sentence = (
+                f"the robot turns while it is to stand still for {self._operation.standstill:g} s: "
+                f"an offset taken now could be {math.degrees(turned):.2g} deg/s wrong, "
+                f"{60.0 * math.degrees(turned):.2g} deg of heading each minute; waiting for a "
+                "standstill"
+            )
+            if sentence not in self.sentences:
+                self.sentences.append(sentence)
+            return rate
+        self._zeroing = Zeroing(self._operation, period)
+        self._zeroing.begin(rates, forces)
+        self._first.clear()
+        offset = ", ".join(f"{value:.3g}" for value in np.degrees(self._zeroing.offset))
+        self.sentences.append(f"zeroed at standstill: {offset} deg/s are taken off x, y, z")
+        return rate - self._zeroing.offset
+
+
+def largest_turn_at_rest(rate: np.ndarray, period: float) -> float:
+    """Return by how much the mean rate (n, 3) of a second differs from that of all [rad/s].
+
+    It is zero where the difference is within the noise, as of a sensor that stands still. The
+    noise is that of neighbouring samples; ``period``: between them [s].
+    """
+    size = min(len(rate), max(2, round(1.0 / period)))
+    parts = rate[: len(rate) // size * size].reshape(-1, size, 3)
+    means = np.mean(parts, axis=1)
+    away = np.abs(means - np.median(means, axis=0))
+    noise = np.median(np.abs(np.diff(rate, axis=0)), axis=0) / (0.6745 * math.sqrt(2.0))
+    allowed = np.maximum(6.0 * noise / math.sqrt(size), 0.1 * MAX_RATE_AT_REST)
+    return float(np.max(np.where(away > allowed, away, 0.0)))

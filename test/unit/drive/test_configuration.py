@@ -193,12 +193,14 @@ def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, publ
 
 
 def test_what_a_specification_leaves_out_is_remarked_on():
-    def remarks(file, latitude=None, model="specification"):
+    def remarks(file, latitude=None, model="specification", standstill=0.0):
         sections = {"imu": {"model": model}, "imu_specification": {"file": file}}
+        sections["operation"] = {"standstill": standstill}
         return imu_remarks(
             load_configuration(overrides={**sections, "simulation": {"latitude": latitude}})
         )
 
+    assert len(remarks("bno055", standstill=10.0)) == 1  # which takes the Earth's turning off
     at_rest, earth = remarks("bno055")
     assert at_rest.startswith("bno055 holds what a sensor shows at rest")
     assert earth.startswith("the Earth's turning, 15 deg/h times the sine of the latitude, is left")

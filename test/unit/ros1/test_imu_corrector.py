@@ -16,7 +16,9 @@ from imu_simulation_framework.ros1.nodes.imu_corrector import (
     corrected_field,
     corrected_imu,
     needs_temperature,
+    zero,
 )
+from imu_simulation_framework.sensors.operation import LiveZeroing, Operation
 
 MATRIX = ((0.1, 0.02, 0.0), (0.0, -0.1, 0.0), (0.03, 0.0, 0.2))
 TRIAD = TriadCorrection(
@@ -91,3 +93,13 @@ def test_a_field_in_another_unit_than_the_correction_is_told(reading, told):
     other = ImuCorrection(magnetometer=TriadCorrection(bias=(20.0, 0.0, -10.0)))
     said = another_unit(MagneticField(magnetic_field=Vector3(0.0, reading, 0.0)), other)
     assert bool(said) == (0.0 < reading < 0.02)
+
+
+def test_a_message_is_zeroed_after_the_standstill():
+    zeroing = LiveZeroing(Operation(standstill=1.0))
+    for number in range(100):
+        made = Imu(angular_velocity=Vector3(0.1, 0.0, -0.2))
+        made.header.stamp.secs, made.header.stamp.nsecs = divmod(number * 20_000_000, 10**9)
+        zero(made, zeroing)
+        wanted = [0.1, 0.0, -0.2] if number < 50 else [0.0, 0.0, 0.0]
+        assert numbers(made.angular_velocity) == pytest.approx(wanted)

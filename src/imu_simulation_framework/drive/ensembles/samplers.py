@@ -25,10 +25,16 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.noise.streams import run_seed
-from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
+from imu_simulation_framework.sensors.operation import Operation
+from imu_simulation_framework.sensors.simulation import (
+    ImuErrors,
+    imu_model,
+    imu_truth,
+    operated,
+)
 
 
 class Drawing(ABC):
@@ -61,7 +67,8 @@ class SensorDrawing(Drawing):
     ConfigurationError: the IMU's errors are no such thing, or the period does not go with the
     sensor's. ``motion``: of the IMU itself, evenly sampled; ``seed``: of all runs; ``period``: from
     one of the errors' times to the next [s]; a whole multiple of the sensor's;
-    ``magnetic_environment``: what its magnetometer is in.
+    ``magnetic_environment``: what its magnetometer is in; ``operation``: how a specified sensor is
+    used.
     """
 
     motion: Motion | EarthMotion
@@ -70,6 +77,7 @@ class SensorDrawing(Drawing):
     period: float = 1.0
     chunk: int = 64
     magnetic_environment: MagneticEnvironment | None = None
+    operation: Operation | None = None
 
     def __post_init__(self) -> None:
         if len(self._places) < 2:
@@ -86,7 +94,7 @@ class SensorDrawing(Drawing):
     def _places(self) -> np.ndarray:
         """Which of the motion's samples are those of the errors: new ones of the sensor."""
         period = self.motion.period
-        new = np.flatnonzero(imu_model(self.imu, period, self.seed).new_samples(len(self.motion)))
+        new = np.flatnonzero(self._model.new_samples(len(self.motion)))
         sensor = period * float(new[1] - new[0]) if len(new) > 1 else period
         step = max(1, round(self.period / sensor))
         if abs(step * sensor - self.period) > 1e-6 * self.period:
@@ -98,15 +106,19 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _truth(self) -> ImuTruth:
-        model = imu_model(self.imu, self.motion.period, self.seed)
-        return imu_truth(self.motion, self.magnetic_environment, speed=model.feels_speed)
+        return imu_truth(self.motion, self.magnetic_environment, speed=self._model.feels_speed)
+
+    @property
+    def _model(self) -> ImuModel:
+        errors = operated(self.imu, self.operation, self.motion)
+        return imu_model(errors, self.motion.period, self.seed)
 
     def __getstate__(self):
         # What every process finds for itself need not travel.
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def errors(self, first_run: int, runs: int) -> np.ndarray:
-        model = imu_model(self.imu, self.motion.period, self.seed)
+        model = self._model
         true = yaw_from_quaternion(self._truth.orientation[self._places])
         errors = np.empty((runs, len(true)))
         for row, run in zip(errors, range(first_run, first_run + runs)):
@@ -119,7 +131,7 @@ class SensorDrawing(Drawing):
         return {
             "what": "sensor",
             "motion": digest(self.motion.period, *(s for s in self._truth if s is not None)),
-            "imu": described(self.imu),
+            "imu": described(operated(self.imu, self.operation, self.motion)),
             "seed": self.seed,
             "period": self.period,
         }
@@ -145,6 +157,7 @@ class LinearDrawing(Drawing):
             "what": "linear",
             "model": [described(source) for source in self.model.sources],
             "sensor period": self.model.sensor_period,
+            "standstills": [self.model.standstill, *map(list, self.model.standstills)],
             "time": digest(self.model.time),
             "seed": self.seed,
         }

@@ -1,6 +1,9 @@
 """Republishes an IMU with the correction that calibrate_imu.py found.
 
-Private parameters: ``~correction``, the YAML file. Topics: ``imu/data_raw`` to ``imu/data``; where
+Private parameters: ``~correction``, the YAML file; ``~standstill``, how long the robot stands still
+at first, in which the gyroscope's offset is measured, to be taken off from then on [s], by default
+0, not at all; ``~stops``, ``detected`` for taking it anew where the IMU stands on the way. Without
+a correction there has to be a standstill. Topics: ``imu/data_raw`` to ``imu/data``; where
 the correction has a magnetometer ``imu/mag_raw`` to ``imu/mag``; where it depends on the
 temperature ``imu/temperature``, whose last value counts. Remap them as usual. Header and
 orientation are kept; who has fused the orientation from uncorrected readings should fuse it anew.
@@ -12,6 +15,7 @@ import os
 
 import numpy as np
 import rospy
+from geometry_msgs.msg import Vector3
 from sensor_msgs.msg import Imu, MagneticField, Temperature
 
 from imu_simulation_framework.characterisation.calibration.correction import (
@@ -22,6 +26,7 @@ from imu_simulation_framework.characterisation.calibration.correction import (
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
+from imu_simulation_framework.sensors.operation import LiveZeroing, Operation
 
 RAW_IMU = "imu/data_raw"
 RAW_MAG = "imu/mag_raw"
@@ -42,12 +47,20 @@ class ImuCorrector(Node):
     def __init__(self) -> None:
         super().__init__()
         path = str(rospy.get_param("~correction", ""))
-        if not path:
+        try:
+            operation = Operation(
+                standstill=rospy.get_param("~standstill", 0.0),
+                stops=rospy.get_param("~stops", "none"),
+            )
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{self.name}: the private parameter {error}") from None
+        self._zeroing = LiveZeroing(operation) if operation.standstill > 0.0 else None
+        if not path and self._zeroing is None:
             raise ConfigurationError(
                 f"{self.name}: the private parameter correction names no file, expected what "
-                "calibrate_imu.py has written"
+                "calibrate_imu.py has written, and standstill is 0, so that there is nothing to do"
             )
-        self._correction = read_imu_correction(os.path.abspath(path))
+        self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()
         self._temperature: float | None = None
         self._imu = advertise(topics.IMU, Imu)
         self._inputs = [subscribe(RAW_IMU, Imu, self._on_imu, QUEUE)]
@@ -62,7 +75,12 @@ class ImuCorrector(Node):
             self._temperature = message.temperature
 
     def _on_imu(self, message):
-        self._imu.publish(corrected_imu(message, self._correction, self._temperature))
+        done = corrected_imu(message, self._correction, self._temperature)
+        if self._zeroing is not None and message.angular_velocity_covariance[0] != -1.0:
+            zero(done, self._zeroing)
+            while self._zeroing.sentences:
+                rospy.loginfo("%s: %s", self.name, self._zeroing.sentences.pop(0))
+        self._imu.publish(done)
 
     def _on_field(self, message):
         wrong = another_unit(message, self._correction)
@@ -99,6 +117,16 @@ def corrected_imu(message: Imu, correction: ImuCorrection, temperature: float | 
         setattr(result, name, _corrected(vector, part, temperature) if there else vector)
         setattr(result, f"{name}_covariance", _propagated(covariance, part))
     return result
+
+
+def zero(message: Imu, zeroing: LiveZeroing) -> None:
+    """Take the offset that is known by now off a message's angular velocity."""
+    rate, force = (
+        np.array([vector.x, vector.y, vector.z])
+        for vector in (message.angular_velocity, message.linear_acceleration)
+    )
+    stamp = message.header.stamp.to_sec()
+    message.angular_velocity = Vector3(*zeroing.add(stamp, rate, force).tolist())
 
 
 def corrected_field(

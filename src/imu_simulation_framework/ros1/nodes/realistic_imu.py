@@ -44,6 +44,7 @@ from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.named_imu import named_imu
+from imu_simulation_framework.sensors.operation import Operation
 
 
 def surroundings(errors, reported: bool) -> Surroundings:
@@ -95,6 +96,20 @@ def ensure_apart(*outputs: str) -> None:
                 f"realistic_imu: {heard[topic]}:={topic} is also what it publishes on: name "
                 "another topic with output:=, for those who are to hear the realistic IMU"
             )
+
+
+def _operation() -> Operation | None:
+    """Return how the sensor is used, by private parameters; None as it is switched on."""
+    as_switched_on = Operation(standstill=0.0)
+    given = {
+        name: rospy.get_param(f"~{name}", getattr(as_switched_on, name))
+        for name in ("standstill", "stops", "warm_up")
+    }
+    try:
+        operation = Operation(**given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"the private parameter {error}") from None
+    return None if operation == as_switched_on else operation
 
 
 def with_output(errors):
@@ -159,6 +174,7 @@ class RealisticImuNode(Node):
             speed=self._surroundings.has_speed,
             field_reported=self._surroundings.is_reported_field,
             report=self._surroundings.report,
+            operation=_operation(),
         )
         self._frame = str(rospy.get_param("~frame_id", ""))
         self._source: ImuInput | OdometryTruth | None = None

@@ -19,7 +19,7 @@ from std_srvs.srv import Empty
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.settings import to_mapping
+from imu_simulation_framework.core.settings import Settings, to_mapping
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.from_configuration import (
     SPECIFICATION,
@@ -32,7 +32,6 @@ from imu_simulation_framework.ros1.answers import (
     wait_while_alive,
     within,
 )
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.srv import SetImuParameters, SetPose
 
 CALL_TIMEOUT = 30.0  # wall-clock seconds that a simulator has for an answer
@@ -193,7 +192,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
     def set_imu_parameters(self, model, parameters, seed):
         # Numbers are written so that they read back equal.
         plain = {
-            name: to_mapping(value) if isinstance(value, ImuSpecification) else value
+            name: to_mapping(value) if isinstance(value, Settings) else value
             for name, value in parameters.items()
         }
         proxy = rospy.ServiceProxy(SET_IMU_PARAMETERS, SetImuParameters)

@@ -1,0 +1,77 @@
+"""Zeroing beside hardware: what a gyroscope reads at its first standstill is taken off."""
+
+import math
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.operation import LiveZeroing, Operation, largest_turn_at_rest
+
+RATE = 100.0
+OFFSET = np.radians([1.5, -20.0, 0.4])
+NOISE = 2e-3  # rad/s, of a sample
+
+
+def readings(turning, seed=1):
+    """Yield times, rates and forces of a gyroscope whose z axis turns so fast (n,) [rad/s]."""
+    random = np.random.default_rng(seed)
+    rates = OFFSET + NOISE * random.standard_normal((len(turning), 3))
+    rates[:, 2] += turning
+    forces = [0.0, 0.0, 9.8] + 0.01 * random.standard_normal((len(turning), 3))
+    return np.arange(len(turning)) / RATE, rates, forces
+
+
+def zeroed(turning, **operation):
+    live = LiveZeroing(Operation(**operation))
+    return live, np.array([live.add(*one) for one in zip(*readings(turning))])
+
+
+def test_the_mean_of_the_standstill_is_taken_off():
+    live, rates = zeroed(np.zeros(1500), standstill=10.0)
+    _, raw, _ = readings(np.zeros(1500))
+    np.testing.assert_array_equal(rates[:1000], raw[:1000])
+    np.testing.assert_allclose(live.offset, np.mean(raw[:1001], axis=0), rtol=1e-12)
+    assert np.max(np.abs(live.offset - OFFSET)) < 5.0 * NOISE / math.sqrt(1000)
+    np.testing.assert_array_equal(rates[1000:], raw[1000:] - live.offset)
+    assert live.sentences == ["zeroed at standstill: 1.5, -20, 0.394 deg/s are taken off x, y, z"]
+
+
+def test_a_standstill_that_is_none_is_said_with_what_it_would_cost_and_waited_for():
+    turning = np.concatenate([np.zeros(400), np.full(300, math.radians(30.0)), np.zeros(1800)])
+    live, rates = zeroed(turning, standstill=10.0)
+    # From 7 s on it stands.
+    np.testing.assert_allclose(live.offset, OFFSET, atol=6.0 * NOISE / math.sqrt(1000))
+    first, *_, last = live.sentences
+    assert "could be 30 deg/s wrong, 1.8e+03 deg of heading each minute; waiting" in first
+    assert last.startswith("zeroed at standstill")
+    assert np.max(np.abs(np.mean(rates[-500:], axis=0))) < 6.0 * NOISE / math.sqrt(500)
+
+
+def test_a_detected_stop_takes_a_bias_that_has_changed():
+    random = np.random.default_rng(3)
+    driving = math.radians(20.0) * np.sin(np.arange(600) / 30.0)
+    turning = np.concatenate([np.zeros(1001), driving, np.zeros(500), driving])
+    time, rates, forces = readings(turning)
+    shaken = np.zeros(len(time), dtype=bool)
+    shaken[1001:1601] = shaken[2101:] = True
+    forces[shaken] += 0.5 * random.standard_normal((shaken.sum(), 3))
+    rates[1001:, 2] += math.radians(0.2)
+    live = LiveZeroing(Operation(standstill=10.0, stops="detected"))
+    for one in zip(time, rates, forces):
+        live.add(*one)
+    assert live.offset[2] == pytest.approx(
+        OFFSET[2] + math.radians(0.2), abs=5.0 * NOISE / math.sqrt(400)
+    )
+
+
+def test_noise_and_a_constant_offset_are_no_turning():
+    noise = NOISE * np.random.default_rng(2).standard_normal((2000, 3))
+    assert largest_turn_at_rest(OFFSET + noise, 0.01) == 0.0
+    noise[500:700, 2] += math.radians(2.0)
+    assert largest_turn_at_rest(OFFSET + noise, 0.01) == pytest.approx(math.radians(2.0), rel=0.1)
+
+
+def test_stops_that_only_wheels_know_are_refused():
+    with pytest.raises(ConfigurationError, match="not told when the robot stands"):
+        LiveZeroing(Operation(stops="found"))
