@@ -221,11 +221,9 @@ def what_is_left(
 ) -> ImuSpecification:
     """Return the specification of a sensor that is corrected: its noise, and what stays unknown.
 
-    The bias is drawn with the standard deviation that the calibration left. Scale factors and
-    misalignments, which a specification does not draw, are one standard deviation each, all of one
-    sign, so that a budget shows their size; of many sensors they add as squares. ``noise`` is the
-    specification of the sensor's noise; its deterministic errors are replaced where the calibration
-    saw them.
+    Bias, scale factors and misalignments are drawn with the standard deviations that the
+    calibration left. ``noise`` is the specification of the sensor's noise; its deterministic errors
+    are replaced where the calibration saw them.
     """
 
     def left(triad: TriadSpecification, part: TriadCorrection) -> Any:
@@ -243,9 +241,12 @@ def what_is_left(
         return replace(triad, **found)
 
     magnetometer = noise.magnetometer
+    parts = (correction.gyroscope, correction.accelerometer, correction.magnetometer)
+    drawn = any(np.any(part.scale_factor_and_misalignment_sigma) for part in parts)
     return replace(
         noise,
         name=name,
+        units=replace(noise.units, tolerances=drawn or noise.units.tolerances),
         gyroscope=left(noise.gyroscope, correction.gyroscope),
         accelerometer=left(noise.accelerometer, correction.accelerometer),
         magnetometer=magnetometer and left(magnetometer, correction.magnetometer),
