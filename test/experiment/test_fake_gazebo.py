@@ -111,7 +111,8 @@ def test_a_specified_imu_named_in_a_file_alone(driven_with):
     bias = 0.01
     result, imu, truth = driven_with(
         f"gyroscope: {{turn_on_bias: [0.0, 0.0, {bias}]}}\n"
-        "output: {orientation_reference: truth}\n"
+        "output: {orientation_reference: truth}\n",
+        more="[operation]\nstandstill = 0\n",
     )
     summary = json.loads(result.read_text("summary.json"))
     assert summary["run"]["imu"]["model"] == "specification"

@@ -88,7 +88,7 @@ def test_every_imu_model_measures_the_same_drive(usual, model):
 
 
 def test_a_latitude_turns_the_gyroscope_as_the_earth_does_and_nothing_else():
-    specified = {"imu": {"model": "specification"}}
+    specified = {"imu": {"model": "specification"}, "operation": {"standstill": 0.0}}
     still = run(**specified)
     turning = run(**specified, simulation={"latitude": -30.0})
 

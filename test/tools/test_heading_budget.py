@@ -194,6 +194,15 @@ def std_of(arguments, end):
     return pd.read_csv("heading_budget/bands.csv")["std"].iloc[-1]
 
 
+def test_a_sheet_that_lacks_errors_of_motion_is_remarked_on():
+    text = answered("a", "--imu", "mti300", "--at", "60s")
+    assert (
+        "note: mti300, any unit: " in text and "scale factor, misalignment: class of part" in text
+    )
+    text = answered("a", "--imu", "mti300", "--at", "60s", "--unit", "this")
+    assert "note: mti300 holds no scale factor, misalignment or turn-on bias, so that" in text
+
+
 def test_twenty_hours_in_bounded_memory():
     code = (
         "from pathlib import Path\n"

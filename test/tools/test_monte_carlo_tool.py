@@ -34,9 +34,10 @@ def test_files_and_text_of_an_ensemble_that_is_known_in_closed_form():
     runs = 4000
     text = drawn(
         "--straight", "60s", "--imu", "mine.yaml", "--runs", runs, "--what", "linear",
-        "--within", "5deg",
+        "--within", "5deg", "--standstill", "0",
     )  # fmt: skip
-    assert text.startswith("straight on for 60 s, mine (linear): 4000 runs of 60 s, seed 1\n")
+    begin = "straight on for 60 s, as switched on, its offset not taken, mine (linear): 4000 runs"
+    assert text.startswith(f"{begin} of 60 s, seed 1\n")
     # The error after t is t times a bias of 1e-3 rad/s.
     out = Path("monte_carlo")
     over_time = pd.read_csv(out / "summary.csv")
@@ -73,7 +74,8 @@ def test_files_and_text_of_an_ensemble_that_is_known_in_closed_form():
 
 def test_a_report_has_what_is_printed():
     text = drawn(
-        "--straight", "60s", "--imu", "mine.yaml", "--runs", 200, "--what", "linear", "--report"
+        "--straight", "60s", "--imu", "mine.yaml", "--runs", 200, "--what", "linear", "--report",
+        "--standstill", "0",
     )  # fmt: skip
     assert text.endswith("\nmonte_carlo/ensemble.html\n")
     page = Path("monte_carlo/ensemble.html").read_text(encoding="utf-8")
@@ -89,7 +91,10 @@ def test_a_report_has_what_is_printed():
 
 
 def test_a_share_of_all_or_none_is_no_certainty():
-    motion = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--within")
+    motion = (
+        *("--straight", "20s", "--imu", "mine.yaml", "--runs", "100"),
+        *("--standstill", "0", "--within"),
+    )
     assert "all the time: all 100 runs (at most 3 % outside" in drawn(*motion, "90deg")
     assert "all the time: none of 100 runs (at most 3 % inside" in drawn(*motion, "1mdeg")
 

@@ -21,11 +21,12 @@ from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.files import read_magnetic_environment
+from imu_simulation_framework.sensors.files import imu_catalogue, read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.named_imu import NamedImu, named_imu
 from imu_simulation_framework.sensors.operation import Operation
+from imu_simulation_framework.sensors.parts import any_unit
 
 FLIGHT_DURATION = 200.0
 """Of a script of JSBSim [s]."""
@@ -160,19 +161,31 @@ def names_a_motion(options: argparse.Namespace) -> bool:
     return any(getattr(options, name) is not None for name in named)
 
 
+def bundled_parts() -> list[str]:
+    """Return the names of the bundled IMUs that are any unit of a part."""
+    return [
+        entry.specification.name
+        for entry in imu_catalogue()
+        if entry.specification.units.tolerances
+    ]
+
+
 def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     """Return an IMU as any unit of its part, or as this one, as the command line says.
 
     Raises ConfigurationError: it says so of a plug-in, which has no units.
     """
     errors = imu.errors
-    if options.unit is None:
-        return imu
     if not isinstance(errors, ImuSpecification):
+        if options.unit is None:
+            return imu
         raise ConfigurationError(f"--unit is for specifications, but {imu.name} is a plug-in")
     if options.unit == "this":
         return imu._replace(errors=errors.this_unit())
-    return imu._replace(errors=errors.any_unit())
+    if errors.units.tolerances and not imu.files:  # a bundled one
+        part = any_unit(errors)
+        return imu._replace(errors=part.specification, remarks=(*imu.remarks, part.sentence()))
+    return imu if options.unit is None else imu._replace(errors=errors.any_unit())
 
 
 def add_setting_option(parser: argparse.ArgumentParser) -> None:

@@ -24,7 +24,6 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.answer import which_imu
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column
-from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.named_imu import NamedImu
 
@@ -49,8 +48,7 @@ def main(arguments):
     any_unit = any(imu.is_any_unit for imu in imus.values())
     print(
         f"{chosen.name}, {operation.sentence()}{', any unit' if any_unit else ''}: {passing} of "
-        f"{len(table)} IMUs "
-        f"{'keeps' if passing == 1 else 'keep'} the heading within "
+        f"{len(table)} IMUs will do to keep the heading within "
         f"{math.degrees(options.within):g} deg for {at:g} s in {share} of drives"
     )
     for remark in chosen.remarks:
@@ -74,11 +72,8 @@ def main(arguments):
 
 
 def _named(names) -> list[NamedImu]:
-    """Return the IMUs of these names, by default those of the catalogue."""
-    if names:
-        return [heading_choices.chosen_imu(name) for name in names]
-    found = (entry.specification for entry in imu_catalogue())
-    return [NamedImu(one.name, one, (), ()) for one in found]
+    """Return the IMUs of these names, by default the parts of the catalogue."""
+    return [heading_choices.chosen_imu(name) for name in names or heading_choices.bundled_parts()]
 
 
 def _specified(imu: NamedImu) -> ImuSpecification:

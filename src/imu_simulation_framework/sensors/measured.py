@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import io
 import math
+from functools import lru_cache
 from typing import Mapping, NamedTuple
 
 import numpy as np
@@ -179,15 +180,25 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
             f"{shown(part)}: nothing was measured of a part of that name; there are "
             f"{', '.join(parts.index)}."
         )
-    table = measurements() if table is None else table
-    classes, same = dict(parts["class"]), parts["measured_as"][part]
+    same, kind = parts["measured_as"][part], parts["class"][part]
     found = {}
-    for (sensor, quantity), rows in table.groupby(["sensor", "quantity"]):
-        model = class_models(rows, classes).get(classes[part])
-        if model is not None:
+    for key, rows, models in _own_models() if table is None else _models(table):
+        if kind in models:
             own = rows[rows["part"] == same]
-            found[sensor, quantity] = _estimate(own, model, same, same != part)
+            found[key] = _estimate(own, models[kind], same, same != part)
     return found
+
+
+def _models(table):
+    """Return sensor and quantity, its rows, and its models by class, of all that was measured."""
+    classes = dict(measured_parts()["class"])
+    groups = table.groupby(["sensor", "quantity"])
+    return [(key, rows, class_models(rows, classes)) for key, rows in groups]
+
+
+@lru_cache(maxsize=1)
+def _own_models():
+    return _models(measurements())
 
 
 def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, ClassModel]:

@@ -10,7 +10,9 @@ from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import AngleRandomWalk
 from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.imu_specification import UnitVariation
+from imu_simulation_framework.sensors.measured import estimates
 from imu_simulation_framework.sensors.noise.streams import run_seed
+from imu_simulation_framework.sensors.parts import any_unit
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, operated
 
 RUNS = 1500
@@ -104,3 +106,27 @@ def test_the_time_of_first_passage_of_a_random_walk():
         decay = np.exp(-((odd * math.pi / 30.0) ** 2) * time / 2.0)
         expected = 4.0 / math.pi * np.sum(signs / odd * decay)
         assert stays[time] == pytest.approx(expected, abs=2.5 * half_width[time])
+
+
+def test_what_was_measured_of_a_part_goes_before_its_sheet_and_that_before_its_class():
+    sheet = isf.read_imu_specification("mti300")
+    known = estimates("mti300")
+    part = any_unit(sheet)
+    gyroscope = part.specification.gyroscope
+    for name in ("white_noise", "bias_instability", "random_walk"):
+        estimate = known["gyroscope", name]
+        assert getattr(gyroscope, name) == (estimate.median,) * 3
+        assert getattr(part.specification.units, name) == estimate.spread
+        assert part.origins[name] == estimate.origin
+    # Its sheet has neither; nobody has measured them of this part.
+    assert part.origins["scale_factor"] == "class of part"
+    assert gyroscope.scale_factor_and_misalignment[2][2] > 0.0
+    unmeasured = any_unit(isf.read_imu_specification("icm20602"))
+    assert unmeasured.origins["white_noise"] == unmeasured.origins["scale_factor"] == "data sheet"
+    assert unmeasured.specification.gyroscope.white_noise == pytest.approx(
+        (math.radians(0.004) / math.sqrt(2.0),) * 3
+    )
+    assert unmeasured.origins["random_walk"] == "class of part"
+    assert "random walk: class of part" in unmeasured.sentence().replace("bias instability, ", "")
+    this = isf.read_imu_specification("bno055")
+    assert any_unit(this).specification is this

@@ -332,7 +332,7 @@ class YawErrorModel:
 
     def _stays_between(self, errors, limit):
         """Return the probability of each run to be within so far (runs, n), between times, too."""
-        variance, sample = self._variance_within_step(), self.sensor_period or 0.0
+        variance, sample = self._variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
         free = np.ones(len(self.time) - 1, dtype=bool)
@@ -340,9 +340,11 @@ class YawErrorModel:
             free[held:end] = False
         return inside * bridges_within(errors, variance, widened, free)
 
+    @cached_property
     def _variance_within_step(self) -> float:
         """Return the variance of a step's Brownian bridge, from the middle's, given the ends."""
-        half = self._space(0.5 * self.step, None)
+        processes = self._of(PROCESSES)
+        half = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)
         noise = np.sum(half.noise, axis=0)
         # What the noise of the first half means for the middle less the mean of both ends.
         first = half.design - 0.5 * half.design @ half.transition
