@@ -131,11 +131,6 @@ def test_a_requirement_that_nothing_meets_is_zero():
     assert float(table.loc["rate bias", "if alone"]) == 0.0
 
 
-def test_a_sheet_that_lacks_errors_of_motion_is_remarked_on():
-    text = answered("a", "--imu", "mti300", "--at", "60s")
-    assert "note: mti300 holds no scale factor, misalignment or turn-on bias, so that" in text
-
-
 def test_the_earths_turning_by_the_latitude_and_a_note_without():
     Path("good.yaml").write_text("name: good\ngyroscope: {white_noise: 1.0e-6}\n")
     text = answered("--straight", "10min", "--imu", "good.yaml", *AS_SWITCHED_ON)

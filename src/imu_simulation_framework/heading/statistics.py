@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.angles import interpolate, unwrap
