@@ -76,6 +76,7 @@ from .sensors import read_imu_parameters as read_imu_parameters
 from .sensors import read_imu_specification as read_imu_specification
 from .sensors import read_magnetic_environment as read_magnetic_environment
 from .sensors import read_odometer as read_odometer
+from .sensors import read_part as read_part
 from .sensors import simulate_earth_fixes as simulate_earth_fixes
 from .sensors import simulate_gnss as simulate_gnss
 from .sensors import simulate_imu as simulate_imu

@@ -10,7 +10,7 @@ from tool_calls import call_tool, printed_by
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.files import imu_catalogue
-from imu_simulation_framework.sensors.parts import any_unit
+from imu_simulation_framework.sensors.parts import part_of
 
 
 def ranked(*arguments, path="table.csv"):
@@ -36,7 +36,7 @@ def test_the_catalogue_on_a_drive(tmp_path, monkeypatch):
     )
     motion, operation = isf.read_drive("a"), isf.Operation()
     for name in (table.index[0], table.index[-1]):
-        part = any_unit(isf.read_imu_specification(name)).specification
+        part = part_of(isf.read_imu_specification(name)).specification
         model = isf.yaw_error_model(part, motion, 10.0, operation=operation).until(61)
         wanted = math.degrees(model.not_exceeded(0.95)[-1])
         assert table.loc[name, "95 % [deg]"] == pytest.approx(wanted, rel=1e-3)

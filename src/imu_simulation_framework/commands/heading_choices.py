@@ -26,7 +26,7 @@ from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.named_imu import NamedImu, named_imu
 from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.parts import any_unit
+from imu_simulation_framework.sensors.parts import part_of
 
 FLIGHT_DURATION = 200.0
 """Of a script of JSBSim [s]."""
@@ -183,7 +183,7 @@ def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     if options.unit == "this":
         return imu._replace(errors=errors.this_unit())
     if errors.units.tolerances and not imu.files:  # a bundled one
-        part = any_unit(errors)
+        part = part_of(errors)
         return imu._replace(errors=part.specification, remarks=(*imu.remarks, part.sentence()))
     return imu if options.unit is None else imu._replace(errors=errors.any_unit())
 

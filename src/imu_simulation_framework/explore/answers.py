@@ -31,6 +31,7 @@ from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.parts import part_of
 
 RUNS = 400
 """Drives that are drawn for the time at which the limit is passed."""
@@ -175,7 +176,10 @@ class Answers:
                 f"there is no IMU {as_written(name)} here; there are {', '.join(self.parts)}"
             )
         imu = self.parts[name]
-        return {"any": imu.any_unit, "this": imu.this_unit}.get(unit, lambda: imu)()
+        if unit == "this":
+            return imu.this_unit()
+        part = part_of(imu).specification
+        return part.any_unit() if unit == "any" else part
 
     def model(self, question: Question, name: str) -> YawErrorModel:
         """Return the model of a part up to the time that is asked for; raises FrameworkError."""

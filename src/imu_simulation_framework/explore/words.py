@@ -37,9 +37,11 @@ class Words:
         names = [self.written.get(name, name) for name in question.imu]
         several = len(names) > 1
         imu = "name" if several else repr(names[0])
-        read = imu
-        if question.unit != "stated":
-            read = f"isf.read_imu_specification({imu}).{question.unit}_unit()"
+        read = f"isf.read_part({imu})"
+        if question.unit == "this":
+            read = f"isf.read_imu_specification({imu}).this_unit()"
+        elif question.unit == "any":
+            read = f"{read}.any_unit()"
         model = f"isf.yaw_error_model({read}, motion, {step:.12g}, operation=operation)"
         lines = [
             f"model = {model}.until({round(moved.at / step) + 1})",

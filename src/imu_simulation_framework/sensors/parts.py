@@ -8,13 +8,15 @@ sensors' sheets say nothing of bias instability and random walk.
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, UnitVariation
-from imu_simulation_framework.sensors.measured import Estimate, estimates
+from imu_simulation_framework.sensors.measured import Estimate, estimates, measured_parts
 
 SHEET = "data sheet"
 SHEET_SPREAD = 0.2
@@ -37,12 +39,17 @@ class Part(NamedTuple):
         return f"{self.specification.name}, any unit: {'; '.join(parts)}"
 
 
-def any_unit(sheet: ImuSpecification) -> Part:
-    """Return a bundled part as any unit of it; one that is this unit stays as it is.
+def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
+    """Return an IMU by its name or file; of a bundled part any unit, with what was measured of it.
 
-    Raises ConfigurationError if it is any unit of a part that is in no class.
+    Raises ConfigurationError as :func:`.read_imu_specification` does.
     """
-    if not sheet.units.tolerances:
+    return part_of(read_imu_specification(name)).specification
+
+
+def part_of(sheet: ImuSpecification) -> Part:
+    """Return a bundled part as any unit of it; what is none, or is this unit, stays as it is."""
+    if not sheet.units.tolerances or sheet.name not in measured_parts().index:
         return Part(sheet, {})
     known = estimates(sheet.name)
     gyroscope, origins, spreads = sheet.gyroscope, {}, {}

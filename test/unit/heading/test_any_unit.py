@@ -12,7 +12,7 @@ from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.imu_specification import UnitVariation
 from imu_simulation_framework.sensors.measured import estimates
 from imu_simulation_framework.sensors.noise.streams import run_seed
-from imu_simulation_framework.sensors.parts import any_unit
+from imu_simulation_framework.sensors.parts import part_of
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, operated
 
 RUNS = 1500
@@ -111,7 +111,7 @@ def test_the_time_of_first_passage_of_a_random_walk():
 def test_what_was_measured_of_a_part_goes_before_its_sheet_and_that_before_its_class():
     sheet = isf.read_imu_specification("mti300")
     known = estimates("mti300")
-    part = any_unit(sheet)
+    part = part_of(sheet)
     gyroscope = part.specification.gyroscope
     for name in ("white_noise", "bias_instability", "random_walk"):
         estimate = known["gyroscope", name]
@@ -121,7 +121,7 @@ def test_what_was_measured_of_a_part_goes_before_its_sheet_and_that_before_its_c
     # Its sheet has neither; nobody has measured them of this part.
     assert part.origins["scale_factor"] == "class of part"
     assert gyroscope.scale_factor_and_misalignment[2][2] > 0.0
-    unmeasured = any_unit(isf.read_imu_specification("icm20602"))
+    unmeasured = part_of(isf.read_imu_specification("icm20602"))
     assert unmeasured.origins["white_noise"] == unmeasured.origins["scale_factor"] == "data sheet"
     assert unmeasured.specification.gyroscope.white_noise == pytest.approx(
         (math.radians(0.004) / math.sqrt(2.0),) * 3
@@ -129,4 +129,4 @@ def test_what_was_measured_of_a_part_goes_before_its_sheet_and_that_before_its_c
     assert unmeasured.origins["random_walk"] == "class of part"
     assert "random walk: class of part" in unmeasured.sentence().replace("bias instability, ", "")
     this = isf.read_imu_specification("bno055")
-    assert any_unit(this).specification is this
+    assert part_of(this).specification is this

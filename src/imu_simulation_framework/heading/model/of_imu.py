@@ -604,6 +604,8 @@ def _on_grid(standstills, period, last):
     for start, held_from, end in standstills:
         start, held_from = (math.ceil(time / period - 1e-6) * period for time in (start, held_from))
         end = min(math.floor(end / period + 1e-6) * period, last)
+        if held_from >= end:
+            held_from = start  # a stop of one step: what it drifts before it is held is little
         if start <= held_from < end:
             placed.append(Standstill(start, held_from, end))
     return tuple(placed)
