@@ -27,7 +27,7 @@ ADDRESSES = [
     "motion=mowing&duration=4min&imu=stim300,bmi088&unit=any&warm_up=5min",
     "motion=drive&drive=b&duration=3min&imu=bno055&standstill=0s",
     "stops=given&every=1min&stop=4s&duration=10min&imu=bmi270",
-    "motion=circles&stops=given&imu=vn100&standstill=20s&duration=1h",
+    "motion=circles&stops=given&imu=stim300&standstill=20s&duration=1h",
 ]
 WITHIN = re.compile(r"(\S+): within (\S+) deg in 50 % and (\S+) deg in 95 % of drives;")
 
