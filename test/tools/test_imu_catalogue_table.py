@@ -18,6 +18,7 @@ from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
 from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.operation import Operation
+from imu_simulation_framework.sensors.parts import part_of
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
 MEASURED = PAGE.with_name("measured_imus.md")
@@ -51,8 +52,10 @@ def test_a_straight_drive_has_the_bands_of_the_budget(capsys):
     columns = header.split(",")
     shown = {row.split(",")[0]: dict(zip(columns, row.split(","))) for row in rows}
     adis = next(e for e in imu_catalogue() if e.specification.name == "adis16470")
-    model = yaw_error_model(adis.specification, straight(600.0), operation=Operation())
-    bands = np.degrees(model.only("angle random walk", "bias instability").bands((0.5, 0.95)))
+    part = part_of(adis.specification).specification
+    model = yaw_error_model(part, straight(600.0), operation=Operation())
+    noise = model.only("angle random walk", "bias instability", "rate random walk")
+    bands = np.degrees(noise.bands((0.5, 0.95)))
     expected = [bands[f"upper_{p}"].iloc[-1] for p in ("50", "95")]
     numbers = shown["adis16470"]["calibrated [deg]"].split(" / ")
     np.testing.assert_allclose([float(n) for n in numbers], expected, rtol=0.05)

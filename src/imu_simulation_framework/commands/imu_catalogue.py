@@ -8,7 +8,8 @@
 
 An angle is what the heading's error does not exceed in 50 and in 95 % of drives, with any unit of
 the part, its offset measured during ten seconds at rest before the drive; and the same with scale
-factor and axes calibrated. What a document does not say ("not stated") is no error in the model.
+factor and axes calibrated. What was measured of a part goes before its document, and where neither
+says it ("not stated") the part has what others of its class have (--measured).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from imu_simulation_framework.report.table import Column
 from imu_simulation_framework.sensors.files import CatalogueEntry, imu_catalogue
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.operation import Operation
+from imu_simulation_framework.sensors.parts import part_of
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
@@ -166,7 +168,8 @@ def _row(entry, motion, at, sample):
             row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
         else:
             row[column] = NOT_STATED
-    model = yaw_error_model(specification, motion, sample=sample, operation=Operation())
+    part = part_of(specification).specification
+    model = yaw_error_model(part, motion, sample=sample, operation=Operation())
     model = model.until(min(round(at / model.step) + 1, len(model.time)))
     for name, left_out in _CASES.items():
         sources = tuple(source for source in model.sources if source.name not in left_out)
