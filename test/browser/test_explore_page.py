@@ -101,7 +101,9 @@ def written(driver, name, value):
 
 
 def of_model(imu, motion, operation, period=6.0):
-    model = isf.yaw_error_model(imu, motion, period, sample=0.01, operation=operation)
+    model = isf.yaw_error_model(
+        isf.read_part(imu), motion, period, sample=0.01, operation=operation
+    )
     return math.degrees(model.until(101).not_exceeded(0.95)[-1])
 
 
