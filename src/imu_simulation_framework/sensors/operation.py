@@ -167,7 +167,8 @@ class Zeroing:
     def __init__(self, operation: Operation, period: float) -> None:
         self.offset = np.zeros(3)
         self._operation, self._period = operation, period
-        self._window = max(2, round(operation.min_stop / period))
+        # A robot that knows when it stands holds the heading after the shortest stop.
+        self._window = max(2, round(operation.min_stop / period) + operation.knows_stops)
         self._largest_spread: np.ndarray | None = None
         self._recent: deque[np.ndarray] = deque(maxlen=self._window)
         self._stood = False
@@ -227,10 +228,9 @@ class Zeroing:
     def _is_still(self, rate, force, stands):
         """Tell whether the robot has stood for a whole window, the new sample included."""
         if not self.detects:
-            # The first reading at rest is of the time before, too.
-            if stands and self._stood:
+            if stands:
                 self._recent.append(rate)
-            elif not stands:
+            else:
                 self._recent.clear()
             self._stood = bool(stands)
             return len(self._recent) == self._window
