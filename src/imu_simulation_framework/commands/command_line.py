@@ -136,6 +136,8 @@ def _folder_of_call() -> str:
 
 
 def _say(sentence) -> None:
+    # No path of this machine is so long.
+    sentence = re.sub(r"\S{4096,}", lambda word: as_written(word.group()), str(sentence))
     # Standard error may be closed or full, too; then the exit code must do.
     with suppress(OSError):
         print(f"{os.path.basename(sys.argv[0])}: {sentence}", file=sys.stderr)

@@ -139,3 +139,12 @@ def test_a_reader_that_has_gone_is_no_fault():
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_name_that_is_longer_than_any_path_is_cut(capsys):
+    def main(_):
+        raise ConfigurationError(f"{'b' * 5000}: cannot be read")
+
+    assert run_tool(main, []) == 2
+    sentence = capsys.readouterr().err
+    assert len(sentence) < 2000 and "(5001 characters) cannot be read" in sentence
