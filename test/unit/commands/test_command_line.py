@@ -143,8 +143,8 @@ def test_a_reader_that_has_gone_is_no_fault():
 
 def test_a_name_that_is_longer_than_any_path_is_cut(capsys):
     def main(_):
-        raise ConfigurationError(f"{'b' * 5000}: cannot be read")
+        raise OSError(errno.ENAMETOOLONG, "File name too long", "b" * 5000)
 
     assert run_tool(main, []) == 2
     sentence = capsys.readouterr().err
-    assert len(sentence) < 2000 and "(5001 characters) cannot be read" in sentence
+    assert len(sentence) < 400 and "(5001 characters) cannot be read" in sentence
