@@ -84,7 +84,6 @@ from imu_simulation_framework.sensors.simulation import (
     named_errors,
     operated,
 )
-from imu_simulation_framework.sensors.triad_errors import TriadResponse
 
 RATE_BIAS = "rate bias"
 BIAS_INSTABILITY = "bias instability"
@@ -202,16 +201,10 @@ def _of_response(imu, motion, vertical, rate, force, warm_up) -> list[Source]:
             coefficients = np.diag(getattr(gyroscope, f"{key}_{part}"))
             sources += of_response(name, coefficients, excess[:, np.newaxis] * signal)
     if imu.vibration.active:
-        unit = TriadResponse("gyroscope", imu)
-        if np.any(gyroscope.vibration_rectification):
-            speed = np.linalg.norm(motion.velocity, axis=1)
-            shaken = unit.rectified(speed) / np.where(
-                np.array(gyroscope.vibration_rectification) == 0.0,
-                1.0,
-                gyroscope.vibration_rectification,
-            )
-            matrix = np.diag(gyroscope.vibration_rectification)
-            sources += of_response("rectified vibration", matrix, shaken)
+        amplitude = imu.vibration.amplitude(np.linalg.norm(motion.velocity, axis=1))
+        power = np.sum(imu.vibration.mean_square) * np.square(amplitude)[:, np.newaxis]
+        rectification = np.diag(gyroscope.vibration_rectification)
+        sources += of_response("rectified vibration", rectification, power * ones)
     return sources
 
 
