@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # every node knows the models, and motions take 60 MB
 AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
 SPREAD_AT_REST = 2.0
+LONGEST_PAUSE = 0.5
+"""Between messages of a standstill [s]."""
 MAX_RATE_AT_REST = math.radians(1.0)
 """By which the mean rate may be off the known offset, on any axis [rad/s]."""
 
@@ -98,10 +100,11 @@ class Operation(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_stops(self.stops)
-        if self.detects and self.standstill == 0.0:
+        if self.detects and self.standstill < self.min_stop:
             raise ConfigurationError(
-                "stops are to be detected, but standstill is 0: the detector learns before the "
-                "drive how far the samples spread at rest."
+                f"stops are to be detected, but standstill is {self.standstill:g}: the detector "
+                "learns before the drive how far the samples spread at rest, which takes min_stop, "
+                f"{self.min_stop:g} s."
             )
 
     @property
@@ -190,11 +193,6 @@ class Zeroing:
         if len(rate):
             self.offset = np.mean(rate, axis=0)
         if self._operation.detects:
-            if len(rate) < self._window:
-                raise ConfigurationError(
-                    f"standstill is {self._operation.standstill:g} s, but a detector with a window "
-                    f"of {self._operation.min_stop:g} s must see at least that much."
-                )
             both = np.hstack([rate, np.asarray(force)])
             windows = np.lib.stride_tricks.sliding_window_view(both, self._window, axis=0)
             self._largest_spread = SPREAD_AT_REST * np.max(np.ptp(windows, axis=-1), axis=0)
@@ -280,8 +278,9 @@ class LiveZeroing:
     """Zeroes a gyroscope beside hardware, whose messages come at the times of their stamps.
 
     The offset is taken at the first standstill of ``standstill`` seconds, and, as ``stops`` says,
-    at detected ones. Until then readings are as they are. ``sentences``: what was found, for a
-    person; they are the caller's to take away.
+    at detected ones. Until then readings are as they are; one that is no number counts nowhere, and
+    where stamps go back or messages are missing a standstill begins anew. ``sentences``: what was
+    found, for a person; they are the caller's to take away.
     """
 
     def __init__(self, operation: Operation) -> None:
@@ -305,9 +304,13 @@ class LiveZeroing:
 
         ``time``: the stamp [s]. ``force`` (3,): measured with it [m/s^2].
         """
+        if not (np.all(np.isfinite(rate)) and np.all(np.isfinite(force))):
+            return rate - self.offset
         if self._zeroing is not None:
             corrected, _ = self._zeroing.advance(rate[np.newaxis], force[np.newaxis])
             return corrected[0]
+        if self._first and not 0.0 < time - self._first[-1][0] < LONGEST_PAUSE:
+            self._first.clear()
         self._first.append((time, rate, force))
         if time - self._first[0][0] < self._operation.standstill:
             return rate

@@ -225,6 +225,7 @@ def test_stops_that_a_motion_has_are_found():
         ({"stops": "sometimes"}, "every 2min for 3s"),
         ({"stops": "every 0s for 3s"}, "every 2min for 3s"),
         ({"stops": "detected", "standstill": 0.0}, "detector learns before"),
+        ({"stops": "detected", "standstill": 0.5}, "which takes min_stop, 1 s"),
     ],
 )
 def test_an_operation_that_cannot_be_is_refused(settings, words):

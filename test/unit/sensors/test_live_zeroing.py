@@ -75,3 +75,16 @@ def test_noise_and_a_constant_offset_are_no_turning():
 def test_stops_that_only_wheels_know_are_refused():
     with pytest.raises(ConfigurationError, match="not told when the robot stands"):
         LiveZeroing(Operation(stops="found"))
+
+
+def test_what_is_no_number_a_clock_that_goes_back_and_a_gap_spoil_no_standstill():
+    live = LiveZeroing(Operation(standstill=2.0))
+    time, rates, forces = readings(np.zeros(900))
+    rates[50] = np.nan
+    # Half a second, then the clock is set back; after three more a second is missing.
+    time = np.concatenate([time[:50] + 100.0, time[50:150], time[150:] + 1.0])
+    zeroed = [live.add(*one) for one in zip(time, rates, forces)]
+    assert np.isnan(zeroed[50]).all() and np.isfinite(np.delete(zeroed, 50, axis=0)).all()
+    # The two seconds after the gap.
+    np.testing.assert_allclose(live.offset, np.mean(rates[150:351], axis=0), rtol=1e-12)
+    assert len(live.sentences) == 1 and live.sentences[0].startswith("zeroed at standstill")
