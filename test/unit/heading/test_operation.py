@@ -22,6 +22,8 @@ from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, op
 RATE = 10.0
 DEGREE = math.radians(1.0)
 RUNS = 1500
+PLACES = [10, 30, 60, -1]
+"""Of the model's times, a second each."""
 TERMS = {
     "white noise": {"white_noise": 0.3 * DEGREE / 60.0},
     "flicker": {"bias_instability": 20 * DEGREE / 3600, "bias_instability_band": (0.1, 1e3)},
@@ -53,10 +55,10 @@ def specification(**gyroscope):
 
 
 def errors_of_runs(imu, motion, operation, runs, seed=11):
-    """Yaw errors (runs, seconds) of the whole sensor with its filter."""
+    """Yaw errors (runs, samples) of the whole sensor with its filter."""
     model = imu_model(operated(imu, operation, motion), motion.period, seed)
     yaw = model.batch(imu_truth(motion, speed=True), runs, parts=("yaw",)).yaw
-    return np.unwrap(motion.yaw - yaw, axis=1)[:, :: int(RATE)]
+    return np.unwrap(motion.yaw - yaw, axis=1)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
@@ -65,8 +67,8 @@ def test_the_linear_model_is_that_of_full_runs(term, operation):
     motion = operation.moved(isf.rounds(3, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**TERMS[term])
     model = isf.yaw_error_model(imu, motion, operation=operation)
-    errors = errors_of_runs(imu, motion, operation, RUNS)[:, [10, 30, 60, -1]]
-    bands = model.bands().iloc[[10, 30, 60, -1]]
+    errors = errors_of_runs(imu, motion, operation, RUNS)[:, :: int(RATE)][:, PLACES]
+    bands = model.bands().iloc[PLACES]
     standard_error = bands["std"].to_numpy() / math.sqrt(RUNS)
     # Of second order in the errors: the filter turns by its own tilt.
     second_order = 2e-6 + 2e-3 * np.abs(bands["mean"])
