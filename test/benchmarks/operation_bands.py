@@ -5,7 +5,8 @@
 For each error by itself and all of them together, zeroed at standstill, with stops that are known
 or detected, after a warm-up, and with any unit of a part: the largest difference of mean and
 standard deviation over four times of the drive, in standard errors and as a share of the standard
-deviation, and of the probability to stay within a limit, that four of five drives keep at each sample, in per cent.
+deviation, and of the probability to stay within a limit that four of five drives keep at each
+sample, in per cent.
 A filter's lean is of second order, and not in the linear model's standard deviation.
 """
 

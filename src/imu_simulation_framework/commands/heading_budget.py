@@ -50,6 +50,7 @@ from imu_simulation_framework.heading.answer import (
     RUNS,
     HeadingAnswer,
     Mending,
+    another_part,
     heading_answer,
     mendings_of,
     step_of_model,
@@ -119,7 +120,11 @@ def main(arguments):
     for name in written:
         refuse_overwriting(out / name, sources)
     period = min(_period(at), step_of_model(at, motion, operation, 1))
-    budgets = [_budget(imu, chosen, driven, operation, period, at, options) for imu in imus]
+    part = None
+    if any(isinstance(placed.imu.errors, ImuSpecification) for placed in imus):
+        parts = heading_choices.any_bundled_unit()
+        part = another_part(parts, motion, options.within, at, operation, chosen.sample)
+    budgets = [_budget(imu, chosen, driven, operation, period, at, part, options) for imu in imus]
     turn = math.degrees(motion.yaw[np.searchsorted(motion.time - motion.time[0], at - 1e-9)])
     turn -= math.degrees(motion.yaw[0])
     words = (
@@ -188,7 +193,7 @@ def _period(at):
     return 0.01 if at < 2.0 else at / MAX_STEPS
 
 
-def _budget(placed, chosen, driven, operation, period, at, options):
+def _budget(placed, chosen, driven, operation, period, at, part, options):
     imu, factor = placed.imu, options.inflate
     errors, remarks = imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
@@ -217,7 +222,7 @@ def _budget(placed, chosen, driven, operation, period, at, options):
     model = yaw_error_model(errors, chosen.motion, operation=operation, **arguments)
     steps = round(at / period) + 1
     model = model.until(min(steps, len(model.time)))
-    mendings = mendings_of(errors, driven, operation, model, **arguments)
+    mendings = mendings_of(errors, driven, operation, model, part, **arguments)
     said = list(model.limits)
     if isinstance(errors, ImuSpecification):
         said += filter(None, [_by_band(errors, model), _of_earth(errors, model, chosen.motion)])

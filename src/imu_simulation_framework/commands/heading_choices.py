@@ -170,6 +170,12 @@ def bundled_parts() -> list[str]:
     ]
 
 
+def any_bundled_unit() -> dict[str, ImuSpecification]:
+    """Return the bundled IMUs that are any unit of a part, by their names."""
+    bundled = (entry.specification for entry in imu_catalogue())
+    return {one.name: part_of(one).specification for one in bundled if one.units.tolerances}
+
+
 def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     """Return an IMU as any unit of its part, or as this one, as the command line says.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -64,6 +64,7 @@ class Mending(NamedTuple):
 
     what: str
     not_exceeded: float
+    is_part: bool = False
 
 
 class HeadingAnswer(NamedTuple):
@@ -91,9 +92,15 @@ class HeadingAnswer(NamedTuple):
         )
         if self.nearly_all > 0.0 and len(self.causes):
             words += f"; most is {self.causes.index[0]}"
-        if self.mendings:
-            best = self.mendings[0]
-            words += f"; {best.what} would make it {angle(best.not_exceeded)} (95 %)"
+        # The best way to use it otherwise, and another part.
+        used = [one for one in self.mendings if not one.is_part][:1]
+        best = used + [one for one in self.mendings if one.is_part][:1]
+        if best:
+            words += "; " + ", ".join(
+                f"{one.what} {'would make it ' if one is best[0] else ''}{angle(one.not_exceeded)}"
+                for one in best
+            )
+            words += " (95 %)"
         return words
 
     def _passage_words(self, limit: str) -> str:
@@ -166,12 +173,13 @@ def mendings_of(
     motion: Motion | EarthMotion,
     operation: Operation,
     model: YawErrorModel,
+    part: Mending | None = None,
     **arguments: Any,
 ) -> tuple[Mending, ...]:
     """Return what would make the heading's error smaller, the best first, if it is worth it.
 
     ``imu``, ``motion``, ``operation``: that ``model`` is of, motion before it is given stops.
-    ``arguments``: of :func:`.yaw_error_model` besides.
+    ``part``: of :func:`another_part`. ``arguments``: of :func:`.yaw_error_model` besides.
     """
     if not isinstance(imu, ImuSpecification):
         return ()
@@ -199,8 +207,46 @@ def mendings_of(
             continue  # a motion that cannot stop
         found.append((words, mended.until(min(end, len(mended.time)))))
     mendings = [Mending(words, float(one.not_exceeded(0.95)[-1])) for words, one in found]
+    if part is not None and not imu.output.fuses_magnetometer:
+        mendings.append(part)
     worth = [one for one in mendings if one.not_exceeded < WORTH * now]
     return tuple(sorted(worth, key=lambda one: one.not_exceeded))
+
+
+def another_part(
+    parts: dict[str, ImuSpecification],
+    motion: Motion | EarthMotion,
+    limit: float,
+    at: float,
+    operation: Operation,
+    sample: float | None = None,
+) -> Mending:
+    """Return what the least good of the parts that keep the limit in 95 % would make of the error.
+
+    Or what the best of them would, if none keeps it. ``motion``: with the stops; the rest is as for
+    :func:`which_imu`.
+    """
+    sizes = {
+        name: float(model.not_exceeded(0.95)[-1])
+        for name, model in _models(parts, motion, at, operation, sample)
+    }
+    keeping = {name: size for name, size in sizes.items() if size <= limit}
+    name = max(keeping, key=keeping.__getitem__) if keeping else min(sizes, key=sizes.__getitem__)
+    return Mending(f"another part, {name},", sizes[name], is_part=True)
+
+
+def _models(
+    imus: dict[str, ImuSpecification],
+    moved: Motion | EarthMotion,
+    at: float,
+    operation: Operation,
+    sample: float | None,
+) -> Iterator[tuple[str, YawErrorModel]]:
+    """Yield each IMU's name and its model up to a time."""
+    period = step_of_model(at, moved, operation)
+    for name, imu in imus.items():
+        model = yaw_error_model(imu, moved, period, sample=sample, operation=operation)
+        yield name, model.until(min(round(at / period) + 1, len(model.time)))
 
 
 def step_of_model(
@@ -253,10 +299,7 @@ def which_imu(
             f"the motion lasts {moved.duration:.6g} s, so that nothing is known at {at:g} s"
         )
     rows = {}
-    period = step_of_model(at, moved, operation)
-    for name, imu in imus.items():
-        model = yaw_error_model(imu, moved, period, sample=sample, operation=operation)
-        model = model.until(min(round(at / period) + 1, len(model.time)))
+    for name, model in _models(imus, moved, at, operation, sample):
         nearly_all = float(model.not_exceeded(probability)[-1])
         stays, _ = model.probability_always_within(limit, runs)
         causes = causes_of(model)

@@ -7,7 +7,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.heading.answer import which_imu
+from imu_simulation_framework.heading.answer import another_part, which_imu
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
@@ -240,3 +240,17 @@ def test_neither_stops_without_a_drive_nor_the_zeroing_of_a_plug_in_are_taken():
         isf.Operation(stops="every 4s for 3s").moved(isf.straight(10.0))
     with pytest.raises(ConfigurationError, match="that of a specified IMU"):
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
+
+
+def test_another_part_is_the_least_good_one_that_keeps_the_limit_else_the_best():
+    parts = {
+        f"noise {times}": specification(white_noise=times * 1e-4) for times in (1.0, 4.0, 16.0)
+    }
+    operation = isf.Operation(standstill=10.0)
+    motion = isf.straight(100.0, rate=RATE)
+    # Of white noise after a standstill N^2 (t + t^2 / T); 1.96 of its root is kept in 95 %.
+    size = 1.96e-4 * math.sqrt(100.0 + 100.0**2 / 10.0)
+    for limit, times in ((5.0 * size, 4.0), (0.5 * size, 1.0), (100.0 * size, 16.0)):
+        part = another_part(parts, motion, limit, 100.0, operation)
+        assert (part.what, part.is_part) == (f"another part, noise {times},", True)
+        assert part.not_exceeded == pytest.approx(times * size, rel=5e-3)

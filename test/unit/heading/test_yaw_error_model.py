@@ -200,7 +200,7 @@ def test_a_run_depends_on_its_number_alone_and_noise_leads_outside_at_any_sample
 def test_a_sampled_sensor_is_the_sum_over_its_samples_in_whole_steps():
     period, samples = 0.1, 7
     sigma, time = 1e-3, 0.3
-    space = state_space([RateGaussMarkov("fast", sigma, time)], samples * period, period)
+    space = state_space((RateGaussMarkov("fast", sigma, time),), samples * period, period)
     phi = np.exp(-period / time)
     integral = np.zeros((2, 2))
     once = np.array([[1.0, -period * phi], [0.0, phi]])
@@ -210,8 +210,8 @@ def test_a_sampled_sensor_is_the_sum_over_its_samples_in_whole_steps():
     np.testing.assert_allclose(space.noise[0], integral, rtol=1e-12)
     np.testing.assert_allclose(space.transition, np.linalg.matrix_power(once, samples), rtol=1e-12)
     # The fast process's samples are 2e-4 of its correlation time apart.
-    continuous, sampled = (state_space(SOURCES[2:7], 1.0, each) for each in (None, 1e-4))
+    continuous, sampled = (state_space(tuple(SOURCES[2:7]), 1.0, each) for each in (None, 1e-4))
     np.testing.assert_allclose(sampled.transition, continuous.transition, rtol=2e-3, atol=1e-9)
     np.testing.assert_allclose(sampled.noise, continuous.noise, rtol=2e-3, atol=1e-15)
     with pytest.raises(ConfigurationError, match=r"step of 1 s is no multiple .* 0\.3 s"):
-        state_space(SOURCES[2:7], 1.0, 0.3)
+        state_space(tuple(SOURCES[2:7]), 1.0, 0.3)

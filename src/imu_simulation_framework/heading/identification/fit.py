@@ -95,7 +95,7 @@ class Likelihood:
 
     def space(self, values: dict[str, float]) -> StateSpace:
         """Return the random terms as a state-space model."""
-        return state_space(sources(self.random, values), self.scales.step, None)
+        return state_space(tuple(sources(self.random, values)), self.scales.step, None)
 
     def __call__(self, values: dict[str, float]) -> float:
         """Return the log-likelihood for the random terms' parameters."""

@@ -498,7 +498,7 @@ class YawErrorModel:
         return variances
 
     def _of(self, kinds):
-        return [source for source in self.sources if isinstance(source, kinds)]
+        return tuple(source for source in self.sources if isinstance(source, kinds))
 
     def _constants(self):
         """Return name, and yaw error for one standard deviation, of each random constant."""

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Sequence, Union
+from functools import lru_cache
+from typing import Union
 
 import numpy as np
 from scipy.linalg import expm
@@ -162,14 +163,15 @@ class StateSpace:
         return any(self.spreads)
 
 
+@lru_cache(maxsize=32)
 def state_space(
-    sources: Sequence,
+    sources: tuple,
     step: float,
     sensor_period: float | None,
     heading_time_constant: float | None = None,
     standstill: float = 0.0,
 ) -> StateSpace:
-    """Return the model of the sources that are random processes.
+    """Return the model of the sources that are random processes; of the same ones, the same one.
 
     ``sources``: of ``PROCESSES``. ``step`` [s]. ``sensor_period``: time from one sample of the
     sensor to the next, a whole part of the step [s]; None for processes in continuous time.
@@ -269,6 +271,9 @@ def van_loan(drift: np.ndarray, density: np.ndarray, step: float) -> tuple[np.nd
     noise = np.empty_like(density)
     transition = expm(drift * step)
     for index, power in enumerate(density):
+        if not np.any(power):
+            noise[index] = 0.0
+            continue
         block = np.zeros((2 * size, 2 * size))
         block[:size, :size] = -drift
         block[:size, size:] = power
