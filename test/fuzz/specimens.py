@@ -17,7 +17,7 @@ from synthetic_experiment import make_tables
 
 from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.drive.results.files import create_result_folder
-from imu_simulation_framework.drive.results.report import write_report
+from imu_simulation_framework.drive.results.writing import write_results
 from imu_simulation_framework.drive.summary import RunDescription
 from imu_simulation_framework.flight.airborne import truth_table
 from imu_simulation_framework.motion.earth_motion import circling
@@ -264,7 +264,7 @@ def result() -> tuple[Specimen, ...]:
     with tempfile.TemporaryDirectory() as output:
         folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
         told = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
-        write_report(folder, make_tables(12.0), None, told)
+        write_results(folder, make_tables(12.0), None, told)
         return tuple(
             Specimen(path.name, path.read_bytes(), "," if path.suffix == ".csv" else "")
             for path in sorted(folder.folder.iterdir())

@@ -31,7 +31,7 @@ def bare_key_error_in_a_reader_of_text(monkeypatch):
 
 def bare_key_error_in_a_reader_of_bags(monkeypatch):
     """There whatever a library raises becomes a sentence on a damaged file."""
-    monkeypatch.setattr(bag, "chosen_topic", lambda *_: {}["topic"])
+    monkeypatch.setattr(bag, "topic_and_type", lambda *_: {}["topic"])
 
 
 def every_50th_row_dropped(monkeypatch):

@@ -10,7 +10,7 @@ from synthetic_experiment import make_tables
 from tool_calls import call_tool, refused, run_as_process, succeeded
 
 from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
-from imu_simulation_framework.drive.results.report import write_report
+from imu_simulation_framework.drive.results.writing import write_results
 from imu_simulation_framework.drive.summary import RunDescription
 
 TOOL = "offline_result_comparison.py"
@@ -23,7 +23,7 @@ def original(tmp_path_factory):
     output = tmp_path_factory.mktemp("original")
     folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
     told = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
-    write_report(folder, make_tables(30.0), None, told)
+    write_results(folder, make_tables(30.0), None, told)
     return folder
 
 

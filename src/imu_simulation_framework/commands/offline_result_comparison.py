@@ -16,8 +16,8 @@ from pathlib import Path
 from imu_simulation_framework.commands.command_line import ArgumentParser, add_formats, add_result
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
-from imu_simulation_framework.drive.results.report import write_report
 from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.drive.results.writing import write_results
 from imu_simulation_framework.drive.summary import (
     SETTINGS,
     described_run,
@@ -39,7 +39,7 @@ def main(arguments):
     settings = settings_of(previous, path, **chosen)
     run = described_run(previous, path)
     target = source if options.out is None else _make_target(options.out, source.prefix)
-    summary = write_report(
+    summary = write_results(
         target, tables, settings, run, save_tables=False, formats=dict.fromkeys(options.formats)
     )
     print(terminal_table(summary))

@@ -17,8 +17,8 @@ from imu_simulation_framework.commands.command_line import ArgumentParser, add_r
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.drive.page import experiment_page
 from imu_simulation_framework.drive.results.files import find_result
-from imu_simulation_framework.drive.results.report import caption
 from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.drive.results.writing import caption
 from imu_simulation_framework.drive.summary import (
     described_run,
     evaluate,

@@ -8,10 +8,10 @@ from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.drive.figures import FIGURES
-from imu_simulation_framework.drive.results import report
+from imu_simulation_framework.drive.results import writing
 from imu_simulation_framework.drive.results.files import create_result_folder
-from imu_simulation_framework.drive.results.report import caption, write_report
 from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.results.writing import caption, write_results
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
 from imu_simulation_framework.heading.comparison import ComparisonSettings
 
@@ -37,7 +37,7 @@ def information(seed=1, wall_time=2.0):
 
 
 def test_a_report_writes_all_files_of_a_result_which_read_back_give_it_again(folder):
-    summary = write_report(folder, make_tables(20.0), None, information())
+    summary = write_results(folder, make_tables(20.0), None, information())
     names = {path.name for path in folder.folder.iterdir()}
     assert names == (
         {f"20190516-174258_{name}.csv" for name in TABLES}
@@ -105,11 +105,11 @@ def test_drift_over_distance_and_turn_is_in_the_summary():
 
 
 def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypatch):
-    monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
+    monkeypatch.setattr(writing, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
     formats = ("png", "pdf", "svg")
     written = []
     for _ in range(2):
-        write_report(folder, make_tables(5.0), None, information(), formats=formats)
+        write_results(folder, make_tables(5.0), None, information(), formats=formats)
         written.append({name: folder.path(f"imu_yaw.{name}").read_bytes() for name in formats})
     assert written[0] == written[1]
     for name, beginning in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
@@ -118,10 +118,10 @@ def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypat
 
 def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
     shown = {name: FIGURES[name] for name in ("imu_yaw", "yaw_error_relative")}
-    monkeypatch.setattr(report, "FIGURES", shown)
+    monkeypatch.setattr(writing, "FIGURES", shown)
     run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
     run["trajectory_scale"] = 0.5
-    write_report(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
+    write_results(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
     summary = json.loads(folder.read_text("summary.json"))
     footer = caption(folder, summary)
     assert footer == (
@@ -151,7 +151,7 @@ def test_lost_messages_are_counted():
 
 def test_summary_is_strict_json_whatever_it_is_told(folder):
     told = {"seed": np.int64(3), "speed": np.float32(0.5), "bad": float("nan"), "path": START}
-    write_report(folder, cut(make_tables(5.0), 0.0), None, RunDescription(told))
+    write_results(folder, cut(make_tables(5.0), 0.0), None, RunDescription(told))
     run = json.loads(folder.read_text("summary.json"), parse_constant=pytest.fail)["run"]
     assert run == {"seed": 3, "speed": 0.5, "bad": None, "path": str(START)}
 
@@ -159,7 +159,7 @@ def test_summary_is_strict_json_whatever_it_is_told(folder):
 @pytest.mark.parametrize("stop", [3.0, 0.05, 0.0, -1.0])
 def test_an_experiment_that_ended_early_is_reported(folder, stop):
     tables = cut(make_tables(20.0), stop)
-    summary = write_report(folder, tables, None, information())
+    summary = write_results(folder, tables, None, information())
     assert all(folder.path(f"{name}.png").exists() for name in FIGURES)
     assert not any("could not be drawn" in note for note in summary["notes"])
     assert summary["notes"]
@@ -168,7 +168,7 @@ def test_an_experiment_that_ended_early_is_reported(folder, stop):
 
 
 def test_without_a_recorded_imu(folder):
-    summary = write_report(folder, make_tables(20.0, with_real_imu=False))
+    summary = write_results(folder, make_tables(20.0, with_real_imu=False))
     assert not folder.path("imu_real.csv").exists()
     assert summary["yaw_error"]["real"] is None
     assert ExperimentTables.load(folder).imu_real is None
@@ -179,7 +179,7 @@ def test_a_figure_that_fails_costs_nothing_else(folder, monkeypatch, capsys):
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setitem(FIGURES, "imu_yaw", fail)
-    summary = write_report(folder, make_tables(20.0))
+    summary = write_results(folder, make_tables(20.0))
     assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
     assert json.loads(folder.read_text("summary.json")) == summary
     assert not folder.path("imu_yaw.png").exists()
@@ -193,7 +193,7 @@ def test_tables_and_summary_are_there_when_the_disk_fills_with_figures(folder, m
 
     monkeypatch.setattr(folder, "write_figure", full)
     with pytest.raises(ResultError, match="control_error: the disk is full"):
-        write_report(folder, make_tables(20.0))
+        write_results(folder, make_tables(20.0))
     assert ExperimentTables.load(folder).imu_real is not None
     assert json.loads(folder.read_text("summary.json"))["yaw_error"]["real"]
 

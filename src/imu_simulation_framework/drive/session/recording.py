@@ -352,12 +352,12 @@ def write_results(
     drive took; ``imu_is_regular``: whether the simulated IMU measures at exactly equal intervals.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
-    from imu_simulation_framework.drive.results.report import write_report
     from imu_simulation_framework.drive.results.tables import (
         ExperimentTables,
         load_table,
         write_recorded_tables,
     )
+    from imu_simulation_framework.drive.results.writing import write_results
     from imu_simulation_framework.drive.summary import RunDescription
 
     recording = json.loads(folder.read_text("recording.json"))
@@ -394,7 +394,7 @@ def write_results(
         "recorded_imu": recorded_imu,
         "messages_out_of_order": backwards,
     }
-    return write_report(
+    return write_results(
         folder,
         tables,
         configuration.comparison,

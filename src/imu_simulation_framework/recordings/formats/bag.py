@@ -103,7 +103,7 @@ def read_bag(path, topic, message_types) -> Samples:
     """
     with _opened(path) as reader:
         topics = topics_of(reader.connections)
-        topic, message_type = chosen_topic(path, topic, topics, message_types)
+        topic, message_type = topic_and_type(path, topic, topics, message_types)
         connections = [c for c in reader.connections if printable(c.topic) == topic]
         columns = _read_messages(reader, path, topic, connections, message_type)
     return samples_of_messages(path, topic, message_type, columns)
@@ -121,7 +121,8 @@ def choose_topic(path, topic, topics, types) -> str:
     ``path``: for messages. ``topic``: with or without its first slash; empty for the only one with
     a suitable type. ``topics`` (dict of str to (str, int)): those of the bag, with type as ROS 1
     writes it and number of messages; ``types`` (collection of str): those that can be used. Raises
-    RecordingError: there is none, or several.
+    RecordingError: there is none, or several. ``check_recording.py`` and ``compare_yaw.py``, which
+    may guess, take the first of :func:`.likely_topics` instead.
     """
     expected = " or ".join(types)
     if not any(count for _, count in topics.values()):
@@ -148,7 +149,7 @@ def choose_topic(path, topic, topics, types) -> str:
     return name
 
 
-def chosen_topic(path, topic, topics, message_types):
+def topic_and_type(path, topic, topics, message_types):
     """Return the name and the MessageType of the topic to read; see :func:`.choose_topic`."""
     types = {message_type.name: message_type for message_type in message_types}
     topic = choose_topic(path, topic, topics, types)

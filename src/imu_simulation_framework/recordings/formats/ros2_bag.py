@@ -72,7 +72,7 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     """
     with damage_reported(path), ExitStack() as stack:
         parts = [_opened(file, path, stack) for file in file_access.storage_files(path)]
-        topic, message_type = bag.chosen_topic(path, topic, _topics(parts), message_types)
+        topic, message_type = bag.topic_and_type(path, topic, _topics(parts), message_types)
         rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
         packed = sum(len(message) for _, message in rows)
         plain = (plain_message(message, _LARGEST_MESSAGE) for _, message in rows)

@@ -1,4 +1,8 @@
-"""How far the robot is from the reference: ground truth in, ``trajectory_error`` out."""
+"""How far the robot is from the reference: ground truth in, ``trajectory_error`` out.
+
+This is the error of tracking, for the controllers. The yaw error of an IMU is published by
+``imu_yaw_publisher``.
+"""
 
 from __future__ import annotations
 

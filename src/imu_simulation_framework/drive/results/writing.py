@@ -11,7 +11,7 @@ from imu_simulation_framework.drive.summary import NOTHING_TOLD, evaluate
 from imu_simulation_framework.report.drawing import drawing
 
 
-def write_report(
+def write_results(
     folder, tables, settings=None, run=NOTHING_TOLD, save_tables=True, formats=("png",)
 ):
     """Write an experiment's CSV files, its summary and its figures, in this order.
