@@ -60,6 +60,13 @@ def test_own_imus_on_a_straight_line_in_closed_form(tmp_path, monkeypatch):
     assert list(table["most comes from"]) == ["angle random walk"] * 2
 
 
+def test_an_imu_without_any_number_is_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("gyroscope: {}\n")
+    sentence = "mine has no number for the gyroscope's noise or its bias's instability"
+    assert sentence in tool_calls.refused(call_tool("which_imu.py", "a", "--imu", str(path)))
+
+
 @pytest.mark.parametrize(
     "arguments, sentence",
     [

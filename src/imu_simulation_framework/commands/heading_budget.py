@@ -68,6 +68,7 @@ from imu_simulation_framework.report.table import Column
 from imu_simulation_framework.sensors.errors_in_motion import (
     inflated,
     understated_in_motion,
+    without_noise,
     without_wandering_bias,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -205,7 +206,7 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
             except ConfigurationError as error:
                 raise ConfigurationError(f"--bias-instability-band: {error}") from None
             errors = dataclasses.replace(errors, gyroscope=gyroscope)
-        remarks += filter(None, [without_wandering_bias(errors)])
+        remarks += filter(None, [without_noise(errors), without_wandering_bias(errors)])
         sentence = understated_in_motion(errors)
         if factor is not None:
             errors = inflated(errors, factor)

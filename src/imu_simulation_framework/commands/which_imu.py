@@ -24,6 +24,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.answer import which_imu
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column
+from imu_simulation_framework.sensors.errors_in_motion import without_noise
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.named_imu import NamedImu
 
@@ -83,6 +84,9 @@ def _specified(imu: NamedImu) -> ImuSpecification:
             "one's name, a file, or FORMAT:FILE"
         )
     errors = imu.errors
+    nothing = without_noise(errors)
+    if nothing is not None:
+        raise ConfigurationError(nothing)
     if errors.output.fuses_magnetometer:
         # The gyroscope is what is compared, without the field of some place.
         output = replace(

@@ -70,6 +70,19 @@ def without_earth_turning(specification: ImuSpecification) -> str | None:
     )
 
 
+def without_noise(specification: ImuSpecification) -> str | None:
+    """Return a sentence where nothing of a fused heading's gyroscope is random; else None."""
+    gyroscope = specification.gyroscope
+    rotates = specification.output.orientation_reference == "fusion"
+    names = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma", "quantisation")
+    if not rotates or any(any(getattr(gyroscope, name)) for name in names):
+        return None
+    return (
+        f"{specification.name} has no number for the gyroscope's noise or its bias's instability, "
+        "so that its heading cannot be foretold"
+    )
+
+
 def without_wandering_bias(specification: ImuSpecification) -> str | None:
     """Return a sentence where a gyroscope is noisy, but its bias stands still; else None.
 
