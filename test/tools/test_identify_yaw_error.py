@@ -136,6 +136,10 @@ def test_residuals_that_refute_the_model_give_exit_code_3(tmp_path):
     done = call_tool("identify_yaw_error.py", write_result(tmp_path / "r", tables=tables).folder)
     assert (done.returncode, done.stderr) == (3, "")
     assert "not normal" in done.stdout
+    assert "No imu.yaml and no hector.yaml are written" in done.stdout
+    found = Path("identify_yaw_error")
+    assert {path.name for path in found.iterdir()} == FILES - {"imu.yaml", "hector.yaml"}
+    assert "rejects it" in read_yaw_error_model(found / "yaw_error_model.yaml").limits[0]
 
 
 def test_bad_input_is_one_sentence(tmp_path):

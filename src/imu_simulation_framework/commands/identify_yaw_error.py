@@ -17,8 +17,8 @@ between drives be determined. Writes to DIR:
     identification.png     the same as a figure, one for each drive
     identification.html    with --report: all of this as one web page
 
-Exit code 3: results are written, but what the model leaves unexplained is not white, not normal or
-not equally large everywhere.
+Exit code 3: what the model leaves unexplained is not white, not normal or not equally large
+everywhere. Then there is no imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from imu_simulation_framework.core.whole_files import make_folder, refuse_overwr
 from imu_simulation_framework.drive.yaw_signals import read_drives
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,
+    REJECTED,
     TRIED,
     contents,
     estimates_table,
@@ -80,7 +81,13 @@ def main(arguments):
         print(line)
     for name, content in files.items():
         write_file(out / name, content)
-    return 0 if all(check.passed for check in identification.checks) else REFUTED
+    if identification.accepted:
+        return 0
+    print(f"{REJECTED} No imu.yaml and no hector.yaml are written.")
+    for path in (out / name for name in ("imu.yaml", "hector.yaml")):
+        if path.exists():
+            print(f"{path} is of an earlier identification.")
+    return REFUTED
 
 
 def _report(identification, unsaid, hector):

@@ -57,6 +57,9 @@ TRIED = (
 """Columns of the table of all models that were compared."""
 
 
+REJECTED = "The checks reject this model: its parameters and intervals are not to be trusted."
+
+
 def in_words(parameter: str, value: float) -> float:
     """Return a value in the unit of :data:`WORDS`."""
     unit = WORDS[parameter][1]
@@ -125,15 +128,20 @@ def hector_sentences(hector) -> list[str]:
 
 
 def contents(identification, specification, unsaid, hector, sources, options) -> dict[str, bytes]:
-    """Return the files' contents by their names; all are made before the first one is written."""
+    """Return the files' contents by their names; all are made before the first one is written.
+
+    A model that its checks reject is no sensor that others could simulate.
+    """
     several = len(identification.drives) > 1
     texts = {
         "yaw_error_model.yaml": _model(identification, sources, options),
-        "imu.yaml": imu_specification_text(specification, _comment(identification, unsaid)),
-        "hector.yaml": _hector(hector, options.rate),
         "models.csv": table_text(tried_table(identification), TRIED, "csv"),
         "parts.csv": _parts(identification),
     }
+    if identification.accepted:
+        comment = _comment(identification, unsaid)
+        texts["imu.yaml"] = imu_specification_text(specification, comment)
+        texts["hector.yaml"] = _hector(hector, options.rate)
     files = {name: text.encode("utf-8") for name, text in texts.items()}
     for index, (drive, normalised) in enumerate(
         zip(identification.drives, identification.normalised())
@@ -167,6 +175,7 @@ def _model(identification, sources, options):
         },
     }
     comment = (
+        *(() if identification.accepted else (REJECTED,)),
         "Identified by maximum likelihood, without random numbers; low and high are the ends",
         "of 95 % intervals. Yaw error: reference less IMU.",
         *identification.sentences,

@@ -372,10 +372,15 @@ class YawErrorIdentification:
         ]
 
     @property
+    def accepted(self) -> bool:
+        """Whether what the model leaves unexplained passes all checks."""
+        return all(check.passed for check in self.checks)
+
+    @property
     def parameters(self) -> YawErrorParameters:
         """The estimates, as what predicts the yaw error on another motion."""
         values = {name: estimate.value for name, estimate in self.estimates.items()}
-        return YawErrorParameters(**values, drives=len(self.drives))
+        return YawErrorParameters(**values, drives=len(self.drives), rejected=not self.accepted)
 
 
 def identify_yaw_error(

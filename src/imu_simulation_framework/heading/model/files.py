@@ -8,7 +8,8 @@ and its 95 % interval; a limit that the data do not give is ``.inf``, or 0 for a
     drives: [husky.bag]
     parameters: {angle_random_walk: {value: 1.2e-3, low: 1.1e-3, high: 1.3e-3}}  # rad/s/sqrt(Hz)
 
-What stands beside these keys says how the model came about, and is not read.
+Of what stands beside these keys, how the model came about, only whether its ``checks`` passed is
+read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 
 KIND = "yaw_error_model"
-_KEYS = {field.name for field in fields(YawErrorParameters)} - {"drives"}
+_KEYS = {field.name for field in fields(YawErrorParameters)} - {"drives", "rejected"}
 
 
 def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
@@ -53,8 +54,11 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
                 f"{', '.join(sorted(_KEYS))}"
             )
         values[name] = entry.get("value") if isinstance(entry, dict) else entry
+    checks = content.get("checks")
+    outcomes = checks.values() if isinstance(checks, dict) else ()
+    rejected = any(isinstance(one, dict) and one.get("passed") is False for one in outcomes)
     try:
-        return YawErrorParameters(**{**values, "drives": len(drives)})
+        return YawErrorParameters(**{**values, "drives": len(drives), "rejected": rejected})
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.core.checked_values import checked_flag, checked_number
 from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
@@ -42,8 +42,8 @@ class YawErrorParameters(Settings):
     ``yaw_drift_time``: Gauss-Markov drift of the yaw itself [rad], [s]. ``reference_noise``: white
     noise of the yaw with which it was observed [rad]. ``reference_drift_sigma``,
     ``reference_drift_time``: correlated noise of that yaw [rad], [s]. ``drives``: from how many it
-    was identified. Raises ConfigurationError if a value is not what it must be; the sentence begins
-    with its name.
+    was identified. ``rejected``: whether what it left unexplained there rejected it. Raises
+    ConfigurationError if a value is not what it must be; the sentence begins with its name.
     """
 
     rate_bias: float = declared(0.0)
@@ -60,16 +60,23 @@ class YawErrorParameters(Settings):
     reference_drift_sigma: float = declared(0.0, minimum=0.0)
     reference_drift_time: float = declared(10.0, above=0.0)
     drives: int = declared(1, _checked_count)
+    rejected: bool = declared(False, checked_flag)
 
     @property
     def limits(self) -> tuple[str, ...]:
         """Sentences on what a prediction from these parameters leaves out."""
-        if self.drives > 1:
-            return ()
-        return (
-            "The rate bias is that of the one drive it was identified on; how it spreads from "
-            "drive to drive is not known, so that bands are too narrow.",
-        )
+        found = []
+        if self.rejected:
+            found.append(
+                "What the model left unexplained of its drives rejects it, so that no band of it "
+                "is to be trusted."
+            )
+        if self.drives <= 1:
+            found.append(
+                "The rate bias is that of the one drive it was identified on; how it spreads from "
+                "drive to drive is not known, so that bands are too narrow."
+            )
+        return tuple(found)
 
     def sources(
         self, time: np.ndarray, net_turn: np.ndarray, absolute_turn: np.ndarray
