@@ -54,14 +54,15 @@ def main():
 
 def compared(imu, motion, operation, runs):
     """Return the line of a case."""
-    model = isf.yaw_error_model(imu, motion, operation=operation)
+    model = isf.yaw_error_model(imu, motion, 1.0 / RATE, operation=operation)
     errors = errors_of_runs(imu, motion, operation, runs)
-    bands = model.bands().iloc[PLACES]
+    places = [round(RATE * place) if place > 0 else place for place in PLACES]
+    bands = model.bands().iloc[places]
     std = bands["std"].to_numpy()
     if not np.all(std > 1e-9):
         return "   nothing random in it"
-    errors = errors[:, : (len(model.time) - 1) * int(RATE) + 1]
-    at = errors[:, :: int(RATE)][:, PLACES]
+    errors = errors[:, : len(model.time)]
+    at = errors[:, places]
     of_mean = (at.mean(axis=0) - bands["mean"].to_numpy()) / std * math.sqrt(runs)
     ratio = np.std(at, axis=0) / std
     # Of the variance of a variance: heavy tails where units differ.
