@@ -100,8 +100,8 @@ def _report(identification, unsaid, hector):
     for title, sentences in (
         ("checks of what is left unexplained:", [_of(check) for check in identification.checks]),
         ("what these drives do not tell:", identification.sentences),
-        ("as specification (imu.yaml):", unsaid),
-        ("as Hector's plug-in (hector.yaml):", hector_sentences(hector)),
+        ("as a specification:", unsaid),
+        ("as Hector's plug-in:", hector_sentences(hector)),
     ):
         if sentences:
             yield title
