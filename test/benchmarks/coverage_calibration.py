@@ -27,10 +27,6 @@ import numpy as np
 from _coverage import held, studied, with_words
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.characterisation.calibration.correction import (
-    correction_of,
-    what_is_left,
-)
 from imu_simulation_framework.characterisation.calibration.estimates import SlowNoise
 from imu_simulation_framework.characterisation.calibration.inertial import (
     TemperatureFit,
@@ -47,8 +43,10 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     calibrate_accelerometer_freely,
     fit_to_sphere,
 )
+from imu_simulation_framework.characterisation.calibration.triad_fit import correction_of
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.units import WORLD_GRAVITY
+from imu_simulation_framework.sensors.correction import what_is_left
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "characterisation"))

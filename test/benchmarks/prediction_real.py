@@ -53,13 +53,13 @@ from scipy.special import ndtri
 
 from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.time_alignment import find_time_shift
 from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.heading.model.of_imu import MISALIGNMENT, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RandomConstant
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest
-from imu_simulation_framework.report import colours
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.report.style import ZERO

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import ImageGrab
 
-from imu_simulation_framework.report import colours
+from imu_simulation_framework.core import colours
 
 pytestmark = pytest.mark.slow
 

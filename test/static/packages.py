@@ -18,7 +18,7 @@ BELOW = {
     "motion": set(),
     "sensors": {"motion"},
     "recordings": {"motion", "sensors"},
-    "characterisation": {"sensors", "recordings", "report"},
+    "characterisation": {"sensors", "report"},
     "heading": {"motion", "sensors", "report"},
     "drive": {"motion", "sensors", "recordings", "heading", "report"},
     "realistic_imu": {"motion", "sensors", "recordings", "drive"},
@@ -27,7 +27,7 @@ BELOW = {
 }
 """What a package may import besides ``core``, which all may import and which imports none."""
 BELOW["commands"] = set(BELOW) - {"core"}
-BELOW["ros1"] = set(BELOW) - {"core"}
+BELOW["ros1"] = {"drive", "flight", "realistic_imu", "recordings", "sensors"}
 GENERATED = {"msg", "srv"}
 """Made by catkin, beside the library's own packages."""
 

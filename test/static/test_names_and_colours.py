@@ -6,9 +6,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import yaml
 
-from imu_simulation_framework.core import robot_names, topics
+from imu_simulation_framework.core import colours, robot_names, topics
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
-from imu_simulation_framework.report import colours
 
 OF_TITLE = {
     "ground truth": colours.LIVE_TRUTH,

@@ -35,14 +35,10 @@ from imu_simulation_framework.characterisation.allan.analysis import (
 )
 from imu_simulation_framework.characterisation.allan.axis import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
-from imu_simulation_framework.characterisation.allan.files import read_at_rest
 from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.characterisation.samples_at_rest import RestSettings, prepare_axes
-from imu_simulation_framework.commands.command_line import (
-    ArgumentParser,
-    guessed_columns,
-    named_column,
-)
+from imu_simulation_framework.commands.command_line import guessed_columns, named_column
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
@@ -54,6 +50,7 @@ from imu_simulation_framework.core.whole_files import (
     refuse_overwriting,
     write_whole,
 )
+from imu_simulation_framework.recordings.at_rest import read_at_rest
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.triads import TRIADS

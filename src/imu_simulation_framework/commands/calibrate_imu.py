@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.calibration.correction import read_imu_correction
 from imu_simulation_framework.characterisation.calibration.files import write_calibration
 from imu_simulation_framework.characterisation.calibration.inertial import (
     PLACEMENT,
@@ -51,11 +50,8 @@ from imu_simulation_framework.characterisation.calibration.text import (
     table_text,
 )
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
-from imu_simulation_framework.commands.command_line import (
-    ArgumentParser,
-    guessed_columns,
-    named_column,
-)
+from imu_simulation_framework.commands.command_line import guessed_columns, named_column
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.checked_values import AXES
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
@@ -66,6 +62,7 @@ from imu_simulation_framework.recordings.frames import ACCEL_UNITS, GYRO_UNITS, 
 from imu_simulation_framework.recordings.guessing.guess import guess_columns
 from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
 from imu_simulation_framework.recordings.reading import read_imu, read_other_sensor, read_reference
+from imu_simulation_framework.sensors.correction import read_imu_correction
 from imu_simulation_framework.sensors.files import read_imu_specification
 
 _EARTHS_FIELD = (15e-6, 100e-6)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import name_of_recording, package_share
 from imu_simulation_framework.drive.check import check_experiment, set_up

@@ -10,11 +10,12 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Callable, NoReturn, Sequence
+from typing import Any, Callable, Sequence
 
+from imu_simulation_framework.core.arguments import REFUSED
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, RecordingError
-from imu_simulation_framework.core.sentences import as_written, printable, shown
+from imu_simulation_framework.core.sentences import as_written, shown
 from imu_simulation_framework.core.whole_files import (
     FIGURE_FORMATS,
     picture,
@@ -22,34 +23,10 @@ from imu_simulation_framework.core.whole_files import (
     write_whole,
 )
 
-REFUSED = 2
 SIGNALLED = 128
 """Exit code of a program that a signal ended, less the signal's number, as shells have it."""
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-class ArgumentParser(argparse.ArgumentParser):
-    """As argparse's, with the text as it is; an error is one line without endless words."""
-
-    def __init__(self, description: str | None = None, **others) -> None:
-        others.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(description=description, **others)
-
-    def parse_known_args(self, args=None, namespace=None):
-        """Parse as argparse does, but refuse ``--option=--``, of which Python 3.11 makes a list."""
-        for word in sys.argv[1:] if args is None else args:
-            if word == "--":
-                break
-            if re.fullmatch(r"-[^=]*=--", word):
-                self.error(f"argument {word[:-3]}: expected one argument")
-        return super().parse_known_args(args, namespace)
-
-    def error(self, message) -> NoReturn:
-        """Print usage and error to standard error, and end with code 2."""
-        self.print_usage(sys.stderr)
-        words = re.sub(r"\S{200,}", lambda word: as_written(word.group()), printable(message))
-        self.exit(REFUSED, f"{self.prog}: error: {words}\n")
 
 
 class _Signalled(KeyboardInterrupt):

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.whole_files import reason_of
 from imu_simulation_framework.explore.answers import RATE_OF_DRIVES, Answers

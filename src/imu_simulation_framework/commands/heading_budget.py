@@ -35,12 +35,12 @@ from tqdm import tqdm
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import (
-    ArgumentParser,
     add_results,
     add_seed,
     write_file,
     write_pictures,
 )
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import distinguished

@@ -34,12 +34,12 @@ from tqdm import tqdm
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import (
-    ArgumentParser,
     add_results,
     add_seed,
     worker_count,
     write_file,
 )
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import versions
 from imu_simulation_framework.core.files import json_text

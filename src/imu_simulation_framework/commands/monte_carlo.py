@@ -33,12 +33,12 @@ from tqdm import tqdm
 
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import (
-    ArgumentParser,
     add_results,
     add_seed,
     whole_number,
     worker_count,
 )
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.drive.configuration import Configuration, load_configuration
 from imu_simulation_framework.drive.ensembles.executors import processors

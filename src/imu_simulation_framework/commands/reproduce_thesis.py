@@ -27,12 +27,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import (
-    ArgumentParser,
-    add_formats,
-    add_out,
-    whole_number,
-)
+from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
 from imu_simulation_framework.commands.thesis_figures import (
     HECTOR,
     HECTOR_SLOW,
@@ -44,6 +39,7 @@ from imu_simulation_framework.commands.thesis_figures import (
     Experiments,
     name_of,
 )
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import versions

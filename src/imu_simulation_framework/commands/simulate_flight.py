@@ -27,13 +27,13 @@ import pandas as pd
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands.command_line import (
-    ArgumentParser,
     add_formats,
     add_seed,
     whole_number,
     write_file,
     write_pictures,
 )
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import versions

@@ -26,8 +26,9 @@ from imu_simulation_framework.characterisation.allan.model import (
     averaging_factors,
     overlapping_allan_variance,
 )
-from imu_simulation_framework.commands.command_line import ArgumentParser, accepted_number
+from imu_simulation_framework.commands.command_line import accepted_number
 from imu_simulation_framework.core.angles import difference, unwrap
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text

@@ -1,1 +1,1 @@
-"""What all packages stand on: angles, units, errors, names, files read and written."""
+"""What all packages stand on: angles, units, errors, names, colours, files read and written."""

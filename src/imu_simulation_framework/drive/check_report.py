@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.whole_files import (
     make_folder,
     picture,
@@ -20,7 +21,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     imu_heading,
     reference_heading,
 )
-from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report import style
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.figure import Figure
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.columns import WHEELS
 from imu_simulation_framework.core.spectrum import confidence_factors, logarithmic_average
 from imu_simulation_framework.heading.comparison import YawComparison
 from imu_simulation_framework.heading.figures import CONFIDENCE, yaw_error_relative
-from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure, path_steps
 
 NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
 from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
@@ -23,7 +24,7 @@ from imu_simulation_framework.flight.gimbal.specification import (
 )
 from imu_simulation_framework.flight.navigation.runs import NavigationErrors, navigate_runs
 from imu_simulation_framework.motion.earth_motion import EarthMotion, standing
-from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure, path_steps
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification

@@ -8,12 +8,13 @@ from typing import Mapping, NamedTuple, Sequence
 
 import numpy as np
 
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.judgement import PSD
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.statistics import autocorrelation
-from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
 
 _SOURCES = (*colours.SERIES, colours.FOOTER_GREY)

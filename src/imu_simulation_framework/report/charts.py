@@ -7,7 +7,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from imu_simulation_framework.report import colours
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.report.figure import Figure, decades, path_steps, thin, thin_with_gaps
 
 POINTS = 2000

@@ -1,6 +1,8 @@
 """What ``isf.sensors`` gives, from where it is defined."""
 
 from .conditions import TemperatureProfile as TemperatureProfile
+from .correction import ImuCorrection as ImuCorrection
+from .correction import read_imu_correction as read_imu_correction
 from .files import imu_names as imu_names
 from .files import imu_specification_text as imu_specification_text
 from .files import read_gnss_specification as read_gnss_specification

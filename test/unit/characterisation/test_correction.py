@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from refusals import require_refused
 
-from imu_simulation_framework.characterisation.calibration.correction import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.correction import (
     ImuCorrection,
     TriadCorrection,
     imu_correction_text,
     read_imu_correction,
     what_is_left,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.files import read_imu_specification
 
 MATRIX = ((0.01, 0.002, -0.003), (0.0, -0.02, 0.004), (0.005, 0.0, 0.03))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.characterisation import samples_at_rest
-from imu_simulation_framework.characterisation.allan import files as allan_files
-from imu_simulation_framework.characterisation.allan.files import ColumnsOnDisk, read_at_rest
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings import at_rest as reading_at_rest
 from imu_simulation_framework.recordings import file_access
+from imu_simulation_framework.recordings.at_rest import ColumnsOnDisk, read_at_rest
 from imu_simulation_framework.recordings.reading import read_imu
 
 RATE = 100.0
@@ -186,7 +186,7 @@ def spoilt(lines):
 @pytest.mark.parametrize("rows", [7, 100_000])
 def test_what_is_read_in_parts_is_what_is_read_as_a_whole(tmp_path, monkeypatch, rows, spoil):
     path = written(tmp_path / "static.csv", 200, spoil)
-    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", rows)
+    monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", rows)
     parts, whole = read_at_rest(path), read_imu(path, require=())
     np.testing.assert_array_equal(parts.times, whole.table.index)
     assert parts.axes.names == ALL_AXES
@@ -200,7 +200,7 @@ def test_units_dates_and_lines_are_those_of_all_parts(tmp_path, monkeypatch):
     path = tmp_path / "static.csv"
     rows = [f"2020-01-01T00:00:{place:02d}Z,{180.0 * place}" for place in range(30)]
     path.write_text("\n".join(["when,w", *rows]))
-    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 4)
     recorded = read_at_rest(path, columns={"time": "when", "gyro_z": "w [deg/s]"})
     np.testing.assert_allclose(np.diff(recorded.times), 1.0)
     np.testing.assert_allclose(recorded.axes[0], np.pi * np.arange(30))
@@ -209,14 +209,14 @@ def test_units_dates_and_lines_are_those_of_all_parts(tmp_path, monkeypatch):
         lines[150] = lines[150].rpartition(",")[0] + ",much"
         return lines
 
-    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 50)
     with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is no number"):
         read_at_rest(written(tmp_path / "static.csv", 200, spoil))
 
 
 def test_less_memory_is_taken_than_the_text_has_bytes(tmp_path, monkeypatch):
     path = written(tmp_path / "static.csv", 60_000)
-    monkeypatch.setattr(allan_files, "_ROWS_AT_ONCE", 2000)
+    monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 2000)
     monkeypatch.setattr(file_access, "BLOCK", 2**16)
     read_at_rest(written(tmp_path / "short.csv", 3000))
     tracemalloc.start()

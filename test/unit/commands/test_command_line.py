@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.commands.command_line import ArgumentParser, run_tool
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
 
 

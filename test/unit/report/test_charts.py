@@ -7,10 +7,11 @@ import pandas as pd
 import plotly.graph_objects
 import pytest
 
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.drive.figures import ShownError, paths, yaw_error_spectra, yaw_errors
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report import style
 from imu_simulation_framework.report.charts import POINTS, chart
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.figure import Figure

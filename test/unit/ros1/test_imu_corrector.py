@@ -7,16 +7,16 @@ pytest.importorskip("rospy")
 from geometry_msgs.msg import Quaternion, Vector3
 from sensor_msgs.msg import Imu, MagneticField
 
-from imu_simulation_framework.characterisation.calibration.correction import (
-    ImuCorrection,
-    TriadCorrection,
-)
 from imu_simulation_framework.ros1.nodes.imu_corrector import (
     another_unit,
     corrected_field,
     corrected_imu,
     needs_temperature,
     zero,
+)
+from imu_simulation_framework.sensors.correction import (
+    ImuCorrection,
+    TriadCorrection,
 )
 from imu_simulation_framework.sensors.operation import LiveZeroing, Operation
 

@@ -9,7 +9,7 @@ from imu_simulation_framework.characterisation.allan.model import (
     SYMBOLS,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.report import colours
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.sensors.triads import TRIADS
 

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.characterisation.calibration.correction import (
-    ImuCorrection,
-    correction_of,
-    imu_correction_text,
-    what_is_left,
-)
 from imu_simulation_framework.characterisation.calibration.text import rows
-from imu_simulation_framework.core import whole_files
+from imu_simulation_framework.characterisation.calibration.triad_fit import correction_of
+from imu_simulation_framework.core import colours, whole_files
 from imu_simulation_framework.core.checked_values import AXES
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report import style
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.sensors import imu_specification
+from imu_simulation_framework.sensors.correction import (
+    ImuCorrection,
+    imu_correction_text,
+    what_is_left,
+)
 from imu_simulation_framework.sensors.files import imu_specification_text
 
 _KINDS: dict[str, Any] = {

@@ -13,7 +13,7 @@ temperature's difference :math:`\Delta T` from a reference: the errors of a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Sequence, Tuple
+from typing import Any, Sequence, Tuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from imu_simulation_framework.characterisation.calibration.estimates import (
     solve,
 )
 from imu_simulation_framework.core.checked_values import AXES
+from imu_simulation_framework.sensors.correction import TriadCorrection
 
 Row = Tuple[FoundValue, ...]
 _MIN_EXCITED = 0.2
@@ -196,3 +197,30 @@ def _powers(temperatures):
     difference = temperatures.values - temperatures.reference
     degree = max(temperatures.bias_degree, temperatures.scale_degree)
     return [difference**k for k in range(1, degree + 1)]
+
+
+def correction_of(
+    calibration: TriadCalibration,
+    reference: float = 25.0,
+    temperature_range: tuple[float, float] = (-273.15, 1000.0),
+) -> TriadCorrection:
+    """Return the correction that a calibration gives; what it did not see is not corrected.
+
+    ``reference`` is that of its temperature polynomials, and the range the lowest and the highest
+    temperature [degC].
+    """
+
+    def values(row: Sequence[Any], of: str = "value") -> Any:
+        return tuple(0.0 if one is None else getattr(one, of) for one in row)
+
+    temperature: dict[str, Any] = {}
+    if calibration.temperature_bias or calibration.temperature_scale:
+        temperature = {
+            "temperature_bias": tuple(map(values, calibration.temperature_bias)),
+            "temperature_scale_factor": tuple(map(values, calibration.temperature_scale)),
+            "temperature_reference": reference,
+            "temperature_range": temperature_range,
+        }
+    bias, matrix = calibration.bias, calibration.matrix
+    matrices: Any = [tuple(values(row, of) for row in matrix) for of in ("value", "sigma")]
+    return TriadCorrection(values(bias), values(bias, "sigma"), *matrices, **temperature)

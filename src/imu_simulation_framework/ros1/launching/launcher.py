@@ -17,7 +17,7 @@ import roslaunch
 import roslaunch.config
 import rospkg
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.core.sentences import shown

@@ -18,14 +18,14 @@ import rospy
 from geometry_msgs.msg import Vector3
 from sensor_msgs.msg import Imu, MagneticField, Temperature
 
-from imu_simulation_framework.characterisation.calibration.correction import (
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.ros1.node import Node, advertise, subscribe
+from imu_simulation_framework.sensors.correction import (
     ImuCorrection,
     TriadCorrection,
     read_imu_correction,
 )
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.operation import LiveZeroing, Operation
 
 RAW_IMU = "imu/data_raw"

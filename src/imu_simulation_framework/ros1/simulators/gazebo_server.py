@@ -10,7 +10,7 @@ from typing import Any
 import roslib.packages
 import rospkg
 
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.ros1.node import tell_failure
 

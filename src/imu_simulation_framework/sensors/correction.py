@@ -1,4 +1,4 @@
-r"""What a calibration found, as the correction of readings.
+r"""The correction of readings by what a calibration found.
 
 A triad that reads
 
@@ -24,13 +24,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Mapping, Sequence, Tuple
+from typing import Any, Mapping, Tuple
 
 import numpy as np
 import yaml
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.core.checked_values import (
     Axes,
     Matrix,
@@ -185,33 +184,6 @@ class ImuCorrection(Settings):
 
 
 PARTS = ("gyroscope", "accelerometer", "magnetometer")
-
-
-def correction_of(
-    calibration: TriadCalibration,
-    reference: float = 25.0,
-    temperature_range: tuple[float, float] = (-273.15, 1000.0),
-) -> TriadCorrection:
-    """Return the correction that a calibration gives; what it did not see is not corrected.
-
-    ``reference`` is that of its temperature polynomials, and the range the lowest and the highest
-    temperature [degC].
-    """
-
-    def values(row: Sequence[Any], of: str = "value") -> Any:
-        return tuple(0.0 if one is None else getattr(one, of) for one in row)
-
-    temperature: dict[str, Any] = {}
-    if calibration.temperature_bias or calibration.temperature_scale:
-        temperature = {
-            "temperature_bias": tuple(map(values, calibration.temperature_bias)),
-            "temperature_scale_factor": tuple(map(values, calibration.temperature_scale)),
-            "temperature_reference": reference,
-            "temperature_range": temperature_range,
-        }
-    bias, matrix = calibration.bias, calibration.matrix
-    matrices: Any = [tuple(values(row, of) for row in matrix) for of in ("value", "sigma")]
-    return TriadCorrection(values(bias), values(bias, "sigma"), *matrices, **temperature)
 
 
 def what_is_left(
