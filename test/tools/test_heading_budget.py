@@ -340,6 +340,8 @@ def test_columns_that_nobody_maps_are_guessed_and_told():
     named = ("time=millis [ms]", "x=x", "y=y", "yaw=yaw")
     mapped = [word for name in named for word in ("--setting", f"reference_columns/{name}")]
     assert "guessed" not in answered("logger.csv", "--imu", "mine.yaml", *mapped)
+    long = answered("logger.csv", "--imu", "mine.yaml", "--standstill", "1min")
+    assert "standstill of 60 s is before the drive and not in logger.csv, which lasts 31 s" in long
 
 
 def test_the_first_lines_say_how_far_how_long_and_what_is_worth_it():

@@ -271,6 +271,13 @@ def chosen_motion(
     if options.latitude is not None:
         assert isinstance(chosen.motion, Motion)
         chosen = chosen._replace(motion=on_earth(chosen.motion, options.latitude))
+    standstill, lasts = getattr(options, "standstill", None) or 0.0, chosen.motion.duration
+    if chosen.files and standstill > lasts:
+        remark = (
+            f"the standstill of {standstill:g} s is before the drive and not in {chosen.name}, "
+            f"which lasts {lasts:.3g} s"
+        )
+        chosen = chosen._replace(remarks=(*chosen.remarks, remark))
     return chosen
 
 

@@ -299,6 +299,16 @@ class LiveZeroing:
         """What is taken off (3,) [rad/s]."""
         return np.zeros(3) if self._zeroing is None else self._zeroing.offset
 
+    @property
+    def missing(self) -> str:
+        """What a person is told at the end if no offset was found; else nothing."""
+        if self._zeroing is not None:
+            return ""
+        return (
+            f"no offset was taken off, as the robot never stood still for "
+            f"{self._operation.standstill:g} s while messages came"
+        )
+
     def add(self, time: float, rate: np.ndarray, force: np.ndarray) -> np.ndarray:
         """Return a rate (3,) [rad/s] without the offset.
 

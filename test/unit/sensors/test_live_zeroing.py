@@ -37,6 +37,12 @@ def test_the_mean_of_the_standstill_is_taken_off():
     assert live.sentences == ["zeroed at standstill: 1.5, -20, 0.394 deg/s are taken off x, y, z"]
 
 
+def test_a_stream_that_is_shorter_than_the_standstill_is_said():
+    live, _ = zeroed(np.zeros(900), standstill=10.0)
+    assert "never stood still for 10 s" in live.missing
+    assert not zeroed(np.zeros(1500), standstill=10.0)[0].missing
+
+
 def test_a_standstill_that_is_none_is_said_with_what_it_would_cost_and_waited_for():
     turning = np.concatenate([np.zeros(400), np.full(300, math.radians(30.0)), np.zeros(1800)])
     live, rates = zeroed(turning, standstill=10.0)

@@ -82,6 +82,11 @@ class ImuCorrector(Node):
                 rospy.loginfo("%s: %s", self.name, self._zeroing.sentences.pop(0))
         self._imu.publish(done)
 
+    def close(self):
+        """Say so if no offset was ever known."""
+        if self._zeroing is not None and self._zeroing.missing:
+            rospy.logwarn("%s: %s", self.name, self._zeroing.missing)
+
     def _on_field(self, message):
         wrong = another_unit(message, self._correction)
         if wrong:
