@@ -57,9 +57,9 @@ from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.recordings.file_access import recording_format
+from imu_simulation_framework.recordings.file_access import has_columns
 from imu_simulation_framework.recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
-from imu_simulation_framework.recordings.guessing.guess import guess_columns
+from imu_simulation_framework.recordings.guessing.files import guess_columns
 from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
 from imu_simulation_framework.recordings.reading import read_imu, read_other_sensor, read_reference
 from imu_simulation_framework.sensors.correction import read_imu_correction
@@ -249,7 +249,7 @@ def _temperature(wishes, found, times) -> TemperatureFit | None:
 
 def _columns(wishes, names):
     """Return the columns of some quantities, as they were named; None for a bag."""
-    if recording_format(wishes.recording) != "csv":
+    if not has_columns(wishes.recording):
         return dict(wishes.columns) or None
     chosen = {key: wishes.columns[key] for key in ("time", *names) if key in wishes.columns}
     if not any(key in chosen for key in names):

@@ -239,11 +239,11 @@ def guessed_columns(path, rate, sentences) -> dict | None:
     the time and no ``rate`` [Hz] is given; a sentence on what was guessed is added to
     ``sentences``.
     """
-    from imu_simulation_framework.recordings.file_access import recording_format
+    from imu_simulation_framework.recordings.file_access import has_columns
 
-    if recording_format(path) != "csv":
+    if not has_columns(path):
         return None
-    from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+    from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
 
     guessed, _ = guess_where_unknown(path, "imu_recording")
     columns = {name: column for name, column in guessed.items() if name in ("time", *GYRO, *ACCEL)}

@@ -314,19 +314,20 @@ def _driven(options, rate):
 
 def _guessed(path, stated):
     """Return settings for a table with column names of its own that nobody maps, and remarks."""
-    from imu_simulation_framework.recordings.file_access import recording_format
-    from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+    from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
+    from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
 
     of_reference = stated.get("reference", {})
     described = "reference_columns" in stated or {"path", "format"} & set(of_reference)
-    if described or not Path(path).is_file() or recording_format(path) != "csv":
+    format = "" if described or not Path(path).exists() else recording_format(path)
+    if format not in COLUMN_FORMATS:
         return {}, ()
     columns, reasons = guess_where_unknown(path, "reference")
     if not columns:
         return {}, ()
     listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
     first = f"{path}: the columns are guessed, say it with reference_columns if not so: {listing}"
-    read = {"reference": {**of_reference, "format": "csv"}, "reference_columns": columns}
+    read = {"reference": {**of_reference, "format": format}, "reference_columns": columns}
     return read, (first, *reasons)
 
 

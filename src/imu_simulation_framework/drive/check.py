@@ -32,9 +32,9 @@ from imu_simulation_framework.drive.preparation import (
 from imu_simulation_framework.drive.results.files import safe_name
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.file_access import recording_format
+from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
 from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
-from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility import findings as faults
@@ -370,10 +370,10 @@ def _set_up_part(setup, section, path, configuration, message_types, what) -> No
             f"{what}: {topics[0]} is taken; {', '.join(topics[1:])} could serve as well, "
             f"[{section}] topic"
         )
-    if format == "csv" and not configuration.columns[columns]:
+    if format in COLUMN_FORMATS and not configuration.columns[columns]:
         guessed, reasons = guess_where_unknown(path, section)
         if guessed:
-            setup.set(section, format="csv")
+            setup.set(section, format=format)
             setup.set(columns, **guessed)
             setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
             setup.sentences += [reason for reason in reasons if reason not in setup.sentences]

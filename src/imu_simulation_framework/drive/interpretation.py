@@ -15,6 +15,7 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.recordings.cleaning import POSITION, Samples
+from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS
 from imu_simulation_framework.recordings.frames import (
     ACCEL_CONVENTIONS,
     FRAMES,
@@ -193,7 +194,7 @@ class Interpretation:
 
     def _scaled_imu(self, fault, names, factor, unit, grave):
         remedy = "no setting does"
-        if self.imu.format == "csv":
+        if self.imu.format in COLUMN_FORMATS:
             remedy = f"[imu_columns] {names[-1]} = ... " + (f"[{unit}]" if unit else "* -1")
         return self._other(fault, remedy, grave, imu=_scaled(self.imu, names, factor))
 

@@ -39,12 +39,14 @@ from imu_simulation_framework.heading.identification.terms import (
 from imu_simulation_framework.motion import sources as motions
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.recordings.file_access import (
+    COLUMN_FORMATS,
+    csv_files,
     kitti_folder,
     recording_format,
     storage_files,
 )
 from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
-from imu_simulation_framework.recordings.guessing.guess import (
+from imu_simulation_framework.recordings.guessing.files import (
     guess_angle,
     guess_columns,
     guess_where_unknown,
@@ -110,11 +112,13 @@ def _signals(path, what) -> list[YawSignal]:
     format = recording_format(path)
     if format == "bag":
         return _of_bag(path, what)
-    if what and format != "csv":
+    if what and format not in COLUMN_FORMATS:
         raise RecordingError(
             f"{path}: this is {format}, which has one yaw only; leave {SIGN}{what} out"
         )
-    return [_of_column(path, what) if what else _of_text(path, format)]
+    if what:
+        return [_of_column(path, what, format)]
+    return _of_tables(path) if format == "tables" else [_of_text(path, format)]
 
 
 def split_name(text):
@@ -132,7 +136,7 @@ def is_result(path) -> bool:
     """Return whether a path is that of a result: its folder, or ``<folder>/<prefix>``."""
     path = Path(path)
     if path.is_dir():
-        if kitti_folder(path):
+        if kitti_folder(path) or csv_files(path):
             return False
         try:
             storage_files(path)
@@ -189,8 +193,8 @@ def _of_bag(path, what):
     return [_of_recording(read, path, topic=name) for read, name in chosen]
 
 
-def _of_column(path, column):
-    guess = guess_columns(path)
+def _of_column(path, column, format):
+    guess = guess_columns(path, column.partition(" [")[0])
     if not guess.time:
         why = [reason for reason in guess.reasons if "is not taken as the time" in reason]
         raise RecordingError(
@@ -206,9 +210,35 @@ def _of_column(path, column):
         else:
             remarks = (f"{path}: {named} is taken as {column}, by its name and numbers",)
     columns = {"time": guess.time, "yaw": column}
-    signal = _of_recording(read_imu, path, format="csv", columns=columns)
+    signal = _of_recording(read_imu, path, format=format, columns=columns)
     remarks = signal.remarks + remarks
     return YawSignal(f"{signal.name} {column}", signal.yaw, None, signal.sources, remarks)
+
+
+def _of_tables(path):
+    """Return the yaw of the reference and that of the IMU, as far as there are such."""
+    guess, signals, refusals = guess_columns(path), [], []
+    for what, read, columns in (
+        ("reference", read_reference, guess.reference),
+        ("IMU", read_imu, guess.imu),
+    ):
+        try:
+            if columns:
+                signal = _guessed(path, read, format="tables", columns=columns)
+                signals.append(replace(signal, name=f"{signal.name} {what}"))
+        except RecordingError as error:
+            refusals.append(error)
+    if not signals:
+        raise (*refusals, RecordingError(f"{path}: no yaw: {'; '.join(guess.reasons)}"))[0]
+    return signals
+
+
+def _guessed(path, read, **options):
+    """Return what is read of columns that were guessed, and says so."""
+    signal, columns = _of_recording(read, path, **options), options["columns"]
+    given = listed(f"{name} = {column}" for name, column in columns.items())
+    remark = f"{path}: the columns are guessed, look at them: {given}"
+    return replace(signal, remarks=(*signal.remarks, remark))
 
 
 def _of_text(path, format):
@@ -219,13 +249,10 @@ def _of_text(path, format):
     for section, read in (("reference", read_reference), ("imu_recording", read_imu)):
         try:
             columns = guess_where_unknown(path, section)[0] if format == "csv" else None
-            options = {"format": "csv", "columns": columns} if columns else {}
-            signal = _of_recording(read, path, **options)
             if columns:
-                given = listed(f"{name} = {column}" for name, column in columns.items())
-                remark = f"{path}: the columns are guessed, look at them: {given}"
-                signal = replace(signal, remarks=(*signal.remarks, remark))
-            readings.append(signal)
+                readings.append(_guessed(path, read, format=format, columns=columns))
+            else:
+                readings.append(_of_recording(read, path))
         except RecordingError as error:
             refusals.append(error)
     if not readings:

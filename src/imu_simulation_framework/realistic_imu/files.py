@@ -24,11 +24,11 @@ from imu_simulation_framework.drive.yaw_signals import is_result, split_name
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings
 from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.file_access import recording_format
+from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
 from imu_simulation_framework.recordings.formats import written_bags
 from imu_simulation_framework.recordings.formats.any_format import topics_of_bag
 from imu_simulation_framework.recordings.formats.bag import choose_topic
-from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -126,9 +126,10 @@ def _of_text(path, truth) -> ImuTable:
         if section == "reference" and not truth:
             continue
         try:
-            is_csv = recording_format(path) == "csv"
-            columns = guess_where_unknown(path, section)[0] if is_csv else None
-            options = {"format": "csv", "columns": columns} if columns else {}
+            format = recording_format(path)
+            known = format not in COLUMN_FORMATS
+            columns = None if known else guess_where_unknown(path, section)[0]
+            options: dict = {"format": format, "columns": columns} if columns else {}
             if section == "imu_recording":
                 options["require"] = ()
             return _table(read(path, **options))

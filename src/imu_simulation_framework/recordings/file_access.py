@@ -13,7 +13,9 @@ from pathlib import Path
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import BLOCK, TABLE_LIMIT, open_regular, size_text
 
-FORMATS = ("bag", "rostopic_csv", "csv", "tum", "kitti")
+FORMATS = ("bag", "rostopic_csv", "csv", "tum", "kitti", "tables")
+COLUMN_FORMATS = ("csv", "tables")
+"""Formats of named columns, from which a column map chooses."""
 BAG_MAGIC = b"#ROSBAG V"
 SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -27,10 +29,11 @@ RATIO_FROM = 256 * 2**20
 own size. Recordings of sensors shrink to a half or a tenth, lines that are all alike to a
 hundredth; gzip's most is a thousandth."""
 
+_TABLES = {b"PK\x03\x04": "zip"}
+"""First bytes of a file of tables -> which kind it is; see :func:`table_kind`."""
 _BINARY = {
     b"\xfd7zXZ": "packed by xz, as R packs its data",
     b"BZh": "packed by bzip2",
-    b"PK": "packed by zip",
     b"RDX": "data of R",
     b"RDA": "data of R",
     b"\x89HDF": "HDF5",
@@ -69,13 +72,18 @@ def storage_files(path) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
         return [path]
-    found = {file for pattern in _ROS2_NAMES for file in path.glob(pattern)}
+    found = _storage_files(path)
     if not found:
         raise RecordingError(
             f"{path}: this is a folder, expected a bag, CSV or TUM file, the folder of a ROS 2 "
-            "bag with files .db3 or .mcap, or one of KITTI's with oxts/timestamps.txt"
+            "bag with files .db3 or .mcap, one of KITTI's with oxts/timestamps.txt, or one of a "
+            "telephone's with CSV files of its sensors"
         )
     return sorted(found, key=lambda file: (len(file.name), file.name))
+
+
+def _storage_files(folder) -> set[Path]:
+    return {file for pattern in _ROS2_NAMES for file in Path(folder).glob(pattern)}
 
 
 def kitti_folder(path) -> Path | None:
@@ -88,13 +96,44 @@ def recording_format(path) -> str:
     """Return one of ``FORMATS``; raises RecordingError where it is none of them."""
     if is_ros2_bag(path):
         return "bag"
-    return "kitti" if kitti_folder(path) else detect_format(path, read_start(path))
+    if os.path.isdir(path):
+        return "kitti" if kitti_folder(path) else "tables"
+    return detect_format(path, read_start(path))
+
+
+def has_columns(path) -> bool:
+    """Return whether a recording is of named columns, which a column map chooses from.
+
+    Raises RecordingError where it is no recording.
+    """
+    return recording_format(path) in COLUMN_FORMATS
+
+
+def table_kind(path, start=None) -> str:
+    """Return which kind of file of tables this is, ``folder`` or one by its first bytes, or none.
+
+    ``start``: the first bytes, if they are known.
+    """
+    if os.path.isdir(path):
+        return "folder"
+    start = read_start(path) if start is None else start
+    return next((kind for magic, kind in _TABLES.items() if start.startswith(magic)), "")
+
+
+def csv_files(path) -> list[Path]:
+    """Return the CSV files of a folder, or of folders in it, but for those of a result."""
+    folders = [Path(path), *sorted(one for one in Path(path).glob("[!_.]*") if one.is_dir())]
+    for folder in folders:
+        found = [file for ending in ("csv", "csv.gz") for file in folder.glob(f"[!.]*.{ending}")]
+        if found and not any("trajectory_data.csv" in file.name for file in found):
+            return sorted(found)
+    return []
 
 
 def is_ros2_bag(path) -> bool:
-    """Return whether this is a ROS 2 bag, or a folder that is not KITTI's."""
+    """Return whether this is a ROS 2 bag, or a folder that is nothing else."""
     if os.path.isdir(path):
-        return kitti_folder(path) is None
+        return not (kitti_folder(path) or (not _storage_files(path) and csv_files(path)))
     return os.path.exists(path) and read_start(path).startswith(_ROS2_MAGICS)
 
 
@@ -111,6 +150,8 @@ def detect_format(path, start) -> str:
         raise RecordingError(
             f"{path}: not a ROS 1 bag, its first line should begin with #ROSBAG V2.0"
         )
+    if table_kind(path, start):
+        return "tables"
     if b"\0" in start:
         what = next((what for magic, what in _BINARY.items() if start.startswith(magic)), "binary")
         raise RecordingError(
@@ -140,28 +181,33 @@ def text_blocks(path, progress=None):
     ``progress`` is called with the number of bytes of each. Raises RecordingError if the file is
     damaged, not text, or too large.
     """
+    with _reading(path):
+        yield from decoded(path, unpacked_blocks(path), progress)
+
+
+def decoded(path, blocks, progress=None):
+    """Yield blocks of bytes as text; raises and calls as :func:`text_blocks`."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     size, lines = 0, 1
-    with _reading(path):
-        for block in itertools.chain(unpacked_blocks(path), [b""]):
-            if b"\0" in block:
-                line = lines + block[: block.index(b"\0")].count(b"\n")
-                raise RecordingError(f"{path}: line {line} holds the character NUL, expected text")
-            size += len(block)
-            if size > TABLE_LIMIT:
-                raise RecordingError(
-                    f"{path}: larger than {size_text(TABLE_LIMIT)}, which is more than can be read "
-                    "as text; record a bag, or cut it"
-                )
-            try:
-                text = decoder.decode(block, final=not block)
-            except UnicodeDecodeError as error:
-                line = lines + error.object[: error.start].count(b"\n")
-                raise RecordingError(f"{path}: line {line} is not text in UTF-8") from None
-            lines += block.count(b"\n")
-            if progress:
-                progress(len(block))
-            yield text
+    for block in itertools.chain(blocks, [b""]):
+        if b"\0" in block:
+            line = lines + block[: block.index(b"\0")].count(b"\n")
+            raise RecordingError(f"{path}: line {line} holds the character NUL, expected text")
+        size += len(block)
+        if size > TABLE_LIMIT:
+            raise RecordingError(
+                f"{path}: larger than {size_text(TABLE_LIMIT)}, which is more than can be read "
+                "as text; record a bag, or cut it"
+            )
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            line = lines + error.object[: error.start].count(b"\n")
+            raise RecordingError(f"{path}: line {line} is not text in UTF-8") from None
+        lines += block.count(b"\n")
+        if progress:
+            progress(len(block))
+        yield text
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from imu_simulation_framework.motion.positioning import (
 )
 from imu_simulation_framework.motion.smoothing import jitter
 from imu_simulation_framework.recordings import cleaning
+from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 
 _NO_FIX, _UNKNOWN_COVARIANCE = -1, 0
@@ -59,7 +60,7 @@ def _from_poses(samples, limits, minimum_samples, time_offset):
     cleaner.drop_nan(cleaning.POSITION + heading)
     quaternions = cleaner.unit_quaternions(QUATERNION) if heading is QUATERNION else None
     spare = [name for name in ("z", "roll", "pitch") if name in samples]
-    if samples.format == "csv" and spare:
+    if samples.format in COLUMN_FORMATS and spare:
         cleaner.remarks.append(
             f"the drive is in the plane, so no use is made of the reference's {', '.join(spare)}"
         )

@@ -9,7 +9,7 @@ import pytest
 from imu_simulation_framework.drive.check import RecordingSetup, config_text
 from imu_simulation_framework.drive.configuration import is_default, load_configuration, paths_of
 from imu_simulation_framework.recordings.formats.any_format import likely_topics
-from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility.findings import Finding
 

@@ -8,7 +8,7 @@ from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
 from recording_writers import write_csv
 
 from imu_simulation_framework.recordings.guessing.candidates import canonical_unit, meaning_of
-from imu_simulation_framework.recordings.guessing.guess import guess_angle, guess_columns
+from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 REST = np.zeros(len(TIME))

@@ -7,6 +7,7 @@ benchmark: ``time x y z qx qy qz qw`` a line. KITTI's is a folder.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Iterable, Iterator
 
 import numpy as np
@@ -17,6 +18,7 @@ from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings import column_maps
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import (
+    COLUMN_FORMATS,
     FORMATS,
     is_ros2_bag,
     read_start,
@@ -26,6 +28,8 @@ from imu_simulation_framework.recordings.file_access import (
 from imu_simulation_framework.recordings.formats.bag import bag_topics, read_bag
 from imu_simulation_framework.recordings.formats.kitti import read_kitti
 from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
+from imu_simulation_framework.recordings.formats.table_files import read_table_file
+from imu_simulation_framework.recordings.tables import join, turned
 from imu_simulation_framework.recordings.text_table import TextTable, parse_table, table_blocks
 
 _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
@@ -60,16 +64,19 @@ def sample_blocks(
         if columns and format in _TEXT_FORMATS:
             # Who maps its columns means them, whatever the file looks like.
             format = "csv"
-    if columns and format != "csv":
+    if columns and format not in COLUMN_FORMATS:
         raise RecordingError(
-            f"{path}: a column map is of use only for format csv, but this is read as {format}; "
-            "leave the map out"
+            f"{path}: a column map is of use only for format csv or tables, but this is read as "
+            f"{format}; leave the map out"
         )
     if format == "bag":
         yield read_any_bag(path, topic, message_types)
         return
     if format == "kitti":
         yield read_kitti(path)
+        return
+    if format == "tables":
+        yield read_tables(path, read_table_file(path), columns, purpose, timed)
         return
     if format == "tum":
         yield read_tum(path, lambda: text_blocks(path, progress))
@@ -155,6 +162,36 @@ def read_plain_csv(
             column_maps.settled_times(table, column) if column.quantity.name == "time" else column
             for column in parsed
         ]
+
+
+def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
+    """Return the columns of a map from RecordedTables, at the times of the table that leads.
+
+    That is the one whose time is mapped, or without times the only one that is mapped. The
+    parameters are those of :func:`read_plain_csv`, which raises the same; RecordingError also
+    where tables have no common clock.
+    """
+    present = recorded.columns
+    mapped = column_maps.parse_map(path, columns or column_maps.implied_map(present), present)
+    parsed = column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
+    time = [column for column in parsed if column.quantity.name == "time"]
+    parts: dict[str, list] = {recorded.owner(time[0].terms[0].name): []} if time else {}
+    for column in parsed:
+        parts.setdefault(recorded.owner(column.terms[0].name), []).append(column)
+    (leader, own), *others = parts.items()
+    samples = _samples(path, recorded.tables[leader], own, timed)
+    for name, theirs in others:
+        if not (time and timed):
+            raise RecordingError(
+                f"{path}: columns of the tables {leader} and {name} are mapped, but no time that "
+                "tells which samples belong together"
+            )
+        terms = (replace(t, name=recorded.counterpart(t.name, name)) for t in time[0].terms)
+        clock = replace(time[0], terms=tuple(terms))
+        other = _samples(path, recorded.tables[name], [clock, *theirs], timed)
+        samples = join(replace(samples, topic=leader), replace(other, topic=name))
+    samples = turned(samples, recorded.frame, purpose)
+    return replace(samples, format="tables", place_name="row", topic="")
 
 
 def _samples(path, table, parsed, timed):

@@ -8,7 +8,7 @@ remains must be a known name as a whole. A word that is not known makes the colu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -91,7 +91,7 @@ _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
     "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s",
     "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
-    "linear acceleration,linear accel,lin acc,linacc,specific force,a s",
+    "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration",
     "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion",
     "position": ",pos,position,p,p r,t,translation",
 }
@@ -253,6 +253,35 @@ def _fitting_unit(kind, unit, text):
     return unit if unit in possible else None
 
 
+_NOT_MEASURED = frozenset(
+    ["setpoint", "setpoints", "sp", "target", "desired", "demanded", "command", "control"]
+    + ["controls", "limits", "status", "bias", "error", "errors", "innovation", "innovations"]
+    + ["test", "variance", "variances", "uncalibrated", "params", "mission", "waypoint", "home"]
+    + ["event", "annotation", "magnetometer", "mag", "magnetic", "gravity", "barometer"]
+)
+"""Words in the name of a table, none of whose columns is a measurement of motion or place, but for
+those that their own full name says."""
+_PLACES = _OUTSIDE.union(["position", "positions", "local", "path", "trajectory"])
+"""Words in the name of a table whose x, y, z are positions."""
+
+
+def meaning_in(table, column):
+    """Understand the name of a column in a table of several: ``Gyroscope`` and ``x``.
+
+    Together they may say what neither says alone; else the column has to say it. Returns as
+    :func:`meaning_of`.
+    """
+    together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
+    if together or alone is None or alone.kind in ("time", "date"):
+        return together or alone
+    words = _WORD.findall(_HUMP.sub(" ", table).lower())
+    bare = alone.kind == "position" and not alone.stem
+    if not _NOT_MEASURED.isdisjoint(words) or (bare and _PLACES.isdisjoint(words)):
+        return None
+    origin = tuple(word for word in words if word in _ORIGINS)
+    return replace(alone, origin=alone.origin + origin)
+
+
 # Share of rows, of those that the fullest such column has, that a column must fill.
 _MIN_FILLED = 0.3
 
@@ -294,10 +323,14 @@ class Candidate:
 _LARGEST_NUMBER = 1e20
 
 
-def candidates_of(names, values):
-    """Return a Candidate for each column of a table; its values (n,) are numbers or texts."""
+def candidates_of(names, values, meanings=None, before=0):
+    """Return a Candidate for each column of a table; its values (n,) are numbers or texts.
+
+    ``meanings``: of the names, if they are known; ``before``: how many columns are before them.
+    """
     found = []
-    for place, (name, column) in enumerate(zip(names, values), 1):
+    meanings = [meaning_of(str(name)) for name in names] if meanings is None else meanings
+    for place, (name, column) in enumerate(zip(names, values)):
         column = pd.Series(column)
         numbers = pd.to_numeric(column, errors="coerce").astype(float)
         numbers = numbers.where(np.abs(numbers) <= _LARGEST_NUMBER).to_numpy()
@@ -306,7 +339,7 @@ def candidates_of(names, values):
             texts = column.where(column.notna(), "").astype(str).str.strip().to_numpy()
             if np.mean(np.isfinite(numbers)) >= 0.95 * np.mean(texts != ""):
                 texts = None
-        found.append(Candidate(str(name), place, meaning_of(str(name)), numbers, texts))
+        found.append(Candidate(str(name), before + place + 1, meanings[place], numbers, texts))
     return found
 
 

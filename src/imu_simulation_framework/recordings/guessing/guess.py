@@ -1,4 +1,4 @@
-"""Guessing the columns of a text file, from rows spread over it: a reference's and an IMU's.
+"""Guessing the columns of a table, from rows spread over it: a reference's and an IMU's.
 
 What cannot be determined is left out: a column that a map lacks is asked for by name, one that is
 mapped wrongly gives a wrong result without a word.
@@ -6,17 +6,12 @@ mapped wrongly gives a wrong result without a word.
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.columns import EULER, QUATERNION
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.file_access import read_start, text_blocks
-from imu_simulation_framework.recordings.formats.any_format import sample_blocks
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
@@ -25,8 +20,6 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     vectors,
 )
 from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
-from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
-from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_table, text_lines
 
 
 @dataclass
@@ -55,7 +48,11 @@ def guess_from_table(names, values, pieces=None) -> ColumnGuess:
     texts; ``pieces`` (n,) of int: which piece of the recording a row is of, if only some pieces of
     it are given.
     """
-    candidates = candidates_of(names, values)
+    return guess_from_candidates(candidates_of(names, values), pieces)
+
+
+def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
+    """Guess the column maps of a table of columns whose names are understood already."""
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
     guess, used = ColumnGuess(), set()
@@ -76,7 +73,7 @@ def _by_names(guess, candidates, pieces):
     positions = "fixes" if best_scalar(candidates, "latitude") else positions
     turning = vectors(candidates, "quaternion", "wxyz") or best_scalar(candidates, "roll")
     usual = measures.IMU_STEPS if inertial or (turning and not positions) else measures.FIX_STEPS
-    time, remarks = _find_time(candidates, pieces, usual)
+    time, remarks = find_time(candidates, pieces, usual)
     guess.reasons += remarks
     seconds = time.seconds if time else np.full(len(pieces), np.nan)
     if time:
@@ -103,94 +100,17 @@ def _by_names(guess, candidates, pieces):
     return used
 
 
-_PIECES = 8
-_ROWS = 1000
+PIECES, ROWS = 8, 1000
+"""Of a long table so many pieces of so many rows are looked at."""
 
 
-def guess_columns(path) -> ColumnGuess:
-    """Guess what the columns of a text file are: CSV or white space, perhaps packed by gzip.
-
-    Raises RecordingError: the file cannot be read, or is no table.
-    """
-    names, values, pieces = _table(path)
-    return guess_from_table(names, values, pieces)
-
-
-def guess_angle(path, column) -> str:
-    """Tell in which unit, and perhaps in which sense, a column of a text file has its angles.
-
-    Returns the column as a column map has it, ``yaw [deg]``; only its name if nothing can be
-    determined. Raises as :func:`guess_columns`.
-    """
-    names, values, pieces = _table(path)
-    guess = guess_from_table(names, values, pieces)
-    for written in (*guess.imu.values(), *guess.reference.values()):
-        if written.startswith(f"{column} ["):
-            return written
-    if column not in names:
-        return column
-    candidates = candidates_of(names, values)
-    time = _find_time(candidates, pieces, measures.IMU_STEPS)[0]
-    angles = candidates[names.index(column)]
-    if time is None or angles.texts is not None or angles.filled == 0.0:
-        return column
-    unit = measures.angle_unit(angles.values, time.seconds, pieces)
-    return angles.written(unit) if unit else column
-
-
-def guess_where_unknown(path, section):
-    """Guess the columns of a text file, unless they are named as this package's own.
-
-    ``section``: ``reference`` or ``imu_recording``: what it is to be read as. Returns the column
-    map, empty if no guess is needed or possible, and the reasons. Raises RecordingError: the file
-    cannot be read at all.
-    """
-    kinds = (REFERENCE_TYPES, "reference") if section == "reference" else (IMU_TYPES, "IMU")
-    try:
-        next(sample_blocks(path, "", "csv", None, *kinds, rows_at_once=ROWS_AT_ONCE))
-    except RecordingError:
-        guess = guess_columns(path)
-        columns = guess.reference if section == "reference" else guess.imu
-        if section != "reference" and not columns:
-            # Whoever calls it an IMU means the orientation that stands beside positions.
-            names = (*QUATERNION, *EULER, "heading")
-            columns = {name: guess.reference[name] for name in names if name in guess.reference}
-            if columns and "time" in guess.reference:
-                columns = {"time": guess.reference["time"], **columns}
-        return columns, guess.reasons
-    return {}, []
-
-
-def _table(path):
-    """Return names and values of the columns, and of which piece of the file each row is."""
-    read_start(path)
-    text, pieces = _spread(path)
-    table = parse_table(path, text)
-    names = list(table.cells.columns)
-    pieces = np.searchsorted(pieces, table.lines, side="right")
-    return names, [table.cells[name] for name in names], pieces
-
-
-def _spread(path):
-    """Return pieces of a text file, and the line number at which each begins."""
-    marks = np.fromiter((line.count('"') & 1 for line in text_lines(text_blocks(path))), np.uint8)
-    if len(marks) <= _PIECES * _ROWS:
-        return "".join(text_blocks(path)), [1]
-    # A line is the end of its row where the quotation marks up to there come in pairs.
-    ends = np.bitwise_xor.accumulate(marks) == 0
-    chosen, first_lines = [], []
-    lines, stop = text_lines(text_blocks(path)), 0
-    for start in np.linspace(0, len(ends) - _ROWS, _PIECES).astype(int):
-        # Cells with line breaks in them stay whole.
-        while start > stop and not ends[start - 1]:
-            start -= 1
-        before, start = stop, max(start, stop)
-        stop = start + _ROWS
-        while stop < len(ends) and not ends[stop - 1]:
-            stop += 1
-        first_lines.append(len(chosen) + 1)
-        chosen += itertools.islice(lines, start - before, stop - before)
-    return "\n".join(chosen), first_lines
+def pieces_of(count):
+    """Return rows of pieces spread over a table of ``count`` rows, and of which piece each is."""
+    if count <= PIECES * ROWS:
+        return np.arange(count), np.zeros(count, dtype=int)
+    starts = np.linspace(0, count - ROWS, PIECES).astype(int)
+    rows = (starts[:, None] + np.arange(ROWS)).ravel()
+    return rows, np.repeat(np.arange(PIECES), ROWS)
 
 
 _STEADY = 0.1  # Spread of the length of a vector that holds gravity, of its length
@@ -337,7 +257,7 @@ class TimeColumn:
         return bool(np.nanmedian(self.seconds) > _SINCE_1970)
 
 
-def _find_time(candidates, pieces, usual):
+def find_time(candidates, pieces, usual):
     """Find the time among columns, with its ``usual`` steps [s].
 
     Returns a TimeColumn or None, and why columns that are named as times are none.
@@ -422,6 +342,11 @@ def _of_dates(candidates, named):
 def _all_match(pattern, texts):
     given = [text for text in texts if text]
     return bool(given) and all(pattern.match(text) for text in given)
+
+
+def seconds_of(column):
+    """Return a candidate for a time in the unit that it has, or in seconds if it is of dates."""
+    return column.values if column.texts is None else _seconds_of(column.texts)
 
 
 def _seconds_of(texts):

@@ -1,0 +1,43 @@
+"""Files and folders of tables: which module reads which kind."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Callable, Mapping, NamedTuple
+
+from imu_simulation_framework.recordings.file_access import csv_files, table_kind
+from imu_simulation_framework.recordings.formats.csv_folders import read_folder, read_zip
+from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
+
+
+class TableFile(NamedTuple):
+    """How a kind of :func:`.table_kind` is read: from a path to tables by name, and its axes."""
+
+    read: Callable[..., Mapping]
+    frame: str = "enu"
+
+
+TABLE_FILES = {
+    "folder": TableFile(read_folder),
+    "zip": TableFile(read_zip),
+}
+
+
+def read_table_file(path) -> RecordedTables:
+    """Read all tables of a file or folder; raises RecordingError where it cannot be read."""
+    kind = table_kind(path)
+    files = csv_files(path) if kind == "folder" else [path]
+    return _read(str(path), kind, tuple((str(file), *_version(file)) for file in files))
+
+
+# A program looks at a recording, checks it and reads reference and IMU: of one file each time.
+@functools.lru_cache(maxsize=2)
+def _read(path, kind, _):
+    read, frame = TABLE_FILES[kind]
+    return recorded_tables(path, read(path), frame)
+
+
+def _version(file):
+    status = os.stat(file)
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,0 +1,123 @@
+"""Guessing the columns of a file: a text's, or those of any other format of tables."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from imu_simulation_framework.core.columns import EULER, QUATERNION
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.file_access import (
+    read_start,
+    recording_format,
+    text_blocks,
+)
+from imu_simulation_framework.recordings.formats.any_format import sample_blocks
+from imu_simulation_framework.recordings.formats.table_files import read_table_file
+from imu_simulation_framework.recordings.guessing import measures
+from imu_simulation_framework.recordings.guessing.candidates import candidates_of
+from imu_simulation_framework.recordings.guessing.guess import (
+    PIECES,
+    ROWS,
+    ColumnGuess,
+    find_time,
+    guess_from_candidates,
+)
+from imu_simulation_framework.recordings.guessing.tables import (
+    guess_from_tables,
+    spread_candidates,
+)
+from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_table, text_lines
+
+
+def guess_columns(path, column="") -> ColumnGuess:
+    """Guess what the columns of a text file or of a file of tables are.
+
+    ``column``: only those of the table that has this column. Raises RecordingError: the file cannot
+    be read, is no table, or has no such column.
+    """
+    if recording_format(path) == "tables" and not column:
+        return guess_from_tables(read_table_file(path))
+    return guess_from_candidates(*_table(path, column))
+
+
+def guess_angle(path, column) -> str:
+    """Tell in which unit, and perhaps in which sense, a column of a text file has its angles.
+
+    Returns the column as a column map has it, ``yaw [deg]``; only its name if nothing can be
+    determined. Raises as :func:`guess_columns`.
+    """
+    candidates, pieces = _table(path, column)
+    guess = guess_from_candidates(candidates, pieces)
+    for written in (*guess.imu.values(), *guess.reference.values()):
+        if written.startswith(f"{column} ["):
+            return written
+    angles = next((one for one in candidates if one.name == column), None)
+    if angles is None:
+        return column
+    time = find_time(candidates, pieces, measures.IMU_STEPS)[0]
+    if time is None or angles.texts is not None or angles.filled == 0.0:
+        return column
+    unit = measures.angle_unit(angles.values, time.seconds, pieces)
+    return angles.written(unit) if unit else column
+
+
+def guess_where_unknown(path, section):
+    """Guess the columns of a file, unless they are named as this package's own.
+
+    ``section``: ``reference`` or ``imu_recording``: what it is to be read as. Returns the column
+    map, empty if no guess is needed or possible, and the reasons. Raises RecordingError: the file
+    cannot be read at all.
+    """
+    kinds = (REFERENCE_TYPES, "reference") if section == "reference" else (IMU_TYPES, "IMU")
+    try:
+        format = "tables" if recording_format(path) == "tables" else "csv"
+        next(sample_blocks(path, "", format, None, *kinds, rows_at_once=ROWS_AT_ONCE))
+    except RecordingError:
+        guess = guess_columns(path)
+        columns = guess.reference if section == "reference" else guess.imu
+        if section != "reference" and not columns:
+            # Whoever calls it an IMU means the orientation that stands beside positions.
+            names = (*QUATERNION, *EULER, "heading")
+            columns = {name: guess.reference[name] for name in names if name in guess.reference}
+            if columns and "time" in guess.reference:
+                columns = {"time": guess.reference["time"], **columns}
+        return columns, guess.reasons
+    return {}, []
+
+
+def _table(path, column=""):
+    """Return the candidates of a table, and of which piece of the file each row is."""
+    if recording_format(path) == "tables":
+        recorded = read_table_file(path)
+        return spread_candidates(recorded, recorded.owner(column))
+    read_start(path)
+    text, pieces = _spread(path)
+    table = parse_table(path, text)
+    names = list(table.cells.columns)
+    pieces = np.searchsorted(pieces, table.lines, side="right")
+    return candidates_of(names, [table.cells[name] for name in names]), pieces
+
+
+def _spread(path):
+    """Return pieces of a text file, and the line number at which each begins."""
+    marks = np.fromiter((line.count('"') & 1 for line in text_lines(text_blocks(path))), np.uint8)
+    if len(marks) <= PIECES * ROWS:
+        return "".join(text_blocks(path)), [1]
+    # A line is the end of its row where the quotation marks up to there come in pairs.
+    ends = np.bitwise_xor.accumulate(marks) == 0
+    chosen, first_lines = [], []
+    lines, stop = text_lines(text_blocks(path)), 0
+    for start in np.linspace(0, len(ends) - ROWS, PIECES).astype(int):
+        # Cells with line breaks in them stay whole.
+        while start > stop and not ends[start - 1]:
+            start -= 1
+        before, start = stop, max(start, stop)
+        stop = start + ROWS
+        while stop < len(ends) and not ends[stop - 1]:
+            stop += 1
+        first_lines.append(len(chosen) + 1)
+        chosen += itertools.islice(lines, start - before, stop - before)
+    return "\n".join(chosen), first_lines

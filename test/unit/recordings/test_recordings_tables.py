@@ -1,0 +1,233 @@
+"""Recordings of several tables: a file for each sensor, each on times of its own."""
+
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from column_tables import TIME, Car
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+
+START = 1_700_000_000_000_000_000
+SLOW = TIME[3::50]  # of a receiver: the fourth sample of 50 Hz, then every second
+
+
+def nanoseconds(times):
+    return START + np.rint(1e9 * times).astype(np.int64)
+
+
+def phone(car):
+    """The sensors of a telephone, each with its own times."""
+    between = TIME[:-1] + 0.007
+    force = np.column_stack([np.interp(between, TIME, axis) for axis in car.forces.T])
+    yaw = np.interp(SLOW, TIME, car.yaw)
+    place = {
+        name: np.interp(SLOW, TIME, values)
+        for name, values in (("latitude", car.latitude), ("longitude", car.longitude))
+    }
+    turned = Rotation.from_euler("z", car.yaw[::2]).as_quat()
+    turned[7] *= -1.0  # the other name of the same turn
+    return {
+        "Gyroscope": {"time": nanoseconds(TIME), **dict(zip("xyz", car.rates.T))},
+        "Accelerometer": {
+            "time": nanoseconds(between),
+            **dict(zip("xyz", (force - [0.0, 0.0, 9.81]).T)),
+        },
+        "TotalAcceleration": {"time": nanoseconds(between), **dict(zip("xyz", force.T))},
+        "Magnetometer": {"time": nanoseconds(between), **dict(zip("xyz", force.T))},
+        "Orientation": {
+            "time": nanoseconds(TIME[::2]),
+            **dict(zip(("qx", "qy", "qz", "qw"), turned.T)),
+        },
+        "Location": {
+            "time": nanoseconds(SLOW),
+            "horizontalAccuracy": np.full(len(SLOW), 2.0),
+            "bearing": np.degrees(np.pi / 2.0 - yaw) % 360.0,
+            "speed": np.interp(SLOW, TIME, car.speed),
+            **place,
+        },
+        "Barometer": {"time": [], "pressure": []},
+    }
+
+
+def write_folder(folder, tables):
+    folder.mkdir(parents=True)
+    for name, columns in tables.items():
+        pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
+    (folder / "Metadata.csv").write_text("version,device name\n3,telephone\n")
+    return folder
+
+
+def write_zip(path, tables, compression=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, columns in tables.items():
+            text = pd.DataFrame(columns).to_csv(index=False)
+            archive.writestr(f"2024-05-01/{name}.csv", text)
+        archive.writestr("2024-05-01/Metadata.csv", "version,device name\n3,telephone\n")
+        archive.writestr("__MACOSX/2024-05-01/._Gyroscope.csv", b"\0\0")
+    return path
+
+
+@pytest.fixture(scope="module")
+def car():
+    return Car()
+
+
+@pytest.fixture(scope="module")
+def zipped(car, tmp_path_factory):
+    return write_zip(tmp_path_factory.mktemp("phone") / "drive.zip", phone(car))
+
+
+def test_a_gyroscope_leads_and_what_other_sensors_say_is_put_at_its_times(car, zipped):
+    guess = guess_columns(zipped)
+    assert guess.imu["time"] == "Gyroscope.time [ns]"
+    assert guess.imu["gyro_z"] == "Gyroscope.z [rad/s]"
+    assert guess.imu["accel_x"] == "TotalAcceleration.x [m/s^2]"
+    assert guess.imu["qw"] == "Orientation.qw [1]"
+    table = read_imu(zipped, columns=guess.imu).table
+    times = table.index.to_numpy() - START / 1e9
+    rows = np.rint(50.0 * times).astype(int)
+    # Times of 1.7e9 s have steps of 2.4e-7 s.
+    assert times == pytest.approx(TIME[rows], abs=3e-7)
+    rates, forces = table[["gyro_x", "gyro_y", "gyro_z"]], table[["accel_x", "accel_y", "accel_z"]]
+    assert np.array_equal(rates, car.rates[rows])
+    given = phone(car)["TotalAcceleration"]
+    for axis in "xyz":
+        expected = np.interp(nanoseconds(TIME[rows]), given["time"], given[axis])
+        assert forces[f"accel_{axis}"].to_numpy() == pytest.approx(expected, abs=1e-4)
+    # Interpolated along the chord over 0.04 s of at most 0.55 rad/s.
+    assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-4)
+    # All but what is before the first sample or behind the last of another table.
+    assert len(rows) >= len(TIME) - 2
+
+
+def test_the_reference_is_the_table_of_the_receiver(car, zipped):
+    guess = guess_columns(zipped)
+    assert guess.reference["time"] == "Location.time [ns]"
+    assert set(guess.reference) >= {"latitude", "longitude", "speed", "course", "position_error"}
+    recorded = read_reference(zipped, columns=guess.reference)
+    assert recorded.report.format == "tables"
+    assert recorded.report.usable == len(SLOW)
+    times = recorded.table.index.to_numpy() - START / 1e9
+    error = wrap(recorded.table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
+    # Between fixes a second apart the yaw turns by up to 0.55 rad, at up to 0.12 rad/s^2.
+    assert np.sqrt(np.mean(error**2)) < 0.12 / 8.0
+
+
+def test_a_folder_and_a_zip_file_of_the_same_are_the_same(car, zipped, tmp_path):
+    folder = write_folder(tmp_path / "drive", phone(car))
+    guess = guess_columns(folder)
+    assert (guess.imu, guess.reference) == (
+        guess_columns(zipped).imu,
+        guess_columns(zipped).reference,
+    )
+    one, other = (read_imu(path, columns=guess.imu).table for path in (folder, zipped))
+    pd.testing.assert_frame_equal(one, other)
+
+
+def test_a_zip_file_of_one_table_is_that_table(car, tmp_path):
+    columns = {"time_s": TIME, **car.inertial()}
+    path = write_zip(tmp_path / "a.zip", {"Raw Data": columns})
+    guess = guess_columns(path)
+    assert guess.imu["gyro_z"] == "gyro_z [rad/s]"
+    assert read_imu(path, columns=guess.imu).table["gyro_z"].to_numpy() == pytest.approx(
+        car.rates[:, 2]
+    )
+
+
+def test_an_angle_that_goes_round_is_interpolated_the_short_way(tmp_path):
+    times, late = np.arange(0.0, 10.0, 0.1), np.arange(0.05, 9.9, 0.1)
+    tables = {
+        "gyro": {"t_s": late, "x": 0.0 * late, "y": 0.0 * late, "z": 1.0 + 0.0 * late},
+        "compass": {"t_s": times, "heading_deg": np.degrees(-times) % 360.0},
+    }
+    path = write_zip(tmp_path / "a.zip", tables)
+    columns = {"time": "gyro.t_s", "gyro_z": "gyro.z", "heading": "compass.heading_deg [deg]"}
+    table = read_imu(path, columns=columns).table
+    expected = np.pi / 2.0 + table.index.to_numpy()
+    assert wrap(table["yaw"].to_numpy() - expected) == pytest.approx(0.0, abs=1e-9)
+    assert guess_angle(path, "compass.heading_deg") == "compass.heading_deg [deg cw from north]"
+
+
+def test_nothing_is_made_up_where_another_sensor_paused(car, tmp_path):
+    given = phone(car)
+    pause = (TIME[:-1] < 20.0) | (TIME[:-1] > 22.0)
+    given["TotalAcceleration"] = {k: v[pause] for k, v in given["TotalAcceleration"].items()}
+    path = write_zip(tmp_path / "a.zip", given)
+    columns = {"time": "Gyroscope.time [ns]", "gyro_z": "Gyroscope.z"}
+    columns.update({f"accel_{axis}": f"TotalAcceleration.{axis}" for axis in "xyz"})
+    table = read_imu(path, columns=columns).table
+    times = table.index.to_numpy() - START / 1e9
+    assert not ((times > 20.01) & (times < 22.0)).any()
+
+
+@pytest.mark.parametrize("name", ["attitude_setpoint.yaw_deg", "gyro_bias.x", "Gravity.x", "mag.x"])
+def test_tables_of_what_is_wished_or_of_other_things_are_no_measurement(car, tmp_path, name):
+    table, _, column = name.partition(".")
+    times = {"time_s": TIME}
+    tables = {table: {**times, column: car.yaw}, "temperature": {**times, "celsius": car.yaw}}
+    guess = guess_columns(write_zip(tmp_path / "a.zip", tables))
+    assert (guess.imu, guess.reference) == ({}, {})
+
+
+def other_clock(tables):
+    tables["Location"]["time"] = tables["Location"]["time"] - START
+    return tables
+
+
+@pytest.mark.parametrize(
+    ("columns", "change", "message"),
+    [
+        ({"latitude": "Location.lat"}, None, "no column 'Location.lat'; its columns are"),
+        (
+            {
+                "time": "Gyroscope.time [ns]",
+                "gyro_z": "Gyroscope.z",
+                "yaw": "Location.bearing [deg]",
+            },
+            other_clock,
+            "Location: has no time in common with .*Gyroscope, whose times are taken",
+        ),
+        (
+            {"time": "Gyroscope.time [ns]", "gyro_z": "Gyroscope.z", "yaw": "compass.yaw"},
+            lambda given: {**given, "compass": {"t": TIME, "yaw": TIME}},
+            "the time is 'Gyroscope.time', but table compass has no column 'time'; it has",
+        ),
+    ],
+)
+def test_tables_that_do_not_go_together_are_refused(car, tmp_path, columns, change, message):
+    given = phone(car)
+    path = write_zip(tmp_path / "a.zip", change(given) if change else given)
+    with pytest.raises(RecordingError, match=message) as refused:
+        read_imu(path, columns=columns)
+    assert str(refused.value).startswith(str(path))
+
+
+def test_tables_without_times_do_not_belong_together(zipped):
+    columns = {"gyro_z": "Gyroscope.z", "accel_z": "TotalAcceleration.z"}
+    with pytest.raises(RecordingError, match="no time that tells which samples belong together"):
+        read_imu(zipped, columns=columns, rate=50.0, require=())
+    one = read_imu(zipped, columns={"gyro_z": "Gyroscope.z"}, rate=50.0, require=())
+    assert len(one.table) == len(TIME)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda content: content[: len(content) // 2], "the zip file is truncated or damaged"),
+        (lambda content: re.sub(rb"\.csv", b".txt", content), "no CSV file is in this zip file"),
+        (lambda content: content[:2000] + b"?" * 200 + content[2200:], "is truncated or damaged"),
+    ],
+)
+def test_zip_files_that_cannot_serve_are_refused(zipped, tmp_path, damage, message):
+    path = tmp_path / "a.zip"
+    path.write_bytes(damage(zipped.read_bytes()))
+    with pytest.raises(RecordingError, match=message) as refused:
+        guess_columns(path)
+    assert str(refused.value).startswith(str(path))
