@@ -18,9 +18,13 @@ the robot drives in MuJoCo, in this process. Writes to DIR:
 
 from __future__ import annotations
 
+import csv
 import math
 import time
+from copy import deepcopy
+from functools import lru_cache
 from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,27 +32,24 @@ from tqdm import tqdm
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
-from imu_simulation_framework.commands.thesis_figures import (
-    HECTOR,
-    HECTOR_SLOW,
-    IMUS,
-    ITEMS,
-    LONG,
-    ONE_ROUND,
-    REPEATED,
-    Experiments,
-    name_of,
-)
 from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.columns import POSES
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.files import package_share, read_settings
 from imu_simulation_framework.core.sentences import listed
+from imu_simulation_framework.core.time_alignment import find_time_shift
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.drive import figures
+from imu_simulation_framework.drive.check import CONFIGURATION, set_up_named
 from imu_simulation_framework.drive.ensembles.page import judged_section
+from imu_simulation_framework.drive.figures import ShownError
+from imu_simulation_framework.drive.page import section as experiment_section
+from imu_simulation_framework.drive.summary import RunDescription, evaluate
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.heading.figures import judgement as judgement_figure
 from imu_simulation_framework.heading.identification.terms import observed_yaw_error
-from imu_simulation_framework.heading.judgement import Judgement, from_zero_where_known, judge
+from imu_simulation_framework.heading.judgement import from_zero_where_known, judge
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
@@ -67,8 +68,313 @@ NOT_MADE = "cannot be made"
 DRAWN = 2000
 """Drives of a model that a recorded error is judged by."""
 
-_PERIOD = 0.01
-"""Of the simulated IMU in thesis and package [s]."""
+GENERIC_FIRST, GENERIC = "generic, 0.00105", "generic, 0.00215"
+HECTOR, HECTOR_SLOW = "Hector, 0.5 rad at 0.005 Hz", "Hector, 1.118 rad at 0.001 Hz"
+IMUS: dict[str, tuple[str, dict[str, float]]] = {
+    GENERIC_FIRST: ("generic", {"gaussian_noise": 0.00105}),
+    GENERIC: ("generic", {"gaussian_noise": 0.00215}),
+    HECTOR: ("hector", {"yaw_drift": 0.5, "yaw_drift_frequency": 0.005}),
+    HECTOR_SLOW: ("hector", {"yaw_drift": 1.118, "yaw_drift_frequency": 0.001}),
+}
+"""The simulated IMUs of the thesis -> model and its parameters."""
+
+RECORDED_WINDOW = 5.91
+"""Of the median by which the thesis smooths the recorded errors of all drives [s]."""
+RUNS = 3
+"""Repetitions of each experiment with Hector's model."""
+BANDS = ((0.0, 0.01), (0.02, 0.2), (1.0, np.inf))
+"""Of frequency [Hz]: drift, what goes with the rounds, noise."""
+LOW = 0.1
+"""Frequency up to which figure 4.13 goes [Hz]."""
+
+
+class Experiment(NamedTuple):
+    """A drive, by its letter, with one of :data:`IMUS`.
+
+    ``until`` is its end [s], None the drive's; ``window`` that of the trend's median [s]; ``seed``
+    is added to that of all experiments.
+    """
+
+    drive: str
+    imu: str
+    controller: str
+    until: float | None
+    window: float
+    seed: int
+
+
+class Item(NamedTuple):
+    """A figure of the thesis, or two that ours shows as one.
+
+    ``label``: its numbers, as ``4.6, 4.7``; ``shown``: one of :data:`.FIGURES` of the first
+    experiment, or ``paths``, ``errors`` or ``spectra`` of several, which are the recorded IMUs of
+    all drives where no experiment is named; empty for what cannot be made. ``thesis``: what it
+    showed; ``why`` ours differs.
+    """
+
+    label: str
+    title: str
+    shown: str
+    experiments: tuple[Experiment, ...]
+    thesis: str
+    why: str
+
+    @property
+    def file(self) -> str:
+        """As ``figure_4_06_4_07``; in the order of the numbers."""
+        parts = (number.split(".") for number in self.label.split(", "))
+        return "figure_" + "_".join(f"{chapter}_{place.zfill(2)}" for chapter, place in parts)
+
+
+@lru_cache(maxsize=None)
+def thesis_items() -> dict[str, Item]:
+    """Return all figures by their labels, in their order, as ``config/thesis.csv`` has them.
+
+    Hector's experiments are repeated with seeds of their own: its drift does not depend on what is
+    driven, so that with one seed four drives would show one drift.
+    """
+    text = read_settings(package_share() / "config" / "thesis.csv")
+    found: dict[str, Item] = {}
+    begun: dict[tuple, int] = {}
+    for label, title, shown, *experiment, thesis, why in csv.reader(text.splitlines()[1:]):
+        drive, imu, controller, until, window = experiment
+        seeds = range(1)
+        if imu in (HECTOR, HECTOR_SLOW):
+            first = begun.setdefault((drive, imu), 1 + RUNS * len(begun))
+            seeds = range(first, first + RUNS)
+        common = (drive, imu, controller, float(until) if until else None, float(window or 0.0))
+        every = [Experiment(*common, seed) for seed in seeds if imu]
+        found[label] = Item(label, title, shown, tuple(every), thesis, why)
+    return found
+
+
+class Experiments:
+    """All experiments, driven once each.
+
+    ``recordings``: letter -> a recording or its config.ini, and perhaps its IMU's file, instead of
+    the bundled drive of that letter. ``driven`` is how long all experiments were [s]; ``described``
+    stands below each figure.
+    """
+
+    def __init__(self, recordings, seed: int = 1):
+        self.seed, self.driven = seed, 0.0
+        self._setups = {letter: _setup(*recordings.get(letter, (letter,))) for letter in DRIVES}
+        self.own = ", ".join(sorted(recordings)).upper()
+        own = f", own recordings for {self.own}" if self.own else ""
+        self.described = f"robot in MuJoCo, seed {seed}, bundled synthetic drives{own}"
+        self.sources: dict[str, str] = {}
+        # Each is asked for by several figures.
+        self.prepared = lru_cache(maxsize=None)(self._prepared)
+        self.recorded = lru_cache(maxsize=None)(self._recorded)
+        self.compared = lru_cache(maxsize=None)(self._compared)
+
+    def _prepared(self, letter, until=None):
+        """Return a drive as it is to be followed, and its recorded IMU."""
+        from imu_simulation_framework.drive import in_process  # which needs MuJoCo
+
+        prepared = in_process.prepared(self._configuration(letter, until))
+        if prepared.recorded_imu is None:
+            raise RecordingError(
+                f"{prepared.drive.name}: [imu_recording] use is false, so that there is no "
+                "recorded IMU to compare with"
+            )
+        self.sources[name_of(letter)] = prepared.drive.name
+        return prepared
+
+    def _recorded(self, letter):
+        """Return the YawComparison of the recorded IMU on a whole drive."""
+        prepared = self.prepared(letter)
+        reference, settings = prepared.drive.reference, ComparisonSettings(RECORDED_WINDOW)
+        compared = compare_yaw(
+            prepared.recorded_imu.table["yaw"],
+            reference["yaw"],
+            settings,
+            reference.get("yaw_known"),
+        )
+        if compared is None:
+            raise RecordingError(
+                f"{prepared.drive.name}: the IMU has no sample within its reference's time"
+            )
+        return compared
+
+    def _compared(self, experiment: Experiment):
+        """Return the Comparison that an experiment shows."""
+        from imu_simulation_framework.drive import in_process
+
+        letter, imu, controller, until, window, seed = experiment
+        prepared, (model, parameters) = self.prepared(letter, until), IMUS[imu]
+        configuration = self._configuration(
+            letter,
+            until,
+            imu={"model": model},
+            control={"controller": controller},
+            experiment={"seed": self.seed + seed},
+            **{f"imu_{model}": parameters},
+        )
+        tables = in_process.run_prepared(configuration, prepared)
+        run = RunDescription({"trajectory_scale": configuration.trajectory.scale})
+        _, compared = evaluate(tables, ComparisonSettings(window), run)
+        if compared.real is None or compared.simulated is None:
+            raise RecordingError(f"{prepared.drive.name}: {' '.join(compared.remarks)}")
+        self.driven += float(tables.ground_truth.index[-1])
+        return compared
+
+    def _configuration(self, letter, until, **settings):
+        setup = deepcopy(self._setups[letter])
+        for section, values in {"terrain": {"kind": "flat"}, **settings}.items():
+            setup.set(section, **values)
+        if until is not None:
+            setup.set("trajectory", stop=(setup.load().trajectory.start or 0.0) + until)
+        return setup.load()
+
+
+def name_of(letter) -> str:
+    """Return what a drive is called: that of the thesis has the same letter."""
+    return f"drive {letter.upper()}"
+
+
+def _setup(text, *others):
+    if len(others) > 1:
+        raise ConfigurationError(
+            f"{text}: a drive is one recording, its config.ini, or two files, a reference and an "
+            f"IMU's; {1 + len(others)} are named"
+        )
+    if others and text.endswith(CONFIGURATION):
+        raise ConfigurationError(
+            f"{text}: names the IMU's file itself, so that {others[0]} is idle"
+        )
+    return set_up_named(text, *others)
+
+
+def shown(item: Item, experiments: Experiments) -> tuple[Section, str]:
+    """Return the section of a page with a figure, and what is seen in it, in a sentence."""
+    if item.shown == "paths":
+        drives = {letter: experiments.prepared(letter).drive for letter in DRIVES}
+        figure = figures.paths({name_of(letter): one.trajectory for letter, one in drives.items()})
+        said = "; ".join(
+            f"{letter.upper()}: {one.length:.0f} m in {one.trajectory.index[-1]:.0f} s"
+            for letter, one in drives.items()
+        )
+        how_to_read = "Each drive's path, from its own start."
+        return Section("", figure=figure, how_to_read=how_to_read), said
+    if item.shown in figures.FIGURES:
+        compared = experiments.compared(item.experiments[0])
+        return experiment_section(item.shown, compared), _SAID[item.shown](compared)
+    window = item.experiments[0].window if item.experiments else RECORDED_WINDOW
+    lines = [
+        ShownError(name_of(letter), name_of(letter), True, experiments.recorded(letter))
+        for letter in (() if item.experiments else DRIVES)
+    ]
+    for run, experiment in enumerate(item.experiments, start=1):
+        name, compared = name_of(experiment.drive), experiments.compared(experiment)
+        if run == 1:
+            lines.append(ShownError(name, "recorded IMU", True, compared.real))
+        lines.append(ShownError(name, f"simulated IMU, run {run}", False, compared.simulated))
+    if item.shown == "errors":
+        figure, said = figures.yaw_errors(lines, window), _ends(lines)
+        how_to_read = (
+            f"Running medians over {window:g} s, zero at the start. Each line is one realisation "
+            "of chance: compare size and manner, not the course."
+        )
+    else:
+        highest = np.inf if item.experiments else LOW
+        figure = figures.yaw_error_spectra(lines, highest)
+        spectra = [_known(line.comparison.error_spectrum) for line in lines]
+        said = _powers(*spectra) if item.experiments else _peaks(spectra)
+        how_to_read = (
+            "Drift is at the left, noise at the right. A single value at low frequency scatters by "
+            "its own size."
+        )
+    return Section("", figure=figure, how_to_read=how_to_read), said
+
+
+def _tracking(compared) -> str:
+    table = compared.control_error
+    yaw, distance = np.degrees(table["yaw_error"]), table["distance_error"]
+    time = table.index.to_numpy(dtype=float)
+    ends = time <= 60.0, time >= time[-1] - 60.0
+    first, last = (np.sqrt(np.mean(yaw.to_numpy()[inside] ** 2)) for inside in ends)
+    return (
+        f"the yaw is {yaw.abs().mean():.2f} deg off on average and the robot "
+        f"{distance.mean():.2f} m, at most {yaw.abs().max():.2f} deg and {distance.max():.2f} m; "
+        f"the yaw's rms is {first:.2f} deg in the first minute and {last:.2f} deg in the last one"
+    )
+
+
+def _yaw(compared) -> str:
+    truth, wanted, recorded = (
+        one.get("yaw", one)
+        for one in (compared.ground_truth, compared.trajectory, compared.real.imu_yaw)
+    )
+    delay = find_time_shift(truth.index, truth, wanted.index, wanted, 5.0).shift
+    new = np.mean(np.diff(recorded) != 0.0) / np.median(np.diff(recorded.index))
+    return (
+        f"the recorded IMU ends {_end(compared.real)} off what is right for it, the simulated one "
+        f"{_end(compared.simulated)}; the simulated robot is {1000.0 * delay:.0f} ms late, and the "
+        f"recorded IMU has {new:.0f} new values in a second"
+    )
+
+
+def _error(compared) -> str:
+    (real, smooth), (simulated, smooth_simulated) = (
+        (one.statistics, np.degrees(one.trend_statistics.maximum_absolute))
+        for one in (compared.real, compared.simulated)
+    )
+    return (
+        f"the smoothed error reaches {smooth:.2f} deg (recorded) and {smooth_simulated:.2f} deg "
+        f"(simulated); the recorded one grows by {60.0 * np.degrees(real.drift):.2f} deg in a "
+        f"minute to {_end(compared.real)}, the simulated one has {np.degrees(simulated.rms):.2f} "
+        f"deg of noise and ends at {_end(compared.simulated)}"
+    )
+
+
+def _ends(lines) -> str:
+    return "at the end " + ", ".join(f"{_end(one.comparison)} ({one.name})" for one in lines)
+
+
+def _end(comparison) -> str:
+    """Return how far off a heading is at the end."""
+    return f"{np.degrees(comparison.statistics.final):.2f} deg"
+
+
+def _known(spectrum):
+    if spectrum is None:
+        raise RecordingError("a drive has too few samples for a power spectral density")
+    return spectrum
+
+
+def _powers(recorded, *simulated) -> str:
+    """Say by band how many times the mean power of the simulated ones a recorded spectrum has."""
+    said = []
+    for low, high in BANDS:
+        power, *others = (
+            np.sum(one.density[(one.frequency >= low) & (one.frequency <= high)]) * one.frequency[0]
+            for one in map(_known, (recorded, *simulated))
+        )
+        where = f"below {high:g} Hz" if not low else f"from {low:g} to {high:g} Hz"
+        where = f"above {low:g} Hz" if np.isinf(high) else where
+        # Two digits, and no exponent.
+        said.append(f"{float(f'{power / np.mean(others):.2g}'):,.15g} times {where}")
+    return f"the recorded one has the power of the simulated {', '.join(said)}"
+
+
+def _peaks(spectra) -> str:
+    lowest, said = BANDS[0][1], []
+    for letter, spectrum in zip(DRIVES, spectra):
+        inside = (spectrum.frequency >= lowest) & (spectrum.frequency <= LOW)
+        peak = spectrum.frequency[inside][np.argmax(spectrum.density[inside])]
+        said.append(f"{peak:.4f} Hz ({letter.upper()})")
+    return f"largest density from {lowest:g} to {LOW:g} Hz at {', '.join(said)}"
+
+
+_SAID = {
+    "trajectory": _tracking,
+    "control_error": _tracking,
+    "imu_yaw": _yaw,
+    "yaw_error": _error,
+    "yaw_psd": lambda one: _powers(one.real.yaw_spectrum, one.simulated.yaw_spectrum),
+    "yaw_errors_psd": lambda one: _powers(one.real.error_spectrum, one.simulated.error_spectrum),
+}
 
 _FIGURES = (
     Column("figure", "figure"),
@@ -102,12 +408,11 @@ def main(arguments):
     items = _chosen(options.figures)
     if options.list:
         for item in items:
-            print(f"{item.label:<9}  {item.title}" + ("" if item.make else f" ({NOT_MADE})"))
+            print(f"{item.label:<9}  {item.title}" + ("" if item.shown else f" ({NOT_MADE})"))
         return
     begin = time.monotonic()
     experiments = Experiments(_recordings(options.drive), options.seed)
     out = make_folder(options.out)
-    whole = not options.figures
 
     def write_figure(name, figure, what):
         drawn = drawing(figure, f"{what} · {experiments.described}")
@@ -115,82 +420,75 @@ def main(arguments):
             write_whole(out / f"{name}.{format}", picture(drawn, format))
             tqdm.write(str(out / f"{name}.{format}"))
 
-    def write_table(name, table, columns):
+    def written(name, rows, columns):
+        table = pd.DataFrame(rows, columns=[column.key for column in columns])
         for path in table_text.write_tables(out, name, table, columns, options.table):
             tqdm.write(str(path))
+        return table
 
-    with tqdm(total=len(items) + whole + 1, unit=" parts", disable=None) as progress:
-        experiments.say = progress.set_postfix_str
-        rows, sections = [], []
-        for item in items:
-            progress.set_description(f"figure {item.label}")
-            row = {"figure": item.label, "title": item.title, "thesis": item.thesis}
-            row.update(ours=NOT_MADE, why=item.why, file="")
-            heading = f"Figure{'s' * (len(item.numbers) > 1)} {item.label}: {item.title}"
-            section = Section(heading, text=[item.thesis])
-            if item.make is not None:
-                shown, row["ours"] = item.make(experiments)
-                row["file"] = f"{item.name}.{options.formats[0]}"
-                said = [f"Thesis: {item.thesis}", f"Here: {row['ours']}.", f"Why: {item.why}"]
-                section = shown._replace(heading=heading, text=said)
-                write_figure(item.name, shown.figure, f"figure {item.label}: {item.title}")
-            rows.append(row)
-            sections.append(section)
-            progress.update()
-        table = pd.DataFrame(rows)
-        write_table("figures", table, _FIGURES)
-        progress.set_description("numbers and judgement" if whole else "page")
-        summary = _summary(experiments.own)
-        if whole:
-            numbers, (judged, judgements) = numbers_table(experiments), judged_drives(experiments)
-            write_table("numbers", numbers, _NUMBERS)
-            write_table("judgement", judged, _JUDGEMENTS)
-            for (letter, imu), one in judgements.items():
-                name = f"judgement_{letter}_{'hector' if imu == HECTOR else 'hector_slow'}"
-                write_figure(name, judgement_figure(one), f"drive {letter.upper()}, {imu}")
-            for one in judged.itertuples():
-                tqdm.write(f"{one.drive}, {one.imu}: {one.sentence}")
-            sections += _of_whole_chapter(numbers, judged, judgements)
-            summary.append(
-                "The thesis ends without a statistical test, for want of drives. With "
-                f"{DRAWN} simulated drives for each recorded one the test rejects "
-                f"{sum(one.rejected for one in judgements.values())} of {len(judgements)} pairs of "
-                "a drive and a setting."
-            )
-        progress.update(whole)
-        progress.set_description("page")
-        short = [column for column in _FIGURES if column.key in ("figure", "title", "ours")]
-        listing = Section("Table of figures", table=page_table(table, short, texts=len(short)))
-        sections = [listing, *sections, _settings(experiments)]
-        footer = f"{experiments.described}, imu_simulation_framework {__version__}"
-        page = Page("Figures of the thesis, with our drives", summary, sections, footer)
-        write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
-        progress.update()
+    rows, sections, summary = [], [], _summary(experiments.own)
+    for item in (bar := tqdm(items, unit=" figures", disable=None)):
+        bar.set_description(f"figure {item.label}")
+        heading = f"Figure{'s' * (',' in item.label)} {item.label}: {item.title}"
+        section, ours, file = Section(heading, text=[item.thesis]), NOT_MADE, ""
+        if item.shown:
+            section, ours = shown(item, experiments)
+            said = [f"Thesis: {item.thesis}", f"Here: {ours}.", f"Why: {item.why}"]
+            section = section._replace(heading=heading, text=said)
+            write_figure(item.file, section.figure, f"figure {item.label}: {item.title}")
+            file = f"{item.file}.{options.formats[0]}"
+        rows.append((item.label, item.title, item.thesis, ours, item.why, file))
+        sections.append(section)
+    table = written("figures", rows, _FIGURES)
+    if not options.figures:
+        numbers = written("numbers", _numbers(experiments), _NUMBERS)
+        rows, judgements = _judged(experiments)
+        judged = written("judgement", rows, _JUDGEMENTS)
+        for (letter, imu), one in judgements.items():
+            name = f"judgement_{letter}_{'hector' if imu == HECTOR else 'hector_slow'}"
+            write_figure(name, judgement_figure(one), f"drive {letter.upper()}, {imu}")
+            tqdm.write(f"{letter.upper()}, {imu}: {one.sentence}")
+        sections += _of_whole_chapter(numbers, judged, judgements)
+        summary.append(
+            "The thesis ends without a statistical test, for want of drives. With "
+            f"{DRAWN} simulated drives for each recorded one the test rejects "
+            f"{sum(one.rejected for one in judgements.values())} of {len(judgements)} pairs of a "
+            "drive and a setting."
+        )
+    short = [column for column in _FIGURES if column.key in ("figure", "title", "ours")]
+    listing = Section("Table of figures", table=page_table(table, short, texts=len(short)))
+    sections = [listing, *sections, _settings(experiments)]
+    footer = f"{experiments.described}, imu_simulation_framework {__version__}"
+    page = Page("Figures of the thesis, with our drives", summary, sections, footer)
+    write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
     print(out / f"{NAME}.html")
-    left = ", ".join(item.label for item in items if not item.make)
+    left = ", ".join(item.label for item in items if not item.shown)
     print(
-        f"{sum(item.make is not None for item in items)} pictures of {len(items)}"
+        f"{sum(bool(item.shown) for item in items)} pictures of {len(items)}"
         f"{f' ({left} {NOT_MADE})' if left else ''}, "
         f"{experiments.driven:.0f} s driven, all in {time.monotonic() - begin:.0f} s"
     )
 
 
-def _chosen(wanted):
+def _chosen(wanted) -> list[Item]:
+    items = thesis_items()
     if not wanted:
-        return ITEMS
-    named = [{*item.numbers, *(number.rstrip("ab") for number in item.numbers)} for item in ITEMS]
-    unknown = [number for number in wanted if not any(number in names for names in named)]
+        return list(items.values())
+    names = {
+        label: {name for number in label.split(", ") for name in (number, number.rstrip("ab"))}
+        for label in items
+    }
+    unknown = [number for number in wanted if number not in set().union(*names.values())]
     if unknown:
-        raise ConfigurationError(
-            f"there is no figure '{unknown[0]}' here, only {ITEMS[0].label} to {ITEMS[-1].label}"
-        )
-    chosen = [item for item, names in zip(ITEMS, named) if names & set(wanted)]
-    if not any(item.make for item in chosen):
+        first, *_, last = items
+        raise ConfigurationError(f"there is no figure '{unknown[0]}' here, only {first} to {last}")
+    chosen = [item for label, item in items.items() if names[label] & set(wanted)]
+    if not any(item.shown for item in chosen):
         raise ConfigurationError(f"figure {chosen[0].label} {NOT_MADE}: {chosen[0].why}")
     return chosen
 
 
-def _recordings(named):
+def _recordings(named) -> dict[str, list[str]]:
     recordings: dict[str, list[str]] = {}
     for letter, *words in named:
         if letter.lower() not in DRIVES or not words:
@@ -224,13 +522,14 @@ def _parser():
     return parser
 
 
-def numbers_table(experiments):
-    """Return a row for each number of the chapter: ``place, what, thesis, ours, why``."""
+def _numbers(experiments) -> list[tuple[str, ...]]:
+    """Return rows of each number of the chapter: ``place, what, thesis, ours, why``."""
     imu = read_imu_specification("bno055")
     velocity = float(np.mean(imu.accelerometer.white_noise))
     angle = math.degrees(float(np.mean(imu.gyroscope.white_noise)))
-    short, long = experiments.compared(ONE_ROUND), experiments.compared(LONG)
-    rows = [
+    one_round, all_rounds = (thesis_items()[label].experiments[0] for label in ("4.5", "4.9"))
+    short, long = experiments.compared(one_round), experiments.compared(all_rounds)
+    return [
         (
             "(4.1)", "velocity random walk, mean of the axes", "7e-4 m/s²/√Hz",
             f"{velocity:.1e} m/s²/√Hz", "The mean of the thesis's table 3.2, in which ours is.",
@@ -274,12 +573,11 @@ def numbers_table(experiments):
             "Both settings are inside; what the recorded drives say of them is tested here.",
         ),
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[column.key for column in _NUMBERS])
 
 
 def _drift(place, imu):
-    drift, frequency = IMUS[imu]["imu_hector"].values()
-    size = float(drift_stationary_std(drift, frequency, _PERIOD))
+    drift, frequency = IMUS[imu][1].values()
+    size = float(drift_stationary_std(drift, frequency, 0.01))  # at 100 Hz, there and here
     return (
         place, f"drift of {imu}: standard deviation in the long run",
         f"{drift:g} rad, by (4.12)", f"{size:.3f} rad, {math.degrees(size):.1f} deg",
@@ -288,20 +586,17 @@ def _drift(place, imu):
     )  # fmt: skip
 
 
-def judged_drives(
-    experiments: Experiments,
-) -> tuple[pd.DataFrame, dict[tuple[str, str], Judgement]]:
+def _judged(experiments) -> tuple[list[tuple], dict[tuple[str, str], Any]]:
     """Judge the recorded error of each drive by many drives with each of Hector's settings.
 
-    Returns a table, ``drive, imu, expected, final, p, smallest, sentence``, of which ``expected``
-    is the model's rms at the end [deg]; and the judgements by drive and IMU.
+    Returns rows of :data:`_JUDGEMENTS`, and the judgements by drive and IMU.
     """
     rows, judgements = [], {}
     for letter, imu in product(DRIVES, (HECTOR, HECTOR_SLOW)):
         trajectory = experiments.prepared(letter).drive.trajectory
         samples = int(trajectory.index[-1] * sources.RATE + 1e-6) + 1
         motion = sources.planar(trajectory[list(POSES)], at=np.arange(samples) / sources.RATE)
-        model = yaw_error_model(HectorParameters(**IMUS[imu]["imu_hector"]), motion)
+        model = yaw_error_model(HectorParameters(**IMUS[imu][1]), motion)
         recorded = experiments.recorded(letter)
         observed = observed_yaw_error(name_of(letter), recorded.error, recorded.reference_yaw).error
         drawn = model.realisations(DRAWN, experiments.seed)
@@ -312,10 +607,10 @@ def judged_drives(
         rms = np.degrees(float(np.sqrt(np.mean(drawn[:, -1] ** 2))))
         p = one.envelope.p_value
         rows.append((letter.upper(), imu, rms, np.degrees(final), p, smallest, one.sentence))
-    return pd.DataFrame(rows, columns=[column.key for column in _JUDGEMENTS]), judgements
+    return rows, judgements
 
 
-def _summary(own):
+def _summary(own) -> list[str]:
     whose = f"yours for {own}, else those" if own else "those"
     return [
         "The thesis behind this package compares the yaw error of a BNO055 on four drives with "
@@ -341,20 +636,24 @@ def _of_whole_chapter(numbers, judged, judgements):
         table=page_table(judged, _JUDGEMENTS, len(_JUDGEMENTS)),
     )
     for imu in (HECTOR, HECTOR_SLOW):
-        yield judged_section(judgements["a", imu])._replace(
-            heading=f"Drive A among drives with {imu}"
-        )
+        heading = f"Drive A among drives with {imu}"
+        yield judged_section(judgements["a", imu])._replace(heading=heading)
 
 
 def _settings(experiments) -> Section:
     seeds = {
-        f"drive {letter.upper()}, {imu}": [experiments.seed + one.seed for one in every]
-        for (letter, imu), every in REPEATED.items()
+        f"{name_of(first.drive)}, {first.imu}": [
+            experiments.seed + one.seed for one in (first, *others)
+        ]
+        for first, *others in (
+            item.experiments for item in thesis_items().values() if item.experiments
+        )
+        if others
     }
     settings = {
         "seed": experiments.seed,
         "seeds of the repetitions": seeds,
-        "recordings": experiments.sources(),
+        "recordings": dict(sorted(experiments.sources.items())),
         "versions": versions(),
     }
     return Section("Settings", table=facts(settings), folded=True)
