@@ -176,8 +176,7 @@ def _row(entry, motion, at, sample):
         sources = tuple(source for source in model.sources if source.name not in left_out)
         case = replace(model, sources=sources)
         row[name] = " / ".join(
-            _digits(math.degrees(case.not_exceeded(probability)[-1]))
-            for probability in PROBABILITIES
+            _digits(math.degrees(case.not_exceeded(probability))) for probability in PROBABILITIES
         )
     return row
 

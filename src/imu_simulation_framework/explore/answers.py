@@ -203,8 +203,8 @@ class Answers:
             name,
             model,
             model.bands((0.5, 0.95)),
-            float(model.not_exceeded(0.5)[-1]),
-            float(model.not_exceeded(0.95)[-1]),
+            model.not_exceeded(0.5),
+            model.not_exceeded(0.95),
             causes_of(model),
         )
 

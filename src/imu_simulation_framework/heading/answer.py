@@ -132,8 +132,8 @@ def heading_answer(
     """
     stays, half_width = model.survival(limit, runs, seed, on_runs)
     return HeadingAnswer(
-        float(model.not_exceeded(0.5)[-1]),
-        float(model.not_exceeded(0.95)[-1]),
+        model.not_exceeded(0.5),
+        model.not_exceeded(0.95),
         float(model.probability_within(limit)[-1]),
         Passage(model.time - model.time[0], stays, half_width),
         causes_of(model),
@@ -184,7 +184,7 @@ def mendings_of(
     if not isinstance(imu, ImuSpecification):
         return ()
     end = len(model.time)
-    now = float(model.not_exceeded(0.95)[-1])
+    now = model.not_exceeded(0.95)
     found = []
     for words, names in (
         ("scale factor and axes calibrated", (SCALE_FACTOR, MISALIGNMENT)),
@@ -206,7 +206,7 @@ def mendings_of(
         except FrameworkError:
             continue  # a motion that cannot stop
         found.append((words, mended.until(min(end, len(mended.time)))))
-    mendings = [Mending(words, float(one.not_exceeded(0.95)[-1])) for words, one in found]
+    mendings = [Mending(words, one.not_exceeded(0.95)) for words, one in found]
     if part is not None and not imu.output.fuses_magnetometer:
         mendings.append(part)
     worth = [one for one in mendings if one.not_exceeded < WORTH * now]
@@ -227,7 +227,7 @@ def another_part(
     :func:`which_imu`.
     """
     sizes = {
-        name: float(model.not_exceeded(0.95)[-1])
+        name: model.not_exceeded(0.95)
         for name, model in _models(parts, motion, at, operation, sample)
     }
     keeping = {name: size for name, size in sizes.items() if size <= limit}
@@ -300,11 +300,11 @@ def which_imu(
         )
     rows = {}
     for name, model in _models(imus, moved, at, operation, sample):
-        nearly_all = float(model.not_exceeded(probability)[-1])
+        nearly_all = model.not_exceeded(probability)
         stays, _ = model.probability_always_within(limit, runs)
         causes = causes_of(model)
         rows[name] = {
-            "half": float(model.not_exceeded(0.5)[-1]),
+            "half": model.not_exceeded(0.5),
             "nearly_all": nearly_all,
             "stays": stays,
             "passes": stays >= probability,

@@ -108,7 +108,7 @@ def _about_z_then_x(about_z, about_x):
 _TURNING = np.array([0.0, 0.0, EARTH_RATE])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EarthMotion(SampledMotion):
     """True motion of one point of a rigid body on the turning Earth, sampled; n samples.
 

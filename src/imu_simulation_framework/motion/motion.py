@@ -49,7 +49,7 @@ _UNEVEN = 1e-6
 """Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SampledMotion(ABC):
     """What :class:`.Motion` and :class:`.EarthMotion` have in common."""
 
@@ -213,7 +213,7 @@ class SampledMotion(ABC):
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Motion(SampledMotion):
     """True motion of one point of a rigid body, sampled; n samples.
 

@@ -240,12 +240,13 @@ class YawErrorModel:
             table[f"lower_{name}"], table[f"upper_{name}"] = mean - half, mean + half
         return table
 
-    def not_exceeded(self, probability: float) -> np.ndarray:
-        """Return what the size of the yaw error does not exceed with a probability, (n,) [rad].
+    def not_exceeded(self, probability: float) -> float:
+        """Return what the size of the last yaw error does not exceed with a probability [rad].
 
-        ``probability``: between 0 and 1, at each time by itself; ConfigurationError if it is not.
+        ``probability``: between 0 and 1; ConfigurationError if it is not.
         """
-        return _not_exceeded(probability, self.mean(), *self._units())
+        std, shares = self._units()
+        return float(_not_exceeded(probability, self.mean()[-1:], std[-1:], shares)[0])
 
     def _units(self) -> tuple[np.ndarray, np.ndarray]:
         """Return standard deviations (n, u) that units have, and the share (u,) of each of them.

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import Union, cast
 
 import numpy as np
@@ -127,7 +128,7 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     # That is of second order in the acceleration; so it is the filter itself that tells it, once.
     tilts = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
     if tilts and imu.output.orientation_reference == "fusion":
-        curve = _error_of_filter(ImuSpecification(output=imu.output), drive, time)
+        curve = np.interp(time, drive.time - drive.time[0], _felt(imu.output, drive))
     if isinstance(motion, EarthMotion):
         turning = rate.copy()
         turning[1:] -= turns(level[:-1], level[1:]) / motion.period
@@ -225,15 +226,20 @@ def _of_digits(gyroscope, vertical, sample) -> list[Source]:
     return sources
 
 
-def _error_of_filter(imu, motion, time, environment=None):
-    """Return the yaw error (k,) [rad] of a sensor with nothing random in it, by running it once."""
+@lru_cache(maxsize=8)
+def _felt(output, motion):
+    """Return the yaw error (n,) [rad] of a filter of ideal readings, as several IMUs have it."""
+    return _error_of_filter(ImuSpecification(output=output), motion)
+
+
+def _error_of_filter(imu, motion, environment=None):
+    """Return the yaw error (n,) [rad] of a sensor with nothing random in it, by running it once."""
     orientation = (
         imu_model(imu, motion.period)
         .batch(imu_truth(motion, environment), 1, parts=("orientation",))
         .orientation[0]
     )
-    error = unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
-    return np.interp(time, motion.time - motion.time[0], error)
+    return unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
 
 
 class _Vertical:
@@ -413,7 +419,8 @@ def _with_heading(sources, imu, motion, time, sample, environment):
         kept.append(RateGaussMarkov("filter's tilt", sigma, time_constant, of_gyroscope=False))
     known = MagnetometerSpecification(**{name: getattr(magnetometer, name) for name in _KNOWN})
     ideal = ImuSpecification(output=imu.output, magnetometer=known)
-    curve = _error_of_filter(ideal, motion, time, environment)
+    error = _error_of_filter(ideal, motion, environment)
+    curve = np.interp(time, motion.time - motion.time[0], error)
     if np.any(curve):
         kept.append(KnownError("magnetic field", curve))
     return kept, limits + _left_out(imu, magnetometer, dip)
