@@ -17,6 +17,7 @@ EXTRAS = {
     "jsbsim": "flight",
     "mujoco": "simulator",
     "plotly": "report",
+    "pyulog": "formats",
     "xacro": "simulator",
 }
 """Module -> the extra of setup.py that brings it."""

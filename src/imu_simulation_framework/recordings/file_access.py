@@ -29,7 +29,7 @@ RATIO_FROM = 256 * 2**20
 own size. Recordings of sensors shrink to a half or a tenth, lines that are all alike to a
 hundredth; gzip's most is a thousandth."""
 
-_TABLES = {b"PK\x03\x04": "zip"}
+_TABLES = {b"PK\x03\x04": "zip", b"ULog\x01\x12\x35": "ulog"}
 """First bytes of a file of tables -> which kind it is; see :func:`table_kind`."""
 _BINARY = {
     b"\xfd7zXZ": "packed by xz, as R packs its data",
@@ -38,7 +38,6 @@ _BINARY = {
     b"RDA": "data of R",
     b"\x89HDF": "HDF5",
     b"MATLAB": "data of MATLAB",
-    b"ULog": "a log of PX4",
 }
 _ROS2_MAGICS = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
 _ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")

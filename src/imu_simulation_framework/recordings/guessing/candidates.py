@@ -18,7 +18,8 @@ _WORD = re.compile(r"[a-z]+\d*|\d+")
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _RIG = frozenset(["imu", "ins", "sensor", "motion", "device", "ahrs"])
 _OUTSIDE = frozenset(
-    ["odom", "pose", "twist", "robot", "gt", "truth", "ground", "mocap", "vicon", "optitrack"]
+    ["odom", "pose", "twist", "robot", "gt", "truth", "ground", "groundtruth", "mocap", "vicon"]
+    + ["optitrack"]
 )
 _ORIGINS = _RIG.union(
     _OUTSIDE,
@@ -203,7 +204,7 @@ def meaning_of(name):
         text = text[: match.start()]
         if not stated:
             return None
-    words = _WORD.findall(_HUMP.sub(" ", text).lower())
+    words = words_of(text)
     # The words of a unit stand before the number of an axis.
     number = words[-1:] if words and words[-1].isdigit() else []
     plain = words[: len(words) - len(number)]
@@ -215,6 +216,11 @@ def meaning_of(name):
         if found:
             return found
     return None
+
+
+def words_of(name) -> list[str]:
+    """Return the words of a name in lower case: ``horizontalAccuracy`` has two."""
+    return _WORD.findall(_HUMP.sub(" ", name).lower())
 
 
 def canonical_unit(text) -> str:
@@ -257,6 +263,7 @@ _NOT_MEASURED = frozenset(
     ["setpoint", "setpoints", "sp", "target", "desired", "demanded", "command", "control"]
     + ["controls", "limits", "status", "bias", "error", "errors", "innovation", "innovations"]
     + ["test", "variance", "variances", "uncalibrated", "params", "mission", "waypoint", "home"]
+    + ["xkf1", "xkf2", "nkf1", "nkf2", "ekf1", "ekf2", "estimator", "ctrl", "ratios"]
     + ["event", "annotation", "magnetometer", "mag", "magnetic", "gravity", "barometer"]
 )
 """Words in the name of a table, none of whose columns is a measurement of motion or place, but for
@@ -274,7 +281,7 @@ def meaning_in(table, column):
     together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
     if together or alone is None or alone.kind in ("time", "date"):
         return together or alone
-    words = _WORD.findall(_HUMP.sub(" ", table).lower())
+    words = words_of(table)
     bare = alone.kind == "position" and not alone.stem
     if not _NOT_MEASURED.isdisjoint(words) or (bare and _PLACES.isdisjoint(words)):
         return None

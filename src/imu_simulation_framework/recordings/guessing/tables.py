@@ -6,16 +6,19 @@ beside it at its times. A reference is that of the first table that has one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
-    Candidate,
     best_scalar,
     candidates_of,
     matrix,
     meaning_in,
     vectors,
+    words_of,
 )
 from imu_simulation_framework.recordings.guessing.guess import (
     ColumnGuess,
@@ -25,25 +28,25 @@ from imu_simulation_framework.recordings.guessing.guess import (
 )
 from imu_simulation_framework.recordings.tables import RecordedTables
 
+_TIMES = ("time", "date")
+_DIRECTIONS = ("quaternion", "yaw", "heading")
+_RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
+
 
 def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
     """Guess the column maps of a recording of several tables."""
     guess, found = ColumnGuess(), _Tables(recorded)
-    for leader in found.gyros():
-        candidates, pieces = found.beside(leader, guess.reasons)
-        imu = guess_from_candidates(candidates, pieces)
-        if imu.imu:
-            guess.imu, guess.time = imu.imu, imu.time
-            guess.reasons += [reason for reason in imu.reasons if reason not in guess.reasons]
-            break
-    for name in found.references():
-        candidates, pieces = _spread(found.by_table[name])
-        reference = guess_from_candidates(candidates, pieces)
-        guess.reasons += [reason for reason in reference.reasons if reason not in guess.reasons]
-        if reference.reference:
-            guess.reference = reference.reference
-            guess.time = guess.time or reference.time
-            break
+    for what, leaders, candidates_of_leader in (
+        ("imu", found.of_imus(), found.beside),
+        ("reference", found.of_references(), found.of_place),
+    ):
+        for leader in leaders:
+            one = guess_from_candidates(*candidates_of_leader(leader))
+            guess.reasons += [reason for reason in one.reasons if reason not in guess.reasons]
+            if getattr(one, what):
+                setattr(guess, what, getattr(one, what))
+                guess.time = guess.time or one.time
+                break
     taken = " ".join([*guess.imu.values(), *guess.reference.values()])
     guess.unused = [name for name in recorded.columns if name not in taken]
     return guess
@@ -77,50 +80,67 @@ class _Tables:
     def __init__(self, recorded):
         found = _candidates(recorded)
         self.by_table = {name: [c for c in found[name] if c.meaning] for name in found}
-        self.local = recorded.local
+        self.local, self.frame = recorded.local, recorded.frame
 
     def having(self, *kinds):
-        """Return the tables with a time and one of these kinds, in their order."""
-        return [
+        """Return the tables with a time and one of these kinds, those with most rows first."""
+        names = [
             name
             for name, found in self.by_table.items()
-            if {"time", "date"} & _kinds(found) and set(kinds) & _kinds(found)
+            if _kinds(found).intersection(_TIMES) and _kinds(found).intersection(kinds)
         ]
+        rows = {name: len(self.by_table[name][0].values) for name in names}
+        names = [name for name in names if rows[name] >= MINIMUM_SAMPLES]
+        return sorted(names, key=lambda name: -rows[name])
 
-    def gyros(self):
-        """Return the tables that may lead an IMU."""
-        names = self.having("gyro")
-        with_both = [name for name in names if "accel" in _kinds(self.by_table[name])]
-        names = with_both + [name for name in names if name not in with_both]
-        return names or self.having("quaternion", "yaw", "heading") or self.having("accel")
+    def of_imus(self):
+        """Return the tables that may lead an IMU, the likeliest first."""
+        gyros = self.having("gyro")
+        both = [name for name in gyros if "accel" in _kinds(self.by_table[name])]
+        orientations = [*self.having("quaternion"), *self.having("yaw", "heading")]
+        others = [*orientations, *self.having("accel")] if not gyros else []
+        return list(dict.fromkeys([*both, *gyros, *(n for n in others if not self.true(n))]))
 
-    def references(self):
-        """Return the tables with places: satellite positions, then others."""
+    def of_references(self):
+        """Return the tables with places: a simulator's truth, satellite positions, then others."""
         fixes = [n for n in self.having("latitude") if best_scalar(self.by_table[n], "longitude")]
         poses = [n for n in self.having("position") if vectors(self.by_table[n], "position", "xy")]
-        receivers = [
-            n for n in fixes if best_scalar(self.by_table[n], "hdop") or "gps" in n.lower()
-        ]
-        return list(dict.fromkeys([*receivers, *fixes, *poses]))
+        true = [name for name in [*poses, *fixes] if self.true(name)]
+        received = [n for n in fixes if _RECEIVERS.intersection(words_of(n))]
+        return list(dict.fromkeys([*true, *received, *fixes, *poses]))
 
-    def beside(self, leader, reasons):
+    def true(self, name):
+        """Return whether a table is not of the IMU by its name."""
+        return any(c.meaning.of_reference for c in self.by_table[name])
+
+    def of_place(self, name):
+        """Return candidates of rows spread over a table with places, and which piece each is of."""
+        candidates, pieces = _spread(self.by_table[name])
+        if self.true(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
+            clock = [c for c in candidates if c.meaning.kind in _TIMES]
+            for other in filter(self.true, self.having("quaternion")):
+                turned = [c for c in self.by_table[other] if c.meaning.kind == "quaternion"]
+                candidates = candidates + self._at_times_of(clock, other, turned)
+                break
+        return (_east_first(candidates) if self.frame == "ned" else candidates), pieces
+
+    def beside(self, leader):
         """Return candidates of an IMU: of the table that leads and, at its times, of others."""
         own, pieces = _spread(self.by_table[leader])
-        together = [c for c in own if c.meaning.kind in ("time", "date", "gyro")]
-        clock = [c for c in together if c.meaning.kind in ("time", "date")]
-        wanted = {
-            "accel": ("accel",),
-            "orientation": ("quaternion", "roll", "pitch", "yaw", "heading"),
-        }
-        for what, kinds in wanted.items():
-            names = [leader, *(name for name in self.having(*kinds) if name != leader)]
-            for name in names:
+        together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
+        clock = [c for c in own if c.meaning.kind in _TIMES]
+        for kinds in (("accel",), ("quaternion",), ("roll", "pitch", "yaw", "heading")):
+            if kinds[0] == "roll" and any(c.meaning.kind == "quaternion" for c in together):
+                break
+            for name in dict.fromkeys([leader, *self.having(*kinds)]):
                 mine = [c for c in self.by_table[name] if c.meaning.kind in kinds]
-                if name == leader:
-                    mine = [c for c in own if c.meaning.kind in kinds]
-                else:
+                if name != leader and self.true(name):
+                    continue
+                if name != leader:
                     mine = self._at_times_of(clock, name, mine)
-                if mine and _usable(what, mine):
+                else:
+                    mine = [c for c in own if c.meaning.kind in kinds]
+                if mine and (kinds[0] != "accel" or _shows_gravity(mine)):
                     together += mine
                     break
         return together, pieces
@@ -152,14 +172,21 @@ def _kinds(candidates):
 
 def _at(candidate, rows):
     texts = None if candidate.texts is None else candidate.texts[rows]
-    return Candidate(
-        candidate.name, candidate.place, candidate.meaning, candidate.values[rows], texts
-    )
+    return replace(candidate, values=candidate.values[rows], texts=texts)
 
 
-def _usable(what, candidates):
-    """Return whether accelerations show gravity; an orientation is looked at later."""
-    if what != "accel":
-        return True
+def _shows_gravity(candidates):
     groups = vectors(candidates, "accel", "xyz")
     return any(measures.accel_unit(matrix([g[axis] for axis in "xyz"]))[0] for g in groups)
+
+
+def _east_first(candidates):
+    """Return candidates whose x points north, with the values that x and y have in ENU."""
+    values = {c.meaning.stem + c.meaning.axis: c.values for c in candidates}
+    other = {"x": "y", "y": "x"}
+    return [
+        replace(c, values=values.get(c.meaning.stem + other[c.meaning.axis], c.values))
+        if c.meaning.kind == "position" and c.meaning.axis in other
+        else c
+        for c in candidates
+    ]

@@ -1,0 +1,171 @@
+"""Logs of autopilots, whose world is north-east-down and whose body is forward-right-down."""
+
+import struct
+import sys
+
+import numpy as np
+import pytest
+from column_tables import RATE, TIME, Car
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.extras import MissingLibraryError
+from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+
+START = 5_000_000  # us, since the autopilot was switched on
+SLOW = slice(0, None, 10)
+FRD = [1.0, -1.0, -1.0]
+
+
+class Flat(Car):
+    """The car, and what an autopilot in it logs."""
+
+    def __init__(self):
+        super().__init__()
+        self.microseconds = START + np.rint(1e6 * TIME).astype(np.int64)
+        heading = np.pi / 2.0 - self.yaw
+        self.attitude = Rotation.from_euler("z", heading).as_quat()[:, [3, 0, 1, 2]]
+        self.heading = np.degrees(heading) % 360.0
+
+
+def assert_is_the_car(car, imu, reference, force_noise=0.0):
+    """The tables are those of the car, in axes of ROS."""
+    rows = np.rint((imu.index.to_numpy() - START / 1e6) * RATE).astype(int)
+    assert len(rows) >= len(TIME) - 20
+    gyro, accel = imu[["gyro_x", "gyro_y", "gyro_z"]], imu[["accel_x", "accel_y", "accel_z"]]
+    assert gyro.to_numpy() == pytest.approx(car.rates[rows], abs=1e-6)
+    assert accel.to_numpy() == pytest.approx(car.forces[rows], abs=2e-6)
+    # Angles are written to a hundredth of a degree, and by ten times a second.
+    assert wrap(imu["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-3)
+    times = reference.index.to_numpy() - START / 1e6
+    error = wrap(reference["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
+    # Between fixes 0.2 s apart.
+    assert np.sqrt(np.mean(error**2)) < np.radians(0.5)
+
+
+def read_guessed(path):
+    guess = guess_columns(path)
+    imu = read_imu(path, format="tables", columns=guess.imu)
+    return imu.table, read_reference(path, format="tables", columns=guess.reference).table
+
+
+def ulog(topics, start=START):
+    """The bytes of a log of PX4: name -> column -> (type, values); times are in ``timestamp``."""
+    content = b"ULog\x01\x12\x35\x01" + struct.pack("<Q", start)
+    content += _message("B", bytes(40))
+    rows = []
+    for number, (name, columns) in enumerate(topics.items()):
+        text = ";".join(f"{kind} {column}" for column, (kind, _) in columns.items())
+        content += _message("F", f"{name}:{text};".encode())
+        kinds = {"uint64_t": "u8", "int32_t": "i4", "float": "f4", "uint8_t": "u1", "double": "f8"}
+        fields = []
+        for column, (kind, _) in columns.items():
+            kind, _, count = kind.rstrip("]").partition("[")
+            fields.append((column, f"<{kinds[kind]}", (int(count),) if count else ()))
+        table = np.zeros(len(columns["timestamp"][1]), fields)
+        for column, (_, values) in columns.items():
+            table[column] = values
+        rows += [(row["timestamp"], number, row.tobytes()) for row in table]
+    for number, name in enumerate(topics):
+        content += _message("A", struct.pack("<BH", 0, number) + name.encode())
+    for _, number, row in sorted(rows, key=lambda row: row[:2]):
+        content += _message("D", struct.pack("<H", number) + row)
+    return content
+
+
+def _message(kind, content):
+    return struct.pack("<Hc", len(content), kind.encode()) + content
+
+
+def px4_topics(car):
+    times = car.microseconds
+    return {
+        "sensor_combined": {
+            "timestamp": ("uint64_t", times),
+            "gyro_rad": ("float[3]", car.rates * FRD),
+            "accelerometer_m_s2": ("float[3]", car.forces * FRD),
+        },
+        "vehicle_attitude_setpoint": {
+            "timestamp": ("uint64_t", times),
+            "q": ("float[4]", np.ones((len(TIME), 4)) / 2.0),
+        },
+        "vehicle_attitude": {
+            "timestamp": ("uint64_t", times[1::2]),
+            "q": ("float[4]", car.attitude[1::2]),
+        },
+        "vehicle_gps_position": {
+            "timestamp": ("uint64_t", times[SLOW]),
+            "lat": ("int32_t", np.rint(1e7 * car.latitude[SLOW])),
+            "lon": ("int32_t", np.rint(1e7 * car.longitude[SLOW])),
+            "alt": ("int32_t", np.full(len(times[SLOW]), 500_000)),
+            "eph": ("float", np.full(len(times[SLOW]), 0.8)),
+            "vel_n_m_s": ("float", (car.speed * np.sin(car.yaw))[SLOW]),
+            "vel_e_m_s": ("float", (car.speed * np.cos(car.yaw))[SLOW]),
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def car():
+    return Flat()
+
+
+@pytest.fixture(scope="module")
+def px4(car, tmp_path_factory):
+    path = tmp_path_factory.mktemp("px4") / "drive.ulg"
+    path.write_bytes(ulog(px4_topics(car)))
+    return path
+
+
+def test_a_log_of_px4_is_read_in_axes_of_ros(car, px4):
+    assert_is_the_car(car, *read_guessed(px4))
+
+
+def test_positions_north_and_east_and_their_heading_are_turned(car, tmp_path):
+    topics = {
+        "vehicle_local_position_groundtruth": {
+            "timestamp": ("uint64_t", car.microseconds),
+            "x": ("float", car.north),
+            "y": ("float", car.east),
+            "z": ("float", np.zeros(len(TIME))),
+            "heading": ("float", wrap(np.pi / 2.0 - car.yaw)),
+        }
+    }
+    path = tmp_path / "a.ulg"
+    path.write_bytes(ulog({**px4_topics(car), **topics}))
+    columns = guess_columns(path).reference
+    assert columns["x"] == "vehicle_local_position_groundtruth.x [m]"
+    table = read_reference(path, format="tables", columns=columns).table
+    assert table["x"].to_numpy() == pytest.approx(car.east, abs=1e-4)
+    assert table["y"].to_numpy() == pytest.approx(car.north, abs=1e-4)
+    assert wrap(table["yaw"].to_numpy() - car.yaw) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_log_of_px4_that_ends_in_the_middle_is_read_as_far_as_it_is(car, px4, tmp_path):
+    path = tmp_path / "cut.ulg"
+    content = px4.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    table, _ = read_guessed(path)
+    assert 0.45 * len(TIME) < len(table) < 0.55 * len(TIME)
+
+
+@pytest.mark.parametrize(
+    ("cut", "message"),
+    [(slice(0, 12), "cannot be read as a log of PX4"), (slice(0, 59), "holds no table with rows")],
+)
+def test_a_log_of_px4_without_anything_is_refused(px4, tmp_path, cut, message):
+    path = tmp_path / "cut.ulg"
+    path.write_bytes(px4.read_bytes()[cut])
+    with pytest.raises(RecordingError, match=message) as refused:
+        guess_columns(path)
+    assert str(refused.value).startswith(str(path))
+
+
+def test_without_its_library_a_sentence_names_the_extra(px4, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyulog", None)
+    with pytest.raises(
+        MissingLibraryError, match=r"a log of PX4 needs .*pip install \"\.\[formats\]"
+    ):
+        guess_columns(px4)
