@@ -6,8 +6,8 @@ See imu_simulation_framework.commands.compare_yaw.
 
 import sys
 
-from imu_simulation_framework.commands.command_line import run_tool
 from imu_simulation_framework.commands.compare_yaw import main
+from imu_simulation_framework.core.programs import run_tool
 
 if __name__ == "__main__":
     sys.exit(run_tool(main))

@@ -13,7 +13,7 @@ import pytest
 import recording_writers as writers
 from planted_faults import clockwise_from_north
 
-from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.ros1.launching import launcher
 
 COUNT = 100

@@ -22,8 +22,8 @@ from verdict import Expected
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.commands.check_recording import main as check_recording
-from imu_simulation_framework.commands.command_line import run_tool
 from imu_simulation_framework.commands.isf import PROGRAMS
+from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.from_configuration import make_experiment_imu, make_terrain

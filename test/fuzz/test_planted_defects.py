@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 import targets
 
-from imu_simulation_framework.commands import command_line
-from imu_simulation_framework.core import errors
+from imu_simulation_framework.core import errors, programs
 from imu_simulation_framework.recordings import reading
 from imu_simulation_framework.recordings.formats import any_format, bag
 
@@ -21,8 +20,8 @@ SEED, TRIALS = 1, 300
 
 
 def success_after_an_error(monkeypatch):
-    code = command_line._code
-    monkeypatch.setattr(command_line, "_code", lambda *given, **more: code(*given, **more) and 0)
+    code = programs._code
+    monkeypatch.setattr(programs, "_code", lambda *given, **more: code(*given, **more) and 0)
 
 
 def bare_key_error_in_a_reader_of_text(monkeypatch):

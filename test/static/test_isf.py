@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from imu_simulation_framework.commands import isf
-from imu_simulation_framework.commands.command_line import run_tool
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import run_tool
 
 COMMAND = "import sys; from imu_simulation_framework.commands.isf import run; run()"
 

@@ -136,7 +136,7 @@ def test_every_package_has_a_page_of_the_api(repository):
     ("library", "homes"),
     [
         ("rospy", r"ros1\."),
-        ("argparse", r"(commands|ros1)\.|core\.arguments$"),
+        ("argparse", r"(commands|ros1)\.|core\.programs$"),
         # A picture is written as every file is; the live view is a window.
         ("matplotlib", r"report\.|commands\.|(.+\.)?figures$|core\.whole_files$|.*\.yaw_view$"),
         ("mujoco", r"drive\.mujoco$"),

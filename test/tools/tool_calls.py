@@ -11,7 +11,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.programs import run_tool
 
 TOOLS = Path(__file__).resolve().parents[2] / "offline_processing"
 

@@ -30,8 +30,8 @@ import numpy as np
 import imu_simulation_framework
 from imu_simulation_framework.commands.command_line import accepted_number, add_seed
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.realistic_imu.files import CLEAN, ReportedByBag, Wanted

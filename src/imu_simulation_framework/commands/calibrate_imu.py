@@ -51,10 +51,10 @@ from imu_simulation_framework.characterisation.calibration.text import (
 )
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.commands.command_line import guessed_columns, named_column
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.checked_values import AXES
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.recordings.file_access import has_columns

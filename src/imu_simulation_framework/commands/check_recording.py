@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import name_of_recording, package_share
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.drive.check import check_experiment, set_up
 from imu_simulation_framework.drive.check_report import report_lines, write_check
 from imu_simulation_framework.drive.results.files import safe_name

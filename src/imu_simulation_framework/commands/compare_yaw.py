@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.commands.command_line import add_results, write_pictures
-from imu_simulation_framework.core.arguments import ArgumentParser
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.figures import yaws as yaws_figure

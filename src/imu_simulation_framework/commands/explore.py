@@ -21,8 +21,8 @@ from tempfile import TemporaryDirectory
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import reason_of
 from imu_simulation_framework.explore.answers import RATE_OF_DRIVES, Answers
 from imu_simulation_framework.explore.page import make_app

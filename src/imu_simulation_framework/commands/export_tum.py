@@ -14,8 +14,8 @@ the rotation between the two is the yaw error. Writes to DIR:
 from __future__ import annotations
 
 from imu_simulation_framework.commands.command_line import add_out, add_result, write_file
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.drive.results.files import find_result, tum_of_comparison, tum_text
 from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables

@@ -27,8 +27,8 @@ import math
 
 from imu_simulation_framework.commands.command_line import add_results, write_file
 from imu_simulation_framework.commands.heading_choices import add_setting_option, settings
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_drives
 from imu_simulation_framework.heading.identification.files import (

@@ -24,9 +24,9 @@ import pandas as pd
 from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.commands.command_line import write_file
 from imu_simulation_framework.commands.measured_tables import measured_tables
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.heading.model.of_imu import (
     MISALIGNMENT,
     SCALE_FACTOR,

@@ -10,8 +10,8 @@ import importlib
 import sys
 
 import imu_simulation_framework
-from imu_simulation_framework.commands.command_line import run_tool
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import run_tool
 
 JOBS = {
     "How far will a heading have drifted?": {

@@ -39,10 +39,10 @@ from imu_simulation_framework.commands.command_line import (
     worker_count,
     write_file,
 )
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.extras import versions
 from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished, listed, shown
 from imu_simulation_framework.core.whole_files import make_folder, picture, refuse_overwriting
 from imu_simulation_framework.drive.ensembles.executors import processors

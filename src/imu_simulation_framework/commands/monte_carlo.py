@@ -38,8 +38,8 @@ from imu_simulation_framework.commands.command_line import (
     whole_number,
     worker_count,
 )
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.drive.configuration import Configuration, load_configuration
 from imu_simulation_framework.drive.ensembles.executors import processors
 from imu_simulation_framework.drive.ensembles.monte_carlo import KEEP, monte_carlo

@@ -14,8 +14,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from imu_simulation_framework.commands.command_line import add_formats, add_result
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.drive.results.writing import write_results

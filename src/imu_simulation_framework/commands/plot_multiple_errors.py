@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.commands.command_line import add_formats, add_out, write_pictures
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.drive.figures import (
     MAX_PANELS,

@@ -14,7 +14,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from imu_simulation_framework.commands.command_line import add_result, write_file
-from imu_simulation_framework.core.arguments import ArgumentParser
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.drive.page import experiment_page
 from imu_simulation_framework.drive.results.files import find_result

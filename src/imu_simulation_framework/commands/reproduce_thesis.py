@@ -32,11 +32,11 @@ from tqdm import tqdm
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.extras import versions
 from imu_simulation_framework.core.files import package_share, read_settings
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.time_alignment import find_time_shift
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole

@@ -16,8 +16,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from imu_simulation_framework.commands.command_line import add_seed
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.recordings.imu_writer import FORMATS, format_of, write_imu_recording
 from imu_simulation_framework.sensors.files import find_imu_specification, load_imu_specification

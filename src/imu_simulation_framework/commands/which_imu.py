@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.heading.answer import which_imu
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column

@@ -25,7 +25,7 @@ def start_launcher() -> int:
     A late signal changes nothing: when the last line is printed the exit code is what that says.
     """
     package = __package__
-    run_tool = importlib.import_module("..commands.command_line", package).run_tool
+    run_tool = importlib.import_module("..core.programs", package).run_tool
     code = run_tool(importlib.import_module(f"{package}.launching.launcher").main)
     # The interpreter takes a moment to end.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -41,7 +41,7 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
     """
     package = __package__
     if {"-h", "--help"} & set(sys.argv[1:]):
-        run_tool = importlib.import_module(f"{_LIBRARY}.commands.command_line").run_tool
+        run_tool = importlib.import_module(f"{_LIBRARY}.core.programs").run_tool
         sys.exit(run_tool(lambda _: print(_help(module, launch)), []))
     try:
         node_type = getattr(importlib.import_module(f"{package}.nodes.{module}"), class_name)

@@ -133,7 +133,7 @@ def test_an_input_is_not_overwritten_by_any_of_its_names_and_a_missing_folder_is
 
 WRITING_FOR_EVER = """
 import sys, time
-from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.core.whole_files import written_aside
 
 def main(arguments):

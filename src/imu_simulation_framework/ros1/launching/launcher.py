@@ -17,9 +17,9 @@ import roslaunch
 import roslaunch.config
 import rospkg
 
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.drive.from_configuration import (
     describe_imu,

@@ -10,8 +10,8 @@ from typing import Any
 import roslib.packages
 import rospkg
 
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.ros1.node import tell_failure
 
 MASTER_URI = "GAZEBO_MASTER_URI"

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.commands.command_line import run_tool
-from imu_simulation_framework.core.arguments import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import ArgumentParser, run_tool
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_the_code_of_the_tool_is_kept(returned, code):
 
 TOOL = """
 import sys
-from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.programs import run_tool
 
 def main(arguments):
     print({text})
