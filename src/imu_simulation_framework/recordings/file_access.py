@@ -29,7 +29,12 @@ RATIO_FROM = 256 * 2**20
 own size. Recordings of sensors shrink to a half or a tenth, lines that are all alike to a
 hundredth; gzip's most is a thousandth."""
 
-_TABLES = {b"PK\x03\x04": "zip", b"ULog\x01\x12\x35": "ulog"}
+_TABLES = {
+    b"PK\x03\x04": "zip",
+    b"ULog\x01\x12\x35": "ulog",
+    b"\xa3\x95\x80": "dataflash",
+    b"FMT, 128,": "dataflash_text",
+}
 """First bytes of a file of tables -> which kind it is; see :func:`table_kind`."""
 _BINARY = {
     b"\xfd7zXZ": "packed by xz, as R packs its data",

@@ -107,6 +107,92 @@ def px4_topics(car):
     }
 
 
+def ardupilot_messages(car):
+    """Name -> types of the fields, and their columns."""
+    every, some = car.microseconds, car.microseconds[SLOW]
+    rates, forces = (np.repeat(values * FRD, 2, axis=0) for values in (car.rates, car.forces))
+    forces[1::2] *= 1.01  # of a second IMU
+    return {
+        "IMU": (
+            "QBffffff",
+            {
+                "TimeUS": np.repeat(every, 2),
+                "I": np.tile([0, 1], len(every)),
+                **dict(zip(("GyrX", "GyrY", "GyrZ"), rates.T)),
+                **dict(zip(("AccX", "AccY", "AccZ"), forces.T)),
+            },
+        ),
+        "ATT": (
+            "QcccC",
+            {
+                "TimeUS": every,
+                "DesRoll": 0.0 * TIME + 3.0,
+                "Roll": 0.0 * TIME,
+                "Pitch": 0.0 * TIME,
+                "Yaw": car.heading,
+            },
+        ),
+        "GPS": (
+            "QBcLLeff",
+            {
+                "TimeUS": some,
+                "Status": 3.0 + 0.0 * some,
+                "HDop": 0.8 + 0.0 * some,
+                "Lat": car.latitude[SLOW],
+                "Lng": car.longitude[SLOW],
+                "Alt": 500.0 + 0.0 * some,
+                "Spd": car.speed[SLOW],
+                "GCrs": car.heading[SLOW],
+            },
+        ),
+        "MSG": ("QZ", {"TimeUS": some[:1], "Message": np.array([b"ArduRover V4.4"])}),
+    }
+
+
+TYPES = {
+    "Q": "<u8",
+    "B": "u1",
+    "f": "<f4",
+    "c": "<i2",
+    "C": "<u2",
+    "e": "<i4",
+    "L": "<i4",
+    "Z": "S64",
+}
+FACTORS = {"c": 100.0, "C": 100.0, "e": 100.0, "L": 1e7}
+
+
+def binary_log(messages):
+    content, rows = b"", []
+    for number, (name, (types, columns)) in enumerate(messages.items(), 1):
+        table = np.zeros(len(columns["TimeUS"]), [(c, TYPES[t]) for c, t in zip(columns, types)])
+        for (column, values), letter in zip(columns.items(), types):
+            factor = FACTORS.get(letter)
+            table[column] = np.rint(factor * values) if factor else values
+        described = struct.pack(
+            "<BB4s16s64s",
+            *(number, 3 + table.itemsize, name.encode(), types.encode()),
+            ",".join(columns).encode(),
+        )
+        content += b"\xa3\x95\x80" + described
+        header = b"\xa3\x95" + bytes([number])
+        rows += [(row["TimeUS"], number, header + row.tobytes()) for row in table]
+    own = struct.pack("<BB4s16s64s", 128, 89, b"FMT", b"BBnNZ", b"Type,Length,Name,Format,Columns")
+    rows.sort(key=lambda row: row[:2])
+    return b"\xa3\x95\x80" + own + content + b"".join(row for _, _, row in rows)
+
+
+def text_log(messages):
+    lines, rows = ["FMT, 128, 89, FMT, BBnNZ, Type,Length,Name,Format,Columns"], []
+    for number, (name, (types, columns)) in enumerate(messages.items(), 1):
+        lines.append(f"FMT, {number}, 50, {name}, {types}, {','.join(columns)}")
+        for row in zip(*(values.tolist() for values in columns.values())):
+            words = [one.decode() if isinstance(one, bytes) else f"{one:.12g}" for one in row]
+            rows.append((row[0], ", ".join([name, *words])))
+    rows.sort(key=lambda row: row[0])
+    return "\n".join([*lines, *(row for _, row in rows)]) + "\n"
+
+
 @pytest.fixture(scope="module")
 def car():
     return Flat()
@@ -169,3 +255,41 @@ def test_without_its_library_a_sentence_names_the_extra(px4, monkeypatch):
         MissingLibraryError, match=r"a log of PX4 needs .*pip install \"\.\[formats\]"
     ):
         guess_columns(px4)
+
+
+@pytest.mark.parametrize("name", ["drive.bin", "drive.log"])
+def test_a_log_of_ardupilot_is_read_in_axes_of_ros(car, tmp_path, name):
+    messages = ardupilot_messages(car)
+    path = tmp_path / name
+    path.write_bytes(binary_log(messages) if name == "drive.bin" else text_log(messages).encode())
+    guess = guess_columns(path)
+    assert guess.imu["gyro_z"] == "IMU.GyrZ [rad/s]"
+    assert guess.imu["yaw"] == "ATT.Yaw [deg]"
+    assert {"IMU_1.GyrZ", "ATT.DesRoll"} <= set(guess.unused)
+    assert_is_the_car(car, *read_guessed(path))
+
+
+def test_what_is_damaged_in_a_log_of_ardupilot_is_passed_over(car, tmp_path):
+    content = binary_log(ardupilot_messages(car))
+    path, middle = tmp_path / "a.bin", len(content) // 2
+    path.write_bytes(content[:middle] + b"\0" * 700 + content[middle + 700 : -17])
+    table, _ = read_guessed(path)
+    assert len(TIME) - 20 <= len(table) < len(TIME)
+    known = np.isin(car.rates[:, 2].astype(np.float32), table["gyro_z"].astype(np.float32))
+    assert known.sum() == len(table)
+
+
+@pytest.mark.parametrize("cut", [slice(0, 50), slice(0, 89), slice(0, 3)])
+def test_a_log_of_ardupilot_without_messages_is_refused(car, tmp_path, cut):
+    path = tmp_path / "a.bin"
+    path.write_bytes(binary_log(ardupilot_messages(car))[cut])
+    with pytest.raises(RecordingError, match="holds no message of a log of ArduPilot") as refused:
+        guess_columns(path)
+    assert str(refused.value).startswith(str(path))
+
+
+def test_a_log_of_ardupilot_as_text_that_is_none_is_refused(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_text("FMT, 128, 89, FMT, BBnNZ, Type,Length,Name,Format,Columns\nFMT, 1, broken\n")
+    with pytest.raises(RecordingError, match="holds no message of a log of ArduPilot"):
+        guess_columns(path)

@@ -8,6 +8,10 @@ from typing import Callable, Mapping, NamedTuple
 
 from imu_simulation_framework.recordings.file_access import csv_files, table_kind
 from imu_simulation_framework.recordings.formats.csv_folders import read_folder, read_zip
+from imu_simulation_framework.recordings.formats.dataflash import (
+    read_binary_log,
+    read_text_log,
+)
 from imu_simulation_framework.recordings.formats.px4_ulog import read_ulog
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 
@@ -23,6 +27,8 @@ TABLE_FILES = {
     "folder": TableFile(read_folder),
     "zip": TableFile(read_zip),
     "ulog": TableFile(read_ulog, "ned"),
+    "dataflash": TableFile(read_binary_log, "ned"),
+    "dataflash_text": TableFile(read_text_log, "ned"),
 }
 
 

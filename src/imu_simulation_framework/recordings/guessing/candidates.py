@@ -126,13 +126,13 @@ _SCALARS = {
     "heading": "heading,azimuth,true heading,hdg,compass,compass heading,heading angle,"
     "heading true",
     "course": "course,cog,track,course over ground,bearing,track angle,ground course,true course,"
-    "direction,head mot",
+    "direction,head mot,g crs,gcrs",
     "speed": "speed,v,vel,velocity,ground speed,groundspeed,speed over ground,sog,spd,g speed",
     "velocity_east": "ve,v e,vel e,v east,vel east,velocity east,velocity e,east velocity,"
     "speed east",
     "velocity_north": "vn,v n,vel n,v north,vel north,velocity north,velocity n,"
     "north velocity,speed north",
-    "hdop": "hdop",
+    "hdop": "hdop,h dop",
     "position_error": "epe,accuracy,horizontal accuracy,hacc,h acc,eph,horizontal error,"
     "position error,h accuracy,position accuracy",
     "sigma_east": "std e,std east,sigma e,sigma east,sde,sd e,sd east,east std,stddev east",

@@ -140,7 +140,7 @@ class _Tables:
                     mine = self._at_times_of(clock, name, mine)
                 else:
                     mine = [c for c in own if c.meaning.kind in kinds]
-                if mine and (kinds[0] != "accel" or _shows_gravity(mine)):
+                if _complete(kinds[0], mine):
                     together += mine
                     break
         return together, pieces
@@ -175,7 +175,12 @@ def _at(candidate, rows):
     return replace(candidate, values=candidate.values[rows], texts=texts)
 
 
-def _shows_gravity(candidates):
+def _complete(kind, candidates):
+    """Return whether a quaternion has four parts, angles have a yaw, accelerations show gravity."""
+    if kind == "quaternion":
+        return bool(vectors(candidates, "quaternion", "wxyz"))
+    if kind != "accel":
+        return not _kinds(candidates).isdisjoint(_DIRECTIONS)
     groups = vectors(candidates, "accel", "xyz")
     return any(measures.accel_unit(matrix([g[axis] for axis in "xyz"]))[0] for g in groups)
 
