@@ -10,9 +10,9 @@ from imu_simulation_framework.commands.imu_catalogue import (
     between_marks,
     catalogue_table,
     main,
+    measured_tables,
     page_with_table,
 )
-from imu_simulation_framework.commands.measured_tables import measured_tables
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight

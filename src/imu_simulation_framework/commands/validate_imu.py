@@ -28,6 +28,7 @@ from imu_simulation_framework.characterisation.allan.model import (
 )
 from imu_simulation_framework.commands.command_line import accepted_number
 from imu_simulation_framework.core.angles import difference, unwrap
+from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
@@ -352,12 +353,11 @@ def read_limits(content: Any) -> list[Limit]:
             place, known = f"{quantity}.{axis}", (*STATISTICS, ALLAN)
             for name, maximum in _entries(statistics, place, known, f"statistic of {place}"):
                 key = f"{place}.{name}"
-                if name != ALLAN:
-                    limits.append(Limit(quantity, axis, name, _positive(maximum, key)))
-                    continue
-                for tau, value in _entries(maximum, key):
-                    at = _positive(tau, f"an averaging time of {key}")
-                    limits.append(Limit(quantity, axis, ALLAN, _positive(value, key), at))
+                for tau, value in _entries(maximum, key) if name == ALLAN else [(None, maximum)]:
+                    if tau is not None:
+                        tau = checked_number(f"an averaging time of {key}", tau, above=0.0)
+                    value = checked_number(key, value, above=0.0)
+                    limits.append(Limit(quantity, axis, name, value, tau))
     if not limits:
         raise ConfigurationError("there are no limits")
     return limits
@@ -422,13 +422,6 @@ def _entries(value, name, known=None, what=""):
         if known is not None and key not in known:
             raise ConfigurationError(f"{shown(key)} is no {what}; there are {', '.join(known)}")
         yield key, entry
-
-
-def _positive(value, name) -> float:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not (number and math.isfinite(value) and value > 0.0):
-        raise ConfigurationError(f"{name} is {shown(value)}, expected a number above zero")
-    return float(value)
 
 
 _TITLES = {"rate": "angular velocity", "force": "specific force", "orientation": "orientation"}

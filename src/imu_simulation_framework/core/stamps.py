@@ -183,26 +183,24 @@ def seconds_from_counts(counts, per_second):
     return np.where(np.isinf(counts), counts, seconds)[()] if counts.dtype.kind == "f" else seconds
 
 
-def find(mask, times, places=None, start=None) -> Occurrences:
+def find(mask, times, places=None) -> Occurrences:
     """Count where a mask (n,) is true and tell the first place.
 
     ``mask`` (n,). ``times`` (n,): time of each sample [s], nan where it has none. ``places`` (n,):
-    number of each sample in the recording, default 0, 1, 2. ``start`` (float): time that counts as
-    zero [s], default the smallest of ``times``.
+    number of each sample in the recording, default 0, 1, 2. The smallest of the times counts as
+    zero.
     """
-    return find_places(np.flatnonzero(mask), times, places, start)
+    return find_places(np.flatnonzero(mask), times, places)
 
 
-def find_places(where, times, places=None, start=None) -> Occurrences:
+def find_places(where, times, places=None) -> Occurrences:
     """Count growing indices and tell the first, as :func:`find` does of a mask."""
     if len(where) == 0:
         return Occurrences()
     times = np.asarray(times, dtype=float)
     first = int(where[0])
-    if start is None:
-        finite = times[np.isfinite(times)]
-        start = finite.min() if len(finite) else float("nan")
-    after = float(times[first] - start)
+    finite = times[np.isfinite(times)]
+    after = float(times[first] - (finite.min() if len(finite) else float("nan")))
     return Occurrences(
         count=len(where),
         first_place=first if places is None else int(places[first]),

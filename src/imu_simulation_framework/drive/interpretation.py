@@ -260,14 +260,14 @@ def _axes_changes(samples, conventions, axes):
             yield " and ".join(names), changes
 
 
-def thinned(samples, rate=CHECKED_RATE):
+def thinned(samples):
     """Return every so many samples only, of an IMU that gives more than a check needs."""
     times = samples.columns["stamp"]
     times = times[np.isfinite(times)]
     if len(times) < 2:
         return samples
     period = np.median(np.abs(np.diff(times)))
-    every = int(1.0 / (rate * period)) if period > 0.0 else 1
+    every = int(1.0 / (CHECKED_RATE * period)) if period > 0.0 else 1
     if every < 2:
         return samples
     columns = {name: values[::every] for name, values in samples.columns.items()}

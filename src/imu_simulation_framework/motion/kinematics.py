@@ -11,26 +11,43 @@ from imu_simulation_framework.core.angles import quaternion_product
 from imu_simulation_framework.core.errors import MotionError
 
 
+def checked_samples(whose, time, columns) -> dict[str, np.ndarray]:
+    """Return times (n,) and other columns, name -> values and width, as arrays of floats by name.
+
+    Raises MotionError if there is none, shapes do not fit, a number is not finite, or time does not
+    increase.
+    """
+    time = np.asarray(time, dtype=float)
+    if time.ndim != 1 or len(time) == 0:
+        raise MotionError(f"{whose} time has the shape {time.shape}, expected (n,), n >= 1")
+    arrays = {"time": time}
+    for name, (values, width) in columns.items():
+        arrays[name] = values = np.asarray(values, dtype=float)
+        if values.shape != (len(time), width):
+            raise MotionError(
+                f"{whose} {name} has the shape {values.shape}, expected {(len(time), width)} as "
+                f"there are {len(time)} times"
+            )
+    for name, values in arrays.items():
+        if not np.all(np.isfinite(values)):
+            raise MotionError(f"{whose} {name} holds a value that is not finite")
+    late = np.flatnonzero(np.diff(time) <= 0.0)
+    if len(late):
+        before, after = time[late[0] : late[0] + 2]
+        raise MotionError(f"{whose} time must increase, but {after:g} s follows {before:g} s")
+    return arrays
+
+
 def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return poses, times (n,), positions (n, 3) and quaternions (n, 4), as arrays of floats.
 
     Raises MotionError if there are less than three, shapes do not fit, a number is not finite, time
     does not increase, or a quaternion is zero.
     """
-    time, position, quaternions = (
-        np.asarray(values, dtype=float) for values in (time, position, orientation)
-    )
-    if time.ndim != 1 or len(time) < 3:
-        raise MotionError(f"there are {time.size} poses; a motion needs at least three")
-    if position.shape != (len(time), 3) or quaternions.shape != (len(time), 4):
-        raise MotionError(
-            f"positions have the shape {position.shape} and orientations {quaternions.shape}, "
-            f"expected ({len(time)}, 3) and ({len(time)}, 4)"
-        )
-    if not all(np.all(np.isfinite(values)) for values in (time, position, quaternions)):
-        raise MotionError("a pose holds a value that is not finite")
-    if np.any(np.diff(time) <= 0.0):
-        raise MotionError("the poses' times must increase")
+    if np.size(time) < 3:
+        raise MotionError(f"there are {np.size(time)} poses; a motion needs at least three")
+    columns = {"position": (position, 3), "orientation": (orientation, 4)}
+    time, position, quaternions = checked_samples("the poses'", time, columns).values()
     if not np.all(np.any(quaternions != 0.0, axis=1)):
         raise MotionError("an orientation is a quaternion of length zero")
     return time, position, quaternions

@@ -14,7 +14,7 @@ and 5): f is the specific force, which is what an accelerometer feels, +g on z a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from imu_simulation_framework.motion.kinematics import (
     angular_velocity_at_knots,
     angular_velocity_of,
     checked_poses,
+    checked_samples,
     quaternion_spline,
     slopes,
     unit,
@@ -61,28 +62,8 @@ class SampledMotion(ABC):
     specific_force: np.ndarray
 
     def __post_init__(self) -> None:
-        time = np.asarray(self.time, dtype=float)
-        if time.ndim != 1 or len(time) == 0:
-            raise MotionError(f"a motion's time has the shape {time.shape}, expected (n,), n >= 1")
-        object.__setattr__(self, "time", time)
-        for name, width in _WIDTHS.items():
-            values = np.asarray(getattr(self, name), dtype=float)
-            if values.shape != (len(time), width):
-                raise MotionError(
-                    f"a motion's {name} has the shape {values.shape}, "
-                    f"expected {(len(time), width)} as it has {len(time)} times"
-                )
-            object.__setattr__(self, name, values)
-        for field in fields(self):
-            if not np.all(np.isfinite(getattr(self, field.name))):
-                raise MotionError(f"a motion's {field.name} holds a value that is not finite")
-        steps = np.diff(time)
-        if np.any(steps <= 0.0):
-            index = int(np.argmax(steps <= 0.0))
-            raise MotionError(
-                f"a motion's time must increase, but {time[index + 1]:g} s follows "
-                f"{time[index]:g} s"
-            )
+        columns = {name: (getattr(self, name), width) for name, width in _WIDTHS.items()}
+        vars(self).update(checked_samples("a motion's", self.time, columns))
 
     def __len__(self) -> int:
         return len(self.time)
@@ -227,6 +208,11 @@ class Motion(SampledMotion):
     """
 
     gravity: float = WORLD_GRAVITY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not np.isfinite(self.gravity):
+            raise MotionError("a motion's gravity holds a value that is not finite")
 
     @classmethod
     def from_poses(

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from imu_simulation_framework.core.angles import turns
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.motion.earth import EARTH_RATE, gravitation_ecef
-from imu_simulation_framework.motion.kinematics import composed
+from imu_simulation_framework.motion.kinematics import checked_samples, composed
 
 if TYPE_CHECKING:
     from imu_simulation_framework.motion.earth_motion import EarthMotion
@@ -64,19 +64,8 @@ class Increments:
     delta_velocity: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in ("time", "delta_theta", "delta_velocity"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
-        count = self.time.size
-        shapes = (self.time.shape, self.delta_theta.shape, self.delta_velocity.shape)
-        if shapes != ((count,), (count, 3), (count, 3)):
-            raise MotionError(
-                f"increments have the shapes {', '.join(map(str, shapes))}, expected (n,), (n, 3)"
-                " and (n, 3)"
-            )
-        if not all(np.all(np.isfinite(values)) for values in vars(self).values()):
-            raise MotionError("an increment is not finite")
-        if np.any(np.diff(self.time) <= 0.0):
-            raise MotionError("the times of increments must increase")
+        columns = {name: (getattr(self, name), 3) for name in ("delta_theta", "delta_velocity")}
+        vars(self).update(checked_samples("the increments'", self.time, columns))
 
     def __len__(self) -> int:
         return len(self.time)

@@ -93,16 +93,16 @@ def answers(uri: str, timeout: float) -> bool:
     return False
 
 
-def is_started_by_roslaunch(timeout: float = MASTER_TIMEOUT) -> bool:
+def is_started_by_roslaunch() -> bool:
     """Return whether the process that started this one is a roslaunch, by its own word."""
     try:
-        addresses = (ask_master("getParam", "/roslaunch/uris", timeout=timeout) or {}).values()
+        addresses = (ask_master("getParam", "/roslaunch/uris") or {}).values()
     except NoAnswerError:
         return False
     for uri in addresses:
         # One that was killed has left its address.
         with contextlib.suppress(NoAnswerError):
-            if _ask(uri, "get_pid", (), timeout)[1] == os.getppid():
+            if _ask(uri, "get_pid", (), MASTER_TIMEOUT)[1] == os.getppid():
                 return True
     return False
 

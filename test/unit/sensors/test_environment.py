@@ -155,7 +155,7 @@ def test_dates_are_dates_times_or_texts_and_poles_have_a_field_of_their_own():
 @pytest.mark.parametrize(
     "place, sentence",
     [
-        ((91.0, 0.0, 0.0, "2025-01-01"), "latitude is 91.0, but it must be from -90 to 90 deg."),
+        ((91.0, 0.0, 0.0, "2025-01-01"), "latitude is 91.0, but it must be at most 90."),
         ((0.0, 400.0, 0.0, "2025-01-01"), "longitude is 400.0"),
         ((0.0, float("nan"), 0.0, "2025-01-01"), "longitude is nan"),
         ((0.0, 0.0, 1e6, "2025-01-01"), "height is 1000000.0, but the model of Earth's"),

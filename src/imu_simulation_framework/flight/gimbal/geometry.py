@@ -38,6 +38,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
+from imu_simulation_framework.motion.kinematics import checked_samples
 from imu_simulation_framework.motion.motion import Motion
 
 JOINTS = ("pan", "tilt", "roll")
@@ -60,21 +61,8 @@ class JointMotion:
     acceleration: np.ndarray
 
     def __post_init__(self) -> None:
-        time = np.asarray(self.time, dtype=float)
-        if time.ndim != 1 or len(time) == 0 or not np.all(np.isfinite(time)):
-            raise MotionError("the joints' times are no list of finite numbers")
-        if np.any(np.diff(time) <= 0.0):
-            raise MotionError("the joints' times must increase")
-        object.__setattr__(self, "time", time)
-        for name in ("angle", "rate", "acceleration"):
-            values = np.asarray(getattr(self, name), dtype=float)
-            if values.shape != (len(time), 3):
-                raise MotionError(
-                    f"the joints' {name} has the shape {values.shape}, expected {(len(time), 3)}"
-                )
-            if not np.all(np.isfinite(values)):
-                raise MotionError(f"the joints' {name} holds a value that is not finite")
-            object.__setattr__(self, name, values)
+        columns = {name: (getattr(self, name), 3) for name in ("angle", "rate", "acceleration")}
+        vars(self).update(checked_samples("the joints'", self.time, columns))
 
     @classmethod
     def from_angles(

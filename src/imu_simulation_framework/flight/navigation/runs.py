@@ -161,12 +161,11 @@ def consistency(
     navigation: Navigation,
     errors: NavigationErrors,
     begin: float = 0.0,
-    probability: float = PROBABILITY,
 ) -> Consistency:
     """Return how the errors of many runs compare with what the filter says of them.
 
     ``errors``: of the same runs and times, with the biases' errors or without. ``begin``: fixes
-    before that time after the first one are left out [s]. ``probability``: of the bounds. Raises
+    before that time after the first one are left out [s]. Raises
     EnsembleError if there is no fix after the beginning, or the filter takes a state for exact.
     """
     used = navigation.time >= navigation.time[0] + begin
@@ -190,8 +189,8 @@ def consistency(
     with np.errstate(invalid="ignore"):
         nis_over_runs = sums / count
     runs = len(nis)
-    nees_bounds = mean_bounds(degrees, runs, probability)
-    nis_bounds = mean_bounds(MEASUREMENTS, runs, probability)
+    nees_bounds = mean_bounds(degrees, runs)
+    nis_bounds = mean_bounds(MEASUREMENTS, runs)
     return Consistency(
         time=navigation.time[used],
         nees=nees,
@@ -203,7 +202,7 @@ def consistency(
         nis_within=_share(nis_over_runs[count == runs], nis_bounds),
         mean_nees=float(np.mean(nees)),
         mean_nis=float(np.sum(sums) / np.sum(count)),
-        mean_nis_bounds=mean_bounds(MEASUREMENTS, int(np.sum(count)), probability),
+        mean_nis_bounds=mean_bounds(MEASUREMENTS, int(np.sum(count))),
     )
 
 

@@ -63,22 +63,21 @@ def earth_field(
     ndarray, shape (3,)
         East, north, up [T].
     """
-    latitude, longitude, height = _checked_place(latitude, longitude, height)
-    return _earth_field(latitude, longitude, height, _checked_date(date)).copy()
+    return Place(latitude, longitude, height, date).field()
 
 
-def _checked_place(latitude: Any, longitude: Any, height: Any) -> tuple[float, float, float]:
-    for name, value, largest in (("latitude", latitude, 90.0), ("longitude", longitude, 360.0)):
-        if abs(checked_number(name, value)) > largest:
-            raise ConfigurationError(
-                f"{name} is {shown(value)}, but it must be from {-largest:g} to {largest:g} deg."
-            )
-    if not _LOWEST <= checked_number("height", height) <= _HIGHEST:
+def _checked_height(name: str, value: Any) -> float:
+    if not _LOWEST <= checked_number(name, value) <= _HIGHEST:
         raise ConfigurationError(
-            f"height is {shown(height)}, but the model of Earth's magnetic field holds from "
+            f"{name} is {shown(value)}, but the model of Earth's magnetic field holds from "
             f"{_LOWEST:g} to {_HIGHEST:g} m."
         )
-    return float(latitude), float(longitude), float(height)
+    return float(value)
+
+
+def _written_date(_: str, date: Any) -> str:
+    _checked_date(date)
+    return date if isinstance(date, str) else date.isoformat()
 
 
 def _checked_date(date: Any) -> datetime.datetime:
@@ -145,22 +144,15 @@ class Place(Settings):
         A value is none that the model of Earth's field knows; the sentence begins with its name.
     """
 
-    latitude: float = 50.0
-    longitude: float = 14.4
-    height: float = 200.0
-    date: Any = "2026-01-01"
-
-    def __post_init__(self) -> None:
-        place = _checked_place(self.latitude, self.longitude, self.height)
-        for name, value in zip(("latitude", "longitude", "height"), place):
-            object.__setattr__(self, name, value)
-        if isinstance(self.date, datetime.date):
-            object.__setattr__(self, "date", self.date.isoformat())
-        _checked_date(self.date)
+    latitude: float = declared(50.0, maximum=90.0)
+    longitude: float = declared(14.4, maximum=360.0)
+    height: float = declared(200.0, _checked_height)
+    date: Any = declared("2026-01-01", _written_date)
 
     def field(self) -> np.ndarray:
         """Return Earth's field, east, north, up, (3,) [T]."""
-        return earth_field(self.latitude, self.longitude, self.height, self.date)
+        date = _checked_date(self.date)
+        return _earth_field(self.latitude, self.longitude, self.height, date).copy()
 
 
 @dataclass(frozen=True)
