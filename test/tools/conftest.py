@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 UNIT = Path(__file__).resolve().parents[1] / "unit"
-sys.path[:0] = [str(UNIT), str(UNIT / "characterisation")]
+sys.path[:0] = [str(UNIT / name) for name in ("", "characterisation", "sensors/formats")]
 
 
 @pytest.fixture(autouse=True)

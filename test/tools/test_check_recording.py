@@ -13,13 +13,12 @@ from planted_faults import (
     scaled,
     shifted,
 )
-from tool_calls import call_tool, run_as_process
+from tool_calls import PNG, call_tool, run_as_process
 
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
 TOOL = "check_recording.py"
-PNG = b"\x89PNG\r\n\x1a\n"
 NOTHING = "nothing is in the way"
 
 

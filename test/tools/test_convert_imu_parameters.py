@@ -2,18 +2,12 @@ import os
 from pathlib import Path
 
 import pytest
+from format_files import KALIBR
 from tool_calls import call_tool, refused, run_as_process, succeeded
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = "convert_imu_parameters.py"
 
-KALIBR = """rostopic: /imu
-update_rate: 200
-accelerometer_noise_density: 1e-2
-accelerometer_random_walk: 2e-4
-gyroscope_noise_density: 5e-3
-gyroscope_random_walk: 4e-6
-"""
 FORMATS = ["specification", "kalibr", "sdf", "hector", "rotors", "unity", "datasheet"]
 READ_ONLY = ["imu_utils", "vins", "orb_slam3"]
 

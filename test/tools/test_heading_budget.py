@@ -8,13 +8,12 @@ import pandas as pd
 import pytest
 import tool_calls
 from scipy.stats import norm
-from tool_calls import call_tool, printed_by
+from tool_calls import PNG, call_tool, printed_by
 
 from imu_simulation_framework.core.units import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_motion import circling
 
-PNG = b"\x89PNG\r\n\x1a\n"
 SPECIFICATION = """
 name: mine
 gyroscope:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, printed_by, refused
+from tool_calls import PNG, call_tool, printed_by, refused
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.yaw_signals import read_drive
@@ -17,7 +17,6 @@ from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 WALK, NOISE = 2e-3, math.radians(0.5)
-PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(autouse=True)

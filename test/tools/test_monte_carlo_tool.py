@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, printed_by, refused, run_as_process
+from tool_calls import PNG, call_tool, printed_by, refused, run_as_process
 
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.ensembles.samplers import ExperimentDrawing
 
-PNG = b"\x89PNG\r\n\x1a\n"
 SPECIFICATION = """
 name: mine
 gyroscope:

@@ -5,12 +5,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, refused, succeeded
+from tool_calls import PNG, call_tool, refused, succeeded
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.summary import evaluate
-
-PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(scope="module")

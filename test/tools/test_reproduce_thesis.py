@@ -7,15 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, refused
+from tool_calls import PNG, call_tool, refused
 
 from imu_simulation_framework.commands.reproduce_thesis import HECTOR_SLOW, IMUS, thesis_items
 from imu_simulation_framework.motion.drives import get_drive, with_laps
 from imu_simulation_framework.recordings.bundled_drives import write_drive
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS
-
-PNG = b"\x89PNG\r\n\x1a\n"
-
 
 run = partial(call_tool, "reproduce_thesis.py")
 

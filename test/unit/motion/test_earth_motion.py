@@ -126,22 +126,6 @@ def test_a_given_velocity_decides_and_a_level_plane_has_the_same_body():
 
 
 @pytest.mark.parametrize(
-    "change, words",
-    [
-        ({"position": np.zeros((5, 2))}, "position has the shape"),
-        ({"time": np.array([0.0, 1.0, 1.0, 2.0, 3.0])}, "time must increase"),
-        ({"velocity": np.full((5, 3), np.nan)}, "velocity holds a value that is not finite"),
-        ({"time": np.zeros((0,))}, "expected \\(n,\\), n >= 1"),
-    ],
-)
-def test_a_malformed_motion_is_refused(change, words):
-    good = isf.standing(0.04, 10.0)
-    values = {name: getattr(good, name) for name in good.__dataclass_fields__}
-    with pytest.raises(MotionError, match=words):
-        isf.EarthMotion(**{**values, **change})
-
-
-@pytest.mark.parametrize(
     "call",
     [
         lambda: isf.standing(0.0, 10.0),

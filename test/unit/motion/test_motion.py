@@ -147,22 +147,28 @@ def test_resampling_keeps_the_motion_and_uneven_samples_have_no_period(tumble):
         _ = isf.Motion(**{**values, "time": time}).period
 
 
+MALFORMED = [
+    ({"time": np.array([0.0, 2.0, 1.0])}, "1 s follows 2 s"),
+    ({"time": np.array([0.0, 0.0, 1.0])}, "0 s follows 0 s"),
+    ({"time": np.zeros((3, 1))}, r"expected \(n,\)"),
+    ({"time": np.zeros(0)}, r"expected \(n,\), n >= 1"),
+    ({"position": np.zeros((3, 2))}, "position has the shape"),
+    ({"velocity": np.full((3, 3), np.nan)}, "velocity holds a value that is not finite"),
+]
+GOOD = isf.straight(0.02), isf.standing(0.02, 10.0)
+
+
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("good", "change", "words"),
     [
-        ({"time": np.array([0.0, 2.0, 1.0])}, "1 s follows 2 s"),
-        ({"time": np.array([0.0, 0.0, 1.0])}, "0 s follows 0 s"),
-        ({"time": np.zeros((3, 1))}, r"expected \(n,\)"),
-        ({"position": np.zeros((3, 2))}, "position has the shape"),
-        ({"velocity": np.full((3, 3), np.nan)}, "velocity holds a value that is not finite"),
-        ({"gravity": np.inf}, "gravity holds a value that is not finite"),
+        *((good, *case) for good in GOOD for case in MALFORMED),
+        (GOOD[0], {"gravity": np.inf}, "gravity holds a value that is not finite"),
     ],
 )
-def test_a_malformed_motion_is_refused(change, words):
-    motion = isf.straight(0.02)
-    values = {name: getattr(motion, name) for name in motion.__dataclass_fields__}
+def test_a_malformed_motion_is_refused(good, change, words):
+    values = {name: getattr(good, name) for name in good.__dataclass_fields__}
     with pytest.raises(MotionError, match=words):
-        isf.Motion(**{**values, **change})
+        type(good)(**{**values, **change})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,167 @@
+"""Figures of Allan analyses, judgements and flights."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.characterisation.allan.analysis import identify
+from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.core.columns import ACCEL
+from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.flight.figures import (
+    imu_figure,
+    navigation_figure,
+    numbered,
+    path_figure,
+)
+from imu_simulation_framework.heading.figures import judgement
+from imu_simulation_framework.heading.judgement import judge
+from imu_simulation_framework.report.drawing import drawing
+
+RATE = 10.0
+PLACES = (500, 7000, 21_000)
+TIME = np.arange(0.0, 100.0, 0.1)
+INSTANTS = {"start of cruise": 40.0, "lift-off": 10.0, "start of ascent": 10.5}
+
+
+def titles(figure):
+    return [axis.get_title(loc="left") for axis in figure.axes]
+
+
+def in_legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+@pytest.fixture(scope="module")
+def identification():
+    """White noise and a random walk, with outliers on one axis."""
+    generator = np.random.default_rng(1)
+    values = 1e-2 * generator.standard_normal((30_000, 3))
+    values += np.cumsum(1e-4 * generator.standard_normal(values.shape), axis=0)
+    values[PLACES, 1] += 0.3
+    return identify([prepare_at_rest(np.arange(30_000) / RATE, values, ACCEL, "made")])
+
+
+def test_the_raw_figure_marks_the_outliers_where_they_were_and_the_limits(identification):
+    recording = identification.recordings[0]
+    figure = drawing(raw_figure(recording, "accelerometer"))
+    drawn = {
+        axis.get_title(loc="left"): {line.get_label(): line for line in axis.get_lines()}
+        for axis in figure.axes[::2]
+    }
+    none = "no outliers replaced"
+    assert list(drawn) == [f"accel_x: {none}", "accel_y: 3 outliers replaced", f"accel_z: {none}"]
+    spoilt = drawn["accel_y: 3 outliers replaced"]
+    np.testing.assert_allclose(spoilt["outliers"].get_xdata(), np.array(PLACES) / RATE)
+    assert np.all(spoilt["outliers"].get_ydata() > 0.2)
+    assert "outliers" not in drawn["accel_x: no outliers replaced"]
+    # Three interquartile ranges beyond the quartiles of Gaussian noise: 0.674 + 3 * 1.349 sigma.
+    raw = recording.raw["accel_y"]
+    assert raw.limits[1] == pytest.approx(0.04722, rel=0.05)
+    assert raw.limits[0] == pytest.approx(-0.04722, rel=0.05)
+    assert raw.counts.sum() == 30_000
+    # What was recorded is drawn, not what outliers were replaced by.
+    assert raw.highest.max() > 0.2 > recording.values[1].max()
+    labels = [axis.get_ylabel() for axis in figure.axes[::2]]
+    assert labels == [f"{name} [m/s²]" for name in ACCEL]
+
+
+def test_a_legend_has_one_entry_for_each_style_and_letters_name_the_terms(identification):
+    figure = drawing(allan_figure(identification, "accelerometer"))
+    entries = in_legend(figure)
+    assert len(entries) == len(set(entries)) <= 9
+    fits = [result.fit for result in identification.axes.values()]
+    for axis, fit in zip(figure.axes, fits):
+        letters = {text.get_text() for text in axis.texts}
+        assert "N" in letters
+        assert not fit.terms["random_walk"].identified or "K" in letters
+
+
+@pytest.fixture(scope="module")
+def judged():
+    walks = np.cumsum(np.random.default_rng(1).normal(size=(400, 300)), axis=1) * 1e-3
+    return judge(np.arange(300.0), 4.0 * walks[0], walks[1:])
+
+
+def test_a_judgement_shows_its_sentence_and_every_p_value(judged):
+    figure = drawing(judgement(judged))
+    _, places = figure.axes
+    assert titles(figure)[0].replace("\n", " ") == judged.sentence
+    assert [text.get_text() for text in places.texts] == [
+        f"p = {look.p_value:.2g}, corrected {look.adjusted:.2g}"
+        for look in reversed(judged.statistics)
+    ]
+    named = in_legend(figure)
+    assert "95 % for the whole curve" in named
+    assert f"observed, p = {judged.envelope.p_value:.2g}" in named
+
+
+def test_what_is_far_out_of_a_judgement_is_drawn_at_the_edge():
+    walks, time = np.zeros((100, 300)), np.arange(300.0)
+    walks[:, -1] = np.linspace(-1e-6, 1e-6, 100)
+    _, places = drawing(judgement(judge(time, np.radians(time), walks))).axes
+    points = [line for line in places.lines if line.get_marker() in "<>o"]
+    assert all(abs(line.get_xdata()[0]) <= 4.0 for line in points)
+    assert any(line.get_marker() == ">" for line in points)
+
+
+def sensed(seed=1):
+    noise = np.random.default_rng(seed).normal(size=(2, len(TIME), 3))
+    return tuple(noise), tuple(0.0 * noise)
+
+
+def path():
+    return np.column_stack([30.0 * TIME, 2000.0 * np.sin(TIME / 30.0), 3.0 * TIME])
+
+
+def errors():
+    walk = np.cumsum(np.random.default_rng(2).normal(size=(2, len(TIME), 3)), axis=1)
+    return SimpleNamespace(time=TIME, attitude=1e-3 * walk, position=walk, velocity=0.1 * walk)
+
+
+def navigated():
+    return navigation_figure({"gimbal off": errors(), "gimbal on": errors()}, INSTANTS)
+
+
+def test_an_imu_is_drawn_over_the_truth_and_instants_near_each_other_are_one():
+    assert [sign for sign, _, _ in numbered(INSTANTS)] == ["0", "i", "ii"]
+    figure = drawing(imu_figure(TIME, *sensed(), INSTANTS))
+    assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]
+    figure = drawing(imu_figure(TIME, *sensed()))
+    assert [len(axis.lines) for axis in figure.axes] == [4, 2, 6]
+    named = in_legend(figure)
+    assert len(named) == 6 and "y, left, measured" in named
+    assert picture(figure).startswith(b"\x89PNG")
+
+
+def test_paths_without_instants_and_navigators_are_drawn():
+    for places in (path() * (1.0, 1.0, 0.0), np.zeros((len(TIME), 3))):
+        assert picture(drawing(path_figure(places, TIME, {}, (0.0, 0.0, 0.0))))
+    assert titles(drawing(navigated()))[:2] == ["(c) gimbal off", "(d) gimbal on"]
+    assert len(navigation_figure({"gimbal off": errors()}, {}).panels) == 3
+
+
+@pytest.mark.parametrize("name", ["imu", "path", "navigation", "judgement"])
+def test_nothing_of_a_figure_leaves_it(name, judged):
+    described = {
+        "imu": lambda: imu_figure(TIME, *sensed(), INSTANTS),
+        "path": lambda: path_figure(path(), TIME, INSTANTS, (30.0, -95.0, 10.0)),
+        "navigation": navigated,
+        "judgement": lambda: judgement(judged),
+    }[name]()
+    figure = drawing(described)
+    picture(figure)
+    whole, renderer = figure.bbox, figure.canvas.get_renderer()
+    shown = [text for axis in figure.axes for text in axis.texts] + figure.texts
+    shown += [text for box in figure.legends for text in box.get_texts()]
+    beside = 1.0
+    if name == "judgement":
+        beside = 0.0
+        for axis in figure.axes:
+            shown += [axis._left_title, axis.xaxis.label, *axis.get_yticklabels()]
+    for text in shown:
+        box = text.get_window_extent(renderer)
+        assert box.x0 >= whole.x0 - beside and box.x1 <= whole.x1 + beside, text.get_text()
+        assert box.y0 >= whole.y0 - beside and box.y1 <= whole.y1 + beside, text.get_text()
