@@ -362,7 +362,7 @@ def _set_up_part(setup, section, path, configuration, message_types, what) -> No
     columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
     format = settings.format if settings.format != "auto" else recording_format(path)
     topics = []
-    if format == "bag" and not settings.topic:
+    if format == "bag" and not settings.topic and not configuration.columns[columns]:
         topics = likely_topics(topics_of_bag(path), message_types)
     if len(topics) > 1:
         setup.set(section, topic=topics[0])
@@ -370,7 +370,8 @@ def _set_up_part(setup, section, path, configuration, message_types, what) -> No
             f"{what}: {topics[0]} is taken; {', '.join(topics[1:])} could serve as well, "
             f"[{section}] topic"
         )
-    if format in COLUMN_FORMATS and not configuration.columns[columns]:
+    other = format == "bag" and not settings.topic and not topics
+    if (format in COLUMN_FORMATS or other) and not configuration.columns[columns]:
         guessed, reasons = guess_where_unknown(path, section)
         if guessed:
             setup.set(section, format=format)

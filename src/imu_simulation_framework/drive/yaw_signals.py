@@ -118,7 +118,7 @@ def _signals(path, what) -> list[YawSignal]:
         )
     if what:
         return [_of_column(path, what, format)]
-    return _of_tables(path) if format == "tables" else [_of_text(path, format)]
+    return _of_both(path) if format == "tables" else [_of_text(path, format)]
 
 
 def split_name(text):
@@ -184,13 +184,38 @@ def _of_bag(path, what):
         kinds = {name: topics[name][0] for name in (what, f"/{bare}", bare) if name in topics}
         if IMU_TYPES[0].name in kinds.values():
             return [_of_recording(read_imu, path, topic=what)]
+        if not kinds and any(f"/{bare}".startswith(f"{name}.") for name in topics):
+            return [_of_column(path, f"/{bare}", "bag")]
+        others = {kind.name for kind in REFERENCE_TYPES}.isdisjoint(kinds.values())
+        leaders = tuple(f"{name}." for name in kinds)
+        if kinds and others and guess_columns(path).imu.get("time", "").startswith(leaders):
+            return [_of_recording(read_imu, path, topic=what)]
         return [_of_recording(read_reference, path, topic=what)]
-    chosen = [(read_reference, name) for name in references[:1]]
-    chosen += [(read_imu, name) for name in imus[:1]]
-    if not chosen:
-        kinds = listed(kind.name for kind in REFERENCE_TYPES + IMU_TYPES)
-        raise RecordingError(f"{path}: no topic has a yaw, expected one of {kinds}")
-    return [_of_recording(read, path, topic=name) for read, name in chosen]
+    return _of_both(path, references, imus)
+
+
+def _of_both(path, references=(), imus=()):
+    """Return the yaws of the reference and of the IMU, as far as there are such.
+
+    Of a bag they are those of the first of these topics; without any, and of other formats, of the
+    columns that seem to be meant.
+    """
+    signals, refusals = [], []
+    for what, read, topics in (
+        ("reference", read_reference, references),
+        ("IMU", read_imu, imus),
+    ):
+        if topics:
+            signals.append(_of_recording(read, path, topic=topics[0]))
+            continue
+        try:
+            signal = _of_recording(read, path)
+            signals.append(replace(signal, name=f"{signal.name} {what}"))
+        except RecordingError as error:
+            refusals.append(error)
+    if not signals:
+        raise refusals[0]
+    return signals
 
 
 def _of_column(path, column, format):
@@ -215,32 +240,6 @@ def _of_column(path, column, format):
     return YawSignal(f"{signal.name} {column}", signal.yaw, None, signal.sources, remarks)
 
 
-def _of_tables(path):
-    """Return the yaw of the reference and that of the IMU, as far as there are such."""
-    guess, signals, refusals = guess_columns(path), [], []
-    for what, read, columns in (
-        ("reference", read_reference, guess.reference),
-        ("IMU", read_imu, guess.imu),
-    ):
-        try:
-            if columns:
-                signal = _guessed(path, read, format="tables", columns=columns)
-                signals.append(replace(signal, name=f"{signal.name} {what}"))
-        except RecordingError as error:
-            refusals.append(error)
-    if not signals:
-        raise (*refusals, RecordingError(f"{path}: no yaw: {'; '.join(guess.reasons)}"))[0]
-    return signals
-
-
-def _guessed(path, read, **options):
-    """Return what is read of columns that were guessed, and says so."""
-    signal, columns = _of_recording(read, path, **options), options["columns"]
-    given = listed(f"{name} = {column}" for name, column in columns.items())
-    remark = f"{path}: the columns are guessed, look at them: {given}"
-    return replace(signal, remarks=(*signal.remarks, remark))
-
-
 def _of_text(path, format):
     """Return the poses' yaw; the IMU's where there are none; else the course of satellite fixes."""
     if format == "tum":
@@ -249,10 +248,13 @@ def _of_text(path, format):
     for section, read in (("reference", read_reference), ("imu_recording", read_imu)):
         try:
             columns = guess_where_unknown(path, section)[0] if format == "csv" else None
+            options = {"format": "csv", "columns": columns} if columns else {}
+            signal = _of_recording(read, path, **options)
             if columns:
-                readings.append(_guessed(path, read, format=format, columns=columns))
-            else:
-                readings.append(_of_recording(read, path))
+                given = listed(f"{name} = {column}" for name, column in columns.items())
+                remark = f"{path}: the columns are guessed, look at them: {given}"
+                signal = replace(signal, remarks=(*signal.remarks, remark))
+            readings.append(signal)
         except RecordingError as error:
             refusals.append(error)
     if not readings:

@@ -141,7 +141,8 @@ class Samples:
     sample in the file, as a person counts; ``place_name``: what that counts: ``message``, ``line``
     or ``file``; ``topic``, ``message_type``: empty if the format does not tell;
     ``yaw_conventions``: of ``yaw`` and ``course``, where the column map says it in words;
-    ``stated_units``: quantities whose unit the recording or its column map states.
+    ``stated_units``: quantities whose unit the recording or its column map states; ``remarks``:
+    what a person should know of how they were read.
     """
 
     path: str
@@ -153,6 +154,7 @@ class Samples:
     message_type: str = ""
     yaw_conventions: dict[str, str] = field(default_factory=dict)
     stated_units: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self):
         for name, column in self.columns.items():
@@ -206,7 +208,7 @@ class Cleaner:
         self.samples = samples
         self.keep = np.ones(len(samples), dtype=bool)
         self.counted: dict[str, Any] = {}
-        self.remarks: list[str] = []
+        self.remarks: list[str] = list(samples.remarks)
         self.times = samples.columns["stamp"]
         source = "column" if "receipt" not in samples else "header stamp"
         if not np.isfinite(self.times).any():

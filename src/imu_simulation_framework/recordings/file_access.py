@@ -124,6 +124,12 @@ def table_kind(path, start=None) -> str:
     return next((kind for magic, kind in _TABLES.items() if start.startswith(magic)), "")
 
 
+def versions_of(files) -> tuple:
+    """Return what tells whether files are still as they were read."""
+    status = [os.stat(file) for file in files]
+    return tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in status)
+
+
 def csv_files(path) -> list[Path]:
     """Return the CSV files of a folder, or of folders in it, but for those of a result."""
     folders = [Path(path), *sorted(one for one in Path(path).glob("[!_.]*") if one.is_dir())]

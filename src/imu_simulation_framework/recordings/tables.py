@@ -39,13 +39,14 @@ _USUAL_STEPS = 5.0  # of a slower table
 class RecordedTables:
     """Tables of a recording by name.
 
-    Where there are several, their columns are named ``TABLE.column``; ``frame`` is the one in which
+    Where they are ``named``, so are their columns: ``TABLE.column``; ``frame`` is the one in which
     the format has axes and angles, ``enu`` or ``ned``.
     """
 
     path: str
     tables: dict[str, TextTable]
     frame: str = "enu"
+    named: bool = True
 
     @property
     def columns(self) -> list[str]:
@@ -63,7 +64,7 @@ class RecordedTables:
 
     def local(self, column) -> str:
         """Return what a column is called within its table."""
-        return column[len(self.owner(column)) + len(SIGN) :] if len(self.tables) > 1 else column
+        return column[len(self.owner(column)) + len(SIGN) :] if self.named else column
 
     def counterpart(self, column, table) -> str:
         """Return the column of another table that has the same name there.
@@ -79,8 +80,12 @@ class RecordedTables:
         return theirs
 
 
-def recorded_tables(path, tables: Mapping[str, pd.DataFrame | TextTable], frame="enu"):
+def recorded_tables(
+    path, tables: Mapping[str, pd.DataFrame | TextTable], frame="enu", *, named=False
+) -> RecordedTables:
     """Return RecordedTables of what was read from ``path``; empty tables are left out.
+
+    ``named``: whether the columns of one that is left alone have its name, too.
 
     Raises RecordingError: nothing is left.
     """
@@ -92,8 +97,8 @@ def recorded_tables(path, tables: Mapping[str, pd.DataFrame | TextTable], frame=
             found[printable(str(name))] = given
     if not found:
         raise RecordingError(f"{path}: holds no table with rows")
-    if len(found) == 1:
-        return RecordedTables(str(path), found, frame)
+    if len(found) == 1 and not named:
+        return RecordedTables(str(path), found, frame, named=False)
     for name, table in found.items():
         cells = table.cells.rename(columns=lambda column, name=name: f"{name}{SIGN}{column}")
         namesakes = {

@@ -25,10 +25,17 @@ from imu_simulation_framework.recordings.file_access import (
     recording_format,
     text_blocks,
 )
-from imu_simulation_framework.recordings.formats.bag import bag_topics, read_bag
+from imu_simulation_framework.recordings.formats.bag import (
+    UnsuitableTopicError,
+    bag_topics,
+    read_bag,
+)
+from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
 from imu_simulation_framework.recordings.formats.kitti import read_kitti
 from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
 from imu_simulation_framework.recordings.formats.table_files import read_table_file
+from imu_simulation_framework.recordings.guessing.guess import ColumnGuess
+from imu_simulation_framework.recordings.guessing.tables import guess_from_tables
 from imu_simulation_framework.recordings.tables import join, turned
 from imu_simulation_framework.recordings.text_table import TextTable, parse_table, table_blocks
 
@@ -49,34 +56,37 @@ def sample_blocks(
     """Yield the samples of a recording as they were recorded, in parts.
 
     ``topic``: in a bag; empty for the only one that can be used. ``format``: one of
-    :data:`.FORMATS`, or ``auto``; ``columns`` (mapping of str to str, or None): of a CSV: quantity
-    -> ``"column [unit]"``; ``purpose``: as for :func:`.read_plain_csv`; ``timed``: whether times
-    are read. ``rows_at_once`` (int or None): of a part of a text file; None for one part. A bag is
-    always one. ``progress``: called with the number of bytes of text of each block that is read.
+    :data:`.FORMATS`, or ``auto``, with which columns of tables and of messages of other types are
+    guessed, too; ``columns`` (mapping of str to str, or None): quantity -> ``"column [unit]"``;
+    ``purpose``: as for :func:`.read_plain_csv`; ``timed``: whether times are read. ``rows_at_once``
+    (int or None): of a part of a text file; None for one part. All other formats are always one.
+    ``progress``: called with the number of bytes of text of each block that is read.
     Raises RecordingError: the recording cannot be read.
     """
     if format not in FORMATS + ("auto",):
         raise RecordingError(
             f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
         )
-    if format == "auto":
+    found_out = format == "auto"
+    if found_out:
         format = recording_format(path)
         if columns and format in _TEXT_FORMATS:
             # Who maps its columns means them, whatever the file looks like.
             format = "csv"
-    if columns and format not in COLUMN_FORMATS:
+    if columns and format not in (*COLUMN_FORMATS, "bag"):
         raise RecordingError(
-            f"{path}: a column map is of use only for format csv or tables, but this is read as "
-            f"{format}; leave the map out"
+            f"{path}: a column map is of use only for format csv, tables or bag, but this is read "
+            f"as {format}; leave the map out"
         )
     if format == "bag":
-        yield read_any_bag(path, topic, message_types)
+        yield _bag_samples(path, topic, columns, message_types, purpose, timed, found_out)
         return
     if format == "kitti":
         yield read_kitti(path)
         return
     if format == "tables":
-        yield read_tables(path, read_table_file(path), columns, purpose, timed)
+        recorded = read_table_file(path)
+        yield _mapped_or_guessed(path, recorded, columns, purpose, timed, found_out)
         return
     if format == "tum":
         yield read_tum(path, lambda: text_blocks(path, progress))
@@ -90,6 +100,41 @@ def sample_blocks(
             yield _rostopic_samples(path, table, message_types)
     else:
         yield from read_plain_csv(path, tables, columns, purpose, timed)
+
+
+def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
+    """Return the columns of a map; without one, those named so or, if allowed, as they seem."""
+    try:
+        return read_tables(path, recorded, columns, purpose, timed)
+    except RecordingError:
+        guess = guess_from_tables(recorded) if guessing and not columns else ColumnGuess()
+        guessed = {"reference": guess.reference, "IMU": guess.imu}.get(purpose)
+        if not guessed:
+            raise
+    samples = read_tables(path, recorded, guessed, purpose, timed)
+    given = listed(f"{name} = {column}" for name, column in guessed.items())
+    return replace(samples, remarks=(f"the columns are guessed, look at them: {given}",))
+
+
+def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
+    """Return a topic of a bag or, where that has none of the types, fields of other messages."""
+    if columns:
+        return read_tables(path, read_bag_tables(path, columns.values()), columns, purpose, timed)
+    try:
+        return read_any_bag(path, topic, message_types)
+    except UnsuitableTopicError as error:
+        if not guessing:
+            raise
+        unsuitable = str(error)
+    named = [f"/{topic.strip('/')}."] if topic else []
+    try:
+        recorded = read_bag_tables(path, named)
+        return _mapped_or_guessed(path, recorded, None, purpose, timed, guessing)
+    except RecordingError as error:
+        reason = str(error)[len(f"{path}: ") :]
+        raise RecordingError(
+            f"{unsuitable}; nor has another one what is needed: {reason}"
+        ) from None
 
 
 def read_any_bag(path, topic, message_types) -> Samples:

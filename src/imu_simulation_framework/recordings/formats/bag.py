@@ -95,6 +95,10 @@ _MCAP: dict[str, Callable[..., bytes]] = {"": bytes, "lz4": unpack_lz4, "zstd": 
 _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 
 
+class UnsuitableTopicError(RecordingError):
+    """No topic, or not the one that is named, is of a type that can be read."""
+
+
 def read_bag(path, topic, message_types) -> Samples:
     """Read one topic of a bag, or of one packed by gzip.
 
@@ -136,14 +140,14 @@ def choose_topic(path, topic, topics, types) -> str:
             raise RecordingError(
                 f"{path}: several topics can be used, say which: {listed(sorted(suitable))}"
             )
-        raise RecordingError(f"{path}: no topic of type {expected}; the bag has {listing}")
+        raise UnsuitableTopicError(f"{path}: no topic of type {expected}; the bag has {listing}")
     bare = topic.strip("/")
     name = next((known for known in (topic, f"/{bare}", bare) if known in topics), None)
     if name is None:
         raise RecordingError(f"{path}: no topic {topic}; the bag has {listing}")
     kind, count = topics[name]
     if kind not in types:
-        raise RecordingError(f"{path}: topic {name} is of type {kind}, expected {expected}")
+        raise UnsuitableTopicError(f"{path}: topic {name} is of type {kind}, expected {expected}")
     if not count:
         raise RecordingError(f"{path}: topic {name} has no messages")
     return name

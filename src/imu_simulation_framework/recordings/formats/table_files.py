@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Callable, Mapping, NamedTuple
 
-from imu_simulation_framework.recordings.file_access import csv_files, table_kind
+from imu_simulation_framework.recordings.file_access import csv_files, table_kind, versions_of
 from imu_simulation_framework.recordings.formats.csv_folders import read_folder, read_zip
 from imu_simulation_framework.recordings.formats.dataflash import (
     read_binary_log,
@@ -36,7 +35,7 @@ def read_table_file(path) -> RecordedTables:
     """Read all tables of a file or folder; raises RecordingError where it cannot be read."""
     kind = table_kind(path)
     files = csv_files(path) if kind == "folder" else [path]
-    return _read(str(path), kind, tuple((str(file), *_version(file)) for file in files))
+    return _read(str(path), kind, versions_of(files))
 
 
 # A program looks at a recording, checks it and reads reference and IMU: of one file each time.
@@ -44,8 +43,3 @@ def read_table_file(path) -> RecordedTables:
 def _read(path, kind, _):
     read, frame = TABLE_FILES[kind]
     return recorded_tables(path, read(path), frame)
-
-
-def _version(file):
-    status = os.stat(file)
-    return status.st_mtime_ns, status.st_size, status.st_ino

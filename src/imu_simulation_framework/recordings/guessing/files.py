@@ -14,6 +14,7 @@ from imu_simulation_framework.recordings.file_access import (
     text_blocks,
 )
 from imu_simulation_framework.recordings.formats.any_format import sample_blocks
+from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
 from imu_simulation_framework.recordings.formats.table_files import read_table_file
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import candidates_of
@@ -38,8 +39,9 @@ def guess_columns(path, column="") -> ColumnGuess:
     ``column``: only those of the table that has this column. Raises RecordingError: the file cannot
     be read, is no table, or has no such column.
     """
-    if recording_format(path) == "tables" and not column:
-        return guess_from_tables(read_table_file(path))
+    format = recording_format(path)
+    if format in ("tables", "bag") and not column:
+        return guess_from_tables(_recorded(path, format))
     return guess_from_candidates(*_table(path, column))
 
 
@@ -73,7 +75,8 @@ def guess_where_unknown(path, section):
     """
     kinds = (REFERENCE_TYPES, "reference") if section == "reference" else (IMU_TYPES, "IMU")
     try:
-        format = "tables" if recording_format(path) == "tables" else "csv"
+        found = recording_format(path)
+        format = found if found in ("tables", "bag") else "csv"
         next(sample_blocks(path, "", format, None, *kinds, rows_at_once=ROWS_AT_ONCE))
     except RecordingError:
         guess = guess_columns(path)
@@ -88,10 +91,15 @@ def guess_where_unknown(path, section):
     return {}, []
 
 
+def _recorded(path, format, columns=()):
+    return read_bag_tables(path, columns) if format == "bag" else read_table_file(path)
+
+
 def _table(path, column=""):
     """Return the candidates of a table, and of which piece of the file each row is."""
-    if recording_format(path) == "tables":
-        recorded = read_table_file(path)
+    format = recording_format(path)
+    if format in ("tables", "bag"):
+        recorded = _recorded(path, format, [column])
         return spread_candidates(recorded, recorded.owner(column))
     read_start(path)
     text, pieces = _spread(path)

@@ -1,0 +1,133 @@
+"""Topics of a bag as tables, whatever their messages are: the definition in the bag is read.
+
+A column is a field of the message, ``/vectornav.YawPitchRoll.x``, ``/imu.header.stamp`` [ns], or
+``receipt`` [ns], when a message was recorded. Numbers and small arrays of a fixed size are columns,
+texts and arrays of any size are not.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+
+import numpy as np
+import pandas as pd
+from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
+
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.sentences import listed, printable
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.recordings.file_access import storage_files, versions_of
+from imu_simulation_framework.recordings.formats.bag import DAMAGE
+from imu_simulation_framework.recordings.formats.ros2_bag import definition_of
+from imu_simulation_framework.recordings.formats.written_bags import opened_bag
+from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
+
+_LARGEST_ARRAY = 9  # a matrix; a covariance of a pose is of no use here
+_LARGEST_MESSAGE = 4096  # bytes
+_TIMES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")
+
+
+def read_bag_tables(path, columns=()) -> RecordedTables:
+    """Return topics of a bag as tables.
+
+    ``columns``: expressions of a column map, of which the topics are read that they name; without
+    them all with small messages, not those of images and clouds. Raises RecordingError: the bag
+    cannot be read, or no topic has a number.
+    """
+    tables, unknown, version = {}, [], versions_of(storage_files(path))
+    with opened_bag(path) as bag:
+        topics = bag.topics()
+        for topic, (kind, count) in topics.items():
+            if not count or (columns and not any(f"{topic}." in text for text in columns)):
+                continue
+            if not columns and len(next(bag.messages(topic)).data) > _LARGEST_MESSAGE:
+                continue
+            try:
+                table = _table(str(path), topic, version)
+            except (KeyError, TypesysError):
+                unknown.append(f"{topic} ({kind})")
+            else:
+                tables[topic] = table
+    # Which topics are read depends on what is asked for, so that one alone has its name, too.
+    if any(len(table.columns) > 1 for table in tables.values()):
+        return recorded_tables(path, tables, named=True)
+    reason = ""
+    if unknown:
+        reason = (
+            f"; of {listed(unknown)} the bag has no definition, as those of ROS 2 before Iron: "
+            "ros2 bag convert makes an MCAP file with definitions of it"
+        )
+    if columns and not unknown:
+        raise RecordingError(
+            f"{path}: the column map names fields of no topic with messages, expected columns as "
+            f"/topic.field of one of {listed(sorted(topics))}"
+        )
+    raise RecordingError(f"{path}: no topic of other types has numbers{reason}")
+
+
+def _store(connection, ros2):
+    """Return what reads the messages of a connection by the definition that is in the bag."""
+    known = get_typestore(Stores.ROS2_HUMBLE if ros2 else Stores.ROS1_NOETIC)
+    text = definition_of(connection)
+    if not text:
+        return known
+    store, fields = get_typestore(Stores.EMPTY), _definitions(known)
+    own = get_types_from_msg(text, connection.msgtype)
+    store.register({**{name: fields[name] for name in _TIMES}, **own})
+    return store
+
+
+def _definitions(store):
+    return getattr(store, "FIELDDEFS", None) or store.fielddefs
+
+
+def _fields(store, kind, prefix=""):
+    """Return path -> size of its array, 0 for a number, -1 for a time."""
+    found = {}
+    for name, (node, described) in _definitions(store)[kind][1]:
+        path = prefix + name
+        if node.name == "NAME" and described in _TIMES:
+            found[path] = -1
+        elif node.name == "NAME":
+            found.update(_fields(store, described, f"{path}."))
+        elif node.name == "BASE" and described[0] != "string":
+            found[path] = 0
+        elif node.name == "ARRAY" and described[1] <= _LARGEST_ARRAY:
+            inner, scalar = described[0]
+            if inner.name == "BASE" and scalar[0] != "string":
+                found[path] = described[1]
+    return found
+
+
+# A program looks at a recording, checks it and reads reference and IMU: of one bag each time.
+@functools.lru_cache(maxsize=16)
+def _table(path, topic, _):
+    """Return the messages of a topic; raises KeyError, TypesysError: nothing tells their layout."""
+    rows, receipts = [], []
+    with opened_bag(path) as bag:
+        connection = next(c for c in bag.connections if printable(c.topic) == topic)
+        kind, store = connection.msgtype, _store(connection, bag.ros2)
+        fields = _fields(store, kind)
+        get = [operator.attrgetter(name) for name in fields]
+        read = store.deserialize_cdr if bag.ros2 else store.deserialize_ros1
+        for message in bag.messages(topic):
+            try:
+                one = read(message.data, kind)
+            except DAMAGE:
+                raise RecordingError(
+                    f"{path}, topic {topic}: message {len(rows) + 1} is not laid out as {kind} in "
+                    "the definition that the bag has of it"
+                ) from None
+            rows.append([part(one) for part in get])
+            receipts.append(message.receipt)
+    columns = {"receipt": np.array(receipts, dtype=np.int64)}
+    for (name, size), values in zip(fields.items(), zip(*rows)):
+        if size < 0:
+            columns[name] = np.array([one.sec * NANOSECONDS + one.nanosec for one in values])
+        elif size:
+            array = np.stack(values)
+            columns.update({f"{name}[{k}]": array[:, k] for k in range(size)})
+        else:
+            columns[name] = np.array(values)
+    return pd.DataFrame(columns)

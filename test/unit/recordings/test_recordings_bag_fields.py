@@ -1,0 +1,140 @@
+"""Bags with messages of types of their own: the definition in the bag is read."""
+
+import numpy as np
+import pytest
+import recording_writers as writers
+from column_tables import TIME, Car
+from rosbags import rosbag2 as ros2
+from rosbags.rosbag1 import Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+
+NANOSECONDS = 10**9
+START = 1_700_000_000
+LINE = "=" * 80
+VECTOR = f"{LINE}\nMSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n"
+HEADERS = {
+    1: f"{LINE}\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n",
+    2: f"{LINE}\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
+    f"{LINE}\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n",
+}
+SENSOR = "string raw\nstd_msgs/Header header\nfloat32[3] ypr_deg\ngeometry_msgs/Vector3 gyro\n"
+SENSOR += "geometry_msgs/Vector3 accel\nuint8[] spare\n" + VECTOR
+RECEIVER = (
+    "std_msgs/Header header\nfloat64 latitude\nfloat64 longitude\nfloat32 hdop\nstring zone\n"
+)
+
+
+def store_of(version):
+    store, known = get_typestore(Stores.EMPTY), get_typestore(Stores.ROS1_NOETIC)
+    fields = getattr(known, "FIELDDEFS", None) or known.fielddefs
+    times = {name: fields[name] for name in ("builtin_interfaces/msg/Time",) if version == 1}
+    types = {}
+    for name, text in (("sensor", SENSOR), ("receiver", RECEIVER)):
+        types.update(get_types_from_msg(text + HEADERS[version], f"mine/msg/{name.title()}"))
+    store.register({**times, **types})
+    return store
+
+
+def messages_of(car, store):
+    """Topic -> (type, [(ns, message)])."""
+    types = store.types
+
+    def header(ns):
+        time = types["builtin_interfaces/msg/Time"](*divmod(ns, NANOSECONDS))
+        kind = types["std_msgs/msg/Header"]
+        seq = {"seq": 0} if "seq" in kind.__dataclass_fields__ else {}
+        return kind(stamp=time, frame_id="x" * (ns % 7), **seq)
+
+    vector, sensor = types["geometry_msgs/msg/Vector3"], types["mine/msg/Sensor"]
+    stamps = [START * NANOSECONDS + round(time * 1e9) for time in TIME]
+    ypr = np.column_stack([np.degrees(wrap(car.yaw)), 0.0 * TIME, 0.0 * TIME]).astype(np.float32)
+    imu = [
+        sensor("$VNYMR", header(ns), angles, vector(*rate), vector(*force), np.zeros(3, np.uint8))
+        for ns, angles, rate, force in zip(stamps, ypr, car.rates, car.forces)
+    ]
+    places = list(zip(stamps, car.latitude, car.longitude))[::10]
+    gps = [types["mine/msg/Receiver"](header(ns), *place, 0.8, "32T") for ns, *place in places]
+    return {
+        "/vectornav": ("mine/msg/Sensor", list(zip(stamps, imu))),
+        "/gps": ("mine/msg/Receiver", list(zip(stamps[::10], gps))),
+    }
+
+
+def write(path, car, version):
+    store = store_of(version)
+    options = {"version": 9} if version == 2 and writers.READS_FILES else {}
+    with (Writer if version == 1 else ros2.Writer)(path, **options) as writer:
+        for topic, (kind, messages) in messages_of(car, store).items():
+            connection = writer.add_connection(topic, kind, typestore=store)
+            pack = store.serialize_ros1 if version == 1 else store.serialize_cdr
+            for ns, message in messages:
+                writer.write(connection, ns, bytes(pack(message, kind)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def car():
+    return Car()
+
+
+@pytest.fixture(scope="module")
+def bag(car, tmp_path_factory):
+    return write(tmp_path_factory.mktemp("bag") / "drive.bag", car, 1)
+
+
+COLUMNS = {
+    "time": "/vectornav.header.stamp [ns]",
+    "yaw": "/vectornav.ypr_deg[0] [deg]",
+    **{f"gyro_{axis}": f"/vectornav.gyro.{axis} [rad/s]" for axis in "xyz"},
+}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_fields_are_mapped_as_columns_are(car, tmp_path, version):
+    path = write(tmp_path / "drive.bag", car, version)
+    table = read_imu(path, columns=COLUMNS).table
+    assert table.index.to_numpy() - START == pytest.approx(TIME, abs=3e-7)
+    assert np.array_equal(table[["gyro_x", "gyro_y", "gyro_z"]], car.rates)
+    # Degrees in numbers of 32 bits.
+    assert wrap(table["yaw"].to_numpy() - car.yaw) == pytest.approx(0.0, abs=3e-7)
+
+
+def test_what_no_topic_of_a_known_type_has_is_found_in_others(car, bag):
+    recorded = read_reference(bag)
+    assert any("the columns are guessed" in remark for remark in recorded.report.remarks)
+    assert recorded.report.usable == len(TIME[::10])
+    times = recorded.table.index.to_numpy() - START
+    error = wrap(recorded.table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
+    # Between fixes 0.2 s apart, without velocities.
+    assert np.sqrt(np.mean(error**2)) < np.radians(1.0)
+
+
+def test_a_topic_of_another_type_is_looked_into(car, bag):
+    guess = guess_columns(bag)
+    assert guess.imu["time"] == "/vectornav.header.stamp [ns]"
+    assert {"/vectornav.receipt", "/gps.receipt"} <= set(guess.unused)
+    for named in ({}, {"topic": "/vectornav"}, {"topic": "vectornav"}):
+        table = read_imu(bag, **named).table
+        assert np.array_equal(table["gyro_z"], car.rates[:, 2])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"yaw": "/vectornav.heading [deg]"}, "no column '/vectornav.heading'; its columns are"),
+        ({"yaw": "/compass.heading [deg]"}, "no column '/compass.heading'"),
+    ],
+)
+def test_fields_that_are_not_there_are_refused(bag, change, message):
+    with pytest.raises(RecordingError, match=message):
+        read_imu(bag, columns={**COLUMNS, **change})
+
+
+def test_a_topic_of_another_type_without_what_is_needed_is_refused(bag):
+    with pytest.raises(RecordingError, match="topic /gps is of type mine/Receiver, expected .*Imu"):
+        read_imu(bag, topic="/gps")
