@@ -32,7 +32,7 @@ def every_kind():
     figure.path(np.cos(time), np.sin(time), style.REFERENCE, "path")
     figure.points([0.0], [1.0], colours.SENSOR, "point").text(0.0, 1.0, "beside", colours.SENSOR)
     figure.coloured(time, np.cos(time), np.sin(time), time, "coloured", "value")
-    figure.arrows([[0.0], [1.0]], [[0.0], [1.0]], colours.DIRECTION, "arrow")
+    figure.arrows([[0.0], [1.0]], [[1.0], [0.0]], colours.DIRECTION, "arrow")
     figure.panel("number", x="value").bars([0.0, 1.0, 2.0], [3, 4], colours.REAL, "bars")
     figure.line(ENDS, [1.0, 2.0], style.raw(style.REAL), "both", dots=True)
     return figure.panel("nothing", x="x", ticks=ENDS).words("why")
@@ -44,6 +44,10 @@ def test_every_kind_is_what_plotly_takes():
     taken = plotly.graph_objects.Figure(figure).to_dict()
     assert len(taken["data"]) == len(figure["data"]) == 10
     json.dumps(figure, allow_nan=False)
+    (arrow,) = (one for one in figure["data"] if one["name"] == "arrow")
+    (bars,) = (one for one in figure["data"] if one.get("type") == "bar")
+    # To the right of upwards; each bar from edge to edge.
+    assert arrow["marker"]["angle"] == [90.0] and bars["width"] == [1.0, 1.0]
 
 
 def test_panels_stand_one_above_the_other():
