@@ -25,6 +25,7 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 
 FRAMES = ("enu", "ned")
+"""Worlds east, north, up and north, east, down."""
 SENSOR_AXES = ("flu", "frd")
 QUATERNION_ORDERS = ("xyzw", "wxyz")
 GYRO_UNITS = factors("rad/s", "deg/s")
