@@ -328,11 +328,9 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
         # A bundled drive is described already.
         return setup
     sources = recording_sources(configuration)
-    _set_up_part(
-        setup, "reference", sources.reference, configuration, REFERENCE_TYPES, "the reference"
-    )
+    _set_up_part(setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference")
     if configuration.imu_recording.use:
-        _set_up_part(setup, "imu_recording", sources.imu, configuration, IMU_TYPES, "the IMU")
+        _set_up_part(setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU")
     return setup
 
 
@@ -357,8 +355,9 @@ def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
     return set_up(base, text, imu)
 
 
-def _set_up_part(setup, section, path, configuration, message_types, what) -> None:
+def _set_up_part(setup, section, sources, configuration, message_types, what) -> None:
     settings = getattr(configuration, section)
+    path = sources.reference if section == "reference" else sources.imu
     columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
     format = settings.format if settings.format != "auto" else recording_format(path)
     topics = []
@@ -372,7 +371,8 @@ def _set_up_part(setup, section, path, configuration, message_types, what) -> No
         )
     other = format == "bag" and not settings.topic and not topics
     if (format in COLUMN_FORMATS or other) and not configuration.columns[columns]:
-        guessed, reasons = guess_where_unknown(path, section)
+        apart = sources.reference != sources.imu
+        guessed, reasons = guess_where_unknown(path, section, orientation=apart)
         if guessed:
             setup.set(section, format=format)
             setup.set(columns, **guessed)

@@ -429,6 +429,7 @@ def _from_dates(table, names):
 
 
 _POSES = (cleaning.POSITION + ("yaw",), cleaning.POSITION + QUATERNION)
+_ORIENTATIONS = (QUATERNION, ("yaw",))
 _REFERENCE = (*_POSES, cleaning.GLOBAL_POSITION, cleaning.POSITION)
 _OF_AN_IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
 _PLACES_ALOFT = ((*cleaning.GLOBAL_POSITION, "altitude"), (*cleaning.POSITION, "z"))
@@ -453,6 +454,9 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     """
     names = [column.quantity.target for column in columns]
     kind = _kind(names, purpose)
+    if kind is None and explicit and any(_has(names, group) for group in _ORIENTATIONS):
+        # A reference without any place is that of a robot that turns on the spot.
+        kind = "poses"
     if kind is None or (timed and "time" not in names):
         expected = " or ".join(" ".join(group) for group in _needed(purpose))
         found = " ".join(column.quantity.name for column in columns) or "none"

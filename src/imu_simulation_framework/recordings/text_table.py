@@ -100,10 +100,10 @@ def parse_table(
         A callable returns the text's blocks, again if it is called again.
     names : sequence of str, optional
         The columns' names, separated by white space in the file. Without them the first line
-        names the columns and its separator (comma, semicolon, tab or white space) counts (between
-        semicolons or tabs numbers may have decimal commas); if it
-        is one of numbers already, the comment above it names them, or they are ``col1``,
-        ``col2``, ...
+        names the columns, one below it perhaps their units, and the first line's separator (comma,
+        semicolon, tab or white space) counts (between semicolons or tabs numbers may have decimal
+        commas); if it is one of numbers already, the comment above it names them, or they are
+        ``col1``, ``col2``, ...
     rows_at_once : int, optional
         None: all.
     """
@@ -146,6 +146,11 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         rows = itertools.chain([first], rows)
     if given is None and _is_data(names):
         names = _names(comment, separator, names)
+    elif given is None:
+        below = list(itertools.islice(rows, 2))
+        united = _with_units(names, [_cells(line, separator) for _, line in below])
+        rows = itertools.chain(below[1:] if united else below, rows)
+        names = united or names
 
     decimal = ""
     distinct, namesakes = _distinct(names)
@@ -273,6 +278,22 @@ def _is_data(cells) -> bool:
     given = [cell for cell in cells if cell not in _MISSING]
     numbers = {cell for cell in given if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
     return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in given)
+
+
+def _with_units(names, below) -> list[str]:
+    """Return names with the units in the line below them, none if that holds no units.
+
+    ``below``: cells of the two lines below the names. A line of units has no number and at most one
+    cell for each name, and numbers are below it.
+    """
+    if len(below) < 2 or len(below[0]) > len(names) or not any(below[0]):
+        return []
+    plain = [cell for cell in below[0] if _NUMBER.match(cell) or _DATE.match(cell)]
+    numbers = [cell for cell in below[1] if _NUMBER.match(cell) or _WITH_COMMA.match(cell)]
+    if plain or len(numbers) < len([cell for cell in below[0] if cell]):
+        return []
+    units = [cell.strip("[]() ") for cell in below[0]] + [""] * len(names)
+    return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units)]
 
 
 def _names(comment, separator, cells) -> list[str]:

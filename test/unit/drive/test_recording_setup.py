@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.drive.check import RecordingSetup, config_text
+from imu_simulation_framework.drive.check import (
+    RecordingSetup,
+    check_recording,
+    config_text,
+    set_up,
+)
 from imu_simulation_framework.drive.configuration import is_default, load_configuration, paths_of
 from imu_simulation_framework.recordings.formats.any_format import likely_topics
 from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
@@ -131,3 +136,23 @@ def test_an_orientation_beside_positions_is_the_imus_if_the_file_is_called_so(tm
     assert columns == {"time": "t_s [s]", "yaw": "yaw_rad [rad cw from north]"}
     columns, _ = guess_where_unknown(path, "reference")
     assert columns["latitude"] == "lat_deg [deg]"
+
+
+def test_an_orientation_alone_is_a_reference_beside_an_imu_of_another_file(tmp_path):
+    times = np.arange(0.0, 60.0, 0.02)
+    yaw = np.sin(0.3 * times)
+    compass = {"timestamps": times, "heading_deg": np.degrees(np.pi / 2.0 - yaw)}
+    pd.DataFrame(compass).to_csv(tmp_path / "compass.csv", index=False)
+    rates = {"wx": 0.0 * times, "wy": 0.0 * times, "wz": np.gradient(yaw, times)}
+    pd.DataFrame({"time_s": times, **rates}).to_csv(tmp_path / "imu.csv", index=False)
+    config = tmp_path / "config.ini"
+    config.write_text("[imu_columns]\ntime = time_s\ngyro_z = wz\n")
+    paths = [str(tmp_path / name) for name in ("compass.csv", "imu.csv")]
+    check = check_recording(set_up(config, *paths).load())
+    assert check.problems == []
+    assert check.reference.table["yaw"].to_numpy() == pytest.approx(yaw, abs=1e-9)
+    assert not check.reference.table[["x", "y"]].any(axis=None)
+    assert "the reference has no positions: it is taken to turn on the spot" in check.remarks
+    # Of one file it were compared with itself.
+    alone = check_recording(set_up(config, paths[0]).load())
+    assert "expected columns for time and x y yaw" in alone.problems[0]

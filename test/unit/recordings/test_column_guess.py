@@ -10,6 +10,7 @@ from recording_writers import write_csv
 from imu_simulation_framework.recordings.guessing.candidates import canonical_unit, meaning_of
 from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
+from imu_simulation_framework.recordings.text_table import parse_table
 
 REST = np.zeros(len(TIME))
 
@@ -430,7 +431,7 @@ def test_positions_without_heading_are_a_reference_if_they_move():
 
 
 KNOWN = {
-    ("time", "", ""): "time|field.header.stamp|%time",
+    ("time", "", ""): "timestamps|times|time|field.header.stamp|%time",
     ("time", "", "s"): "Time (s)|header.stamp.secs",
     ("time", "", "ms"): "millis",
     ("time", "", "ns"): "timestamp_ns|imu.header.stamp.nsecs",
@@ -498,3 +499,40 @@ def test_a_name_tells_its_stem_and_where_it_comes_from():
 )
 def test_units_in_their_many_spellings(text, unit):
     assert canonical_unit(text) == unit
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("rover_timestamps", "rover_timestamps [s]"),
+        ("rover_time_ms", "rover_time_ms [ms]"),
+        ("host stamp (us)", "host stamp (us) [us]"),
+    ],
+)
+def test_a_name_with_the_word_is_the_time_where_no_other_is(name, expected):
+    factor = {"s": 1.0, "ms": 1e3, "us": 1e6}[expected[-3:-1].strip("[")]
+    table = {name: factor * TIME, **Car().inertial()}
+    assert guess(**table).imu["time"] == expected
+    assert guess(**table, time_s=TIME).imu["time"] == "time_s [s]"
+    assert guess(**{**table, name: REST}).imu.get("time") is None
+
+
+def test_units_in_the_line_below_the_names(tmp_path):
+    path, car = tmp_path / "a.csv", Car()
+    lines = ["Time;wx;wy;wz;roll;pitch;yaw", "[ms];[deg/s];[deg/s];[deg/s];;;deg"]
+    rows = np.column_stack([1e3 * TIME, np.degrees(car.rates), REST, REST, np.degrees(car.yaw)])
+    lines += [";".join(f"{number:.9g}" for number in row) for row in rows]
+    path.write_text("\n".join(lines).replace(".", ",") + "\n")
+    found = guess_columns(path).imu
+    assert found["time"] == "Time [ms] [ms]"
+    assert found["gyro_z"] == "wz [deg/s] [deg/s]"
+    recorded = read_imu_samples(path, columns={**found, "yaw": "yaw [deg]"})
+    assert recorded.columns["gyro_z"] == pytest.approx(car.rates[:, 2], abs=1e-8)
+    assert recorded.places[0] == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b\nx,y\nu,v\n", "a,b\ns,m\n", "a,b,c\nn,1,m\n1,2,3\n", "a,b\n2020-01-01,m\n1,2\n"]
+)
+def test_a_line_of_words_is_no_line_of_units(text):
+    assert list(parse_table("a.csv", text).cells.columns) == text.splitlines()[0].split(",")

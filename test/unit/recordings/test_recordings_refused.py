@@ -148,7 +148,7 @@ REFERENCES = [
     case(bag(odometry()), "no topic /other; the bag has /topic (nav_msgs/Odo", topic="/other"),
     case(bag(imu()), "/topic is of type sensor_msgs/Imu, expected nav_msgs", topic="/topic"),
     case(bag(odometry(), a=odometry()), "several topics can be used, say which: /a, /topic"),
-    case(angles(), "time and x y yaw or x y qx qy qz qw", **mapped()),
+    case(angles(), "time and x y yaw or x y qx qy qz qw", columns={"time": "t", "x": "t"}),
     case(bag(odometry(STAMPS[:9])), "9 of 9 samples can be used, expected at least 10"),
     # Stamps: all alike, back by seconds, with years in between, pairwise exchanged.
     case(bag(odometry([STAMPS[0]] * COUNT)), f"1 of {COUNT} samples can be used"),

@@ -16,7 +16,7 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings import column_maps
-from imu_simulation_framework.recordings.cleaning import Samples
+from imu_simulation_framework.recordings.cleaning import GLOBAL_POSITION, POSITION, Samples
 from imu_simulation_framework.recordings.file_access import (
     COLUMN_FORMATS,
     FORMATS,
@@ -201,7 +201,7 @@ def read_plain_csv(
             parsed = column_maps.usable_columns(
                 path, mapped, purpose, present, bool(columns), timed
             )
-        yield _samples(path, table, parsed, timed)
+        yield _placed(_samples(path, table, parsed, timed), purpose)
         # The first part tells what times without a unit are; a few rows at the end may not.
         parsed = [
             column_maps.settled_times(table, column) if column.quantity.name == "time" else column
@@ -235,8 +235,17 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
         clock = replace(time[0], terms=tuple(terms))
         other = _samples(path, recorded.tables[name], [clock, *theirs], timed)
         samples = join(replace(samples, topic=leader), replace(other, topic=name))
-    samples = turned(samples, recorded.frame, purpose)
+    samples = _placed(turned(samples, recorded.frame, purpose), purpose)
     return replace(samples, format="tables", place_name="row", topic="")
+
+
+def _placed(samples, purpose):
+    """Return samples of a reference, at the origin if it has no positions."""
+    if purpose != "reference" or samples.has(POSITION) or samples.has(GLOBAL_POSITION):
+        return samples
+    columns = {**samples.columns, **{axis: np.zeros(len(samples)) for axis in POSITION}}
+    remark = "the reference has no positions: it is taken to turn on the spot"
+    return replace(samples, columns=columns, remarks=(*samples.remarks, remark))
 
 
 def _samples(path, table, parsed, timed):

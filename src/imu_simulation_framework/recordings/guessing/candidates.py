@@ -103,7 +103,8 @@ _FUSED = {
     "position": "pos t p",
 }
 _SCALARS = {
-    "time": "time,t,stamp,timestamp,time stamp,receipt,receipt time,elapsed time,elapsed,"
+    "time": "time,times,t,stamp,timestamp,timestamps,time stamp,receipt,receipt time,elapsed time,"
+    "elapsed,"
     "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
     "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed",
     "date": "date",
@@ -216,6 +217,20 @@ def meaning_of(name):
         if found:
             return found
     return None
+
+
+_TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "stamps"])
+
+
+def _plainly_a_time(name):
+    match = _BRACKET.search(name)
+    words = words_of(name[: match.start()] if match else name)
+    if _TIME_WORDS.isdisjoint(words):
+        return None
+    unit = canonical_unit(match["unit"] if match else words[-1])
+    return Meaning(
+        "time", "", " ".join(words), unit if unit in _KIND_UNITS["time"] else "", (), False
+    )
 
 
 def words_of(name) -> list[str]:
@@ -348,6 +363,21 @@ def candidates_of(names, values, meanings=None, before=0):
                 texts = None
         found.append(Candidate(str(name), before + place + 1, meanings[place], numbers, texts))
     return found
+
+
+def with_a_time(candidates):
+    """Return candidates of which one is a time, if a name has the word: ``rover_time_us``.
+
+    Where the name of one is known as a time, such words may be of anything: ``exposure_time``.
+    """
+    if any(_is(candidate, kind) for candidate in candidates for kind in ("time", "date")):
+        return candidates
+    return [
+        candidate
+        if candidate.meaning
+        else replace(candidate, meaning=_plainly_a_time(candidate.name))
+        for candidate in candidates
+    ]
 
 
 def best_scalar(candidates, kind):

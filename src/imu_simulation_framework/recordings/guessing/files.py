@@ -66,12 +66,13 @@ def guess_angle(path, column) -> str:
     return angles.written(unit) if unit else column
 
 
-def guess_where_unknown(path, section):
+def guess_where_unknown(path, section, orientation=False):
     """Guess the columns of a file, unless they are named as this package's own.
 
-    ``section``: ``reference`` or ``imu_recording``: what it is to be read as. Returns the column
-    map, empty if no guess is needed or possible, and the reasons. Raises RecordingError: the file
-    cannot be read at all.
+    ``section``: ``reference`` or ``imu_recording``: what it is to be read as; ``orientation``:
+    whether an orientation alone will do for a reference, as beside an IMU in another file. Returns
+    the column map, empty if no guess is needed or possible, and the reasons. Raises RecordingError:
+    the file cannot be read at all.
     """
     kinds = (REFERENCE_TYPES, "reference") if section == "reference" else (IMU_TYPES, "IMU")
     try:
@@ -81,12 +82,14 @@ def guess_where_unknown(path, section):
     except RecordingError:
         guess = guess_columns(path)
         columns = guess.reference if section == "reference" else guess.imu
-        if section != "reference" and not columns:
-            # Whoever calls it an IMU means the orientation that stands beside positions.
+        if not columns and (section != "reference" or orientation):
+            # Whoever calls it an IMU means the orientation that stands beside positions, and
+            # whoever calls it a reference the one that stands alone.
+            other = guess.imu if section == "reference" else guess.reference
             names = (*QUATERNION, *EULER, "heading")
-            columns = {name: guess.reference[name] for name in names if name in guess.reference}
-            if columns and "time" in guess.reference:
-                columns = {"time": guess.reference["time"], **columns}
+            columns = {name: other[name] for name in names if name in other}
+            if columns and "time" in other:
+                columns = {"time": other["time"], **columns}
         return columns, guess.reasons
     return {}, []
 

@@ -18,6 +18,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     candidates_of,
     matrix,
     vectors,
+    with_a_time,
 )
 from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
 
@@ -57,6 +58,7 @@ def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
     guess, used = ColumnGuess(), set()
     if rows >= 3 and any(candidate.meaning for candidate in candidates):
+        candidates = with_a_time(candidates)
         used = _by_names(guess, candidates, pieces)
     elif rows >= 3:
         used = _by_shapes(guess, candidates, pieces)

@@ -18,6 +18,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     matrix,
     meaning_in,
     vectors,
+    with_a_time,
     words_of,
 )
 from imu_simulation_framework.recordings.guessing.guess import (
@@ -79,7 +80,7 @@ class _Tables:
 
     def __init__(self, recorded):
         found = _candidates(recorded)
-        self.by_table = {name: [c for c in found[name] if c.meaning] for name in found}
+        self.by_table = {name: [c for c in with_a_time(found[name]) if c.meaning] for name in found}
         self.local, self.frame = recorded.local, recorded.frame
 
     def having(self, *kinds):
