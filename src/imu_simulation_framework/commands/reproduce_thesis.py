@@ -9,22 +9,18 @@ Each figure is numbered as in the thesis, and stands with what the thesis showed
 and why the two differ. The drives a to d are the bundled synthetic ones, or your own recordings;
 the robot drives in MuJoCo, in this process. Writes to DIR:
 
-    thesis.html                     everything as one web page
-    figure_4_01.png, ...            the figures
-    figures.csv                     the table of figures
-    numbers.csv                     the chapter's numbers, and ours
-    judgement.csv, judgement_*.png  whether the recorded errors may be those of the thesis's models
+    thesis.html             everything as one web page
+    figure_4_01.png, ...    the figures
+    figures.csv             the table of figures
 """
 
 from __future__ import annotations
 
 import csv
-import math
 import time
 from copy import deepcopy
 from functools import lru_cache
-from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,7 +28,6 @@ from tqdm import tqdm
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
-from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.extras import versions
 from imu_simulation_framework.core.files import package_share, read_settings
@@ -42,32 +37,18 @@ from imu_simulation_framework.core.time_alignment import find_time_shift
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.drive import figures
 from imu_simulation_framework.drive.check import CONFIGURATION, set_up_named
-from imu_simulation_framework.drive.ensembles.page import judged_section
 from imu_simulation_framework.drive.figures import ShownError
 from imu_simulation_framework.drive.page import section as experiment_section
 from imu_simulation_framework.drive.summary import RunDescription, evaluate
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.heading.figures import judgement as judgement_figure
-from imu_simulation_framework.heading.identification.terms import observed_yaw_error
-from imu_simulation_framework.heading.judgement import from_zero_where_known, judge
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Page, Section, facts, page_html
 from imu_simulation_framework.report.table import Column, page_table
-from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.imu_models.plugins import (
-    HectorParameters,
-    drift_stationary_std,
-)
 
 NAME = "thesis"
 NOT_MADE = "cannot be made"
-DRAWN = 2000
-"""Drives of a model that a recorded error is judged by."""
-
 GENERIC_FIRST, GENERIC = "generic, 0.00105", "generic, 0.00215"
 HECTOR, HECTOR_SLOW = "Hector, 0.5 rad at 0.005 Hz", "Hector, 1.118 rad at 0.001 Hz"
 IMUS: dict[str, tuple[str, dict[str, float]]] = {
@@ -384,22 +365,6 @@ _FIGURES = (
     Column("why", "why they differ"),
     Column("file", "file"),
 )
-_NUMBERS = (
-    Column("place", "where"),
-    Column("what", "what"),
-    Column("thesis", "thesis"),
-    Column("ours", "here"),
-    Column("why", "why"),
-)
-_JUDGEMENTS = (
-    Column("drive", "drive"),
-    Column("imu", "model"),
-    Column("expected", "model's rms at the end", "deg", 2),
-    Column("final", "recorded at the end", "deg", 2),
-    Column("p", "p, whole curve", "", 4),
-    Column("smallest", "smallest p of all tests, corrected", "", 4),
-    Column("sentence", "verdict"),
-)
 
 
 def main(arguments):
@@ -414,19 +379,7 @@ def main(arguments):
     experiments = Experiments(_recordings(options.drive), options.seed)
     out = make_folder(options.out)
 
-    def write_figure(name, figure, what):
-        drawn = drawing(figure, f"{what} · {experiments.described}")
-        for format in dict.fromkeys(options.formats):
-            write_whole(out / f"{name}.{format}", picture(drawn, format))
-            tqdm.write(str(out / f"{name}.{format}"))
-
-    def written(name, rows, columns):
-        table = pd.DataFrame(rows, columns=[column.key for column in columns])
-        for path in table_text.write_tables(out, name, table, columns, options.table):
-            tqdm.write(str(path))
-        return table
-
-    rows, sections, summary = [], [], _summary(experiments.own)
+    rows, sections = [], []
     for item in (bar := tqdm(items, unit=" figures", disable=None)):
         bar.set_description(f"figure {item.label}")
         heading = f"Figure{'s' * (',' in item.label)} {item.label}: {item.title}"
@@ -435,31 +388,24 @@ def main(arguments):
             section, ours = shown(item, experiments)
             said = [f"Thesis: {item.thesis}", f"Here: {ours}.", f"Why: {item.why}"]
             section = section._replace(heading=heading, text=said)
-            write_figure(item.file, section.figure, f"figure {item.label}: {item.title}")
+            caption = f"figure {item.label}: {item.title} · {experiments.described}"
+            for format in dict.fromkeys(options.formats):
+                path = out / f"{item.file}.{format}"
+                write_whole(path, picture(drawing(section.figure, caption), format))
+                tqdm.write(str(path))
             file = f"{item.file}.{options.formats[0]}"
         rows.append((item.label, item.title, item.thesis, ours, item.why, file))
         sections.append(section)
-    table = written("figures", rows, _FIGURES)
-    if not options.figures:
-        numbers = written("numbers", _numbers(experiments), _NUMBERS)
-        rows, judgements = _judged(experiments)
-        judged = written("judgement", rows, _JUDGEMENTS)
-        for (letter, imu), one in judgements.items():
-            name = f"judgement_{letter}_{'hector' if imu == HECTOR else 'hector_slow'}"
-            write_figure(name, judgement_figure(one), f"drive {letter.upper()}, {imu}")
-            tqdm.write(f"{letter.upper()}, {imu}: {one.sentence}")
-        sections += _of_whole_chapter(numbers, judged, judgements)
-        summary.append(
-            "The thesis ends without a statistical test, for want of drives. With "
-            f"{DRAWN} simulated drives for each recorded one the test rejects "
-            f"{sum(one.rejected for one in judgements.values())} of {len(judgements)} pairs of a "
-            "drive and a setting."
-        )
+    table = pd.DataFrame(rows, columns=[column.key for column in _FIGURES])
+    for path in table_text.write_tables(out, "figures", table, _FIGURES, options.table):
+        print(path)
     short = [column for column in _FIGURES if column.key in ("figure", "title", "ours")]
     listing = Section("Table of figures", table=page_table(table, short, texts=len(short)))
     sections = [listing, *sections, _settings(experiments)]
     footer = f"{experiments.described}, imu_simulation_framework {__version__}"
-    page = Page("Figures of the thesis, with our drives", summary, sections, footer)
+    page = Page(
+        "Figures of the thesis, with our drives", _summary(experiments.own), sections, footer
+    )
     write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
     print(out / f"{NAME}.html")
     left = ", ".join(item.label for item in items if not item.shown)
@@ -505,9 +451,7 @@ def _recordings(named) -> dict[str, list[str]]:
 def _parser():
     parser = ArgumentParser(__doc__)
     parser.add_argument("--list", action="store_true", help="name the figures and end")
-    parser.add_argument(
-        "--figures", nargs="+", default=[], metavar="N", help="make only these, without judgement"
-    )
+    parser.add_argument("--figures", nargs="+", default=[], metavar="N", help="make only these")
     parser.add_argument(
         "--drive", nargs="+", action="append", default=[], metavar=("LETTER", "RECORDING"),
         help="a recording of yours in place of a bundled drive: a file, two (reference and IMU), "
@@ -522,94 +466,6 @@ def _parser():
     return parser
 
 
-def _numbers(experiments) -> list[tuple[str, ...]]:
-    """Return rows of each number of the chapter: ``place, what, thesis, ours, why``."""
-    imu = read_imu_specification("bno055")
-    velocity = float(np.mean(imu.accelerometer.white_noise))
-    angle = math.degrees(float(np.mean(imu.gyroscope.white_noise)))
-    one_round, all_rounds = (thesis_items()[label].experiments[0] for label in ("4.5", "4.9"))
-    short, long = experiments.compared(one_round), experiments.compared(all_rounds)
-    return [
-        (
-            "(4.1)", "velocity random walk, mean of the axes", "7e-4 m/s²/√Hz",
-            f"{velocity:.1e} m/s²/√Hz", "The mean of the thesis's table 3.2, in which ours is.",
-        ),
-        (
-            "(4.2)", "angle random walk, mean of the axes", "5e-2 deg/s/√Hz",
-            f"{angle:.1e} deg/s/√Hz", "The mean of table 3.2 is a tenth of what stands there.",
-        ),
-        (
-            "(4.4), (4.5)", "noise of the gyroscope in 116 Hz", "0.06 deg/s = 0.00105 rad/s",
-            f"{angle * math.sqrt(116.0):.2f} deg/s",
-            "The result is that of table 3.2 and not that of (4.2), which would give 0.54 deg/s.",
-        ),
-        *(
-            (
-                place, "noise of the generic plug-in, and that of the yaw", f"{stated} rad/s",
-                f"{comparison.simulated.statistics.standard_deviation:.5f} rad of yaw",
-                "A rate's noise becomes that of a quaternion's components: twice as much of yaw.",
-            )
-            for place, comparison, stated in (
-                ("(4.5)", short, "0.00105"), ("(4.6)", long, "0.00215"),
-            )
-        ),
-        (
-            "4.1.1", "largest recorded error in one round of A, smoothed", "1.5 deg",
-            f"{np.degrees(short.real.trend_statistics.maximum_absolute):.2f} deg",
-            "Another recording.",
-        ),
-        (
-            "4.1.1", "recorded error at the end of A", "0.25 rad, said to be 15 deg (it is 14.3)",
-            f"{np.degrees(abs(long.real.statistics.final)):.1f} deg", "Another recording.",
-        ),
-        (
-            "4.3", "speed of the simulation", "real time", "tens of times faster",
-            "Lock-step in one process; the terminal says how fast it was.",
-        ),
-        *map(_drift, ("(4.10), (4.13)", "(4.14), (4.15)"), (HECTOR, HECTOR_SLOW)),
-        (
-            "(4.16), (4.17)", "frequencies that are held to be reasonable", "0.0008 to 0.007 Hz",
-            "see the judgement",
-            "Both settings are inside; what the recorded drives say of them is tested here.",
-        ),
-    ]  # fmt: skip
-
-
-def _drift(place, imu):
-    drift, frequency = IMUS[imu][1].values()
-    size = float(drift_stationary_std(drift, frequency, 0.01))  # at 100 Hz, there and here
-    return (
-        place, f"drift of {imu}: standard deviation in the long run",
-        f"{drift:g} rad, by (4.12)", f"{size:.3f} rad, {math.degrees(size):.1f} deg",
-        "The plug-in scales each step with dt instead of its root, so that the size hangs on the "
-        "sample rate. By (4.12) it would be 0.05 rad, which it is at 0.005 Hz and 100 Hz only.",
-    )  # fmt: skip
-
-
-def _judged(experiments) -> tuple[list[tuple], dict[tuple[str, str], Any]]:
-    """Judge the recorded error of each drive by many drives with each of Hector's settings.
-
-    Returns rows of :data:`_JUDGEMENTS`, and the judgements by drive and IMU.
-    """
-    rows, judgements = [], {}
-    for letter, imu in product(DRIVES, (HECTOR, HECTOR_SLOW)):
-        trajectory = experiments.prepared(letter).drive.trajectory
-        samples = int(trajectory.index[-1] * sources.RATE + 1e-6) + 1
-        motion = sources.planar(trajectory[list(POSES)], at=np.arange(samples) / sources.RATE)
-        model = yaw_error_model(HectorParameters(**IMUS[imu][1]), motion)
-        recorded = experiments.recorded(letter)
-        observed = observed_yaw_error(name_of(letter), recorded.error, recorded.reference_yaw).error
-        drawn = model.realisations(DRAWN, experiments.seed)
-        at, observed, drawn = from_zero_where_known(model.time, observed, drawn)
-        judgements[letter, imu] = one = judge(at, observed, drawn)
-        final = next(test.observed for test in one.statistics if test.name == "final")
-        smallest = min([one.adjusted, *(test.adjusted for test in one.statistics)])
-        rms = np.degrees(float(np.sqrt(np.mean(drawn[:, -1] ** 2))))
-        p = one.envelope.p_value
-        rows.append((letter.upper(), imu, rms, np.degrees(final), p, smallest, one.sentence))
-    return rows, judgements
-
-
 def _summary(own) -> list[str]:
     whose = f"yours for {own}, else those" if own else "those"
     return [
@@ -620,24 +476,10 @@ def _summary(own) -> list[str]:
         "tells, not its course.",
         *([f"What is said of bundled recordings below does not hold for {own}."] if own else []),
         "Chapter 4 has no table. Its numbers, which stand in the text and in equations 4.1 to "
-        "4.17, are in the table of numbers.",
+        "4.17, are beside ours in the guide, Differences from the sources. It ends without a "
+        "statistical test, for want of drives: judge_imu.py a --imu hector --imu hector_slow makes "
+        "one, of each drive.",
     ]
-
-
-def _of_whole_chapter(numbers, judged, judgements):
-    yield Section("Numbers of the chapter", table=page_table(numbers, _NUMBERS, len(_NUMBERS)))
-    yield Section(
-        "Are the recorded errors those of Hector's model?",
-        text=[
-            f"Each recorded error among {DRAWN} drives of the model. p is the share of them "
-            "that are at least as extreme; a model is rejected where the smallest p, corrected for "
-            "the number of tests, is at most 0.05. The noise of the reference counts as the IMU's."
-        ],
-        table=page_table(judged, _JUDGEMENTS, len(_JUDGEMENTS)),
-    )
-    for imu in (HECTOR, HECTOR_SLOW):
-        heading = f"Drive A among drives with {imu}"
-        yield judged_section(judgements["a", imu])._replace(heading=heading)
 
 
 def _settings(experiments) -> Section:
