@@ -13,10 +13,13 @@ from imu_simulation_framework.core.errors import ConfigurationError
 EXTRAS = {
     "dash": "explore",
     "distributed": "cluster",
+    "h5py": "formats",
     "jinja2": "report",
     "jsbsim": "flight",
     "mujoco": "simulator",
     "plotly": "report",
+    "pyarrow": "formats",
+    "python_calamine": "formats",
     "pyulog": "formats",
     "xacro": "simulator",
 }

@@ -454,7 +454,8 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     """
     names = [column.quantity.target for column in columns]
     kind = _kind(names, purpose)
-    if kind is None and explicit and any(_has(names, group) for group in _ORIENTATIONS):
+    alone = any(_has(names, group) for group in _ORIENTATIONS)
+    if kind is None and explicit and purpose == "reference" and alone:
         # A reference without any place is that of a robot that turns on the spot.
         kind = "poses"
     if kind is None or (timed and "time" not in names):

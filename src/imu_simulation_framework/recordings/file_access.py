@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import os
+import re
 import tempfile
 import zlib
 from contextlib import contextmanager
@@ -34,15 +35,18 @@ _TABLES = {
     b"ULog\x01\x12\x35": "ulog",
     b"\xa3\x95\x80": "dataflash",
     b"FMT, 128,": "dataflash_text",
+    b"PAR1": "parquet",
+    b"\xd0\xcf\x11\xe0": "workbook",
+    b"MATLAB": "matlab",
+    b"\x89HDF": "hdf5",
 }
 """First bytes of a file of tables -> which kind it is; see :func:`table_kind`."""
+_JSON = re.compile(rb"\s*(\[\s*)?\{")
 _BINARY = {
     b"\xfd7zXZ": "packed by xz, as R packs its data",
     b"BZh": "packed by bzip2",
     b"RDX": "data of R",
     b"RDA": "data of R",
-    b"\x89HDF": "HDF5",
-    b"MATLAB": "data of MATLAB",
 }
 _ROS2_MAGICS = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
 _ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
@@ -121,6 +125,8 @@ def table_kind(path, start=None) -> str:
     if os.path.isdir(path):
         return "folder"
     start = read_start(path) if start is None else start
+    if _JSON.match(start):
+        return "json"
     return next((kind for magic, kind in _TABLES.items() if start.startswith(magic)), "")
 
 

@@ -148,7 +148,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         names = _names(comment, separator, names)
     elif given is None:
         below = list(itertools.islice(rows, 2))
-        united = _with_units(names, [_cells(line, separator) for _, line in below])
+        united = with_units(names, [_cells(line, separator) for _, line in below])
         rows = itertools.chain(below[1:] if united else below, rows)
         names = united or names
 
@@ -280,7 +280,7 @@ def _is_data(cells) -> bool:
     return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in given)
 
 
-def _with_units(names, below) -> list[str]:
+def with_units(names, below) -> list[str]:
     """Return names with the units in the line below them, none if that holds no units.
 
     ``below``: cells of the two lines below the names. A line of units has no number and at most one
@@ -310,6 +310,11 @@ def _ended(line, separator, width):
     if separator == r"\s+" or not line.rstrip(" \r").endswith(separator):
         return line
     return line.rstrip(" \r")[:-1] if _width(line, separator) == width + 1 else line
+
+
+def distinct_names(names) -> list[str]:
+    """Return the names, with ``.1``, ``.2`` behind those that were there before."""
+    return _distinct(names)[0]
 
 
 def _distinct(names):

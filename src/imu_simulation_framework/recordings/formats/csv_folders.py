@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from functools import partial
 from pathlib import PurePosixPath
+from typing import Any, Mapping
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import BLOCK, open_regular
@@ -20,8 +21,10 @@ from imu_simulation_framework.recordings.file_access import (
     limited,
     text_blocks,
 )
+from imu_simulation_framework.recordings.formats.workbooks import read_workbook
 from imu_simulation_framework.recordings.text_table import TextTable, parse_table, text_lines
 
+_WORKBOOK = ("xl/", "content.xml")  # files in a workbook, which is a zip file, too
 _DESCRIPTIONS = ("metadata", "annotation", "device", "time")
 """Files beside those of sensors, which describe the telephone and the recording."""
 
@@ -35,10 +38,12 @@ def read_folder(path) -> dict[str, TextTable]:
     return _tables({name: (file, partial(text_blocks, file)) for name, file in files.items()})
 
 
-def read_zip(path) -> dict[str, TextTable]:
+def read_zip(path) -> Mapping[str, Any]:
     """Return the tables of the CSV files in a zip file; raises as :func:`read_folder`."""
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+            if any(one.filename.startswith(_WORKBOOK) for one in archive.infolist()):
+                return read_workbook(path)
             members = [one for one in archive.infolist() if _is_sensor(one.filename)]
             if not members:
                 raise RecordingError(

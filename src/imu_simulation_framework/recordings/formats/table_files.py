@@ -11,7 +11,10 @@ from imu_simulation_framework.recordings.formats.dataflash import (
     read_binary_log,
     read_text_log,
 )
+from imu_simulation_framework.recordings.formats.json_lines import read_json
+from imu_simulation_framework.recordings.formats.matlab import read_hdf5, read_mat
 from imu_simulation_framework.recordings.formats.px4_ulog import read_ulog
+from imu_simulation_framework.recordings.formats.workbooks import read_parquet, read_workbook
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 
 
@@ -25,6 +28,11 @@ class TableFile(NamedTuple):
 TABLE_FILES = {
     "folder": TableFile(read_folder),
     "zip": TableFile(read_zip),
+    "json": TableFile(read_json),
+    "workbook": TableFile(read_workbook),
+    "parquet": TableFile(read_parquet),
+    "matlab": TableFile(read_mat),
+    "hdf5": TableFile(read_hdf5),
     "ulog": TableFile(read_ulog, "ned"),
     "dataflash": TableFile(read_binary_log, "ned"),
     "dataflash_text": TableFile(read_text_log, "ned"),

@@ -24,7 +24,7 @@ _OUTSIDE = frozenset(
 _ORIGINS = _RIG.union(
     _OUTSIDE,
     ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
-    ["est", "estimated", "value", "rs", "user", "fix", "navsat"],
+    ["est", "estimated", "value", "rs", "user", "fix", "navsat", "vehicle", "xyz"],
 )
 _UNITS = {
     "s": "s sec secs second seconds",

@@ -17,6 +17,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     candidates_of,
     matrix,
     meaning_in,
+    meaning_of,
     vectors,
     with_a_time,
     words_of,
@@ -35,7 +36,9 @@ _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
 
 
 def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
-    """Guess the column maps of a recording of several tables."""
+    """Guess the column maps of a recording of several tables, or of one."""
+    if len(recorded.tables) == 1:
+        return guess_from_candidates(*spread_candidates(recorded, *recorded.tables))
     guess, found = ColumnGuess(), _Tables(recorded)
     for what, leaders, candidates_of_leader in (
         ("imu", found.of_imus(), found.beside),
@@ -68,7 +71,10 @@ def _candidates(recorded):
     found, before = {}, 0
     for name, table in recorded.tables.items():
         columns = list(table.cells.columns)
-        meanings = [meaning_in(name, recorded.local(column)) for column in columns]
+        meanings = [
+            meaning_in(name, recorded.local(column)) if recorded.named else meaning_of(column)
+            for column in columns
+        ]
         values = [table.cells[column] for column in columns]
         found[name] = candidates_of(columns, values, meanings, before)
         before += len(columns)

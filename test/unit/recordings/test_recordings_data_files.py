@@ -1,0 +1,229 @@
+"""Tables in workbooks, Parquet, JSON, HDF5 and data of MATLAB."""
+
+import json
+import sys
+import zipfile
+
+import h5py
+import numpy as np
+import pandas as pd
+import pyarrow
+import pytest
+from column_tables import TIME, Car
+from pyarrow import parquet
+from scipy import io
+
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.extras import MissingLibraryError
+from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.reading import read_imu
+
+NAMES = ("time_s", "gyro_x", "gyro_y", "gyro_z", "acc_x", "acc_y", "acc_z")
+
+
+def columns_of(car):
+    return dict(zip(NAMES, [TIME, *car.rates.T, *car.forces.T]))
+
+
+def write_xlsx(path, rows):
+    """A workbook with one sheet, whose texts stand in its cells."""
+
+    def cell(value):
+        if isinstance(value, str):
+            return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+        return f"<c><v>{float(value)!r}</v></c>"
+
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    lines = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"/>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        '<sheet name="Raw Data" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
+        "</Relationships>",
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData>'
+        "</worksheet>",
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, f'<?xml version="1.0"?>{text}')
+    return path
+
+
+def xlsx(path, car):
+    return write_xlsx(path, [NAMES, *zip(*columns_of(car).values())])
+
+
+def xlsx_with_units(path, car):
+    names = ("Time", *NAMES[1:])
+    units = ("ms", *["rad/s"] * 3, *["m/s^2"] * 3)
+    rows = np.column_stack(list(columns_of(car).values())) * [1000.0, *[1.0] * 6]
+    return write_xlsx(path, [names, units, *rows])
+
+
+def parquet_of_columns(path, car):
+    parquet.write_table(pyarrow.table(columns_of(car)), path)
+    return path
+
+
+def parquet_of_structs_with_an_index(path, car):
+    vectors = {
+        name: pyarrow.StructArray.from_arrays([pyarrow.array(v) for v in values.T], list("xyz"))
+        for name, values in (("gyro", car.rates), ("acc", car.forces))
+    }
+    stamps = pyarrow.array(np.rint(1e9 * TIME).astype(np.int64)).cast(pyarrow.timestamp("ns"))
+    table = {"header": pyarrow.array(["imu"] * len(TIME)), **vectors, "stamp": stamps}
+    parquet.write_table(pyarrow.table(table), path)
+    return path
+
+
+def json_lines(path, car):
+    lines = (
+        {"t": time, "gyro": dict(zip("xyz", rate)), "acc": list(force), "frame": "imu"}
+        for time, rate, force in zip(TIME, car.rates.tolist(), car.forces.tolist())
+    )
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def json_of_sensors(path, car):
+    """As Sensor Logger writes it: numbers as texts, samples of all sensors in one array."""
+    samples = [
+        {"sensor": name, "time": f"{round(1e9 * time)}", **dict(zip("xyz", map(repr, values)))}
+        for name, rows in (("Gyroscope", car.rates), ("Accelerometer", car.forces))
+        for time, values in zip(TIME + 1.7e9, rows.tolist())
+    ]
+    path.write_text(json.dumps(samples, indent=1))
+    return path
+
+
+def mat(path, car):
+    io.savemat(path, {"t": TIME[:, None], "gyro": car.rates, "acc": car.forces.T, "rate": 50.0})
+    return path
+
+
+def mat_of_structs(path, car):
+    clock = {"time": TIME}
+    structs = {"gyro": {**clock, "xyz": car.rates}, "Accelerometer": {**clock, "xyz": car.forces}}
+    io.savemat(path, {"data": structs, "info": "a drive"}, do_compression=True)
+    return path
+
+
+def mat_7_3(path, car):
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file.create_dataset("imu/t", data=TIME[None, :])
+        file.create_dataset("imu/gyro", data=car.rates.T)
+        file.create_dataset("imu/acc", data=car.forces.T)
+        file.create_dataset("name", data=np.frombuffer(b"drive", np.uint8))
+    content = path.read_bytes()
+    header = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM"
+    path.write_bytes(header.ljust(512, b"\0") + content[512:])
+    return path
+
+
+def hdf5(path, car):
+    table = np.zeros(len(TIME), [(name, "f8") for name in NAMES])
+    for name, values in columns_of(car).items():
+        table[name] = values
+    with h5py.File(path, "w") as file:
+        file.create_dataset("imu", data=table, compression="gzip")
+        file["elsewhere"] = h5py.ExternalLink("other.h5", "/imu")
+    return path
+
+
+WRITERS = {
+    "a.xlsx": xlsx,
+    "units.xlsx": xlsx_with_units,
+    "a.parquet": parquet_of_columns,
+    "structs.parquet": parquet_of_structs_with_an_index,
+    "a.jsonl": json_lines,
+    "sensors.json": json_of_sensors,
+    "a.mat": mat,
+    "structs.mat": mat_of_structs,
+    "new.mat": mat_7_3,
+    "a.h5": hdf5,
+}
+
+
+@pytest.fixture(scope="module")
+def car():
+    return Car()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_same_content_in_every_kind_of_file_is_the_same_table(car, tmp_path, name):
+    table = read_imu(WRITERS[name](tmp_path / name, car)).table
+    start = 1.7e9 if name == "sensors.json" else 0.0
+    # Times of 1.7e9 s have steps of 2.4e-7 s.
+    assert table.index.to_numpy() - start == pytest.approx(TIME, abs=3e-7 if start else 1e-12)
+    gyro, accel = table[["gyro_x", "gyro_y", "gyro_z"]], table[["accel_x", "accel_y", "accel_z"]]
+    assert gyro.to_numpy() == pytest.approx(car.rates, abs=1e-15)
+    assert accel.to_numpy() == pytest.approx(car.forces, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_that_is_cut_off_is_refused_in_one_sentence(car, tmp_path, name):
+    path = WRITERS[name](tmp_path / name, car)
+    content = path.read_bytes()
+    for size in (len(content) // 2, len(content) - 9):
+        path.write_bytes(content[:size])
+        if name == "a.jsonl" and content[size - 1 :][:1] == b"\n":
+            continue
+        with pytest.raises(RecordingError) as refused:
+            guess_columns(path)
+        text = str(refused.value)
+        assert text.startswith(str(path))
+        assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"t": 1}\n{"t": 2\n', "line 2 is no JSON .*, expected an object a line"),
+        ('{"t": 1}\n3\n', r"line 2 is no object, expected samples as \{'time'"),
+        ('[{"t": 1}, 3]', "sample 2 is no object"),
+        ("[" * 9, "no JSON"),
+        ('{"t":' * 100_000, "is no JSON|has .* characters"),
+    ],
+)
+def test_other_json_is_refused(tmp_path, content, message):
+    path = tmp_path / "a.json"
+    path.write_text(content if content[1] != "[" else "[ {" + content)
+    with pytest.raises(RecordingError, match=message):
+        guess_columns(path)
+
+
+def test_objects_of_matlab_are_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "a.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file.create_dataset("#subsystem#/MCOS", data=np.zeros(3))
+        file.create_dataset("Position", data=np.zeros(6, np.uint32))
+    header = b"MATLAB 7.3 MAT-file".ljust(512, b"\0")
+    path.write_bytes(header + path.read_bytes()[512:])
+    with pytest.raises(RecordingError, match="timetables or other objects .*timetable2table"):
+        guess_columns(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [("a.xlsx", "python_calamine"), ("a.parquet", "pyarrow"), ("a.h5", "h5py")],
+)
+def test_without_its_library_a_sentence_names_the_extra(car, tmp_path, monkeypatch, name, module):
+    path = WRITERS[name](tmp_path / name, car)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingLibraryError, match=r"pip install \"\.\[formats\]\""):
+        guess_columns(path)
+
+
+def test_dates_in_a_workbook_are_times(tmp_path, car):
+    stamps = [f"2024-05-01 10:00:{time:09.6f}" for time in TIME[:2900]]
+    rows = zip(stamps, *car.rates[:2900].T)
+    path = write_xlsx(tmp_path / "a.xlsx", [("time", "wx", "wy", "wz"), *rows])
+    table = read_imu(path).table
+    start = pd.Timestamp("2024-05-01 10:00").timestamp()
+    assert table.index.to_numpy() - start == pytest.approx(TIME[:2900], abs=3e-7)
