@@ -41,6 +41,11 @@ _TABLES = {
     b"\x89HDF": "hdf5",
 }
 """First bytes of a file of tables -> which kind it is; see :func:`table_kind`."""
+_SENTENCE = re.compile(
+    rb"(?:\A|\n)[^\n$\"]{0,60}\$"
+    rb"(?:[A-Z]{2}(?:GGA|GNS|GLL|RMC|VTG|GSA|GSV|GST|HDT|THS|ZDA)|VN[A-Z]{3}),"
+)
+_WORD_AND_NUMBER = re.compile(rb"[A-Za-z][A-Za-z_. ]*\d?\]?\s*[:=]\s*[+-]?\.?\d")
 _JSON = re.compile(rb"\s*(\[\s*)?\{")
 _BINARY = {
     b"\xfd7zXZ": "packed by xz, as R packs its data",
@@ -127,6 +132,10 @@ def table_kind(path, start=None) -> str:
     start = read_start(path) if start is None else start
     if _JSON.match(start):
         return "json"
+    if _SENTENCE.search(start):
+        return "sentences"
+    if _has_words(start):
+        return "words"
     return next((kind for magic, kind in _TABLES.items() if start.startswith(magic)), "")
 
 
@@ -134,6 +143,13 @@ def versions_of(files) -> tuple:
     """Return what tells whether files are still as they were read."""
     status = [os.stat(file) for file in files]
     return tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in status)
+
+
+def _has_words(start) -> bool:
+    """Return whether a third of the first lines have a word and a sign before several numbers."""
+    lines = [line for line in start.splitlines()[:40] if line.strip()]
+    named = [line for line in lines if len(_WORD_AND_NUMBER.findall(line)) > 1]
+    return len(named) > len(lines) // 3
 
 
 def csv_files(path) -> list[Path]:

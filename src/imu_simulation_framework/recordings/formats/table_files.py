@@ -14,6 +14,7 @@ from imu_simulation_framework.recordings.formats.dataflash import (
 from imu_simulation_framework.recordings.formats.json_lines import read_json
 from imu_simulation_framework.recordings.formats.matlab import read_hdf5, read_mat
 from imu_simulation_framework.recordings.formats.px4_ulog import read_ulog
+from imu_simulation_framework.recordings.formats.serial_lines import read_sentences, read_words
 from imu_simulation_framework.recordings.formats.workbooks import read_parquet, read_workbook
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 
@@ -33,6 +34,8 @@ TABLE_FILES = {
     "parquet": TableFile(read_parquet),
     "matlab": TableFile(read_mat),
     "hdf5": TableFile(read_hdf5),
+    "sentences": TableFile(read_sentences, "ned"),
+    "words": TableFile(read_words),
     "ulog": TableFile(read_ulog, "ned"),
     "dataflash": TableFile(read_binary_log, "ned"),
     "dataflash_text": TableFile(read_text_log, "ned"),

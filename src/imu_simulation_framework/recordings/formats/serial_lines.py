@@ -1,0 +1,275 @@
+"""What sensors print line by line: sentences of NMEA 0183 and of VectorNav, numbers between words.
+
+All may have the time of their reception before them, as a number or a date. Sentences with a wrong
+checksum are left out, as is everything between them. Of NMEA 0183 an epoch of a receiver is a row:
+position, fix, speed, course and heading. Of VectorNav each kind of message is a table, in its own
+axes, north-east-down and forward-right-down (VN-100 User Manual, Asynchronous Output).
+"""
+
+from __future__ import annotations
+
+import calendar
+import collections
+import functools
+import operator
+import re
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
+from imu_simulation_framework.recordings.file_access import text_blocks
+from imu_simulation_framework.recordings.guessing.candidates import canonical_unit
+from imu_simulation_framework.recordings.text_table import distinct_names, text_lines
+
+_SENTENCE = re.compile(r"\$(?P<content>[A-Z]{4,6},[^$*]*)(?:\*(?P<checksum>[0-9A-Fa-f]{2}))?")
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
+_NUMBER = re.compile(r"(?<![\w.^])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\d.])")
+_KNOT = 1852.0 / 3600.0  # m/s
+_DAY = 86400.0  # s
+
+_YPR = ["yaw [deg]", "pitch [deg]", "roll [deg]"]
+_QUATERNION = ["qx", "qy", "qz", "qw"]
+_MAG, _ACCEL, _GYRO = (
+    [f"{name}_{axis} [{unit}]" for axis in "xyz"]
+    for name, unit in (("mag", "G"), ("accel", "m/s^2"), ("gyro", "rad/s"))
+)
+_PLACE = ["latitude [deg]", "longitude [deg]", "altitude [m]"]
+_VECTORNAV = {
+    "VNYPR": _YPR,
+    "VNQTN": _QUATERNION,
+    "VNYMR": [*_YPR, *_MAG, *_ACCEL, *_GYRO],
+    "VNQMR": [*_QUATERNION, *_MAG, *_ACCEL, *_GYRO],
+    "VNIMU": [*_MAG, *_ACCEL, *_GYRO],
+    "VNINS": ["time [s]", "week", "ins_status", *_YPR, *_PLACE],
+}
+
+
+def read_sentences(path) -> dict[str, pd.DataFrame]:
+    """Return the tables of sentences; raises RecordingError if none can be used."""
+    epochs, messages = _Epochs(), collections.defaultdict(list)
+    for line in text_lines(text_blocks(path)):
+        place = line.find("$")
+        match = _SENTENCE.match(line, place) if place >= 0 else None
+        if match is None or not _is_whole(match):
+            continue
+        kind, *fields = match["content"].split(",")
+        if kind in _VECTORNAV:
+            messages[kind].append((_stamp(line[:place]), fields))
+        else:
+            epochs.add(kind[2:], fields, _stamp(line[:place]))
+    tables = {"GNSS": epochs.table()} if epochs.rows else {}
+    for kind, rows in messages.items():
+        names = _VECTORNAV[kind]
+        whole = [
+            (stamp, fields[: len(names)]) for stamp, fields in rows if len(fields) >= len(names)
+        ]
+        table = pd.DataFrame([fields for _, fields in whole], columns=names)
+        table = table.apply(pd.to_numeric, errors="coerce")
+        stamps = pd.Series([stamp for stamp, _ in whole])
+        name = "receipt" if "time [s]" in names else "time"
+        tables[kind] = table.assign(**{name: stamps}) if stamps.notna().any() else table
+    if not any(len(table) for table in tables.values()):
+        raise RecordingError(
+            f"{path}: no sentence of NMEA 0183 with a position, and none of VectorNav, has a right "
+            "checksum, expected $GPGGA, $GPRMC, $VNYMR, ..."
+        )
+    return tables
+
+
+def _is_whole(match) -> bool:
+    if match["checksum"] is None:
+        return False
+    found = functools.reduce(operator.xor, match["content"].encode("utf-8", "replace"))
+    return found == int(match["checksum"], 16)
+
+
+def _stamp(prefix):
+    """Return the time before a sentence, as text if it is a date; nan if there is none."""
+    date = _DATE.search(prefix)
+    if date:
+        return date[0]
+    number = _NUMBER.search(prefix)
+    return float(number[0]) if number else np.nan
+
+
+class _Epochs:
+    """Rows of a receiver, one for each time that it tells."""
+
+    def __init__(self):
+        self.rows: list[dict] = []
+        self.date, self.day, self.last = None, 0.0, 0.0
+
+    def add(self, kind, fields, stamp):
+        try:
+            values = getattr(self, f"_{kind.lower()}", lambda fields: None)(fields)
+        except (ValueError, IndexError):
+            values = None
+        if not values:
+            return
+        time = values.pop("time [s]", None)
+        if time is None:
+            if self.rows:
+                self.rows[-1].update(values)
+            return
+        if time < self.last - _DAY / 2.0:
+            self.day += _DAY
+        self.last = time
+        if not self.rows or self.rows[-1]["time [s]"] != time + self.day:
+            self.rows.append({"time [s]": time + self.day, "receipt": stamp})
+        self.rows[-1].update(values)
+
+    def table(self):
+        rows = [row for row in self.rows if "latitude [deg]" in row]
+        table = pd.DataFrame(rows)
+        if len(table) and self.date is not None:
+            table["time [s]"] += self.date - self.day
+        return table.dropna(axis="columns", how="all")
+
+    def _gga(self, fields):
+        values = {**_time(fields[0]), **_place(*fields[1:5])}
+        quality = int(fields[5])
+        values["status"] = -1.0 if quality == 0 else float(quality)
+        return {**values, **_number("hdop", fields[7]), **_number("altitude [m]", fields[8])}
+
+    def _gns(self, fields):
+        values = {**_time(fields[0]), **_place(*fields[1:5])}
+        values["status"] = -1.0 if set(fields[5]) <= {"N"} else 1.0
+        return {**values, **_number("hdop", fields[7]), **_number("altitude [m]", fields[8])}
+
+    def _rmc(self, fields):
+        values = {**_time(fields[0]), **_place(*fields[2:6])}
+        if fields[1] != "A":
+            values["status"] = -1.0
+        day = fields[8]
+        if len(day) == 6:
+            year = int(day[4:]) + (1900 if int(day[4:]) >= 80 else 2000)
+            self.date = calendar.timegm((year, int(day[2:4]), int(day[:2]), 0, 0, 0))
+        values.update(_number("speed [m/s]", fields[6], _KNOT))
+        return {**values, **_number("course [deg]", fields[7])}
+
+    def _gll(self, fields):
+        return {**_time(fields[4]), **_place(*fields[:4])}
+
+    def _vtg(self, fields):
+        return {**_number("course [deg]", fields[0]), **_number("speed [m/s]", fields[4], _KNOT)}
+
+    def _hdt(self, fields):
+        return _number("heading [deg]", fields[0])
+
+    _ths = _hdt
+
+    def _gst(self, fields):
+        sigmas = {**_number("sigma_north [m]", fields[5]), **_number("sigma_east [m]", fields[6])}
+        return {**_time(fields[0]), **sigmas}
+
+
+def _time(text):
+    return {"time [s]": 3600.0 * int(text[:2]) + 60.0 * int(text[2:4]) + float(text[4:])}
+
+
+def _place(north, north_or_south, east, east_or_west):
+    """Return latitude and longitude of ddmm.mmmm; nothing where they are empty."""
+    if not (north and east):
+        return {}
+    values = {}
+    for name, text, sense, digits in (
+        ("latitude [deg]", north, north_or_south, 2),
+        ("longitude [deg]", east, east_or_west, 3),
+    ):
+        value = int(text[:digits]) + float(text[digits:]) / 60.0
+        values[name] = -value if sense in ("S", "W") else value
+    return values
+
+
+def _number(name, text, factor=1.0):
+    return {name: factor * float(text)} if text else {}
+
+
+_CLOCK = re.compile(r"\[?(\d\d?):(\d\d):(\d\d(?:\.\d+)?)\]?")
+_BETWEEN = re.compile(r"[,;|\t]|\s{2,}|->")
+_AXIS = re.compile(r"(.*\W)?([xyzwXYZW])\Z", re.DOTALL)
+
+
+def read_words(path) -> dict[str, pd.DataFrame]:
+    """Return the tables of lines as ``yaw: 12.3 deg, pitch: 0.1``, one for each choice of words."""
+    rows = collections.defaultdict(list)
+    for line in text_lines(text_blocks(path)):
+        stamp, rest = _clock_before(line)
+        labelled = _labelled(rest)
+        names = tuple(label for label, _ in labelled)
+        if any(map(_is_label, names)):
+            rows[names].append([stamp, *(float(number) for _, number in labelled)])
+    tables = {}
+    for names, values in rows.items():
+        if len(values) < MINIMUM_SAMPLES:
+            continue
+        columns = ["clock [s]", *(name or "time" for name in names)]
+        table = pd.DataFrame(values, columns=distinct_names(columns)).dropna(
+            axis="columns", how="all"
+        )
+        name = next(filter(_is_label, names))
+        tables[name if name not in tables else f"{name} {len(tables)}"] = table
+    if not tables:
+        raise RecordingError(
+            f"{path}: no {MINIMUM_SAMPLES} lines have the same words between their numbers, "
+            "expected lines as yaw: 12.3 pitch: 0.1"
+        )
+    return tables
+
+
+def _clock_before(line):
+    """Return the time of day before a line [s], nan if there is none, and the rest of the line."""
+    match = _CLOCK.match(line.lstrip())
+    if match is None:
+        return np.nan, line
+    hours, minutes, seconds = match.groups()
+    time = 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
+    return time, line.lstrip()[match.end() :]
+
+
+def _labelled(line):
+    """Return the numbers of a line, as text, with the words and the unit of each.
+
+    ``Accel X = 1, Y = 2 m/s^2`` has ``Accel X`` and ``Accel Y [m/s^2]``.
+    """
+    found: list[list[str]] = []
+    end = 0
+    for match in _NUMBER.finditer(line):
+        if found:
+            _unit_of_last(found, line[end : match.start()])
+        label = _BETWEEN.split(line[end : match.start()])[-1] if found else line[: match.start()]
+        found.append([_plain(label, found), match[0]])
+        end = match.end()
+    if found:
+        _unit_of_last(found, line[end:])
+    return [(label, number) for label, number in found]
+
+
+def _unit_of_last(found, between):
+    """Put the unit behind the last number to its label; a number with a unit alone is a time."""
+    unit = _unit(_BETWEEN.split(between)[0])
+    if unit and (found[-1][0] or len(found) == 1):
+        found[-1][0] = f"{found[-1][0] or 'time'} [{unit}]"
+
+
+def _unit(text):
+    """Return the unit with which a text begins, empty if there is none."""
+    word = (text.split() or [""])[0].strip("[]():=")
+    return word if canonical_unit(word) not in ("", "1") else ""
+
+
+def _plain(label, found):
+    """Return a label without signs around it; of an axis alone with the words of the one before."""
+    words = label.strip(" \t:=->[]()").split()
+    if found and len(words) > 1 and _unit(words[0]):
+        words = words[1:]  # the unit of the number before
+    label = " ".join(words)
+    before = _AXIS.fullmatch(found[-1][0].partition(" [")[0]) if found else None
+    alone = len(label) == 1 and _AXIS.fullmatch(label)
+    return f"{before[1]}{label}" if before and before[1] and alone else label
+
+
+def _is_label(name) -> bool:
+    return any(letter.isalpha() for letter in name)

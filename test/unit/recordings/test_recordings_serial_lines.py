@@ -1,0 +1,190 @@
+"""What receivers and IMUs print line by line: NMEA 0183, VectorNav, and numbers between words."""
+
+import functools
+import operator
+
+import numpy as np
+import pandas as pd
+import pytest
+from column_tables import TIME, Car
+
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.file_access import recording_format
+from imu_simulation_framework.recordings.formats.table_files import read_table_file
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+
+SLOW = slice(0, None, 10)
+MIDNIGHT = 23.0 * 3600.0 + 59.0 * 60.0 + 30.0  # the drive goes on into the next day
+
+
+def sentence(text):
+    checksum = functools.reduce(operator.xor, text.encode())
+    return f"${text}*{checksum:02X}"
+
+
+def minutes(degrees, letters, digits):
+    size = abs(degrees)
+    whole = int(size)
+    return f"{whole:0{digits}d}{60.0 * (size - whole):010.7f},{letters[int(degrees < 0.0)]}"
+
+
+def nmea(car, stamp=lambda time: ""):
+    """The lines of a receiver with two antennas, five times a second."""
+    lines = []
+    for k in range(0, len(TIME), 10):
+        since = MIDNIGHT + TIME[k]
+        day, since = 28 + int(since // 86400.0), since % 86400.0
+        clock = f"{int(since // 3600):02d}{int(since % 3600 // 60):02d}{since % 60:06.3f}"
+        place = f"{minutes(car.latitude[k], 'NS', 2)},{minutes(car.longitude[k], 'EW', 3)}"
+        heading = np.degrees(car.azimuth[k])
+        speed = car.speed[k] / 0.514444444
+        for text in (
+            f"GNGGA,{clock},{place},4,12,0.62,512.345,M,47.0,M,1.0,0000",
+            f"GNRMC,{clock},A,{place},{speed:.6f},{heading:.5f},{day:02d}0224,,,R",
+            "GPGSV,3,1,11,03,03,111,00,04,15,270,00,06,01,010,00,13,06,292,00",
+            f"GNHDT,{heading:.5f},T",
+            f"GNGST,{clock},0.02,,,,0.011,0.012,0.03",
+        ):
+            lines.append(f"{stamp(TIME[k])}{sentence(text)}")
+    return lines
+
+
+@pytest.fixture(scope="module")
+def car():
+    return Car()
+
+
+def test_an_epoch_of_nmea_is_a_row(car, tmp_path):
+    path = tmp_path / "gps.nmea"
+    path.write_text("\r\n".join(["73,M*1F", *nmea(car)]) + "\r\n$GNGGA,1234")
+    assert recording_format(path) == "tables"
+    recorded = read_reference(path)
+    table = recorded.table
+    assert recorded.report.usable == len(TIME[SLOW])
+    # From the day that RMC says on, 2024 being a leap year.
+    start = pd.Timestamp("2024-02-28").timestamp() + MIDNIGHT
+    times = table.index.to_numpy() - start
+    assert times[0] == pytest.approx(0.0, abs=3e-7)
+    assert times[-1] == pytest.approx(TIME[SLOW][-1], abs=0.05 + 3e-7)  # on a grid of 0.05 s
+    error = wrap(table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
+    # The heading of the antennas, interpolated between epochs 0.2 s apart.
+    assert np.sqrt(np.mean(error**2)) < np.radians(0.2)
+    cells = read_table_file(path).tables["GNSS"].cells
+    assert cells["latitude [deg]"].to_numpy() == pytest.approx(car.latitude[SLOW], abs=2e-9)
+    assert cells["longitude [deg]"].to_numpy() == pytest.approx(car.longitude[SLOW], abs=2e-9)
+    assert cells["speed [m/s]"].to_numpy() == pytest.approx(car.speed[SLOW], rel=1e-6)
+    assert set(cells["sigma_north [m]"]) == {0.011}
+
+
+def test_what_is_not_fixed_or_damaged_is_left_out(car, tmp_path):
+    lines = [line for line in nmea(car) if "GGA" in line]
+    lines[5] = lines[5].replace("1", "2", 1)  # against its checksum
+    lines[7] = sentence(lines[7][1:].split("*")[0].replace(",4,12,", ",0,00,"))
+    lines[9] = sentence("GNGGA,235932.000,,,,,0,00,99.9,,M,,M,,")
+    path = tmp_path / "gps.txt"
+    path.write_text("\n".join(lines) + "\n")
+    report = read_reference(path).report
+    assert report.usable == len(lines) - 3
+    assert report.no_fix.count == 1
+
+
+@pytest.mark.parametrize("kind", ["number", "date"])
+def test_the_time_of_reception_is_a_column(car, tmp_path, kind):
+    def stamp(time):
+        if kind == "number":
+            return f"{1.7e9 + time:.3f} "
+        return pd.Timestamp(1.7e9 + time, unit="s").strftime("GPS %Y/%m/%d %H:%M:%S.%f ")
+
+    path = tmp_path / "gps.txt"
+    path.write_text("\n".join(nmea(car, stamp)) + "\n")
+    columns = {"time": "receipt", "latitude": "latitude [deg]", "longitude": "longitude [deg]"}
+    table = read_reference(path, columns=columns).table
+    assert table.index[0] - 1.7e9 == pytest.approx(0.0, abs=1e-6)
+
+
+def test_messages_of_vectornav_are_turned_into_axes_of_ros(car, tmp_path):
+    lines = []
+    for k, time in enumerate(TIME):
+        gyro, accel = car.rates[k] * [1, -1, -1], car.forces[k] * [1, -1, -1]
+        values = (np.degrees(wrap(np.pi / 2.0 - car.yaw[k])), 0, 0, 0.2, 0, 0.4, *accel, *gyro)
+        lines.append(f"{time:.2f} " + sentence("VNYMR," + ",".join(f"{v:+.9f}" for v in values)))
+    lines[3] = lines[3][:60]
+    path = tmp_path / "imu.txt"
+    path.write_text("\n".join(lines) + "\n")
+    table = read_imu(path).table
+    rows = np.delete(np.arange(len(TIME)), 3)
+    assert table.index.to_numpy() == pytest.approx(TIME[rows])
+    gyro, accel = table[["gyro_x", "gyro_y", "gyro_z"]], table[["accel_x", "accel_y", "accel_z"]]
+    assert gyro.to_numpy() == pytest.approx(car.rates[rows], abs=1e-9)
+    assert accel.to_numpy() == pytest.approx(car.forces[rows], abs=1e-9)
+    assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-7)
+    # Without times of reception its rate has to be known.
+    path.write_text("\n".join(line.split(" ")[-1] for line in lines) + "\n")
+    assert len(read_imu(path, rate=50.0).table) == len(rows)
+
+
+SIX = {
+    "equal signs": "gx={gx:.9f} gy={gy:.9f} gz={gz:.9f} rad/s, "
+    "acc X: {ax:.9f}, Y: {ay:.9f}, Z: {az:.9f}",
+    "headings": "Gyro x: {gx:.9f} y: {gy:.9f} z: {gz:.9f}; "
+    "Accel x: {ax:.9f} y: {ay:.9f} z: {az:.9f}",
+    "bars": "wx = {gx:.9f} | wy = {gy:.9f} | wz = {gz:.9f} | ax = {ax:.9f} | ay = {ay:.9f} | "
+    "az = {az:.9f} m/s^2 | T = 31 C",
+}
+WORDS = {
+    f"t={{t:.2f}} s, {SIX['equal signs']}": 0.0,
+    f"{{c}} -> {SIX['headings']}": 36000.0,
+    f"{{m:.0f}} ms | {SIX['bars']}": 0.0,
+}
+"""Layout of a line -> the time of day at which the log begins [s]."""
+
+
+@pytest.mark.parametrize(("layout", "start"), WORDS.items())
+def test_numbers_between_words(car, tmp_path, layout, start):
+    lines = ["Starting MPU6050 ... done", "calibrating: hold still"]
+    for k, time in enumerate(TIME):
+        clock = f"10:{int(time // 60):02d}:{time % 60:06.3f}"
+        values = dict(zip(("gx", "gy", "gz", "ax", "ay", "az"), (*car.rates[k], *car.forces[k])))
+        lines.append(layout.format(t=time, c=clock, m=1000.0 * time, **values))
+    lines[40] = "FIFO overflow!"
+    lines[50] = lines[50][:30]
+    path = tmp_path / "log.txt"
+    path.write_text("\n".join(lines) + "\n")
+    table = read_imu(path).table
+    rows = np.delete(np.arange(len(TIME)), [38, 48])
+    assert table.index.to_numpy() - start == pytest.approx(TIME[rows], abs=1e-9)
+    gyro, accel = table[["gyro_x", "gyro_y", "gyro_z"]], table[["accel_x", "accel_y", "accel_z"]]
+    assert gyro.to_numpy() == pytest.approx(car.rates[rows], abs=1e-9)
+    assert accel.to_numpy() == pytest.approx(car.forces[rows], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,x\n2024-05-01T10:00:00Z,1\n2024-05-01T10:00:01Z,2\n",
+        "start,stop\n2024-05-01T10:00:00Z,2024-05-01T10:00:00Z\n",
+        "t x y z\n1 2 3 4\n",
+        "key: 1\nvalue: 2\n",
+    ],
+)
+def test_tables_are_no_lines_of_words(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    assert recording_format(path) == "csv"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("$GPGGA,1,2,3*00\n", "no sentence of NMEA 0183 with a position"),
+        ("$VNYMR,1,2*00\n$GPGSV,1*00\n", "has a right checksum, expected \\$GPGGA"),
+        ("x: 1 y: 2\n" * 9, "no 10 lines have the same words between their numbers"),
+    ],
+)
+def test_lines_that_say_nothing_are_refused(tmp_path, text, message):
+    path = tmp_path / "a.log"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=message) as refused:
+        read_reference(path)
+    assert str(refused.value).startswith(str(path))
