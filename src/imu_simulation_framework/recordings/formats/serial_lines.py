@@ -201,7 +201,7 @@ def read_words(path) -> dict[str, pd.DataFrame]:
         names = tuple(label for label, _ in labelled)
         if any(map(_is_label, names)):
             rows[names].append([stamp, *(float(number) for _, number in labelled)])
-    tables = {}
+    tables: dict[str, pd.DataFrame] = {}
     for names, values in rows.items():
         if len(values) < MINIMUM_SAMPLES:
             continue
