@@ -536,3 +536,9 @@ def test_units_in_the_line_below_the_names(tmp_path):
 )
 def test_a_line_of_words_is_no_line_of_units(text):
     assert list(parse_table("a.csv", text).cells.columns) == text.splitlines()[0].split(",")
+
+
+@pytest.mark.parametrize("start", [0.0, 700.0, 2000.0, 3900.0])
+def test_microseconds_since_a_start_are_no_seconds_since_1970(start):
+    table = {"timestamp": np.rint(1e6 * (start + TIME)), **Car().inertial()}
+    assert guess(**table).imu["time"] == "timestamp [us]"

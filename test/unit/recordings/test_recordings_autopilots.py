@@ -70,9 +70,9 @@ def ulog(topics, start=START):
         rows += [(row["timestamp"], number, row.tobytes()) for row in table]
     for number, name in enumerate(topics):
         content += _message("A", struct.pack("<BH", 0, number) + name.encode())
-    for _, number, row in sorted(rows, key=lambda row: row[:2]):
-        content += _message("D", struct.pack("<H", number) + row)
-    return content
+    rows.sort(key=lambda row: row[:2])
+    data = (_message("D", struct.pack("<H", number) + row) for _, number, row in rows)
+    return b"".join([content, *data])
 
 
 def _message(kind, content):

@@ -181,6 +181,7 @@ their ends are less than 1000 apart, so that one unit at most fits."""
 
 _POSSIBLE_STEPS = (3e-4, 12.0)  # s
 _SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
+_LONGEST_STEP = 60.0  # s; microseconds of half an hour are as large as seconds since 1970
 _FASTEST = 6.0  # rad/s, a turn a second
 _EARTH = 6.371e6  # m
 
@@ -196,7 +197,8 @@ def time_unit(values, pieces, usual):
         return "", "does not grow"
     size, step = float(np.median(values[np.isfinite(values)])), float(np.median(forward))
     for unit, multiple in TIME_MULTIPLES.items():
-        if _SINCE_1970[0] < size / multiple < _SINCE_1970[1]:
+        since_1970 = _SINCE_1970[0] < size / multiple < _SINCE_1970[1]
+        if since_1970 and step / multiple < _LONGEST_STEP:
             return unit, "counts from 1970"
     if _is_clock_face(values):
         return "", "is written as hours, minutes and seconds, hhmmss"
