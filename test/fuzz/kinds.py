@@ -6,13 +6,14 @@ from kinds_of_bags import databases, folders, named_bags, quaternions, records
 from kinds_of_flights import scripts, udp
 from kinds_of_known import cut_bags, good, known_faults
 from kinds_of_names import chunks, names
-from kinds_of_recordings import at_rest, bags, flights, places, results, tables
+from kinds_of_recordings import at_rest, bags, flights, logs, places, results, tables
 from kinds_of_settings import arguments, configurations, corrections, parameters, robots
 
 KINDS = {
     tables: 15,
     flights: 3,
     bags: 8,
+    logs: 6,
     at_rest: 2,
     places: 5,
     parameters: 12,

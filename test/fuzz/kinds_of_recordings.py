@@ -25,6 +25,11 @@ def bags(random, folder) -> Trial:
     return _on_recording(random, folder, random.choice(chosen))
 
 
+def logs(random, folder) -> Trial:
+    """Recordings that are files of several tables, or of another program's."""
+    return _on_recording(random, folder, random.choice(specimens.logs()))
+
+
 def at_rest(random, folder) -> Trial:
     """Recordings of a resting IMU, for its Allan deviation."""
     name = put(folder, *harmed(random, random.choice(specimens.at_rest())))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import functools
 import gzip
+import json
 import tempfile
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import drive_recordings
+import h5py
 import numpy as np
+import pandas as pd
 import recording_writers as writers
+import table_writers as tables
 from column_tables import Car
+from scipy import io
 from synthetic_experiment import make_tables
 
 from imu_simulation_framework.core.files import package_share
@@ -133,6 +138,80 @@ def _bags():
         _made(lambda path: writers.write_mcap(path, held), "drive.mcap"),
         _made(lambda path: writers.write_mcap(path, held, chunked=False), "flat.mcap"),
     )
+
+
+@functools.lru_cache(maxsize=None)
+def logs() -> tuple[Specimen, ...]:
+    """Files of tables: logs of autopilots, telephones and receivers, data of other programs."""
+    car = Car()
+    rows = slice(0, 500, 2)
+    times, force, rate = np.arange(250) / 25.0, car.forces[rows], car.rates[rows]
+    us = np.rint(1e6 * times + 5e6).astype(np.int64)
+    half = np.pi / 4.0 - car.yaw[rows] / 2.0
+    north, east = (np.rint(1e7 * place[rows]) for place in (car.latitude, car.longitude))
+    topics = {
+        "sensor_combined": {
+            "timestamp": ("uint64_t", us),
+            "gyro_rad": ("float[3]", rate),
+            "accelerometer_m_s2": ("float[3]", -force),
+        },
+        "vehicle_attitude": {
+            "timestamp": ("uint64_t", us),
+            "q": ("float[4]", np.column_stack([np.cos(half), 0 * half, 0 * half, np.sin(half)])),
+        },
+        "vehicle_gps_position": {
+            "timestamp": ("uint64_t", us),
+            "lat": ("int32_t", north),
+            "lon": ("int32_t", east),
+        },
+    }
+    vectors = dict(zip(("GyrX", "GyrY", "GyrZ", "AccX", "AccY", "AccZ"), (*rate.T, *-force.T)))
+    places = {"Lat": north / 1e7, "Lng": east / 1e7}
+    messages = {
+        "IMU": ("QBffffff", {"TimeUS": us, "I": 0 * us, **vectors}),
+        "ATT": ("QccC", {"TimeUS": us, "Roll": 0 * us, "Pitch": 0 * us, "Yaw": times}),
+        "GPS": ("QBLL", {"TimeUS": us, "Status": 0 * us + 3, **places}),
+    }
+    stamps = (1e9 * times).astype(np.int64) + 17 * 10**17
+    sensors = {
+        "Gyroscope": {"time": stamps, **dict(zip("xyz", rate.T))},
+        "TotalAcceleration": {"time": stamps + 10**6, **dict(zip("xyz", force.T))},
+        "Location": {"time": stamps, "latitude": north / 1e7, "longitude": east / 1e7},
+    }
+    plain = {"t": times, "lat": north / 1e7, "lon": east / 1e7, "gyro": rate, "acc": force}
+    columns = {"t": times, **dict(zip(("wx", "wy", "wz", "ax", "ay", "az"), (*rate.T, *force.T)))}
+    lines = [
+        tables.sentence(
+            f"VNYMR,1,2,3,0.1,0,0.4,{','.join(f'{number:+.6f}' for number in (*one, *other))}"
+        )
+        for one, other in zip(-force, rate)
+    ]
+    clocks = [f"1000{time:06.3f}" for time in times]
+    lines += [tables.sentence(f"GNGGA,{c},4807.0,N,01131.0,E,1,8,0.9,5,M,46,M,,") for c in clocks]
+    words = [f"t: {t:.2f} s, gx={one[0]:.4f} gz={one[2]:.4f}" for t, one in zip(times, rate)]
+    samples = [json.dumps({"t": t, "gyro": g}) for t, g in zip(times.tolist(), rate.tolist())]
+    contents = {
+        "drive.ulg": tables.ulog(topics),
+        "drive.bin": tables.binary_log(messages),
+        "drive.log": tables.text_log(messages).encode(),
+        "drive.nmea": "\n".join(lines).encode(),
+        "words.txt": "\n".join(words).encode(),
+        "drive.jsonl": "\n".join(samples).encode(),
+    }
+    return (
+        *(Specimen(name, content) for name, content in contents.items()),
+        _made(functools.partial(tables.write_zip, tables=sensors), "drive.zip"),
+        _made(lambda path: tables.write_xlsx(path, [columns, *zip(*columns.values())]), "a.xlsx"),
+        _made(lambda path: io.savemat(path, plain), "a.mat"),
+        _made(functools.partial(_write_hdf5, columns=plain), "a.h5"),
+        _made(lambda path: pd.DataFrame(columns).to_parquet(path), "a.parquet"),
+    )
+
+
+def _write_hdf5(path, columns):
+    with h5py.File(path, "w") as file:
+        for name, values in columns.items():
+            file[name] = values
 
 
 @functools.lru_cache(maxsize=None)

@@ -92,6 +92,7 @@ def recorded_tables(
     found = {}
     for name, given in tables.items():
         if not isinstance(given, TextTable):
+            _calm(given)
             given = TextTable(str(path), given, np.arange(1, len(given) + 1))
         if len(given.cells) and len(given.cells.columns):
             found[printable(str(name))] = given
@@ -107,6 +108,15 @@ def recorded_tables(
         }
         found[name] = replace(table, cells=cells, namesakes=namesakes)
     return RecordedTables(str(path), found, frame)
+
+
+def _calm(table) -> None:
+    """Replace what is not a number in such a way that every calculation warns (signalling)."""
+    for place, kind in enumerate(table.dtypes):
+        if kind.kind == "f":
+            table.isetitem(
+                place, np.where(np.isnan(table.iloc[:, place]), np.nan, table.iloc[:, place])
+            )
 
 
 def join(leader: Samples, other: Samples) -> Samples:

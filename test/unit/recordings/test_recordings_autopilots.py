@@ -1,12 +1,12 @@
 """Logs of autopilots, whose world is north-east-down and whose body is forward-right-down."""
 
-import struct
 import sys
 
 import numpy as np
 import pytest
 from column_tables import RATE, TIME, Car
 from scipy.spatial.transform import Rotation
+from table_writers import binary_log, text_log, ulog
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import RecordingError
@@ -49,34 +49,6 @@ def read_guessed(path):
     guess = guess_columns(path)
     imu = read_imu(path, format="tables", columns=guess.imu)
     return imu.table, read_reference(path, format="tables", columns=guess.reference).table
-
-
-def ulog(topics, start=START):
-    """The bytes of a log of PX4: name -> column -> (type, values); times are in ``timestamp``."""
-    content = b"ULog\x01\x12\x35\x01" + struct.pack("<Q", start)
-    content += _message("B", bytes(40))
-    rows = []
-    for number, (name, columns) in enumerate(topics.items()):
-        text = ";".join(f"{kind} {column}" for column, (kind, _) in columns.items())
-        content += _message("F", f"{name}:{text};".encode())
-        kinds = {"uint64_t": "u8", "int32_t": "i4", "float": "f4", "uint8_t": "u1", "double": "f8"}
-        fields = []
-        for column, (kind, _) in columns.items():
-            kind, _, count = kind.rstrip("]").partition("[")
-            fields.append((column, f"<{kinds[kind]}", (int(count),) if count else ()))
-        table = np.zeros(len(columns["timestamp"][1]), fields)
-        for column, (_, values) in columns.items():
-            table[column] = values
-        rows += [(row["timestamp"], number, row.tobytes()) for row in table]
-    for number, name in enumerate(topics):
-        content += _message("A", struct.pack("<BH", 0, number) + name.encode())
-    rows.sort(key=lambda row: row[:2])
-    data = (_message("D", struct.pack("<H", number) + row) for _, number, row in rows)
-    return b"".join([content, *data])
-
-
-def _message(kind, content):
-    return struct.pack("<Hc", len(content), kind.encode()) + content
 
 
 def px4_topics(car):
@@ -147,50 +119,6 @@ def ardupilot_messages(car):
         ),
         "MSG": ("QZ", {"TimeUS": some[:1], "Message": np.array([b"ArduRover V4.4"])}),
     }
-
-
-TYPES = {
-    "Q": "<u8",
-    "B": "u1",
-    "f": "<f4",
-    "c": "<i2",
-    "C": "<u2",
-    "e": "<i4",
-    "L": "<i4",
-    "Z": "S64",
-}
-FACTORS = {"c": 100.0, "C": 100.0, "e": 100.0, "L": 1e7}
-
-
-def binary_log(messages):
-    content, rows = b"", []
-    for number, (name, (types, columns)) in enumerate(messages.items(), 1):
-        table = np.zeros(len(columns["TimeUS"]), [(c, TYPES[t]) for c, t in zip(columns, types)])
-        for (column, values), letter in zip(columns.items(), types):
-            factor = FACTORS.get(letter)
-            table[column] = np.rint(factor * values) if factor else values
-        described = struct.pack(
-            "<BB4s16s64s",
-            *(number, 3 + table.itemsize, name.encode(), types.encode()),
-            ",".join(columns).encode(),
-        )
-        content += b"\xa3\x95\x80" + described
-        header = b"\xa3\x95" + bytes([number])
-        rows += [(row["TimeUS"], number, header + row.tobytes()) for row in table]
-    own = struct.pack("<BB4s16s64s", 128, 89, b"FMT", b"BBnNZ", b"Type,Length,Name,Format,Columns")
-    rows.sort(key=lambda row: row[:2])
-    return b"\xa3\x95\x80" + own + content + b"".join(row for _, _, row in rows)
-
-
-def text_log(messages):
-    lines, rows = ["FMT, 128, 89, FMT, BBnNZ, Type,Length,Name,Format,Columns"], []
-    for number, (name, (types, columns)) in enumerate(messages.items(), 1):
-        lines.append(f"FMT, {number}, 50, {name}, {types}, {','.join(columns)}")
-        for row in zip(*(values.tolist() for values in columns.values())):
-            words = [one.decode() if isinstance(one, bytes) else f"{one:.12g}" for one in row]
-            rows.append((row[0], ", ".join([name, *words])))
-    rows.sort(key=lambda row: row[0])
-    return "\n".join([*lines, *(row for _, row in rows)]) + "\n"
 
 
 @pytest.fixture(scope="module")

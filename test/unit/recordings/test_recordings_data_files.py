@@ -2,7 +2,6 @@
 
 import json
 import sys
-import zipfile
 
 import h5py
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from column_tables import TIME, Car
 from pyarrow import parquet
 from scipy import io
+from table_writers import as_mat_7_3, write_xlsx
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.extras import MissingLibraryError
@@ -23,36 +23,6 @@ NAMES = ("time_s", "gyro_x", "gyro_y", "gyro_z", "acc_x", "acc_y", "acc_z")
 
 def columns_of(car):
     return dict(zip(NAMES, [TIME, *car.rates.T, *car.forces.T]))
-
-
-def write_xlsx(path, rows):
-    """A workbook with one sheet, whose texts stand in its cells."""
-
-    def cell(value):
-        if isinstance(value, str):
-            return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
-        return f"<c><v>{float(value)!r}</v></c>"
-
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    lines = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"/>',
-        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-        '<sheet name="Raw Data" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
-        "</Relationships>",
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData>'
-        "</worksheet>",
-    }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in parts.items():
-            archive.writestr(name, f'<?xml version="1.0"?>{text}')
-    return path
 
 
 def xlsx(path, car):
@@ -120,10 +90,7 @@ def mat_7_3(path, car):
         file.create_dataset("imu/gyro", data=car.rates.T)
         file.create_dataset("imu/acc", data=car.forces.T)
         file.create_dataset("name", data=np.frombuffer(b"drive", np.uint8))
-    content = path.read_bytes()
-    header = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM"
-    path.write_bytes(header.ljust(512, b"\0") + content[512:])
-    return path
+    return as_mat_7_3(path)
 
 
 def hdf5(path, car):
@@ -203,8 +170,7 @@ def test_objects_of_matlab_are_refused_with_what_to_do(tmp_path):
     with h5py.File(path, "w", userblock_size=512) as file:
         file.create_dataset("#subsystem#/MCOS", data=np.zeros(3))
         file.create_dataset("Position", data=np.zeros(6, np.uint32))
-    header = b"MATLAB 7.3 MAT-file".ljust(512, b"\0")
-    path.write_bytes(header + path.read_bytes()[512:])
+    as_mat_7_3(path)
     with pytest.raises(RecordingError, match="timetables or other objects .*timetable2table"):
         guess_columns(path)
 

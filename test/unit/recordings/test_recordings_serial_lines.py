@@ -1,12 +1,10 @@
 """What receivers and IMUs print line by line: NMEA 0183, VectorNav, and numbers between words."""
 
-import functools
-import operator
-
 import numpy as np
 import pandas as pd
 import pytest
 from column_tables import TIME, Car
+from table_writers import sentence
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import RecordingError
@@ -16,11 +14,6 @@ from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 SLOW = slice(0, None, 10)
 MIDNIGHT = 23.0 * 3600.0 + 59.0 * 60.0 + 30.0  # the drive goes on into the next day
-
-
-def sentence(text):
-    checksum = functools.reduce(operator.xor, text.encode())
-    return f"${text}*{checksum:02X}"
 
 
 def minutes(degrees, letters, digits):

@@ -1,13 +1,13 @@
 """Recordings of several tables: a file for each sensor, each on times of its own."""
 
 import re
-import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 from column_tables import TIME, Car
 from scipy.spatial.transform import Rotation
+from table_writers import write_zip
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import RecordingError
@@ -62,16 +62,6 @@ def write_folder(folder, tables):
         pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
     (folder / "Metadata.csv").write_text("version,device name\n3,telephone\n")
     return folder
-
-
-def write_zip(path, tables, compression=zipfile.ZIP_DEFLATED):
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, columns in tables.items():
-            text = pd.DataFrame(columns).to_csv(index=False)
-            archive.writestr(f"2024-05-01/{name}.csv", text)
-        archive.writestr("2024-05-01/Metadata.csv", "version,device name\n3,telephone\n")
-        archive.writestr("__MACOSX/2024-05-01/._Gyroscope.csv", b"\0\0")
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from imu_simulation_framework.recordings.formats.workbooks import read_workbook
 from imu_simulation_framework.recordings.text_table import TextTable, parse_table, text_lines
 
 _WORKBOOK = ("xl/", "content.xml")  # files in a workbook, which is a zip file, too
+_DAMAGE = (EOFError, NotImplementedError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _DESCRIPTIONS = ("metadata", "annotation", "device", "time")
 """Files beside those of sensors, which describe the telephone and the recording."""
 
@@ -52,7 +53,7 @@ def read_zip(path) -> Mapping[str, Any]:
                 )
             texts = {one.filename: partial(_text, path, archive, one) for one in members}
             return _tables({name: (f"{path}: {name}", text) for name, text in texts.items()})
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _DAMAGE as error:
         raise RecordingError(
             f"{path}: the zip file is truncated or damaged, or needs a password: {error}"
         ) from None

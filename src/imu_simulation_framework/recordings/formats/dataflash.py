@@ -9,6 +9,7 @@ world is north-east-down and the body forward-right-down.
 from __future__ import annotations
 
 import collections
+import csv
 import io
 
 import numpy as np
@@ -47,7 +48,8 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
     data, tables = np.frombuffer(content, np.uint8), {}
     for number, starts in places.items():
         length, name, types, labels = formats[number]
-        if not set(types) <= set(_TYPES) or len(types) != len(labels):
+        distinct = len(set(labels)) == len(types) == len(labels) and all(labels)
+        if not starts or not distinct or not set(types) <= set(_TYPES):
             continue
         kind = np.dtype([(label, _TYPES[letter]) for label, letter in zip(labels, types)])
         if kind.itemsize != length - 3:
@@ -110,9 +112,10 @@ def read_text_log(path) -> dict[str, pd.DataFrame]:
             continue
         _, _, name, types, *labels = words
         whole = [row for row in rows.get(name, ()) if row.count(",") == len(labels) - 1]
-        if whole and len(types) == len(labels):
+        if whole and len(types) == len(labels) == len(set(labels)):
             text = io.StringIO("\n".join(whole))
-            table = pd.read_csv(text, names=labels, skipinitialspace=True, low_memory=False)
+            options: dict = {"names": labels, "quoting": csv.QUOTE_NONE, "index_col": False}
+            table = pd.read_csv(text, skipinitialspace=True, low_memory=False, **options)
             tables[name] = table.select_dtypes("number")
     return _by_instance(path, tables)
 

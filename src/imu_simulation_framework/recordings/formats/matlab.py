@@ -7,23 +7,27 @@ Each struct, or group, is a table by its name; arrays of different lengths in on
 from __future__ import annotations
 
 import collections
-import warnings
+import struct
 import zlib
 
 import numpy as np
 import pandas as pd
-from scipy import io
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.extras import required
 from imu_simulation_framework.core.files import size_text
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
-from imu_simulation_framework.recordings.file_access import UNPACKED_LIMIT, unpacked
+from imu_simulation_framework.recordings.file_access import (
+    UNPACKED_LIMIT,
+    unpacked,
+    unpacked_blocks,
+)
+from imu_simulation_framework.recordings.formats.mat5 import Mat5
 
 _MOST_COLUMNS = 9
 _DAMAGE = (
-    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError),
-    *(OSError, RuntimeError, TypeError, ValueError, zlib.error, io.matlab.MatReadError),
+    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, StopIteration),
+    *(OSError, RuntimeError, TypeError, ValueError, struct.error, zlib.error),
 )
 _HDF5_AT = 512  # bytes; what MATLAB puts before HDF5
 
@@ -39,14 +43,10 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
         if is_hdf5:
             return _hdf5(path, plain)
         try:
-            with warnings.catch_warnings():
-                # Several objects of MATLAB have no name, which is no matter.
-                warnings.simplefilter("ignore", io.matlab.MatReadWarning)
-                content = io.loadmat(str(plain), simplify_cells=True)
+            mat = Mat5(b"".join(unpacked_blocks(plain)))
         except _DAMAGE as error:
             raise _damaged(path, "data of MATLAB", error) from None
-    opaque = "__function_workspace__" in content or "None" in content
-    return _tables(path, {k: v for k, v in content.items() if not k.startswith("__")}, opaque)
+    return _tables(path, mat.content, mat.opaque)
 
 
 def read_hdf5(path) -> dict[str, pd.DataFrame]:

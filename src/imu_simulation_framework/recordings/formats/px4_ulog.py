@@ -7,6 +7,8 @@ Of a topic with several instances the first has the topic's name, others a numbe
 
 from __future__ import annotations
 
+import contextlib
+import io
 import struct
 
 import pandas as pd
@@ -16,10 +18,24 @@ from imu_simulation_framework.core.extras import required
 from imu_simulation_framework.recordings.file_access import unpacked
 
 _DAMAGE = (
-    *(AttributeError, IndexError, KeyError, NotImplementedError, OverflowError, RuntimeError),
-    *(TypeError, UnicodeDecodeError, ValueError, struct.error),
+    *(AttributeError, IndexError, KeyError, NotImplementedError, OSError, OverflowError),
+    *(MemoryError, RuntimeError, TypeError, ValueError, struct.error),
 )
 """What the library raises of a damaged log."""
+
+
+_HEADER, _FLAGS = 16, "<HB8s8s3Q"  # bytes; then what is appended to the log, and from where on
+
+
+def _require_appended_parts(plain):
+    """Raise ValueError where a part begins behind the log's end, up to which the library reads."""
+    with open(plain, "rb") as file:
+        start = file.read(_HEADER + struct.calcsize(_FLAGS))[_HEADER:]
+        size = file.seek(0, 2)
+    if len(start) == struct.calcsize(_FLAGS):
+        _, kind, _, _, *places = struct.unpack(_FLAGS, start)
+        if kind == ord("B") and max(places) > size:
+            raise ValueError(f"{size} bytes, but something is appended at {max(places)}")
 
 
 def read_ulog(path) -> dict[str, pd.DataFrame]:
@@ -31,7 +47,10 @@ def read_ulog(path) -> dict[str, pd.DataFrame]:
     library = required("pyulog", "a log of PX4")
     with unpacked(path) as plain:
         try:
-            topics = library.ULog(str(plain)).data_list
+            _require_appended_parts(plain)
+            # The library prints what it thinks of a log.
+            with contextlib.redirect_stdout(io.StringIO()):
+                topics = library.ULog(str(plain)).data_list
         except _DAMAGE as error:
             raise RecordingError(
                 f"{path}: cannot be read as a log of PX4 (ULog), it is truncated or damaged: "
