@@ -76,7 +76,7 @@ setup(
         "cluster": ["dask[distributed]>=2023.5"],
         # Version 4 looks otherwise.
         "explore": ["dash>=3.0,<4"],
-        "formats": ["h5py>=3.8,<4", "pyarrow>=14", "python_calamine>=0.2,<1", "pyulog>=1.0,<2"],
+        "formats": ["h5py>=3.8,<4", "pyarrow>=14", "python_calamine>=0.2,<1"],
         "flight": ["jsbsim>=1.2.2,<2"],
         "report": ["jinja2>=3.1", "plotly>=6.0,<7"],
         "simulator": ["mujoco>=3.2,!=3.2.4,!=3.2.5,!=3.2.6,!=3.2.7,<4", "xacro>=2.0"],

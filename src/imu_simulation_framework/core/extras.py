@@ -20,7 +20,6 @@ EXTRAS = {
     "plotly": "report",
     "pyarrow": "formats",
     "python_calamine": "formats",
-    "pyulog": "formats",
     "xacro": "simulator",
 }
 """Module -> the extra of setup.py that brings it."""

@@ -1,7 +1,5 @@
 """Logs of autopilots, whose world is north-east-down and whose body is forward-right-down."""
 
-import sys
-
 import numpy as np
 import pytest
 from column_tables import RATE, TIME, Car
@@ -10,7 +8,6 @@ from table_writers import binary_log, text_log, ulog
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.extras import MissingLibraryError
 from imu_simulation_framework.recordings.guessing.files import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -175,14 +172,6 @@ def test_a_log_of_px4_without_anything_is_refused(px4, tmp_path, cut, message):
     with pytest.raises(RecordingError, match=message) as refused:
         guess_columns(path)
     assert str(refused.value).startswith(str(path))
-
-
-def test_without_its_library_a_sentence_names_the_extra(px4, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyulog", None)
-    with pytest.raises(
-        MissingLibraryError, match=r"a log of PX4 needs .*pip install \"\.\[formats\]"
-    ):
-        guess_columns(px4)
 
 
 @pytest.mark.parametrize("name", ["drive.bin", "drive.log"])
