@@ -199,6 +199,8 @@ def test_a_sheet_that_lacks_errors_of_motion_is_remarked_on():
 
 def test_twenty_hours_in_bounded_memory():
     code = (
+        # pandas loads it wherever it is installed, 40 MB for nothing.
+        "import sys; sys.modules['pyarrow'] = None\n"
         "from pathlib import Path\n"
         "from imu_simulation_framework.commands.heading_budget import main\n"
         "main(['--straight', '20h', '--imu', 'mti300', '--out', 'long'])\n"
