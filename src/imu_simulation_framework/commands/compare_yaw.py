@@ -40,6 +40,8 @@ COLUMNS = (
     Column("name", "first minus"),
     Column("duration", "duration", "s", 1),
     Column("rms", "rms", "deg", 3),
+    Column("reference", "of the first", "deg", 3),
+    Column("imu", "of this one [deg]"),
     Column("maximum_absolute", "max", "deg", 3),
     Column("final", "final", "deg", 3),
     Column("drift", "drift", "deg/min", 3),
@@ -60,7 +62,7 @@ def main(arguments):
     signals = [signal for text in options.signals for signal in read_yaw_signals(text)]
     names = _distinct(signals)
     yaws = [signal.yaw for signal in signals]
-    differences = yaw_differences(names, yaws, settings, signals[0].known)
+    differences = yaw_differences(names, yaws, settings, signals[0].poses)
     table = differences_table(differences)
     table.insert(0, "name", table.index)
     out = make_folder(options.out)
@@ -71,12 +73,15 @@ def main(arguments):
         for remark in signal.remarks:
             print(remark)
     print(f"first: {names[0]}")
-    print(table_text.table_text(table, COLUMNS), end="")
+    columns = COLUMNS
+    if table["reference"].isna().all():  # nothing is known of how wrong the first one is
+        columns = tuple(one for one in COLUMNS if one.key not in ("reference", "imu"))
+    print(table_text.table_text(table, columns), end="")
     for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)
     figure = drawing(yaws_figure(names, yaws, differences))
     write_pictures(out, NAME, figure, options.formats)
-    for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
+    for path in table_text.write_tables(out, NAME, table, columns, options.table):
         print(path)
 
 

@@ -166,12 +166,8 @@ class Experiments:
         """Return the YawComparison of the recorded IMU on a whole drive."""
         prepared = self.prepared(letter)
         reference, settings = prepared.drive.reference, ComparisonSettings(RECORDED_WINDOW)
-        compared = compare_yaw(
-            prepared.recorded_imu.table["yaw"],
-            reference["yaw"],
-            settings,
-            reference.get("yaw_known"),
-        )
+        yaw = prepared.recorded_imu.table["yaw"]
+        compared = compare_yaw(yaw, reference["yaw"], settings, reference)
         if compared is None:
             raise RecordingError(
                 f"{prepared.drive.name}: the IMU has no sample within its reference's time"

@@ -11,6 +11,7 @@ MAG = ("mag_x", "mag_y", "mag_z")
 WHEELS = ("left", "right")
 
 POSES = ("x", "y", "yaw")
+REFERENCE_ERROR = ("yaw_std", "yaw_error_time", "yaw_lag", "turn_error")
 TRAJECTORY = (*POSES, "v", "yaw_rate")
 IMU_RECORD = (*EULER, *GYRO, *ACCEL)
 GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate", "v_y", "v_z", *GYRO[:2])

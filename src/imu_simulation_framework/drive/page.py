@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from imu_simulation_framework.drive.figures import FIGURES
-from imu_simulation_framework.drive.summary import IMUS
+from imu_simulation_framework.drive.summary import IMUS, parts_of_rms
 from imu_simulation_framework.report.page import Page, Section, Table, facts
 
 _SECTIONS = {
@@ -125,6 +125,7 @@ def _answer(summary) -> list[str]:
             found.append(
                 f"the {name} was {math.degrees(statistics['final_rad']):.2f} deg off at the end "
                 f"and {math.degrees(statistics['maximum_absolute_rad']):.2f} deg at most"
+                f"{_whose(statistics)}"
             )
     duration = summary["durations"]["recorded_s"]
     if not found:
@@ -135,6 +136,17 @@ def _answer(summary) -> list[str]:
         "not their course."
     )
     return [sentence, caution] if len(found) > 1 else [sentence]
+
+
+def _whose(statistics) -> str:
+    reference = statistics.get("reference")
+    if not reference:
+        return ""
+    of_reference, of_imu = parts_of_rms(reference)
+    return (
+        f" (of {math.degrees(statistics['rms_rad']):.2f} deg rms the reference is expected to have "
+        f"{of_reference}, and the IMU {of_imu})"
+    )
 
 
 def _statistics(summary):
@@ -186,13 +198,17 @@ def _relative(summary):
                         name,
                         f"{factor * entry[length]:g} {unit}",
                         _scaled(entry["rms_rad"], math.degrees(1.0)),
+                        _scaled(entry.get("reference_rms_rad"), math.degrees(1.0)),
                         _scaled(entry["mean_rad"], math.degrees(1.0)),
                         _scaled(entry["maximum_absolute_rad"], math.degrees(1.0)),
                         f"{entry['independent']:g}",
                     )
                 )
-    headings = ("", "over", "rms [deg]", "mean [deg]", "largest [deg]", "stretches end to end")
-    return Table(headings, rows, numbers=5)
+    headings = (
+        *("", "over", "rms [deg]", "of the reference [deg]", "mean [deg]", "largest [deg]"),
+        "stretches end to end",
+    )
+    return Table(headings, rows, numbers=6)
 
 
 def _mapping(value):

@@ -25,7 +25,13 @@ trajectory: ``length_m`` along the path as it was recorded, without its scale, o
 accumulated to either side; how many ``stretches`` were looked at and how many ``independent``
 ones fit into them; and ``mean_rad``,
 ``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
-beginning to its end, see :mod:`~imu_simulation_framework.heading.statistics`.
+beginning to its end, see :mod:`~imu_simulation_framework.heading.statistics`; where something is
+known of the reference, ``reference_rms_rad`` is what of the rms is expected to be its own error.
+
+``reference``, in a yaw error whose reference says how wrong it may be, has what is expected of
+that (``rms_rad``, ``final_std_rad``, ``drift_std_rad_per_s``) and what is left for the IMU,
+``imu_rms_rad`` with its 95 % interval, see
+:mod:`~imu_simulation_framework.heading.reference_error`.
 
 Everything but ``execution`` is the same for two runs with one seed. Units are at the end
 of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
@@ -144,6 +150,16 @@ def _yaw_summary(comparison):
     summary = _statistics_summary(comparison.statistics, "rad")
     summary["trend"] = _statistics_summary(comparison.trend_statistics, "rad")
     summary["start_offset_rad"] = comparison.start_offset
+    if comparison.split is not None:
+        split = comparison.split
+        summary["reference"] = {
+            "rms_rad": split.reference,
+            "imu_rms_rad": split.imu,
+            "imu_rms_low_rad": split.imu_low,
+            "imu_rms_high_rad": split.imu_high,
+            "final_std_rad": split.final_std,
+            "drift_std_rad_per_s": split.drift_std,
+        }
     if comparison.time_shift is not None:
         summary["time_shift_s"] = comparison.time_shift.shift
         summary["time_shift_correlation"] = comparison.time_shift.correlation
@@ -168,6 +184,7 @@ def _relative_summary(entries, length) -> list[dict]:
             "mean_rad": entry.mean,
             "rms_rad": entry.rms,
             "maximum_absolute_rad": entry.maximum_absolute,
+            **({} if entry.reference_rms is None else {"reference_rms_rad": entry.reference_rms}),
         }
         for entry in entries
     ]
@@ -298,6 +315,9 @@ def _is_positive(value) -> bool:
 
 IMUS = (("real", "recorded IMU"), ("simulated", "simulated IMU"))
 
+_HALF_INTERVAL = 1.96
+"""Half of a 95 % interval, in standard deviations."""
+
 OFTEN = 4
 """Stretches of a length that the table tells of, at least, end to end."""
 
@@ -306,15 +326,18 @@ def terminal_table(summary) -> str:
     """Return a few aligned lines on a summary, for the person who waited for it.
 
     Behind rms, largest and final yaw error and drift over time stands the rms change of the error
-    over stretches of path and of turning, as long as fit :data:`OFTEN` times.
+    over stretches of path and of turning, as long as fit :data:`OFTEN` times. Where something is
+    known of the reference, the rms is followed by what the reference and the IMU have of it, and
+    final error and drift have the 95 % interval that the reference leaves.
     """
     imus = [summary["yaw_error"][key] or {} for key, _ in IMUS]
     distance = _telling_length(imus, "over_distance", "length_m")
     turn = _telling_length(imus, "over_turn", "turn_rad")
+    whose = any(imu.get("reference") for imu in imus)
     rows = [
         (
             "",
-            *("rms", "max", "final", "drift"),
+            *("rms", *("of the reference", "of the IMU") * whose, "max", "final", "drift"),
             "" if distance is None else f"over {distance:g} m",
             "" if turn is None else f"over {math.degrees(turn):.0f} deg",
         )
@@ -322,11 +345,18 @@ def terminal_table(summary) -> str:
     degrees = math.degrees(1.0)
     for key, name in IMUS:
         statistics = summary["yaw_error"][key] or {}
+        reference = statistics.get("reference") or {}
+        rms, largest, final = _numbers(statistics, "rad", "deg", degrees)
+        drift = _number(statistics.get("drift_rad_per_s"), "deg/min", 60.0 * degrees)
+        if reference:
+            final = _with_interval(final, degrees * reference["final_std_rad"])
+            drift = _with_interval(drift, 60.0 * degrees * reference["drift_std_rad_per_s"])
         rows.append(
             (
                 f"yaw error, {name}",
-                *_numbers(statistics, "rad", "deg", degrees),
-                _number(statistics.get("drift_rad_per_s"), "deg/min", 60.0 * degrees),
+                rms,
+                *parts_of_rms(reference) * whose,
+                *(largest, final, drift),
                 _relative(statistics, "over_distance", "length_m", distance),
                 _relative(statistics, "over_turn", "turn_rad", turn),
             )
@@ -336,8 +366,8 @@ def terminal_table(summary) -> str:
         ("distance_error", "distance", "m", "m", 1.0),
     ):
         statistics = summary["tracking"].get(key) or {}
-        found = _numbers(statistics, unit_key, unit, factor)
-        rows.append((f"tracking error, {name}", *found, "", "", ""))
+        rms, *found = _numbers(statistics, unit_key, unit, factor)
+        rows.append((f"tracking error, {name}", rms, *("", "") * whose, *found, "", "", ""))
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [
         "  ".join(
@@ -355,6 +385,25 @@ def terminal_table(summary) -> str:
 def _numbers(statistics, unit_key, unit, factor):
     for key in ("rms", "maximum_absolute", "final"):
         yield _number(statistics.get(f"{key}_{unit_key}"), unit, factor)
+
+
+def parts_of_rms(reference) -> tuple[str, str]:
+    """Return a reference's part of an rms, and what can be said of the IMU's, in degrees."""
+    factor = math.degrees(1.0)
+    if not reference:
+        return "-", "-"
+    values = [reference[f"imu_rms_{name}rad"] for name in ("", "low_", "high_")]
+    if None in values:
+        words = "nothing"
+    else:
+        own, low, high = (f"{factor * value:.2f}" for value in values)
+        words = f"{own} ({low} to {high}) deg" if values[1] > 0.0 else f"< {high} deg"
+    return _number(reference["rms_rad"], "deg", factor), words
+
+
+def _with_interval(cell, std) -> str:
+    number, unit = cell.split(" ", 1)
+    return f"{number} +- {_HALF_INTERVAL * std:.2g} {unit}"
 
 
 def _telling_length(imus, key, length):

@@ -25,7 +25,7 @@ from imu_simulation_framework.drive.preparation import (
     recording_sources,
 )
 from imu_simulation_framework.drive.results.files import MARKER, ResultFolder, find_result
-from imu_simulation_framework.drive.results.tables import OPTIONAL, load_table
+from imu_simulation_framework.drive.results.tables import load_table
 from imu_simulation_framework.drive.summary import previous_summary
 from imu_simulation_framework.heading.comparison import (
     FEWEST_COMMON,
@@ -71,14 +71,14 @@ class YawSignal:
     """A yaw over time.
 
     ``name``: file, and what of it; ``yaw`` [rad], unwrapped, indexed by time [s] on its own clock;
-    ``known``: 1 where it was measured, 0 where it is a guess; ``sources``: what was read;
+    ``poses``: the table that it is of, if it is one of poses; ``sources``: what was read;
     ``remarks``: what was found in it that a person should know; ``group``: of a result: what the
     names of all its yaws begin with.
     """
 
     name: str
     yaw: pd.Series
-    known: pd.Series | None = None
+    poses: pd.DataFrame | None = None
     sources: tuple[Path, ...] = ()
     remarks: tuple[str, ...] = ()
     group: str = ""
@@ -165,12 +165,11 @@ def _of_table(folder: ResultFolder, name):
     table = load_table(folder, name)
     if table is None:
         return None
-    known = table["yaw_known"] if "yaw_known" in table and name in OPTIONAL else None
     group = short_name(folder.folder)
     return YawSignal(
         f"{group} {TABLES[name]}",
         table["yaw"].dropna(),
-        known,
+        table if name == "reference" else None,
         (folder.path(f"{name}.csv"),),
         group=group,
     )
@@ -259,7 +258,8 @@ def _of_text(path, format):
             refusals.append(error)
     if not readings:
         raise refusals[-1]
-    return next((signal for signal in readings if signal.known is None), readings[0])
+    of_course = [one.poses is not None and "yaw_known" in one.poses for one in readings]
+    return readings[of_course.index(min(of_course))]
 
 
 def _of_recording(read, path, **options):
@@ -271,7 +271,7 @@ def _of_recording(read, path, **options):
     return YawSignal(
         name,
         table["yaw"].dropna(),
-        table.get("yaw_known"),
+        table if set(POSES) <= set(table) else None,
         (Path(path),),
         tuple(recorded.report.sentences()),
     )
@@ -420,7 +420,7 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
         raise RecordingError(
             f"{name}: the recorded IMU has {len(imu['yaw'].dropna())} yaws, which are no drive"
         )
-    comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
+    comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
     error = comparison.error.dropna()

@@ -7,7 +7,7 @@ the first of them: how late they are, and how far apart.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from imu_simulation_framework.core.spectrum import (
 )
 from imu_simulation_framework.core.stamps import value_at
 from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
+from imu_simulation_framework.heading.reference_error import (
+    ErrorSplit,
+    ReferenceError,
+    split_error,
+)
 from imu_simulation_framework.heading.statistics import (
     ErrorStatistics,
     RelativeError,
@@ -113,9 +118,10 @@ class YawComparison:
     ``reference_yaw``: the right heading at the same stamps. ``error``, ``trend``: ``reference_yaw -
     imu_yaw``, and its running median. ``start_offset``: what was added to the IMU's heading [rad],
     within (-pi, pi]. ``time_shift``: None if no alignment in time was asked for. ``yaw_spectrum``,
-    ``error_spectrum`` [rad^2/Hz]; None for too few samples. ``over_distance``, ``over_turn``: how
-    the error changes over stretches of path [m] and of turning [rad] of the trajectory, the same
-    ones for both IMUs.
+    ``error_spectrum`` [rad^2/Hz]; None for too few samples. ``split``: what of the error is the
+    reference's own, and what is left for the IMU; None where nothing is known of the reference.
+    ``over_distance``, ``over_turn``: how the error changes over stretches of path [m] and of
+    turning [rad] of the trajectory, the same ones for both IMUs.
     """
 
     imu_yaw: pd.Series
@@ -128,18 +134,25 @@ class YawComparison:
     trend_statistics: ErrorStatistics
     yaw_spectrum: Spectrum | None
     error_spectrum: Spectrum | None
+    split: ErrorSplit | None = None
     over_distance: list[RelativeError] = field(default_factory=list)
     over_turn: list[RelativeError] = field(default_factory=list)
 
+    @property
+    def change_variance(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+        """Of the reference's own error between two times, see :class:`.ReferenceError`."""
+        return None if self.split is None else self.split.process.change_variance
 
-def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
+
+def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
     """Compare one IMU's heading with a reference.
 
     ``imu_yaw``, ``reference_yaw`` (Series): headings [rad] indexed by time [s]; wrapped or not,
     values that are not a number are left out. The reference is interpolated at the IMU's stamps.
-    ``settings`` (ComparisonSettings). ``reference_known`` (Series, optional): 1 where the
-    reference's heading was measured, 0 where it is a guess, at its own times; what lies beside a
-    guess is left out. Returns YawComparison or None: None if no sample of the IMU lies within the
+    ``settings`` (ComparisonSettings). ``poses`` (DataFrame, optional): the Poses of that
+    heading, whose column ``yaw_known`` is 1 where it was measured and 0 where it is a guess, and
+    what lies beside a guess is left out; what they say of its error: see :class:`.ReferenceError`.
+    Returns YawComparison or None: None if no sample of the IMU lies within the
     reference's time.
     """
     import pandas as pd
@@ -162,8 +175,9 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
 
     # Unwrapping the error also forgives a turn that one of the two counted wrongly.
     error = angles.unwrap(reference - imu)
-    if reference_known is not None:
-        known = np.interp(time, reference_time, reference_known[reference_yaw.index]) > 1.0 - 1e-9
+    if poses is not None and "yaw_known" in poses:
+        measured = poses.loc[reference_yaw.index, "yaw_known"]
+        known = np.interp(time, reference_time, measured) > 1.0 - 1e-9
         if not known.any():
             return None
         time, reference = time[known], reference[known]
@@ -174,6 +188,11 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     index = pd.Index(time, name="time")
     error = pd.Series(error, index=index, name="yaw_error")
     trend = median_trend(error, settings.median_window)
+    split = None
+    if poses is not None:
+        aligned = time_shift is not None and not time_shift.problem
+        of_reference = ReferenceError.of(poses, aligned)
+        split = of_reference and split_error(error, of_reference, settings.start_window)
     return YawComparison(
         imu_yaw=pd.Series(reference - error.to_numpy(), index=index, name="yaw"),
         reference_yaw=pd.Series(reference, index=index, name="yaw"),
@@ -186,6 +205,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
         # Closed loops add a full turn each; that ramp is not what the spectrum is about.
         yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
         error_spectrum=power_spectral_density(time, error),
+        split=split,
     )
 
 
@@ -322,7 +342,7 @@ def yaw_error_difference(real_error, simulated_error, settings):
 
 
 def _compare_or_remark(imu, reference, settings, name, remarks):
-    result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
+    result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if result is None:
         remarks.append(f"The {name} has no sample within the time of its reference.")
         return None
@@ -342,8 +362,10 @@ def _with_relative_errors(comparisons, trajectory, scale):
         result
         and replace(
             result,
-            over_distance=relative_errors(result.error, distance, distances(distance.end)),
-            over_turn=relative_errors(result.error, turn, turns(turn.end)),
+            over_distance=relative_errors(
+                result.error, distance, distances(distance.end), result.change_variance
+            ),
+            over_turn=relative_errors(result.error, turn, turns(turn.end), result.change_variance),
         )
         for result in comparisons
     ]
@@ -399,18 +421,18 @@ def jumps(yaw: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"turn": turn[at], "within": within[at]}, index=time[at])
 
 
-def rms_with_sign_turned(comparison, yaw, first, settings, first_known=None) -> float | None:
+def rms_with_sign_turned(comparison, yaw, first, settings, poses=None) -> float | None:
     """Return how far apart two yaws are if one of them counts the other way round, where it may.
 
     ``comparison`` (YawComparison): of the two as they are. ``yaw``, ``first`` (Series) [rad]
-    indexed by time [s] of one clock. ``settings`` (ComparisonSettings). ``first_known`` (Series,
-    optional): as of :func:`.compare_yaw`. The result is in [rad]; None unless that is far less than
-    it is now.
+    indexed by time [s] of one clock. ``settings`` (ComparisonSettings). ``poses`` (DataFrame,
+    optional): those of the first, as of :func:`.compare_yaw`. The result is in [rad]; None unless
+    that is far less than it is now.
     """
     rms = comparison.statistics.rms
     if rms < _MIN_RMS:
         return None
-    turned = compare_yaw(-yaw, first, settings, first_known)
+    turned = compare_yaw(-yaw, first, settings, poses)
     if turned is None or _FAR_BETTER * turned.statistics.rms > rms:
         return None
     return float(turned.statistics.rms)
@@ -437,16 +459,16 @@ class YawDifference:
     rms_with_sign_turned: float | None = None
 
 
-def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDifference]:
+def yaw_differences(names, yaws, settings=None, poses=None) -> list[YawDifference]:
     """Compare yaws with the first of them.
 
     ``names`` (sequence of str): for messages; the first is what the others are compared with.
     ``yaws`` (sequence of Series) [rad] indexed by time [s]. Where one has no time in common with
     the first, which is so with a recording's clock and a result's, the two begin together.
     ``settings`` (ComparisonSettings): ``align`` says whether a found delay is taken off.
-    ``first_known`` (Series): 1 where the first yaw was measured, 0 where it is a guess and nothing
-    is compared. Returns one less than there are yaws. Raises RecordingError if there are less
-    than two, or one has fewer than two samples, on its own or in common with the first.
+    ``poses`` (DataFrame): those of the first yaw, if it is one of poses, as of
+    :func:`.compare_yaw`. Returns one less than there are yaws. Raises RecordingError if there are
+    less than two, or one has fewer than two samples, on its own or in common with the first.
     """
     import pandas as pd
 
@@ -465,12 +487,12 @@ def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDif
         offset = _clock_offset(first, yaw)
         moved = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
         shift = find_time_shift(moved.index, moved, first.index, first, settings.max_shift)
-        comparison = compare_yaw(moved, first, settings, first_known)
+        comparison = compare_yaw(moved, first, settings, poses)
         if comparison is None or len(comparison.error) < FEWEST_COMMON:
             raise RecordingError(
                 f"{name}: has fewer than {FEWEST_COMMON} samples within the time of {names[0]}"
             )
-        turned = rms_with_sign_turned(comparison, moved, first, settings, first_known)
+        turned = rms_with_sign_turned(comparison, moved, first, settings, poses)
         found.append(YawDifference(name, comparison, shift, offset, turned))
     return found
 
@@ -483,7 +505,8 @@ def _clock_offset(first, yaw) -> float:
 def differences_table(differences) -> pd.DataFrame:
     """Sum up differences: a row each, with degrees and seconds.
 
-    Indexed by name: duration [s], rms, maximum_absolute, final [deg], drift [deg/min], delay [s],
+    Indexed by name: duration [s], rms, reference (what of it is expected of the first), imu (in
+    words, what is left for this one), maximum_absolute, final [deg], drift [deg/min], delay [s],
     correlation of the rates.
     """
     import pandas as pd
@@ -491,9 +514,12 @@ def differences_table(differences) -> pd.DataFrame:
     rows = {}
     for one in differences:
         statistics, time = one.comparison.statistics, one.comparison.error.index
+        split = one.comparison.split
         rows[one.name] = {
             "duration": time[-1] - time[0],
             "rms": np.degrees(statistics.rms),
+            "reference": np.degrees(split.reference) if split else float("nan"),
+            "imu": split.imu_words() if split else "",
             "maximum_absolute": np.degrees(statistics.maximum_absolute),
             "final": np.degrees(statistics.final),
             "drift": 60.0 * np.degrees(statistics.drift),

@@ -314,6 +314,9 @@ def yaw_error_relative(comparison) -> Figure:
                 f"{100.0 * CONFIDENCE:.0f} %, if stretches are independent",
             )  # fmt: skip
             figure.line(length, rms, look, name, dots=True)
+            if entries[0].reference_rms is not None:
+                expected = np.degrees([entry.reference_rms for entry in entries])
+                figure.line(length, expected, style.REFERENCE, f"the reference alone ({name})")
     return figure
 
 

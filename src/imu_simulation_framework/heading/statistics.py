@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -150,7 +150,8 @@ class RelativeError:
     ``length``: of each stretch, [m] or [rad]. ``stretches``: how many were looked at; they overlap.
     ``independent``: how many of them would fit end to end into what was looked at. ``mean``,
     ``rms``, ``maximum_absolute``: of the signed changes [rad]: error at the end minus error at the
-    beginning.
+    beginning. ``reference_rms``: what of the rms the reference's own error is expected to be [rad];
+    None where nothing is known of that.
     """
 
     length: float
@@ -159,6 +160,7 @@ class RelativeError:
     mean: float
     rms: float
     maximum_absolute: float
+    reference_rms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,10 @@ def _that_fit(lengths: Sequence[float], total: float) -> list[float]:
 
 
 def relative_errors(
-    error: pd.Series, progress: Progress, lengths: Sequence[float]
+    error: pd.Series,
+    progress: Progress,
+    lengths: Sequence[float],
+    change_variance: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> list[RelativeError]:
     """Return changes of an error over stretches of each length.
 
@@ -225,8 +230,9 @@ def relative_errors(
     its ends a stretch is left out.
 
     ``error`` (Series) [rad] indexed by time [s]. ``progress`` (Progress): on the same clock.
-    ``lengths`` (sequence of float): in the progress's unit. Without those of which no stretch is
-    known.
+    ``lengths`` (sequence of float): in the progress's unit. ``change_variance``: gives for starts
+    and ends (m,) [s] the variance (m,) of what the reference's own error changes by [rad^2].
+    Without those of which no stretch is known.
     """
     time, values = error.index.to_numpy(dtype=float), error.to_numpy(dtype=float)
     found = []
@@ -235,15 +241,20 @@ def relative_errors(
         count = int(np.floor((progress.end - length) / length * STARTS_PER_LENGTH + 1e-9)) + 1
         starts = np.arange(max(0, count)) * length / STARTS_PER_LENGTH
         ends = np.minimum(starts + length, progress.end)
-        change = value_at(time, values, progress.when(ends)) - value_at(
-            time, values, progress.when(starts)
-        )
-        change = change[np.isfinite(change)]
+        starts, ends = progress.when(starts), progress.when(ends)
+        change = value_at(time, values, ends) - value_at(time, values, starts)
+        known = np.isfinite(change)
+        change = change[known]
         if len(change):
+            of_reference = None
+            if change_variance is not None:
+                variance = change_variance(starts[known], ends[known])
+                of_reference = float(np.sqrt(np.mean(variance)))
             independent = 1.0 + (len(change) - 1) / STARTS_PER_LENGTH
             rms, largest = np.sqrt(np.mean(change**2)), np.max(np.abs(change))
-            sizes = map(float, (np.mean(change), rms, largest))
-            found.append(RelativeError(length, len(change), independent, *sizes))
+            mean, rms, largest = map(float, (np.mean(change), rms, largest))
+            stretch = (length, len(change), independent)
+            found.append(RelativeError(*stretch, mean, rms, largest, of_reference))
     return found
 
 

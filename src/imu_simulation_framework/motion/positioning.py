@@ -8,12 +8,14 @@ antennas tell it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.columns import REFERENCE_ERROR
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import Occurrences, find
 from imu_simulation_framework.motion.course import (
@@ -27,6 +29,7 @@ from imu_simulation_framework.motion.course import (
 from imu_simulation_framework.motion.smoothing import (
     FixNoise,
     PlaneFixes,
+    SmoothMotion,
     estimate_robustly,
     smooth_plane,
     stated_noise,
@@ -48,6 +51,8 @@ sum of both coordinates' variances over the range error (Kaplan and Hegarty, Und
 
 VELOCITY_TOLERANCE = 1.5
 """Velocities that differ from the positions' by a larger factor are not used."""
+
+_DRAWS, _SEED = 20, 1
 
 HELD_COURSE = 1e-9
 """Two courses that differ by less are one and the same number [rad]."""
@@ -374,13 +379,24 @@ class FixSettings(Settings):
     smoother path. None: estimated from the fixes, with the size of their errors.
     ``error_correlation_time``: time over which the receiver's error stays alike [s]. Errors that
     are alike do not average out, so that fixes that follow faster than this weigh less each. 0: not
-    at all. Raises ConfigurationError if a value is out of range.
+    at all.
+
+    How wrong the heading is, of poses too: ``yaw_deviation`` (float or None): standard deviation
+    [rad]; None: as the recording or the smoothing says. ``yaw_error_time``: how long such an error
+    stays alike where positions do not tell it [s]. ``turn_error``: standard deviation of the share
+    by which the heading turns too far all the time, as that of odometry may. ``course_lag``: that
+    of a constant delay of a course [s], as a receiver's filter has it. Raises ConfigurationError if
+    a value is out of range.
     """
 
     minimum_speed: float = setting(0.2, unit="m/s", above=0.0)
     maximum_turn_rate: float = setting(0.8, unit="rad/s", above=0.0)
     acceleration_density: float | None = setting(None, unit="m/s^2/sqrt(Hz)", above=0.0)
     error_correlation_time: float = setting(4.0, unit="s", minimum=0.0)
+    yaw_deviation: float | None = setting(None, unit="rad", minimum=0.0)
+    yaw_error_time: float = setting(10.0, unit="s", above=0.0)
+    turn_error: float = setting(0.0, minimum=0.0, maximum=1.0)
+    course_lag: float = setting(0.5, unit="s", minimum=0.0)
 
 
 @dataclass(frozen=True)
@@ -388,8 +404,9 @@ class FixTrajectory:
     """``poses`` is Poses in east and north of the first fix, uniformly sampled.
 
     Its column ``yaw_known`` is 1 where the heading was measured, by antennas or by a course at a
-    significant speed, and 0 where it was held or bridged. ``fixes`` has the columns x, y: the
-    positions as received, in the same axes, outliers among them.
+    significant speed, and 0 where it was held or bridged; ``yaw_std``, ``yaw_error_time``,
+    ``yaw_lag`` and ``turn_error`` say how wrong it may be (:class:`.ReferenceError`). ``fixes`` has
+    the columns x, y: the positions as received, in the same axes, outliers among them.
     """
 
     poses: pd.DataFrame
@@ -425,6 +442,7 @@ def trajectory_from_fixes(
             "y": path.positions[:, 1],
             "yaw": heading.yaw,
             "yaw_known": heading.known * 1.0,
+            **heading_errors(settings, heading.deviations, heading.error_time, heading.lag),
         },
         index=pd.Index(times[0] + path.time, name="time"),
     )
@@ -442,7 +460,7 @@ class _Path(NamedTuple):
     ``used`` are the fixes, without velocities that no motion explains, ``left_out`` (k,) says which
     positions none explains, and ``residuals`` (2, k) are the measured less the smooth ones [m].
     ``time`` (m,) is since the first fix [s]; ``positions`` [m], ``velocities`` [m/s] and
-    ``variances`` of those [m^2/s^2] are (m, 2), east and north.
+    ``variances`` of those [m^2/s^2] are (m, 2), east and north; ``motions`` at the fixes.
     """
 
     used: PlaneFixes
@@ -453,6 +471,7 @@ class _Path(NamedTuple):
     positions: np.ndarray
     velocities: np.ndarray
     variances: np.ndarray
+    motions: list[SmoothMotion]
 
     @property
     def speeds(self) -> np.ndarray:
@@ -492,6 +511,7 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
         np.column_stack([spline(time) for spline in splines]),
         np.column_stack([spline(time, 1) for spline in splines]),
         np.column_stack(variances),
+        motions,
     )
 
 
@@ -499,6 +519,8 @@ class _Heading(NamedTuple):
     """``yaw`` (m,) [rad], where it is ``known`` (m,), from what, and the antennas' beside it.
 
     ``backwards`` is how long the robot is taken to drive so where only its course tells [s].
+    ``deviations`` (m,) of its error [rad], how long that stays alike, ``error_time``, and by how
+    much it may lag [s].
     """
 
     yaw: np.ndarray
@@ -506,6 +528,9 @@ class _Heading(NamedTuple):
     source: str
     check: CourseCheck | None
     backwards: float
+    deviations: np.ndarray
+    error_time: float
+    lag: float
 
 
 def _heading(fix, path, settings, rate) -> _Heading:
@@ -526,15 +551,66 @@ def _heading(fix, path, settings, rate) -> _Heading:
         if len(headings) == 0:
             raise
         yaw = np.zeros(len(path.time))
+    of_course = _course_deviations(path.velocities, speeds, path.variances)
     if len(headings) == 0:
         directions = np.arctan2(path.velocities[:, 1], path.velocities[:, 0])
         backwards = significant & (np.cos(yaw - directions) < 0.0)
-        return _Heading(yaw, significant, "the course", None, float(backwards.sum() / rate))
+        time = _course_error_time(path, settings.minimum_speed)
+        lasting = float(backwards.sum() / rate)
+        return _Heading(
+            yaw, significant, "the course", None, lasting, of_course, time, settings.course_lag
+        )
     measured_times = headings.index.to_numpy(dtype=float) - fix.index.to_numpy(dtype=float)[0]
     yaw, silent = heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
     check = compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
     source = "the antennas and the course" if silent.any() else "the antennas"
-    return _Heading(yaw, significant | ~silent, source, check, 0.0)
+    # What the two differ by is the antennas' error at most, as the course has one of its own.
+    deviations = np.where(silent, of_course, of_course if check is None else check.rms)
+    known = significant | ~silent
+    return _Heading(yaw, known, source, check, 0.0, deviations, settings.yaw_error_time, 0.0)
+
+
+def heading_errors(settings, deviations, error_time, lag) -> dict:
+    """Return the columns of poses that say how wrong their heading may be.
+
+    ``deviations`` (n,) [rad], unless the settings state one. ``error_time``, ``lag`` [s].
+    """
+    if settings.yaw_deviation is not None:
+        deviations = np.full(len(deviations), settings.yaw_deviation)
+    values = deviations, error_time, lag, settings.turn_error
+    return dict(zip(REFERENCE_ERROR, values))
+
+
+def _course_deviations(velocities, speeds, variances):
+    """Return standard deviations (m,) of the direction of velocities [rad], a half turn at most."""
+    across = np.sum(velocities[:, ::-1] ** 2 * variances, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations = np.sqrt(across) / speeds**2
+    return np.where(deviations < np.pi, deviations, np.pi)
+
+
+def _course_error_time(path, minimum_speed):
+    """Return over which time the error of a smooth path's course falls to 1/e of its correlation.
+
+    By errors that the measurements leave possible, drawn of all samples together [s].
+    """
+    random = np.random.default_rng(_SEED)
+    east, north = (motion.drawn_velocity_errors(_DRAWS, random) for motion in path.motions)
+    velocity = np.array([motion.velocities for motion in path.motions])
+    speed = np.hypot(*velocity)
+    moving = speed >= minimum_speed
+    step = float(np.median(np.diff(path.used.times)))
+    if np.sum(moving) < 3:
+        return step
+    errors = (velocity[0] * north - velocity[1] * east)[:, moving] / speed[moving] ** 2
+    errors /= np.sqrt(np.mean(errors**2, axis=0))
+    before = 1.0
+    for lag in range(1, errors.shape[1]):
+        alike = float(np.mean(errors[:, lag:] * errors[:, :-lag]))
+        if alike < math.exp(-1.0):
+            return step * (lag - 1.0 + (before - math.exp(-1.0)) / (before - alike))
+        before = alike
+    return step * errors.shape[1]
 
 
 def _report(usable, path, heading, settings, times, places) -> FixReport:
@@ -575,8 +651,8 @@ def _expected_deviation(velocities, speeds, variances, minimum_speed):
     fast = speeds > above
     if not fast.any():
         return None, float(above)
-    across = velocities[fast, ::-1] ** 2 * variances[fast]
-    return float(np.sqrt(np.mean(across.sum(axis=1) / speeds[fast] ** 4))), float(above)
+    deviations = _course_deviations(velocities[fast], speeds[fast], variances[fast])
+    return float(_rms(deviations)), float(above)
 
 
 def _rms(values):

@@ -139,6 +139,21 @@ class SmoothMotion:
     _precision: np.ndarray
     _factor: np.ndarray
 
+    def drawn_velocity_errors(self, count, random):
+        """Return errors (count, n) of the velocities that the measurements leave possible [m/s].
+
+        ``random`` (numpy Generator).
+        """
+        from scipy.linalg import solve_banded
+
+        width, size = self._factor.shape
+        upper = np.zeros_like(self._factor)
+        for k, diagonal in enumerate(self._factor):
+            upper[width - 1 - k, k:] = diagonal[: size - k]
+        normal = random.standard_normal((size, count))
+        states = solve_banded((0, width - 1), upper, normal, check_finite=False)
+        return states.reshape(len(self.positions), -1, count)[:, 1].T
+
     def covariances(self):
         """Return the covariance of position, velocity and the states of a slow error, (n, s, s).
 

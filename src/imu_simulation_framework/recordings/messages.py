@@ -92,6 +92,9 @@ def _message(name, fields, quantities, strings=0):
     return MessageType(name, strings, np.dtype(fields), quantities)
 
 
+_YAW_VARIANCE = "pose.covariance35"
+"""Of x, y, z, and rotations about x, y, z, row by row."""
+
 ODOMETRY = _message(
     "nav_msgs/Odometry",
     _pose("pose.pose.")
@@ -99,14 +102,14 @@ ODOMETRY = _message(
     + _vector("twist.twist.linear")
     + _vector("twist.twist.angular")
     + _covariance("twist.", 36),
-    _pose_quantities("pose.pose."),
+    {**_pose_quantities("pose.pose."), "yaw_variance": _YAW_VARIANCE},
     strings=1,
 )
 POSE_STAMPED = _message("geometry_msgs/PoseStamped", _pose("pose."), _pose_quantities("pose."))
 POSE_WITH_COVARIANCE_STAMPED = _message(
     "geometry_msgs/PoseWithCovarianceStamped",
     _pose("pose.pose.") + _covariance("pose.", 36),
-    _pose_quantities("pose.pose."),
+    {**_pose_quantities("pose.pose."), "yaw_variance": _YAW_VARIANCE},
 )
 NAV_SAT_FIX = _message(
     "sensor_msgs/NavSatFix",

@@ -15,6 +15,7 @@ from imu_simulation_framework.motion.course import NoHeadingError
 from imu_simulation_framework.motion.positioning import (
     UNKNOWN_VARIANCE,
     FixSettings,
+    heading_errors,
     repeated_fixes,
     trajectory_from_fixes,
     variances_from_quality,
@@ -45,7 +46,7 @@ def reference_table(
     given = (stamp_limits or StampLimits(), minimum_samples, time_offset)
     if has_to_be_smoothed(samples):
         return _from_fixes(samples, settings or FixSettings(), *given)
-    return _from_poses(samples, *given)
+    return _from_poses(samples, settings or FixSettings(), *given)
 
 
 def has_to_be_smoothed(samples) -> bool:
@@ -54,7 +55,7 @@ def has_to_be_smoothed(samples) -> bool:
     return not poses
 
 
-def _from_poses(samples, limits, minimum_samples, time_offset):
+def _from_poses(samples, settings, limits, minimum_samples, time_offset):
     cleaner = cleaning.Cleaner(samples, time_offset)
     heading = QUATERNION if samples.has(QUATERNION) else ("yaw",)
     cleaner.drop_nan(cleaning.POSITION + heading)
@@ -64,13 +65,41 @@ def _from_poses(samples, limits, minimum_samples, time_offset):
         cleaner.remarks.append(
             f"the drive is in the plane, so no use is made of the reference's {', '.join(spare)}"
         )
+    deviations = _stated_deviations(samples, cleaner.remarks)
     order, report = cleaner.finish(limits, minimum_samples)
     if quaternions is None:
         yaw = samples.columns["yaw"][order]
     else:
         yaw = yaw_from_quaternion(quaternions[order])
     columns = {**{axis: samples.columns[axis][order] for axis in "xy"}, "yaw": unwrap(yaw)}
+    if deviations is not None or settings.yaw_deviation is not None or settings.turn_error > 0.0:
+        deviations = np.zeros(len(samples)) if deviations is None else deviations
+        columns.update(heading_errors(settings, deviations[order], settings.yaw_error_time, 0.0))
     return pd.DataFrame(columns, index=pd.Index(cleaner.times[order], name="time")), report
+
+
+def _stated_deviations(samples, remarks):
+    """Return standard deviations (n,) of the yaw [rad] as messages state them; None if they do not.
+
+    A zero, or a quarter turn, says nothing, and neither does one that never changes: that is in a
+    driver's configuration and knows nothing of the drive.
+    """
+    variances = samples.columns.get("yaw_variance")
+    if variances is None:
+        return None
+    with np.errstate(invalid="ignore"):
+        deviations = np.sqrt(variances)
+    known = (deviations > 0.0) & (deviations < 0.5 * np.pi)
+    if not known.any():
+        return None
+    if np.ptp(deviations[known]) == 0.0:
+        remarks.append(
+            f"the yaw's standard deviation is stated as {np.degrees(deviations[known][0]):.3g} deg "
+            "all the time, which is no estimate and is not used; yaw_deviation and turn_error can "
+            "say how wrong the reference's heading is"
+        )
+        return None
+    return np.where(known, deviations, np.nan)
 
 
 def _from_fixes(samples, settings, limits, minimum_samples, time_offset):

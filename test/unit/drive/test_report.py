@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 from datetime import datetime
@@ -6,8 +7,10 @@ import numpy as np
 import pytest
 from synthetic_experiment import cut, make_tables
 
+from imu_simulation_framework.core.columns import REFERENCE_ERROR
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.drive.figures import FIGURES
+from imu_simulation_framework.drive.page import experiment_page
 from imu_simulation_framework.drive.results import writing
 from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.drive.results.tables import ExperimentTables
@@ -210,6 +213,31 @@ def test_a_table_that_lacks_a_column_or_has_a_number_without_a_square_is_refused
     sentence = r"imu_real\.csv: line 5, column 'yaw': -7e\+300, expected at most 1e\+30"
     with pytest.raises(ResultError, match=sentence):
         ExperimentTables.load(folder)
+
+
+def test_what_the_reference_itself_is_wrong_by_is_in_summary_table_figures_and_page(folder):
+    tables = make_tables(120.0)
+    known = dict(zip(REFERENCE_ERROR, (math.radians(0.5), 5.0, 0.0, 0.0)))
+    tables = dataclasses.replace(tables, reference=tables.reference.assign(**known))
+    summary = write_results(folder, tables, None, information())
+    again, comparison = evaluate(ExperimentTables.load(folder), None, information())
+    assert again == summary
+    real, split = summary["yaw_error"]["real"], comparison.real.split
+    assert "reference" not in summary["yaw_error"]["simulated"]
+    assert real["reference"]["rms_rad"] == split.reference
+    assert split.imu_low < split.imu < split.imu_high
+    assert all(entry["reference_rms_rad"] > 0.0 for entry in real["over_distance"])
+    title, recorded, simulated = terminal_table(summary).splitlines()[:3]
+    assert "rms  of the reference" in title and "of the IMU" in title
+    own = f"{math.degrees(split.imu):.2f} ({math.degrees(split.imu_low):.2f} to "
+    assert own in recorded and f" +- {1.96 * math.degrees(split.final_std):.2g} deg" in recorded
+    assert recorded.count("+-") == 2 and "+-" not in simulated
+    for name, label in (("yaw_error", ", 95 %"), ("yaw_error_relative", "")):
+        layers = [one for panel in FIGURES[name](comparison).panels for one in panel.layers]
+        named = [layer.values.get("name") for layer in layers]
+        assert f"the reference alone (recorded IMU){label}" in named
+    (answer, _) = experiment_page(comparison, summary, "").summary
+    assert f"the reference is expected to have {math.degrees(split.reference):.3f} deg" in answer
 
 
 def test_terminal_table_is_aligned_and_in_degrees():

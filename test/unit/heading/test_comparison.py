@@ -225,10 +225,8 @@ def test_a_heading_that_is_a_guess_or_no_number_is_not_judged_by():
     truth = wavy_yaw(time)
     # The robot stands from 20 to 24 s; the guess turns a whole round there.
     guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
-    known = yaw(((time < 21.0) | (time > 23.0)).astype(float))
-    result = compare_yaw(
-        yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), reference_known=known
-    )
+    known = yaw(((time < 21.0) | (time > 23.0)).astype(float)).to_frame("yaw_known")
+    result = compare_yaw(yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), known)
     assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
     later = result.error[result.error.index > 24.0]
     # Zero is the median over the first three seconds, to a sample.
@@ -237,8 +235,8 @@ def test_a_heading_that_is_a_guess_or_no_number_is_not_judged_by():
     imu = yaw(0.1 * time)
     imu.iloc[[300, 500]] = np.nan
     holed = np.where(time < 2.0, np.nan, 0.1 * time)
-    known = yaw((time < 8.0).astype(float))
-    result = compare_yaw(imu, yaw(holed), ComparisonSettings(), reference_known=known)
+    known = yaw((time < 8.0).astype(float)).to_frame("yaw_known")
+    result = compare_yaw(imu, yaw(holed), ComparisonSettings(), known)
     assert result.error.index[0] == pytest.approx(2.0)
     assert result.error.index[-1] == pytest.approx(7.99)
     assert result.statistics.samples == 598

@@ -9,6 +9,7 @@ import pytest
 from scipy.interpolate import make_smoothing_spline
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.columns import REFERENCE_ERROR
 from imu_simulation_framework.motion import positioning
 from imu_simulation_framework.motion.course import NoHeadingError
 
@@ -76,7 +77,7 @@ def yaw_error(poses, table, yaw):
 def test_tight_circles_are_not_smoothed_away(rate, stated):
     table, yaw = drive(rate, 0.1, stated=stated)
     made = positioning.trajectory_from_fixes(table)
-    assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known"]
+    assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known", *REFERENCE_ERROR]
     assert made.poses.index.name == "time"
     assert np.diff(made.poses.index) == pytest.approx(0.05, abs=1e-6)
     length = np.hypot(np.diff(made.poses["x"]), np.diff(made.poses["y"])).sum()

@@ -9,9 +9,9 @@ import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, wrap
-from imu_simulation_framework.core.columns import QUATERNION
+from imu_simulation_framework.core.columns import QUATERNION, REFERENCE_ERROR
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE
+from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE, FixSettings
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.reading import read_reference, read_reference_samples
 from imu_simulation_framework.recordings.reference import reference_table
@@ -215,3 +215,30 @@ def test_a_heading_of_two_antennas(tmp_path, make):
     path = bag(tmp_path, heading=messages)
     samples = read_reference_samples(path, topic="/fix", heading_topic="/heading")
     assert np.array_equal(samples.matrix(("qx", "qy", "qz", "qw")), HEADINGS)
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_the_yaws_stated_variance_is_used_only_where_it_changes(changes):
+    times, positions, _, yaw = truth()
+    deviation = np.full(COUNT, 0.02) + changes * 1e-4 * np.arange(COUNT)
+    columns = {"stamp": times, "x": positions[:, 0], "y": positions[:, 1], "yaw": yaw}
+    table, report = reference_table(lines(**columns, yaw_variance=deviation**2))
+    said = any("no estimate and is not used" in remark for remark in report.remarks)
+    assert said != changes and (REFERENCE_ERROR[0] in table) == changes
+    if changes:
+        assert table["yaw_std"].to_numpy() == pytest.approx(deviation)
+        assert set(table["yaw_lag"]) == {0.0}
+    stated = FixSettings(yaw_deviation=0.05, turn_error=0.02)
+    table, _ = reference_table(lines(**columns), settings=stated)
+    assert set(table["yaw_std"]) == {0.05} and set(table["turn_error"]) == {0.02}
+
+
+def test_a_courses_error_is_beside_it_and_antennas_are_at_most_as_wrong_as_they_differ_from_it():
+    table, _ = reference_table(samples())
+    assert list(table.columns[-4:]) == list(REFERENCE_ERROR)
+    assert set(table["yaw_lag"]) == {FixSettings().course_lag}
+    _, _, _, yaw = truth()
+    noisy = yaw + np.radians(1.0) * np.random.default_rng(3).standard_normal(COUNT)
+    table, _ = reference_table(samples(0.01, position_error=np.full(COUNT, 0.02), yaw=noisy))
+    # At the rate of the trajectory, between headings, they have 2/3 of the variance.
+    assert np.sqrt(2.0 / 3.0) < np.degrees(table["yaw_std"]).median() < 1.2

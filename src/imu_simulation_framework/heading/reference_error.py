@@ -1,0 +1,239 @@
+r"""How wrong the heading is that counts as right, and what is left of a yaw error for the IMU.
+
+A recorded yaw error is the reference's error less the IMU's. The first is taken as a normal process
+
+.. math:: r(t) = \sigma(t) g(t) - l \dot\psi(t) + k \psi(t)
+
+with :math:`g` of unit variance and the correlation :math:`e^{-|t|/T}`, :math:`\sigma` as the
+recording or its smoothing says it, a constant lag :math:`l` of a receiver's filter, and a constant
+:math:`k` by which odometry turns too far, as by a wrong track width (Borenstein and Feng:
+Measurement and correction of systematic odometry errors in mobile robots, IEEE Transactions on
+Robotics and Automation 12(6), 1996).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from imu_simulation_framework.core.angles import unwrap
+from imu_simulation_framework.core.columns import REFERENCE_ERROR
+from imu_simulation_framework.heading.statistics import edge_samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONFIDENCE = 0.95
+_MAX_POINTS, _MAX_STARTING = 150, 10
+"""Of an error that is split; more cost time and tell little more."""
+_DRAWS = 1000
+_STRENGTHS = np.logspace(-2.0, 1.0, 5)
+"""Of what the IMU's error may consist of, at the end, over the observed error's size."""
+_LARGE, _SMALL = 1e2, 1e-3
+"""Of an unknown offset, and of what neither model means, over that size."""
+_CHOSEN = 0.02
+"""By which share the chosen samples may miss the rms of all."""
+_NOTHING = 0.1
+"""A limit below this share of the whole error cannot be told from nothing."""
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class ReferenceError:
+    """What is known of the error of a reference's heading, over n samples.
+
+    ``time`` (n,) [s]. ``std`` (n,): of the part that changes, with the correlation time
+    ``correlation_time`` [s], in [rad]. ``rate`` and ``turn`` (n,): the heading's rate [rad/s], and
+    how far it has turned [rad]. ``lag`` [s] and ``turn_error``: standard deviations of the two
+    constants.
+    """
+
+    time: np.ndarray
+    std: np.ndarray
+    correlation_time: float
+    rate: np.ndarray
+    turn: np.ndarray
+    lag: float = 0.0
+    turn_error: float = 0.0
+
+    @classmethod
+    def of(cls, reference: pd.DataFrame, aligned: bool = False) -> ReferenceError | None:
+        """Return what a table of poses says; None if it says nothing.
+
+        ``reference``: Poses, perhaps with the columns ``yaw_std yaw_error_time yaw_lag
+        turn_error``. ``aligned``: whether a lag has been found and taken off.
+        """
+        if not set(REFERENCE_ERROR) <= set(reference.columns):
+            return None
+        table = reference[["yaw", *REFERENCE_ERROR]].dropna()
+        if len(table) < 2:
+            return None
+        time, yaw = table.index.to_numpy(dtype=float), unwrap(table["yaw"].to_numpy(dtype=float))
+        correlation_time, lag, turn_error = (
+            float(table[name].median()) for name in REFERENCE_ERROR[1:]
+        )
+        return cls(
+            time,
+            table["yaw_std"].to_numpy(dtype=float),
+            correlation_time,
+            np.gradient(yaw, time),
+            yaw - yaw[0],
+            0.0 if aligned else lag,
+            turn_error,
+        )
+
+    def covariance(self, time: np.ndarray) -> np.ndarray:
+        """Return the error's covariance at some times (m,), (m, m) [rad^2]."""
+        std, rate, turn = (np.interp(time, self.time, a) for a in (self.std, self.rate, self.turn))
+        apart = np.abs(np.subtract.outer(time, time))
+        covariance = np.outer(std, std) * np.exp(-apart / self.correlation_time)
+        covariance += self.lag**2 * np.outer(rate, rate)
+        return covariance + self.turn_error**2 * np.outer(turn, turn)
+
+    def change_variance(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return the variance of what the error changes from some times to others (m,) [rad^2]."""
+        std, other = (np.interp(at, self.time, self.std) for at in (starts, ends))
+        alike = np.exp(-np.abs(ends - starts) / self.correlation_time)
+        variance = std**2 + other**2 - 2.0 * alike * std * other
+        for constant, curve in ((self.lag, self.rate), (self.turn_error, self.turn)):
+            change = np.interp(ends, self.time, curve) - np.interp(starts, self.time, curve)
+            variance += (constant * change) ** 2
+        return variance
+
+
+@dataclass(frozen=True)
+class ErrorSplit:
+    """Whose a yaw error is.
+
+    ``reference``: rms that the reference's error is expected to have [rad]. ``imu``: rms of the
+    IMU's own, and its 95 % interval from ``imu_low`` to ``imu_high`` [rad]: with a ``imu_low`` of
+    zero the reference alone may be all of it. These three are NaN where less was observed than the
+    reference alone leads to in 97.5 % of drives: then it is better than it says, and nothing can be
+    said of the IMU. ``final_std`` [rad] and ``drift_std`` [rad/s]:
+    standard deviations that the reference's error gives to the final error and to its slope.
+    ``band``: its standard deviation [rad], indexed by time [s], zero on the start as the error is.
+    ``process``: what it was taken for.
+    """
+
+    reference: float
+    imu: float
+    imu_low: float
+    imu_high: float
+    final_std: float
+    drift_std: float
+    band: pd.Series
+    process: ReferenceError
+
+    def imu_words(self) -> str:
+        """Return what can be said of the IMU's own rms, in degrees."""
+        if math.isnan(self.imu):
+            return "nothing, as the reference is better than it says"
+        low, own, high = (f"{math.degrees(a):.2f}" for a in (self.imu_low, self.imu, self.imu_high))
+        return f"{own} ({low} to {high})" if self.imu_low > 0.0 else f"< {high}"
+
+
+def split_error(error: pd.Series, reference: ReferenceError, start_window: float) -> ErrorSplit:
+    """Split a yaw error into the reference's part and the IMU's.
+
+    Both are normal processes, and what is observed is their sum and a constant. The IMU's is an
+    angle random walk, a rate bias and a scale factor, whose strengths are unknown over three powers
+    of ten and weighed by their likelihood; of the IMU's part, given what was observed, the rms is
+    drawn (Rasmussen and Williams: Gaussian processes for machine learning, 2006, chapter 2; draws
+    by Matheron's rule, Wilson et al., Journal of Machine Learning Research 22, 2021).
+
+    ``error``: zero at the start [rad]; index time [s]. ``start_window``: over whose mean both parts
+    are zero [s].
+    """
+    import pandas as pd
+
+    inside = (error.index >= reference.time[0]) & (error.index <= reference.time[-1])
+    error = error[inside] if inside.any() else error
+    started = edge_samples(error.index.to_numpy(dtype=float), start_window)
+    evenly, first = (
+        np.linspace(0, count - 1, min(count, most)).astype(int)
+        for count, most in ((len(error), _MAX_POINTS), (started, _MAX_STARTING))
+    )
+    chosen = np.union1d(evenly, first)
+    time = error.index.to_numpy(dtype=float)[chosen]
+    values = error.to_numpy(dtype=float)[chosen]
+    count, random = len(time), np.random.default_rng(_SEED)
+    at_start = np.zeros(count)
+    at_start[: edge_samples(time, start_window)] = 1.0
+    zeroed = np.eye(count) - at_start / at_start.sum()
+    raw = reference.covariance(time)
+    covariance = zeroed @ raw @ zeroed.T
+    lasting = np.gradient(time) if count > 1 else np.ones(1)
+    lasting = lasting / lasting.sum()
+    variance, squares = np.diag(covariance), float(lasting @ values**2)
+    drawn = zeroed @ _root(raw) @ random.standard_normal((count, _DRAWS))
+    outside = 0.5 - 0.5 * CONFIDENCE
+    if squares < np.quantile(lasting @ drawn**2, outside):
+        own = np.full(3, math.nan)
+    else:
+        turn = np.interp(time, reference.time, reference.turn)
+        sensor = zeroed @ _drawn_of_imu(time - time[0], values, turn, raw, random)
+        own = np.quantile(np.sqrt(lasting @ sensor**2), [0.5, outside, 1.0 - outside])
+        own[1:] *= 1.0 - _CHOSEN, 1.0 + _CHOSEN
+        if own[1] < _NOTHING * math.sqrt(squares):
+            own[1] = 0.0
+    slope = time - time.mean()
+    slope /= max(slope @ slope, np.finfo(float).tiny)
+    at_end = np.zeros(count)
+    at_end[-edge_samples(time, start_window, at_end=True) :] = 1.0
+    at_end /= at_end.sum()
+    imu, low, high = own.tolist()
+    return ErrorSplit(
+        math.sqrt(max(0.0, lasting @ variance)),
+        imu,
+        low,
+        high,
+        math.sqrt(max(0.0, at_end @ covariance @ at_end)),
+        math.sqrt(max(0.0, slope @ covariance @ slope)),
+        pd.Series(
+            np.sqrt(np.maximum(variance, 0.0)),
+            index=pd.Index(time, name="time"),
+            name="reference_std",
+        ),
+        reference,
+    )
+
+
+def _root(covariance):
+    """Return a matrix whose product with its transpose is the covariance, singular or not."""
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def _drawn_of_imu(time, error, turn, of_reference, random):
+    """Return what of an error (m,) may be the IMU's, (m, draws) [rad]."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    count, size = len(time), max(float(np.std(error)), 1e-9)
+    walk = np.minimum.outer(time, time) / max(time[-1], 1e-9)
+    bias, scale = (curve / max(np.max(np.abs(curve)), 1e-9) for curve in (time, turn))
+    parts = np.array([walk, np.outer(bias, bias), np.outer(scale, scale)])
+    fixed = of_reference + (_LARGE * size) ** 2 + (_SMALL * size) ** 2 * np.eye(count)
+    grid = np.array(list(product(size * _STRENGTHS, repeat=len(parts))))
+    factors, likelihoods = [], []
+    for strengths in grid:
+        factor = cho_factor(fixed + np.tensordot(strengths**2, parts, 1), lower=True)
+        factors.append(factor)
+        explained = error @ cho_solve(factor, error)
+        likelihoods.append(-0.5 * explained - np.sum(np.log(np.diag(factor[0]))))
+    weights = np.exp(np.array(likelihoods) - max(likelihoods))
+    root_of_fixed, root_of_walk = _root(fixed), _root(walk)
+    drawn = []
+    for which, times in enumerate(random.multinomial(_DRAWS, weights / weights.sum())):
+        strengths, normal = grid[which], random.standard_normal((count, times))
+        sensor = strengths[0] * root_of_walk @ normal
+        for strength, curve in zip(strengths[1:], (bias, scale)):
+            sensor += strength * np.outer(curve, random.standard_normal(times))
+        rest = error[:, np.newaxis] - sensor
+        rest -= root_of_fixed @ random.standard_normal((count, times))
+        own = np.tensordot(strengths**2, parts, 1)
+        drawn.append(sensor + own @ cho_solve(factors[which], rest))
+    return np.hstack(drawn)

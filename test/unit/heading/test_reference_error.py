@@ -1,0 +1,146 @@
+"""What of a yaw error is the reference's own: closed forms, and intervals over simulated drives."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.columns import REFERENCE_ERROR
+from imu_simulation_framework.heading.reference_error import ReferenceError, split_error
+from imu_simulation_framework.heading.statistics import Progress, relative_errors
+from imu_simulation_framework.motion.positioning import (
+    TRAJECTORY_RATE,
+    FixSettings,
+    trajectory_from_fixes,
+)
+
+DEGREE = math.radians(1.0)
+STEP = 0.5
+TIME = np.arange(0.0, 600.0, STEP)
+START = 3.0
+
+
+def correlated(random, time_constant):
+    """A series of unit variance, by its recursion."""
+    kept = math.exp(-STEP / time_constant)
+    values = np.empty(len(TIME))
+    values[0] = random.standard_normal()
+    for k, new in enumerate(random.standard_normal(len(TIME) - 1), 1):
+        values[k] = kept * values[k - 1] + math.sqrt(1.0 - kept**2) * new
+    return values
+
+
+def drive(random, kind, imu_size):
+    """An observed error, what is known of the reference, and the rms of the IMU's own error."""
+    rate = 8.0 * DEGREE * correlated(random, 6.0)
+    turn = np.cumsum(rate) * STEP
+    std, time_constant, lag, turn_error = np.zeros(len(TIME)), 10.0, 0.0, 0.0
+    if kind == "white":
+        std, time_constant = std + 3.0 * DEGREE, 0.05
+    elif kind == "correlated":
+        std, time_constant = std + 3.0 * DEGREE, 20.0
+    elif kind == "course":
+        std, time_constant = 3.0 * DEGREE * np.exp(0.5 * correlated(random, 10.0)), 4.0
+    elif kind == "lag":
+        lag = 0.5
+    elif kind == "slip":
+        turn_error = 0.02
+    known = ReferenceError(TIME, std, time_constant, rate, turn, lag, turn_error)
+    of_reference = std * correlated(random, time_constant)
+    of_reference -= lag * random.standard_normal() * rate
+    of_reference += turn_error * random.standard_normal() * turn
+    steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(TIME))
+    imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * TIME
+    imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
+    first = slice(round(START / STEP))
+    error = of_reference - imu
+    error = pd.Series(error - np.median(error[first]), TIME)
+    return error, known, math.sqrt(np.mean((imu - np.mean(imu[first])) ** 2))
+
+
+@pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
+def test_the_interval_of_the_imus_part_holds_it(kind):
+    random, drives, held = np.random.default_rng(7), 60, []
+    for _ in range(drives):
+        error, known, own = drive(random, kind, 1.5)
+        split = split_error(error, known, START)
+        held.append(split.imu_low <= own <= split.imu_high)
+    # Four standard errors of a share of 95 %.
+    assert np.mean(held) > 0.95 - 4.0 * math.sqrt(0.95 * 0.05 / drives)
+
+
+@pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
+def test_where_only_the_reference_errs_nothing_is_found_of_the_imu(kind):
+    random, drives = np.random.default_rng(8), 60
+    splits = [split_error(*drive(random, kind, 0.0)[:2], START) for _ in range(drives)]
+    # NaN where the reference is better than it says.
+    found = [split.imu_low > 0.0 for split in splits]
+    assert np.mean(found) < 0.05 + 4.0 * math.sqrt(0.05 * 0.95 / drives)
+
+
+def test_what_is_expected_of_the_reference_in_closed_form():
+    std, turn_error = 2.0 * DEGREE, 0.03
+    rate = np.full(len(TIME), 3.0 * DEGREE)
+    known = ReferenceError(TIME, np.full(len(TIME), std), 30.0, rate, rate * TIME, 0.5, turn_error)
+    starts, ends = np.array([10.0, 100.0]), np.array([40.0, 400.0])
+    alike = 2.0 * std**2 * (1.0 - np.exp(-(ends - starts) / 30.0))
+    wanted = alike + (turn_error * 3.0 * DEGREE * (ends - starts)) ** 2
+    assert known.change_variance(starts, ends) == pytest.approx(wanted)
+    covariance = known.covariance(np.append(starts, ends))
+    change = np.diag(covariance)[2:] + np.diag(covariance)[:2] - 2.0 * np.diag(covariance, 2)
+    assert change == pytest.approx(wanted)
+    error = pd.Series(0.1 * np.sin(TIME), TIME)
+    of_lengths = relative_errors(error, Progress(TIME, TIME), [30.0], known.change_variance)
+    expected = math.sqrt(alike[0] + (turn_error * 90.0 * DEGREE) ** 2)
+    assert of_lengths[0].reference_rms == pytest.approx(expected)
+    # A lag is the same all along a steady turn, and zero at the start is zero of it.
+    split = split_error(error, known, START)
+    constant = split_error(error, ReferenceError(TIME, 0.0 * TIME, 1.0, rate, TIME, 0.5), START)
+    assert constant.reference == pytest.approx(0.0, abs=1e-6)
+    at_end = 2.0 * std**2 + (turn_error * 3.0 * DEGREE * TIME[-1]) ** 2
+    assert split.final_std == pytest.approx(math.sqrt(at_end), rel=0.05)
+
+
+def test_a_reference_that_is_better_than_it_says_leaves_nothing_to_say():
+    known = ReferenceError(TIME, np.full(len(TIME), DEGREE), 1.0, 0.0 * TIME, 0.0 * TIME)
+    error = pd.Series(1e-3 * DEGREE * np.sin(TIME), TIME)
+    split = split_error(error, known, START)
+    assert math.isnan(split.imu) and math.isnan(split.imu_high)
+    assert split.imu_words().startswith("nothing")
+
+
+def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():
+    poses = pd.DataFrame({"yaw": 0.01 * TIME}, TIME)
+    assert ReferenceError.of(poses) is None
+    poses = poses.assign(**dict(zip(REFERENCE_ERROR, (0.1, 5.0, 0.5, 0.02))))
+    known = ReferenceError.of(poses)
+    assert (known.correlation_time, known.lag, known.turn_error) == (5.0, 0.5, 0.02)
+    assert known.rate == pytest.approx(np.full(len(TIME), 0.01))
+    assert ReferenceError.of(poses, aligned=True).lag == 0.0
+
+
+def test_the_course_of_smoothed_fixes_is_as_wrong_as_it_says():
+    random, step = np.random.default_rng(5), 0.05
+    fine, ratios, alike = np.arange(0.0, 240.0, step), [], []
+    for _ in range(8):
+        # As the smoothing takes a motion to be; a steadier one has less error than it says.
+        jumps = 0.2 * math.sqrt(step) * random.standard_normal((len(fine), 2))
+        velocity = np.array([4.0, 0.0]) + np.cumsum(jumps, axis=0)
+        true = np.unwrap(np.arctan2(velocity[:, 1], velocity[:, 0]))
+        positions = np.cumsum(step * velocity, axis=0)[::10]
+        table = pd.DataFrame(
+            positions + 0.3 * random.standard_normal(positions.shape), fine[::10], ["x", "y"]
+        ).assign(variance_east=0.09, variance_north=0.09)
+        poses = trajectory_from_fixes(table, FixSettings(error_correlation_time=0.0)).poses
+        poses = poses[(poses.index > 10.0) & (poses.index < 230.0)]
+        error = wrap(poses["yaw"] - np.interp(poses.index, fine, true)) / poses["yaw_std"]
+        ratios.append(float(np.mean(error**2)))
+        later = round(float(poses["yaw_error_time"].iloc[0]) * TRAJECTORY_RATE)
+        products = error.to_numpy()[later:] * error.to_numpy()[:-later]
+        alike.append(float(np.mean(products)) / ratios[-1])
+    # Some 150 independent errors in each of eight drives, which tell a size to 2 %; how lively the
+    # robot is is estimated, too, within some 10 %.
+    assert math.sqrt(np.mean(ratios)) == pytest.approx(1.0, abs=0.2)
+    assert np.mean(alike) == pytest.approx(math.exp(-1.0), abs=0.1)
