@@ -7,7 +7,8 @@ or detected, after a warm-up, and with any unit of a part: the largest differenc
 standard deviation over four times of the drive, in standard errors and as a share of the standard
 deviation, and of the probability to stay within a limit that four of five drives keep at each
 sample, in per cent.
-A filter's lean is of second order, and not in the linear model's standard deviation.
+What a filter's lean makes of random errors is of second order, and not in the linear model's
+standard deviation.
 """
 
 import argparse

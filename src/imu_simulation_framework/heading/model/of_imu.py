@@ -10,9 +10,11 @@ to first order in the errors, in the words of :mod:`.sensors.imu_models.specific
 same in every run is integrated along the motion; a random process on three axes acts as one
 process of the strength that the mean of :math:`h^2` gives to them, which is exact on level ground
 and at a constant tilt. On the turning Earth the vertical is that of the place, and the gyroscope
-feels the turning of east, north and up besides, of which the sensor's filter knows nothing. One
-thing is of second order and not small beside a quiet gyroscope: the filter leans while the body
-accelerates.
+feels the turning of east, north and up besides, of which the sensor's filter knows nothing. Two
+things are of second order and not small beside a quiet gyroscope: the filter leans while the body
+accelerates, and turns the known errors of its rate about the vertical that it leans to. With
+:math:`\theta` the lean and s the scale factor's error, the second adds about
+:math:`s \omega \theta^2 / 2` to :math:`\dot e`; of both the filter itself tells, once.
 
 What a magnetic heading makes of a yaw error: it forgets, and hears the magnetometer.
 
@@ -75,6 +77,7 @@ from imu_simulation_framework.sensors.imu_models.specification import Specificat
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
+    TriadSpecification,
 )
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
@@ -95,6 +98,16 @@ G_SENSITIVITY = "g-sensitivity"
 _LARGEST_TILT = math.radians(10.0)
 _MIN_YAW = 1e-6
 """What the filter's tilt makes of the yaw [rad]; less is left out."""
+_RESPONSE = (
+    "scale_factor_and_misalignment",
+    "g_sensitivity",
+    "nonlinearity",
+    "temperature_bias",
+    "temperature_scale_factor",
+    "supply_bias",
+    "supply_scale_factor",
+)
+"""Errors that are the same in every run, but for units that differ."""
 
 
 def _of_specification(imu, motion, time, sample, operation, standstills):
@@ -122,20 +135,29 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     limits = _limits(imu, up[before:], rate[before:], sample)
     if imu.output.magnetic_heading:
         return sources, limits  # the rest is in the field's curve
-    curve = np.zeros(len(time))
-    # The filter takes the vertical from the specific force, so that it tilts while the body
-    # accelerates, and a tilted body that turns about the vertical changes its yaw at another rate.
-    # That is of second order in the acceleration; so it is the filter itself that tells it, once.
-    tilts = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
-    if tilts and imu.output.orientation_reference == "fusion":
-        curve = np.interp(time, drive.time - drive.time[0], _felt(imu.output, drive))
     if isinstance(motion, EarthMotion):
         turning = rate.copy()
         turning[1:] -= turns(level[:-1], level[1:]) / motion.period
         sources += vertical.known("Earth's turning", turning)
-        # The filter feels both.
-        if np.any(curve):
-            curve = curve - _Vertical(motion, up, time, before).integrated(turning, zeroed=False)
+    curve = np.zeros(len(time))
+    # The filter takes the vertical from the specific force, so that it leans while the body
+    # accelerates, and a leaning filter that turns about the vertical changes its yaw at another
+    # rate, that of its reading. What is not linear in both, the filter itself tells, once.
+    leans = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
+    if leans and imu.output.orientation_reference == "fusion":
+        quiet = ImuSpecification(output=imu.output)
+        if _largest_tilt(up) <= _LARGEST_TILT:
+            quiet = _without_noise(imu)
+        zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
+        curve = np.interp(time, drive.time - drive.time[0], _felt(quiet, drive, zeroed))
+        # Its stops are not the model's, where they are detected; so neither has any here.
+        vertical = _Vertical(motion, up, time, before)
+        linear = _of_bias_and_noise(quiet, motion, vertical, sample)
+        linear += _of_response(quiet, motion, vertical, rate, force, operation.warm_up)
+        if isinstance(motion, EarthMotion):
+            linear += vertical.known("Earth's turning", turning)
+        for source in linear:
+            curve = curve - cast(KnownError, source).curve
     if np.max(np.abs(curve)) > _MIN_YAW:
         sources.append(KnownError("felt acceleration", curve))
     return sources, limits
@@ -226,10 +248,23 @@ def _of_digits(gyroscope, vertical, sample) -> list[Source]:
     return sources
 
 
+def _without_noise(imu):
+    """Return the sensor with what of its gyroscope's errors is the same in every run."""
+    names = ("turn_on_bias", "rate_ramp")
+    if not imu.units.tolerances:
+        names = (*names, *_RESPONSE)
+    gyroscope = TriadSpecification(**{name: getattr(imu.gyroscope, name) for name in names})
+    if gyroscope == TriadSpecification():
+        return ImuSpecification(output=imu.output)
+    return ImuSpecification(
+        output=imu.output, gyroscope=gyroscope, temperature=imu.temperature, supply=imu.supply
+    )
+
+
 @lru_cache(maxsize=8)
-def _felt(output, motion):
-    """Return the yaw error (n,) [rad] of a filter of ideal readings, as several IMUs have it."""
-    return _error_of_filter(ImuSpecification(output=output), motion)
+def _felt(imu, motion, operation):
+    """Return the yaw error (n,) [rad] of a filter of readings without noise, once for all IMUs."""
+    return _error_of_filter(operated(imu, operation, motion), motion)
 
 
 def _error_of_filter(imu, motion, environment=None):
@@ -341,10 +376,14 @@ class _Vertical:
         return -np.interp(self.time, self._since_start, angle)
 
 
+def _largest_tilt(up):
+    return float(np.max(np.arccos(np.clip(up[:, 2], -1.0, 1.0))))
+
+
 def _limits(imu, up, rate, sample):
     """Return sentences on where this sensor on this motion is not linear."""
     gyroscope, limits = imu.gyroscope, []
-    tilt = float(np.max(np.arccos(np.clip(up[:, 2], -1.0, 1.0))))
+    tilt = _largest_tilt(up)
     if tilt > _LARGEST_TILT:
         limits.append(
             f"The motion tilts by up to {math.degrees(tilt):.0f} deg: the noise of the three axes "
