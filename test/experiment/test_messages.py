@@ -9,7 +9,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState, MagneticField
 
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.robot_names import WHEEL_JOINTS
+from imu_simulation_framework.core.topics import WHEEL_JOINTS
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.driving import DriveSession, TrackingSession, TruePose

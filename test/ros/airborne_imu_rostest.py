@@ -20,7 +20,7 @@ from tf2_msgs.msg import TFMessage
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.flight.airborne import AirborneImu
-from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.flight.recording import find_flight
 
 SAMPLES = 301
 CHAIN = ["odom", "base_link", "pan_link", "tilt_link", "roll_link", "imu_link"]

@@ -13,7 +13,7 @@ from packages import BELOW, LIBRARY, PACKAGE, arrows, at_import, imports, module
 from packaging.requirements import Requirement
 
 import imu_simulation_framework
-from imu_simulation_framework.core.extras import EXTRAS
+from imu_simulation_framework.core.errors import EXTRAS
 
 # The rosdep keys of modules that have another name.
 ROSDEP_KEYS = {

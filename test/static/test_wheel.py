@@ -15,7 +15,7 @@ from zipfile import Path as ZipPath
 import pytest
 
 from imu_simulation_framework.commands.isf import PROGRAMS
-from imu_simulation_framework.core.extras import EXTRAS
+from imu_simulation_framework.core.errors import EXTRAS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

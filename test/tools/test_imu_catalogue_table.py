@@ -17,8 +17,8 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
 from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.measured import part_of
 from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.parts import part_of
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
 MEASURED = PAGE.with_name("measured_imus.md")

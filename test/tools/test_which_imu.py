@@ -10,7 +10,7 @@ from tool_calls import call_tool, printed_by
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.files import imu_catalogue
-from imu_simulation_framework.sensors.parts import part_of
+from imu_simulation_framework.sensors.measured import part_of
 
 
 def ranked(*arguments, path="table.csv"):

@@ -386,7 +386,7 @@ _REQUIREMENT_COLUMNS = (
 
 
 def _write_report(options, out, words, at, period, operation, budgets, answers, remarks):
-    from imu_simulation_framework.core.extras import versions
+    from imu_simulation_framework.core.errors import versions
     from imu_simulation_framework.heading.page import budget_page
 
     page = budget_page(

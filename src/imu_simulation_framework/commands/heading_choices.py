@@ -24,9 +24,9 @@ from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.files import imu_catalogue, read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.measured import part_of
 from imu_simulation_framework.sensors.named_imu import NamedImu, named_imu
 from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.parts import part_of
 
 FLIGHT_DURATION = 200.0
 """Of a script of JSBSim [s]."""
@@ -333,7 +333,7 @@ def _guessed(path, stated):
 
 def _flight(name, rate):
     """Return the motion of a flight's body, and the file that it was read from."""
-    from imu_simulation_framework.flight.source import find_flight
+    from imu_simulation_framework.flight.recording import find_flight
 
     # A recording is taken as a whole.
     scripted = not Path(name).is_file() or Path(name).suffix == ".xml"

@@ -43,10 +43,10 @@ from imu_simulation_framework.sensors.measured import (
     measured_parts,
     measured_values,
     measurements,
+    part_of,
 )
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.parts import part_of
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"

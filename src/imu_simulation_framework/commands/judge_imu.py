@@ -39,8 +39,7 @@ from imu_simulation_framework.commands.command_line import (
     worker_count,
     write_file,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished, listed, shown

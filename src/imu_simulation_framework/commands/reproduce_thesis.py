@@ -28,8 +28,7 @@ from tqdm import tqdm
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, versions
 from imu_simulation_framework.core.files import package_share, read_settings
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import listed

@@ -34,8 +34,7 @@ from imu_simulation_framework.commands.command_line import (
     write_pictures,
 )
 from imu_simulation_framework.core.csv_tables import table_to_csv
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
@@ -49,7 +48,7 @@ from imu_simulation_framework.flight.gimbal.specification import (
 )
 from imu_simulation_framework.flight.jsbsim import RATE
 from imu_simulation_framework.flight.page import ShownFlight, flight_page
-from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html

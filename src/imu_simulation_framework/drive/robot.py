@@ -11,12 +11,11 @@ from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
 from imu_simulation_framework.core.checked_values import check_keys, checked_numbers
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.errors import ConfigurationError, required
 from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.core.robot_names import wheel_joints
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.topics import wheel_joints
 from imu_simulation_framework.core.yaml_files import read_yaml
 
 

@@ -49,8 +49,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, ResultError
-from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.errors import ConfigurationError, ResultError, versions
 from imu_simulation_framework.core.files import plain
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare

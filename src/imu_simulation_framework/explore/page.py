@@ -18,10 +18,9 @@ from typing import Any, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, required
 from imu_simulation_framework.core.sentences import as_written
-from imu_simulation_framework.explore.answers import Answers, Part
+from imu_simulation_framework.explore.answers import Answers, Part, Words
 from imu_simulation_framework.explore.figures import bands_figure, colour_of, passages_figure
 from imu_simulation_framework.explore.question import (
     FIELDS,
@@ -32,7 +31,6 @@ from imu_simulation_framework.explore.question import (
     texts_of_question,
     time_text,
 )
-from imu_simulation_framework.explore.words import Words
 from imu_simulation_framework.heading.answer import angle
 from imu_simulation_framework.report import table
 from imu_simulation_framework.report.charts import chart

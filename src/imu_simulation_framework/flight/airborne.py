@@ -22,13 +22,13 @@ from imu_simulation_framework.core.columns import (
     PLACE,
 )
 from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.robot_names import (
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import (
     AIRCRAFT_FRAME,
     GNSS_FRAME,
     IMU_FRAME,
     WORLD_FRAME,
 )
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
 from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification

@@ -29,8 +29,7 @@ from xml.parsers.expat import ErrorString
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_number
-from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.errors import FrameworkError, SimulatorError, required
 from imu_simulation_framework.core.files import (
     XML_LIMIT,
     UnusableXmlError,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.core.extras import versions
+from imu_simulation_framework.core.errors import versions
 from imu_simulation_framework.heading.figures import (
     ShownBudget,
     budget_bands,

@@ -13,9 +13,9 @@ from typing import Sequence
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import SIDES
 from imu_simulation_framework.drive.session.sensors import AlongTheWay
 from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,

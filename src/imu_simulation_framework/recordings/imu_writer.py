@@ -16,8 +16,8 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
 from imu_simulation_framework.core.columns import IMU_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.robot_names import IMU_FRAME
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.topics import IMU_FRAME
 from imu_simulation_framework.core.whole_files import written_aside
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP, IMU_FIELDS
 from imu_simulation_framework.recordings.messages import IMU, Packer, separate

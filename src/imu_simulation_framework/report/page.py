@@ -15,8 +15,7 @@ from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.errors import ConfigurationError, required
 from imu_simulation_framework.report.charts import chart
 from imu_simulation_framework.report.figure import Figure
 

@@ -23,14 +23,14 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.robot_names import (
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import (
     GNSS_FRAME,
     IMU_FRAME,
     ROBOT_FRAME,
     WHEEL_JOINTS,
     WORLD_FRAME,
 )
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TruePose
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.recordings.messages import (

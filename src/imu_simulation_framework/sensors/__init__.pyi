@@ -36,10 +36,10 @@ from .magnetism.bodies import MotorField as MotorField
 from .magnetism.environment import MagneticEnvironment as MagneticEnvironment
 from .magnetism.environment import Place as Place
 from .magnetism.environment import earth_field as earth_field
+from .measured import read_part as read_part
 from .odometer import OdometerSpecification as OdometerSpecification
 from .odometer import read_odometer as read_odometer
 from .odometer import simulate_odometer as simulate_odometer
 from .operation import Operation as Operation
 from .operation import Standstill as Standstill
-from .parts import read_part as read_part
 from .simulation import simulate_imu as simulate_imu

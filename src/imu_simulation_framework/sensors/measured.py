@@ -18,14 +18,21 @@ Analysis 1, 515, 2006); everything is averaged over its posterior, on a grid. Gi
 part's median is its own mean, pulled towards the class by :math:`v / (\tau^2 + v)`, where
 :math:`v` is the variance of that mean (C. N. Morris, JASA 78, 47, 1983). The measured spread has
 the differences between tools and recordings in it, too.
+
+A bundled part, any unit of it, is its data sheet and what was measured of it. Of the gyroscope,
+what was measured of the part itself goes before its data sheet, and the sheet before what its class
+of part has, which stands in for what nobody says: cheap sensors' sheets say nothing of bias
+instability and random walk.
 """
 
 from __future__ import annotations
 
 import io
 import math
+import os
+from dataclasses import replace
 from functools import lru_cache
-from typing import Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,7 +40,9 @@ import pandas as pd
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share, read_settings
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.sensors.files import read_imu_specification
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, UnitVariation
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.stated_values import RATIOS
 
@@ -52,10 +61,8 @@ MIN_FREEDOM = 3
 """Degrees of freedom from which on a class has a spread of its own."""
 _NEGLIGIBLE = 0.1
 """Weight of the class in a part's median that is not worth mentioning."""
-_SMALLEST_SPREAD = 0.02
+SMALLEST_SPREAD = 0.02
 """Of logarithms: no two published numbers agree better than by chance."""
-_USUAL_RATES = (100.0, 200.0, 400.0)
-"""Where a rate is not stated [Hz]."""
 
 
 class Estimate(NamedTuple):
@@ -71,17 +78,6 @@ class Estimate(NamedTuple):
     spread: float
     units: int
     origin: str
-
-
-class Implausible(NamedTuple):
-    """A value far from the others; ``ratio`` to their median, and a ``sentence`` with its cause."""
-
-    part: str
-    unit: str
-    sensor: str
-    quantity: str
-    ratio: float
-    sentence: str
 
 
 class ClassModel(NamedTuple):
@@ -189,7 +185,7 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
     return found
 
 
-def _models(table):
+def _models(table: pd.DataFrame) -> list:
     """Return sensor and quantity, its rows, and its models by class, of all that was measured."""
     classes = dict(measured_parts()["class"])
     groups = table.groupby(["sensor", "quantity"])
@@ -197,7 +193,7 @@ def _models(table):
 
 
 @lru_cache(maxsize=1)
-def _own_models():
+def _own_models() -> list:
     return _models(measurements())
 
 
@@ -210,62 +206,29 @@ def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, Cl
     grouped = parts.groupby([classes[part] for part in parts.index])
     squares, freedom = grouped["squares"].sum(), grouped["freedom"].sum()
     pooled = squares.sum() / max(freedom.sum(), 1)
-    models = {}
+    models: dict = {}
     for kind, group in grouped:
         known = freedom[kind] >= MIN_FREEDOM
-        within = squares[kind] / freedom[kind] if known else pooled
-        within = 0.0 if _is_calibration(rows) else max(within, _SMALLEST_SPREAD**2)
+        within: Any = squares[kind] / freedom[kind] if known else pooled
+        within = 0.0 if _is_calibration(rows) else max(within, SMALLEST_SPREAD**2)
         variances = np.array([_variance(part, within) for _, part in group.iterrows()])
         models[kind] = _class_model(group["mean"].to_numpy(), variances, within)
     return models
 
 
-def implausible(table: pd.DataFrame | None = None, limit: float = 3.5) -> list[Implausible]:
-    """Return the noise values that lie far from what others measured, with the likely mistake.
-
-    ``table``: as :func:`measurements` returns it; by default with what was left out. ``limit``: the
-    distance that is far, in units of 1.4826 times the median absolute distance (B. Iglewicz, D.
-    Hoaglin, How to Detect and Handle Outliers, 1993).
-
-    A value is put beside the median of the other units of its part, or, where there are none, of
-    the parts of its class. What was left out is judged, but nothing is judged by it.
-    """
-    table = measurements(excluded=True) if table is None else table
-    classes = measured_parts()["class"]
-    found = []
-    for (sensor, quantity), rows in table.groupby(["sensor", "quantity"]):
-        if quantity not in NOISE:
-            continue
-        logs = np.log(rows["value"].to_numpy())
-        used = (rows["excluded"] == "").to_numpy()
-        part, unit = rows["part"].to_numpy(), rows["unit"].to_numpy()
-        kind = classes.loc[part].to_numpy()
-        distances, scales = _distances(logs, used, part, unit, kind)
-        for place in np.flatnonzero(np.abs(distances) > limit * scales):
-            rate = rows["rate"].to_numpy()[place]
-            ratio = math.exp(distances[place])
-            cause = _cause(distances[place], sensor, quantity, rate)
-            sentence = (
-                f"{part[place]} {unit[place]}: {quantity} of the {sensor} is {ratio:.3g} times "
-                f"that of other units; {cause}"
-            )
-            found.append(Implausible(part[place], unit[place], sensor, quantity, ratio, sentence))
-    return found
-
-
-def _read(name):
+def _read(name: str) -> pd.DataFrame:
     text = read_settings(package_share() / "config" / "measured_imus" / f"{name}.csv")
     return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
 
 
-def _in_si(table):
+def _in_si(table: pd.DataFrame) -> pd.Series:
     sizes = {unit: RATIOS.get(unit) or factor(unit) for unit in set(table["value_unit"])}
     value = table["value"] * table["value_unit"].map(sizes)
     value = value.mask(table["quantity"] == "allan_minimum", value / FLICKER_PLATEAU)
     return value.mask(table["quantity"] == "sample_deviation", value / np.sqrt(table["rate"]))
 
 
-def _levels(table, groups):
+def _levels(table: pd.DataFrame, groups: list[str]) -> pd.DataFrame:
     """Return the geometric mean of each axis of a recording, and of recordings, as one level."""
     recording = [*groups, "recording"]
     logs = table.assign(value=np.log(table["value"]))
@@ -274,12 +237,12 @@ def _levels(table, groups):
     return np.exp(np.log(levels).groupby(groups).mean()).reset_index()
 
 
-def _squares(table, groups):
+def _squares(table: pd.DataFrame, groups: list[str]) -> pd.Series:
     squares = table.assign(value=table["value"] ** 2).groupby(groups)["value"].mean()
     return np.sqrt(squares)
 
 
-def _without_noise_and_walk(table):
+def _without_noise_and_walk(table: pd.DataFrame) -> pd.DataFrame:
     index = ["part", "unit", "sensor"]
     used = table[table["excluded"] == ""].pivot(index=index, columns="quantity", values="value")
     used = used.reindex(columns=list(NOISE)).dropna()
@@ -292,11 +255,11 @@ def _without_noise_and_walk(table):
     return table
 
 
-def _is_calibration(rows):
+def _is_calibration(rows: pd.DataFrame) -> bool:
     return rows["quantity"].iloc[0] in CALIBRATION
 
 
-def _part_means(rows):
+def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
     """Return by part: mean of the logarithms, squares about it, units, freedom, numbers."""
     logs = rows.assign(log=np.log(rows["value"]))
     grouped = logs.groupby("part")
@@ -317,12 +280,12 @@ def _part_means(rows):
     return parts
 
 
-def _variance(part, within):
+def _variance(part: Any, within: Any) -> Any:
     """Return the variance of a part's mean: of its units, or of the logarithm of a deviation."""
     return within / part["units"] if within > 0.0 else 0.5 / part["numbers"]
 
 
-def _class_model(mean, variance, within):
+def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassModel:
     tau = np.linspace(0.0, 3.0, 61)
     weight = 1.0 / (tau[:, None] ** 2 + variance)
     total = weight.sum(axis=1)
@@ -334,7 +297,7 @@ def _class_model(mean, variance, within):
     return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, within)
 
 
-def _estimate(rows, model, name, other_name):
+def _estimate(rows: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:
     units = len(rows)
     if not units:
         mean, variance, _ = model.of_part()
@@ -349,44 +312,65 @@ def _estimate(rows, model, name, other_name):
     return Estimate(math.exp(mean), math.sqrt(variance + model.within), units, origin)
 
 
-def _distances(logs, used, part, unit, kind):
-    """Return the distance of each value to the median of others, and the robust scale of that."""
-    centres, own = np.full(len(logs), np.nan), np.zeros(len(logs), dtype=bool)
-    for place in range(len(logs)):
-        others = used & ~((part == part[place]) & (unit == unit[place]))
-        siblings = others & (part == part[place])
-        own[place] = siblings.any()
-        if own[place]:
-            centres[place] = np.median(logs[siblings])
-        else:
-            relatives = others & (kind == kind[place])
-            medians = [np.median(logs[relatives & (part == p)]) for p in {*part[relatives]}]
-            centres[place] = np.median(medians) if len(medians) > 2 else np.nan
-    distances = logs - centres
-    scales = np.full(len(logs), np.inf)
-    for group in {*zip(kind, own)}:
-        alike = (kind == group[0]) & (own == group[1])
-        known = np.abs(distances[alike & used & np.isfinite(distances)])
-        if len(known) > 2:
-            scales[alike] = max(1.4826 * np.median(known), _SMALLEST_SPREAD)
-    return np.nan_to_num(distances), scales
+SHEET = "data sheet"
+SHEET_SPREAD = 0.2
+"""Standard deviation of the logarithm from unit to unit of noise that a sheet calls typical."""
 
 
-def _cause(distance, sensor, quantity, rate):
-    """Return the known mistake that explains three quarters of a logarithm, if one does."""
-    causes = {}
-    if quantity == "white_noise":
-        causes["one-sided instead of two-sided density"] = math.log(2.0) / 2.0
-        for hertz in [rate] if rate > 0.0 else _USUAL_RATES:
-            causes[f"per sample instead of density (root of {hertz:g} Hz)"] = math.log(hertz) / 2.0
-    if sensor == "gyroscope":
-        causes["degrees instead of radians"] = math.log(180.0 / math.pi)
-    else:
-        causes["g instead of m/s^2"] = -math.log(STANDARD_GRAVITY)
-    misses = {text: abs(distance - size) for text, size in causes.items()}
-    best = min(misses, key=misses.__getitem__)
-    if misses[best] > 0.25 * abs(distance):
-        return "no usual mistake explains it"
-    # Factors that are as near cannot be told apart.
-    near = [text for text in misses if misses[text] <= misses[best] + 0.1]
-    return f"probably {' or '.join(near)}"
+class Part(NamedTuple):
+    """A part of which any unit may be had, and where its gyroscope's numbers are from, by field."""
+
+    specification: ImuSpecification
+    origins: dict[str, str]
+
+    def sentence(self) -> str:
+        """Return in one line where the numbers are from."""
+        by_origin: dict[str, list[str]] = {}
+        for name, origin in self.origins.items():
+            by_origin.setdefault(origin, []).append(name.replace("_", " "))
+        parts = (f"{', '.join(names)}: {origin}" for origin, names in by_origin.items())
+        return f"{self.specification.name}, any unit: {'; '.join(parts)}"
+
+
+def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
+    """Return an IMU by its name or file; of a bundled part any unit, with what was measured of it.
+
+    Raises ConfigurationError as :func:`.read_imu_specification` does.
+    """
+    return part_of(read_imu_specification(name)).specification
+
+
+def part_of(sheet: ImuSpecification) -> Part:
+    """Return a bundled part as any unit of it; what is none, or is this unit, stays as it is."""
+    if not sheet.units.tolerances or sheet.name not in measured_parts().index:
+        return Part(sheet, {})
+    known = estimates(sheet.name)
+    gyroscope, origins, spreads = sheet.gyroscope, {}, {}
+    for name in NOISE:
+        estimate = known["gyroscope", name]
+        if np.any(getattr(gyroscope, name)) and not estimate.units:
+            origins[name], spreads[name] = SHEET, SHEET_SPREAD
+            continue
+        measured: dict[str, Any] = {name: (estimate.median,) * 3}
+        gyroscope = replace(gyroscope, **measured)
+        origins[name], spreads[name] = estimate.origin, estimate.spread
+    matrix = np.array(gyroscope.scale_factor_and_misalignment)
+    diagonal = np.eye(3, dtype=bool)
+    for name, places in (("scale_factor", diagonal), ("misalignment", ~diagonal)):
+        estimate = known["gyroscope", name]
+        if np.any(matrix[places]) and not estimate.units:
+            origins[name] = SHEET
+            continue
+        matrix[places] = _deviation(estimate)
+        origins[name] = estimate.origin
+    gyroscope = replace(gyroscope, scale_factor_and_misalignment=matrix.tolist())
+    units = UnitVariation(tolerances=True, **spreads)
+    return Part(replace(sheet, gyroscope=gyroscope, units=units), origins)
+
+
+def _deviation(estimate: Estimate) -> float:
+    """Return one standard deviation for units that are drawn from a normal distribution.
+
+    Its logarithm is uncertain: the root mean square of what it may be.
+    """
+    return estimate.median * math.exp(min(estimate.spread, 1.0) ** 2)

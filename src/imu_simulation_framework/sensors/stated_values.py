@@ -8,15 +8,15 @@ unit and what it means, and where it is from::
 ``white_noise``
     ``density`` with ``spectrum``, ``one-sided`` or ``two-sided``; or ``rms`` with the
     ``bandwidth`` [Hz] it is within; or ``walk``, the angle or velocity random walk. What each is,
-    says :mod:`.noise.densities`.
+    says :mod:`.noise.processes`.
 ``bias_instability``
     ``value`` with ``meaning``: ``coefficient`` for B of IEEE Std 952, or ``allan_minimum`` for
     the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B. Where the sheet says at
     which ``averaging_time`` [s] that is, what the white noise has in it there is taken out, and a
-    random walk that is not stated follows: :func:`.noise.densities.flicker_and_walk_of_minimum`.
+    random walk that is not stated follows: :func:`.noise.processes.flicker_and_walk_of_minimum`.
 ``random_walk``
     ``value``; or ``allan_minimum``, from which and the triad's white noise K follows where there is
-    nothing between the two: :func:`.noise.densities.random_walk_of_minimum`.
+    nothing between the two: :func:`.noise.processes.random_walk_of_minimum`.
 ``resolution``
     ``value``; or ``steps``, how many there are in one ``unit``.
 ``scale_factor_and_misalignment``
@@ -41,13 +41,13 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.units import factors
 from imu_simulation_framework.sensors.imu_specification import LARGEST_TOLERANCE, TOLERANCES
-from imu_simulation_framework.sensors.noise.densities import (
+from imu_simulation_framework.sensors.noise.processes import (
+    FLICKER_PLATEAU,
     density_of_one_sided,
     density_of_rms,
     flicker_and_walk_of_minimum,
     random_walk_of_minimum,
 )
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.triads import TRIADS
 
 _RATES = ("rad/s", "mrad/s", "deg/s", "mdeg/s", "rad/h", "deg/h")

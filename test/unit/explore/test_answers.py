@@ -14,9 +14,8 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.explore.answers import Answers
+from imu_simulation_framework.explore.answers import Answers, Words
 from imu_simulation_framework.explore.question import question_of_address
-from imu_simulation_framework.explore.words import Words
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from tool_calls import call_tool, succeeded

@@ -18,8 +18,7 @@ from imu_simulation_framework.core.errors import (
     MotionError,
     RecordingError,
 )
-from imu_simulation_framework.flight.recording import read_flight
-from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.flight.recording import find_flight, read_flight
 from imu_simulation_framework.motion.earth import ecef_of
 from imu_simulation_framework.motion.earth_motion import (
     enu_to_ecef,

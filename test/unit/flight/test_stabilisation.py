@@ -9,7 +9,7 @@ from shaken_platforms import SPEED, shaken, shaken_on_earth
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.flight.gimbal.loop import residual_gain
+from imu_simulation_framework.flight.gimbal.loop import gains, servo, transition
 from imu_simulation_framework.motion.earth import EARTH_RATE
 
 SHAKEN = (0.05, 0.04, 0.03)  # rad
@@ -28,6 +28,25 @@ def response(error, frequency, time):
     waves = np.column_stack([np.sin(phase), np.cos(phase)])
     (in_phase, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
     return (in_phase + 1j * across) / 0.02
+
+
+def residual_gain(stabilisation, frequency, period):
+    r"""Return how much of a platform's sine a loop about one axis leaves, from angle to angle.
+
+    With the state x of ``transition``, :math:`x_{k+1} = F x_k + G d_k`, and the platform's
+    angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
+    is :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
+
+    ``frequency`` (m,) [Hz]. ``period``: of the gyroscope's samples [s]. The result is (m,).
+    """
+    decay, _, wanted = servo(stabilisation, period)
+    proportional, integral = gains(stabilisation)
+    enters = np.array(
+        [-wanted * proportional, -(1.0 - decay) * proportional, -integral * period]
+    ).reshape(3, 1)
+    z = np.exp(2j * np.pi * np.asarray(frequency, dtype=float) * period)
+    resolvent = z[..., np.newaxis, np.newaxis] * np.eye(3) - transition(stabilisation, period)
+    return 1.0 + np.linalg.solve(resolvent, np.broadcast_to(enters, (*z.shape, 3, 1)))[..., 0, 0]
 
 
 def gyroscope(**errors):

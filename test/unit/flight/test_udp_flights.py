@@ -12,9 +12,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.flight import source
+from imu_simulation_framework.flight import recording
 from imu_simulation_framework.flight.jsbsim import fly
-from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
 
 SENDER = Path(__file__).with_name("jsbsim_sender.py")
@@ -64,7 +64,7 @@ def test_a_port_is_a_source_of_flights(monkeypatch):
             listening.set()
             return super().__enter__()
 
-    monkeypatch.setattr(source, "PacketReceiver", Told)
+    monkeypatch.setattr(recording, "PacketReceiver", Told)
     receiving = threading.Thread(
         target=lambda: received.append(find_flight(f"udp:{port}", 4.0, start=2.0, silence=20.0))
     )

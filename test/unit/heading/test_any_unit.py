@@ -10,9 +10,8 @@ from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import AngleRandomWalk
 from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.imu_specification import UnitVariation
-from imu_simulation_framework.sensors.measured import estimates
+from imu_simulation_framework.sensors.measured import estimates, part_of
 from imu_simulation_framework.sensors.noise.streams import run_seed
-from imu_simulation_framework.sensors.parts import part_of
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, operated
 
 RUNS = 1500

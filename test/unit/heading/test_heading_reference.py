@@ -1,6 +1,5 @@
 """The yaw error's model with a magnetic heading against the sensors that it stands for."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -122,4 +121,3 @@ def test_what_the_model_leaves_out_is_said_and_its_parts_keep_the_heading():
     parts = sum(model.only(name).variance() for name in model.names)
     np.testing.assert_allclose(parts, model.variance(), rtol=1e-9)
     assert model.until(50).variance()[-1] == pytest.approx(model.variance()[49])
-    assert math.isclose(model.and_sources().variance()[-1], model.variance()[-1])

@@ -1,6 +1,7 @@
 """A heading that is zeroed at standstill: closed forms, and what full simulations give."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_stops_are_the_same_for_variances_covariances_and_realisations(source):
 
 def test_the_likelihood_with_stops_is_the_density_of_the_covariance():
     model = zeroed_model(AngleRandomWalk("a", 1e-3), (Standstill(20.0, 20.0, 25.0),), end=40)
-    model = model.and_sources(YawNoise("reference", 1e-3))
+    model = replace(model, sources=(*model.sources, YawNoise("reference", 1e-3)))
     observed = model.realisations(1, seed=5)[0]
     observed[7] = np.nan
     seen = np.isfinite(observed)

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,7 +55,8 @@ def test_what_a_specification_cannot_say_and_one_drive_cannot_tell_is_named():
 def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
     truth = isf.HectorParameters(yaw_drift=0.5, yaw_drift_frequency=0.05)
     motion = isf.straight(600.0)
-    model = isf.yaw_error_model(truth, motion).and_sources(YawNoise("noise", 1e-3))
+    model = isf.yaw_error_model(truth, motion)
+    model = replace(model, sources=(*model.sources, YawNoise("noise", 1e-3)))
     zero = np.zeros(len(model.time))
     drives = [
         ObservedYawError(f"{index}", model.time, error, zero, zero)

@@ -13,8 +13,7 @@ from pyarrow import parquet
 from scipy import io
 from table_writers import as_mat_7_3, write_xlsx
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.extras import MissingLibraryError
+from imu_simulation_framework.core.errors import MissingLibraryError, RecordingError
 from imu_simulation_framework.recordings.guessing.files import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu
 

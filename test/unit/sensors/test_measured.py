@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from implausible_values import implausible
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share
@@ -18,7 +19,6 @@ from imu_simulation_framework.sensors.measured import (
     ClassModel,
     class_models,
     estimates,
-    implausible,
     measured_parts,
     measured_values,
     measurements,

@@ -9,7 +9,7 @@ from scipy.signal import welch
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 from imu_simulation_framework.sensors.noise import processes
-from imu_simulation_framework.sensors.noise.densities import (
+from imu_simulation_framework.sensors.noise.processes import (
     density_of_one_sided,
     density_of_rms,
     density_of_samples,

@@ -23,8 +23,12 @@ import time
 from contextlib import contextmanager, suppress
 from typing import Callable, Iterable, Iterator, Sequence, Tuple
 
-from imu_simulation_framework.core.errors import ClusterError, ConfigurationError, FrameworkError
-from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.errors import (
+    ClusterError,
+    ConfigurationError,
+    FrameworkError,
+    required,
+)
 from imu_simulation_framework.core.sentences import shown
 
 Task = Tuple[int, tuple]

@@ -13,7 +13,7 @@ within the servos' rates, until the next sample. While a servo is at a limit, i 
 platform's rate as gyroscope and joints tell it, :math:`J s - y`, so that it does not wind up. A
 servo's rate s follows as a low-pass of first order, :math:`\dot s = \omega_s (c - s)`, integrated
 exactly. So a platform's rate d leaves a rate of :math:`s^2 / (s^2 + K_p s + K_i) \, d`, were
-there neither servo nor sampling; :func:`.residual_gain` has them, too.
+there neither servo nor sampling.
 
 The loop knows no more of its attitude than the gyroscope says, whose bias b therefore turns the
 line of sight by b t. An outer loop (``aid_time``), as a tracker of images or a navigation filter is
@@ -73,25 +73,6 @@ def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
             [-integral * period, 0.0, 1.0],
         ]
     )
-
-
-def residual_gain(stabilisation: Stabilisation, frequency, period: float) -> np.ndarray:
-    r"""Return how much of a platform's sine a loop about one axis leaves, from angle to angle.
-
-    With the state x of :func:`transition`, :math:`x_{k+1} = F x_k + G d_k`, and the platform's
-    angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
-    is :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
-
-    ``frequency`` (m,) [Hz]. ``period``: of the gyroscope's samples [s]. The result is (m,).
-    """
-    decay, _, wanted = servo(stabilisation, period)
-    proportional, integral = gains(stabilisation)
-    enters = np.array(
-        [-wanted * proportional, -(1.0 - decay) * proportional, -integral * period]
-    ).reshape(3, 1)
-    z = np.exp(2j * np.pi * np.asarray(frequency, dtype=float) * period)
-    resolvent = z[..., np.newaxis, np.newaxis] * np.eye(3) - transition(stabilisation, period)
-    return 1.0 + np.linalg.solve(resolvent, np.broadcast_to(enters, (*z.shape, 3, 1)))[..., 0, 0]
 
 
 def require_stable(stabilisation: Stabilisation, period: float) -> None:

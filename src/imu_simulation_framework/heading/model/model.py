@@ -148,10 +148,6 @@ class YawErrorModel:
                 )
         return replace(self, sources=tuple(one for one in self.sources if one.name in names))
 
-    def and_sources(self, *sources: Source) -> YawErrorModel:
-        """Return the same model with further sources, as the noise of a reference."""
-        return replace(self, sources=(*self.sources, *sources))
-
     def until(self, samples: int) -> YawErrorModel:
         """Return the same model with its first samples alone; at least two."""
         cut = {KnownError: "curve", RandomConstant: "regressor"}

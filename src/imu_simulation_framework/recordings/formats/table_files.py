@@ -1,22 +1,249 @@
-"""Files and folders of tables: which module reads which kind."""
+"""Files and folders of tables: workbooks, Parquet, JSON, CSV files, and which module reads others.
+
+A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON is an object a line, or
+one array of objects, each a sample. Objects inside an object are columns with a dot, ``gyro.x``.
+Where all have a text in ``sensor``, ``name`` or ``topic``, as Sensor Logger writes it, each of them
+is a table.
+
+Telephones make folders and zip files of a CSV file for each sensor: Sensor Logger, phyphox and
+others write ``Gyroscope.csv``, ``Accelerometer.csv``, ``Location.csv`` with times on one clock. The
+name of a file is the name of its table.
+"""
 
 from __future__ import annotations
 
+import collections
+import datetime
 import functools
-from typing import Callable, Mapping, NamedTuple
+import itertools
+import json
+import zipfile
+import zlib
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any, Callable, Mapping, NamedTuple
 
-from imu_simulation_framework.recordings.file_access import csv_files, table_kind, versions_of
-from imu_simulation_framework.recordings.formats.csv_folders import read_folder, read_zip
-from imu_simulation_framework.recordings.formats.dataflash import (
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import RecordingError, required
+from imu_simulation_framework.core.files import BLOCK, open_regular
+from imu_simulation_framework.recordings.file_access import (
+    csv_files,
+    decoded,
+    limited,
+    table_kind,
+    text_blocks,
+    unpacked,
+    versions_of,
+)
+from imu_simulation_framework.recordings.formats.autopilot_logs import (
     read_binary_log,
     read_text_log,
+    read_ulog,
 )
-from imu_simulation_framework.recordings.formats.json_lines import read_json
 from imu_simulation_framework.recordings.formats.matlab import read_hdf5, read_mat
-from imu_simulation_framework.recordings.formats.px4_ulog import read_ulog
 from imu_simulation_framework.recordings.formats.serial_lines import read_sentences, read_words
-from imu_simulation_framework.recordings.formats.workbooks import read_parquet, read_workbook
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
+from imu_simulation_framework.recordings.text_table import (
+    TextTable,
+    distinct_names,
+    parse_table,
+    text_lines,
+    with_units,
+)
+
+_DAMAGE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
+
+
+def read_workbook(path) -> dict[str, pd.DataFrame]:
+    """Return the sheets of a workbook, whose first line names the columns, the next perhaps units.
+
+    Raises RecordingError: it is damaged, or no workbook. Raises MissingLibraryError:
+    python-calamine is not installed.
+    """
+    library = required("python_calamine", "a workbook")
+    with unpacked(path) as plain:
+        try:
+            book = library.CalamineWorkbook.from_path(str(plain))
+            rows = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+        except (library.CalamineError, *_DAMAGE) as error:
+            raise _damaged(path, "a workbook (.xlsx, .xls, .ods)", error) from None
+    return {name: _sheet(content) for name, content in rows.items()}
+
+
+def _sheet(rows):
+    rows = [row for row in rows if any(cell != "" for cell in row)]
+    names = [str(cell).strip() for cell in rows[0]] if rows else []
+    if rows and all(isinstance(cell, (int, float)) for cell in rows[0]):
+        return pd.DataFrame(rows, columns=[f"col{k}" for k in range(1, len(names) + 1)]).apply(
+            _column
+        )
+    below = [[str(cell) for cell in row] for row in itertools.islice(rows, 1, 3)]
+    united = with_units(names, below)
+    table = pd.DataFrame(rows[2 if united else 1 :], columns=distinct_names(united or names))
+    return table.apply(_column)
+
+
+def _column(cells):
+    texts = cells.map(lambda cell: cell.isoformat(" ") if isinstance(cell, _DATES) else cell)
+    numbers = pd.to_numeric(texts.replace("", np.nan), errors="coerce")
+    return numbers if (numbers.notna() | (texts == "")).all() else texts
+
+
+_DATES = (datetime.date, datetime.datetime)
+
+
+def read_parquet(path) -> dict[str, pd.DataFrame]:
+    """Return the table of a Parquet file; raises as :func:`read_workbook`, of pyarrow."""
+    arrow, parquet = required("pyarrow", "Parquet"), required("pyarrow.parquet", "Parquet")
+    with unpacked(path) as plain:
+        try:
+            table = parquet.ParquetFile(str(plain)).read()
+            while any(arrow.types.is_struct(field.type) for field in table.schema):
+                table = table.flatten()
+            columns = {
+                # What pandas calls the index of a table that has none with a name.
+                "time" if name == "__index_level_0__" else name: _values(arrow, column)
+                for name, column in zip(table.column_names, table.columns)
+                if not arrow.types.is_nested(column.type)
+            }
+        except (arrow.ArrowException, *_DAMAGE) as error:
+            raise _damaged(path, "Parquet", error) from None
+    return {"table": pd.DataFrame(columns)}
+
+
+def _values(arrow, column):
+    if arrow.types.is_timestamp(column.type):
+        # Counts since 1970 in the unit of the file, which their size tells.
+        column = column.cast(arrow.int64())
+    return column.to_pandas()
+
+
+def _damaged(path, what, error):
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return RecordingError(f"{path}: cannot be read as {what}, it is truncated or damaged: {reason}")
+
+
+_SENSORS = ("sensor", "name", "topic")
+
+
+def read_json(path) -> dict[str, pd.DataFrame]:
+    """Return the tables of a file; raises RecordingError where it is no JSON of samples."""
+    samples: list[dict] = []
+    owners: collections.Counter = collections.Counter()
+    for place, one in _objects(path):
+        if not isinstance(one, dict):
+            raise RecordingError(
+                f"{path}: {place} is no object, expected samples as {{'time': 0.1, 'gyro_z': 0.2}}"
+            )
+        samples.append(dict(_flat(one)))
+        owners.update(key for key in _SENSORS if isinstance(one.get(key), str))
+    key = next((key for key in _SENSORS if owners[key] == len(samples)), None)
+    tables = collections.defaultdict(list)
+    for sample in samples:
+        tables[sample.pop(key) if key else "table"].append(sample)
+    return {name: pd.DataFrame(rows).apply(_numbers) for name, rows in tables.items()}
+
+
+def _objects(path):
+    """Yield place and value of each sample."""
+    lines = text_lines(text_blocks(path))
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        if first.lstrip().startswith("["):
+            values = json.loads("\n".join([first, *lines]))
+            yield from ((f"sample {number}", one) for number, one in enumerate(values, 1))
+            return
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"{path}: no JSON: {error}") from None
+    number = 0
+    for number, line in enumerate([first, *lines], 1):
+        try:
+            if line.strip():
+                yield f"line {number}", json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise RecordingError(
+                f"{path}: line {number} is no JSON ({error}), expected an object a line"
+            ) from None
+
+
+def _flat(sample, prefix=""):
+    for key, value in sample.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            # Of a few numbers, as a vector or a quaternion.
+            yield from ((f"{prefix}{key}[{k}]", part) for k, part in enumerate(value[:9]))
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _numbers(cells):
+    numbers = pd.to_numeric(cells, errors="coerce")
+    return numbers if numbers.notna().sum() == cells.notna().sum() else cells
+
+
+_WORKBOOK = ("xl/", "content.xml")  # files in a workbook, which is a zip file, too
+_ZIP_DAMAGE = (EOFError, NotImplementedError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
+_DESCRIPTIONS = ("metadata", "annotation", "device", "time")
+"""Files beside those of sensors, which describe the telephone and the recording."""
+
+
+def read_folder(path) -> dict[str, TextTable]:
+    """Return the tables of a folder by the names of their files; empty ones are left out.
+
+    Raises RecordingError: a file cannot be read, or is no table.
+    """
+    files = {file.name: file for file in csv_files(path) if _is_sensor(file.name)}
+    return _tables({name: (file, partial(text_blocks, file)) for name, file in files.items()})
+
+
+def read_zip(path) -> Mapping[str, Any]:
+    """Return the tables of the CSV files in a zip file; raises as :func:`read_folder`."""
+    try:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+            if any(one.filename.startswith(_WORKBOOK) for one in archive.infolist()):
+                return read_workbook(path)
+            members = [one for one in archive.infolist() if _is_sensor(one.filename)]
+            if not members:
+                raise RecordingError(
+                    f"{path}: no CSV file is in this zip file, expected one for each sensor, as "
+                    "telephones write them"
+                )
+            texts = {one.filename: partial(_text, path, archive, one) for one in members}
+            return _tables({name: (f"{path}: {name}", text) for name, text in texts.items()})
+    except _ZIP_DAMAGE as error:
+        raise RecordingError(
+            f"{path}: the zip file is truncated or damaged, or needs a password: {error}"
+        ) from None
+
+
+def _text(path, archive, member):
+    with archive.open(member) as file:
+        blocks = limited(path, iter(lambda: file.read(BLOCK), b""), member.compress_size)
+        yield from decoded(f"{path}: {member.filename}", blocks)
+
+
+def _tables(files):
+    """Return the tables of files: name -> (what to call it in messages, its text)."""
+    found = {}
+    for name, (source, text) in files.items():
+        # A sensor that the telephone lacks leaves its header behind, or nothing.
+        if len(list(itertools.islice(text_lines(text()), 2))) == 2:
+            found[_stem(name)] = parse_table(source, text)
+    return found
+
+
+def _stem(name) -> str:
+    return PurePosixPath(name).name.split(".csv")[0]
+
+
+def _is_sensor(name) -> bool:
+    path = PurePosixPath(name)
+    hidden = any(part.startswith((".", "__")) for part in path.parts)
+    described = _stem(name).lower() in _DESCRIPTIONS or "meta" in path.parts
+    return name.lower().endswith((".csv", ".csv.gz")) and not (hidden or described)
 
 
 class TableFile(NamedTuple):

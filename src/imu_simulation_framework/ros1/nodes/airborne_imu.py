@@ -25,17 +25,17 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.robot_names import (
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import (
     AIRCRAFT_FRAME,
     GIMBAL_FRAMES,
     GNSS_FRAME,
     IMU_FRAME,
     WORLD_FRAME,
 )
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.files import read_gimbal
-from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.recordings.messages import STATE
 from imu_simulation_framework.ros1.messages import (
     GnssPublisher,

@@ -12,8 +12,8 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.robot_names import WORLD_FRAME
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
 from imu_simulation_framework.drive.tracking.controllers import Reference
 from imu_simulation_framework.msg import ErrorCoordinates2

@@ -16,7 +16,7 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.robot_names import (
+from imu_simulation_framework.core.topics import (
     JOINT_STATE_CONTROLLER,
     ROBOT_FRAME,
     WHEEL_CONTROLLER,

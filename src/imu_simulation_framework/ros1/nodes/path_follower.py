@@ -16,8 +16,8 @@ from std_srvs.srv import Trigger
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.robot_names import WORLD_FRAME
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.drive.from_configuration import imu_label, imu_remarks, make_follower
 from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.drive.session.driving import DriveSession

@@ -11,7 +11,7 @@ from nav_msgs.msg import Odometry, Path
 from sensor_msgs.msg import MagneticField
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.robot_names import WORLD_FRAME
+from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.node import Node
 

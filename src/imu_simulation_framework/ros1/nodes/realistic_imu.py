@@ -26,9 +26,9 @@ from std_msgs.msg import String
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
-from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import SIDES
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts

@@ -29,7 +29,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     is_topic,
 )
-from imu_simulation_framework.sensors.noise.densities import driven_std
+from imu_simulation_framework.sensors.noise.processes import driven_std
 
 AXES = ("x", "y", "z")
 

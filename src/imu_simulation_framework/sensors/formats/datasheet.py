@@ -56,12 +56,12 @@ from imu_simulation_framework.sensors.formats.base import (
 )
 from imu_simulation_framework.sensors.formats.yaml import YamlMapping, read_mapping
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
-from imu_simulation_framework.sensors.noise.densities import (
+from imu_simulation_framework.sensors.noise.processes import (
+    FLICKER_PLATEAU,
     density_of_one_sided,
     density_of_rms,
     one_sided_density,
 )
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.stated_values import MEANINGS, SPECTRA, UNITS
 
 # Key: parameter of a specification, kind of unit. These are a value and a unit, nothing else.

@@ -95,8 +95,11 @@ from imu_simulation_framework.sensors.formats.base import (
 )
 from imu_simulation_framework.sensors.formats.yaml import read_mapping
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification, is_topic
-from imu_simulation_framework.sensors.noise.densities import density_of_samples, driving_density
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
+from imu_simulation_framework.sensors.noise.processes import (
+    FLICKER_PLATEAU,
+    density_of_samples,
+    driving_density,
+)
 from imu_simulation_framework.sensors.triads import TRIADS
 
 _KALIBR = {

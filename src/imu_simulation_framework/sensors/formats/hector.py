@@ -51,7 +51,7 @@ from imu_simulation_framework.sensors.imu_models.plugins import (
     drift_stationary_std,
 )
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
-from imu_simulation_framework.sensors.noise.densities import density_of_samples, sampled_std
+from imu_simulation_framework.sensors.noise.processes import density_of_samples, sampled_std
 
 LIBRARY = "libhector_gazebo_ros_imu.so"
 _SENSORS = {"rate": "gyroscope", "accel": "accelerometer"}

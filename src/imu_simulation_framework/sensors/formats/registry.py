@@ -37,12 +37,12 @@ from imu_simulation_framework.sensors.formats.base import (
 )
 from imu_simulation_framework.sensors.formats.xml import read_bytes
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
-from imu_simulation_framework.sensors.noise.densities import (
+from imu_simulation_framework.sensors.noise.processes import (
+    FLICKER_PLATEAU,
     density_of_samples,
     random_walk_of_minimum,
     sampled_std,
 )
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 
 
 @dataclass(frozen=True)

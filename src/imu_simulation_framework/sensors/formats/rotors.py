@@ -46,7 +46,7 @@ from imu_simulation_framework.sensors.formats.base import (
 )
 from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
-from imu_simulation_framework.sensors.noise.densities import driven_std, driving_density
+from imu_simulation_framework.sensors.noise.processes import driven_std, driving_density
 from imu_simulation_framework.sensors.triads import TRIADS
 
 _ROTORS, _PX4 = "librotors_gazebo_imu_plugin.so", "libgazebo_imu_plugin.so"

@@ -81,7 +81,7 @@ from imu_simulation_framework.sensors.formats.base import (
 )
 from imu_simulation_framework.sensors.formats.xml import Tag, find_imu_sensor, read_tags
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
-from imu_simulation_framework.sensors.noise.densities import (
+from imu_simulation_framework.sensors.noise.processes import (
     density_of_samples,
     driven_std,
     driving_density,
