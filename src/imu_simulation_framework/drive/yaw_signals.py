@@ -424,7 +424,10 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
     error = comparison.error.dropna()
-    observed = observed_yaw_error(name, error, comparison.reference_yaw, step)
+    process = comparison.split and comparison.split.process
+    observed = observed_yaw_error(
+        name, error, comparison.reference_yaw, step, reference=process
+    )
     remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]
     rate = float(median_rate(imu.index.to_numpy(dtype=float)))
     path = _as_dense(path, float(median_rate(reference.index.to_numpy(dtype=float))))

@@ -14,7 +14,7 @@ Robotics and Automation 12(6), 1996).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,12 @@ class ReferenceError:
             0.0 if aligned else lag,
             turn_error,
         )
+
+    def at(self, time: np.ndarray) -> ReferenceError:
+        """Return the same at other times (m,), which are counted from the first of them."""
+        curves = (np.interp(time, self.time, a) for a in (self.std, self.rate, self.turn))
+        std, rate, turn = curves
+        return replace(self, time=time - time[:1], std=std, rate=rate, turn=turn - turn[:1])
 
     def covariance(self, time: np.ndarray) -> np.ndarray:
         """Return the error's covariance at some times (m,), (m, m) [rad^2]."""

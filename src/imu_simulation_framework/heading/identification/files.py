@@ -33,6 +33,9 @@ WORDS = {
     "reference_noise": ("white noise of the reference", "deg"),
     "reference_drift_sigma": ("correlated noise of the reference", "deg"),
     "reference_drift_time": ("its correlation time", "s"),
+    "reference_slip": ("slip of the reference", "deg/sqrt(deg)"),
+    "reference_scale": ("known error of the reference, over what was known", "1"),
+    "reference_error_time": ("its correlation time", "s"),
 }
 """Parameter -> what a person calls it, and the unit in which they think."""
 

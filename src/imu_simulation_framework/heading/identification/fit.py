@@ -8,7 +8,7 @@ filter, which starts with a standard deviation far beyond what the data allow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Callable, Sequence
@@ -19,7 +19,10 @@ from scipy.optimize import minimize
 
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
-    REFERENCE_DRIFT,
+    CONSTANTS_OF_REFERENCE,
+    OF_REFERENCE,
+    REFERENCE_ERROR,
+    REFERENCE_SLIP,
     SPREAD,
     ConstantTerm,
     ObservedYawError,
@@ -79,7 +82,24 @@ class Likelihood:
             for drive in drives
         ]
         errors = [drive.error for drive in drives]
-        self._observed = _Observed.of(drives, errors, self._regressors, spread)
+        self.of_reference = 2 * any(drive.reference is not None for drive in drives)
+        self._observed = self._observe(errors, self._regressors)
+
+    def _observe(self, errors, regressors, broad=None):
+        observed = _Observed.of(errors, regressors, broad)
+        drives = []
+        for drive, one in zip(self.drives, observed.drives):
+            own = [one.own]
+            own += [-drive.time[:, np.newaxis]] if self.spread else []
+            own += [drive.constants_of_reference] if self.of_reference else []
+            gain = None
+            if REFERENCE_ERROR in self.random:
+                gain = drive.reference.std if drive.reference else np.zeros(len(drive.time))
+            turned = np.diff(drive.absolute_turn, prepend=0.0)
+            jumped = None if drive.steps is None else observed.start_std**2 * drive.steps
+            made = one._replace(own=np.hstack(own), gain=gain, turned=turned, jumped=jumped)
+            drives.append(made)
+        return replace(observed, drives=tuple(drives))
 
     @cached_property
     def _filter(self):
@@ -90,8 +110,11 @@ class Likelihood:
         typical = {name: self.scales.typical(name) for name in self.names}
         return len(self.space(typical).design)
 
-    def _own_std(self, values):
-        return [1.0, values[SPREAD]] if self.spread else [1.0]
+    def _of_drives(self, values):
+        """Return the standard deviations of a drive's own constants, and the slip."""
+        spread = [values[SPREAD]] if self.spread else []
+        slip = values.get(REFERENCE_SLIP.parameters[0], 0.0)
+        return [1.0, *spread, *[1.0] * self.of_reference], slip
 
     def space(self, values: dict[str, float]) -> StateSpace:
         """Return the random terms as a state-space model."""
@@ -99,7 +122,8 @@ class Likelihood:
 
     def __call__(self, values: dict[str, float]) -> float:
         """Return the log-likelihood for the random terms' parameters."""
-        return self._filter.log_likelihood(self.space(values), self._own_std(values))
+        prior = self.scales.log_prior(values)
+        return prior + self._filter.log_likelihood(self.space(values), *self._of_drives(values))
 
     def next_to_nothing(self) -> dict[str, float]:
         """Return values with which the random terms have no effect."""
@@ -110,7 +134,7 @@ class Likelihood:
 
     def filtered(self, values: dict[str, float]) -> FilteredDrives:
         """Return what the Kalman filter says."""
-        return self._filter.filtered(self.space(values), self._own_std(values))
+        return self._filter.filtered(self.space(values), *self._of_drives(values))
 
     def given(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
         """Return the log-likelihood, but for a constant term, if some constants have values.
@@ -122,9 +146,13 @@ class Likelihood:
         errors = [drive.error - curves[:, chosen] @ fixed for drive, curves in both]
         curves = [np.delete(curves, chosen, axis=1) for _, curves in both]
         broad = self._observed.start_std
-        given = _Observed.of(self.drives, errors, curves, self.spread, broad)
-        filtered = DriveFilter(given.drives, self._states)
-        return lambda values: filtered.log_likelihood(self.space(values), self._own_std(values))
+        filtered = DriveFilter(self._observe(errors, curves, broad).drives, self._states)
+
+        def log_likelihood(values: dict[str, float]) -> float:
+            prior = self.scales.log_prior(values)
+            return prior + filtered.log_likelihood(self.space(values), *self._of_drives(values))
+
+        return log_likelihood
 
     def smoothed(
         self, values: dict[str, float], index: int
@@ -134,9 +162,9 @@ class Likelihood:
         As all observations make them likely.
         """
         space = self.space(values)
-        states = self._filter.smoothed(space, self._own_std(values))[index]
+        states = self._filter.smoothed(space, *self._of_drives(values))[index]
         count, drive = len(space.design), self.drives[index]
-        observed, own = self._observed, count + 1 + self.spread
+        observed, own = self._observed, count + 1 + self.spread + self.of_reference
         start = observed.starts[index] + observed.start_std * states[count]
         parts = {"start offset": start}
         values_over_time = observed.constants(states[own:])
@@ -144,7 +172,17 @@ class Likelihood:
             parts[term.name] = values_over_time[place] * self._regressors[index][:, place]
         if self.spread:
             parts["rate bias of the drive"] = -states[count + 1] * drive.time
+        if self.of_reference:
+            of_reference = drive.constants_of_reference.T * states[own - 2 : own]
+            parts.update(zip(CONSTANTS_OF_REFERENCE, of_reference))
+        if REFERENCE_ERROR in self.random and drive.reference:
+            states[count - 1] *= drive.reference.std
         return states[:count], parts
+
+    def slipped(self, values: dict[str, float], index: int) -> np.ndarray:
+        """Return the variance of what a drive's reference slips and jumps by at each step (n,)."""
+        drive, slip = self._observed.drives[index], self._of_drives(values)[1]
+        return slip**2 * drive.turned + (0.0 if drive.jumped is None else drive.jumped)
 
     def constants_of(self, filtered: FilteredDrives) -> tuple[np.ndarray, np.ndarray]:
         """Return the constants' estimates (q,) and their covariance (q, q)."""
@@ -171,7 +209,7 @@ class _Observed:
     reach: np.ndarray
 
     @classmethod
-    def of(cls, drives, errors, regressors, spread, broad=None):
+    def of(cls, errors, regressors, broad=None):
         rows, targets = [], []
         for index, (error, curves) in enumerate(zip(errors, regressors)):
             starts = np.zeros((len(error), len(errors)))
@@ -196,10 +234,10 @@ class _Observed:
         observed = tuple(
             ObservedDrive(
                 error - start - curves @ center,
-                np.column_stack([np.full(len(error), broad)] + ([-drive.time] if spread else [])),
+                np.full((len(error), 1), broad),
                 curves @ reach,
             )
-            for drive, error, start, curves in zip(drives, errors, starts, regressors)
+            for error, start, curves in zip(errors, starts, regressors)
         )
         return cls(observed, starts, broad, center, reach)
 
@@ -372,15 +410,22 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
             walk -= parts[name]
         else:
             parts[name] = mean[state].copy()
+    slipped = likelihood.slipped(fit.values, index)
+    if slipped.any():
+        # Each step is shared in proportion to the variances of what it may be.
+        of_sensor = float(np.sum(space.noise, axis=0)[0, 0])
+        share = slipped / np.maximum(slipped + of_sensor, np.finfo(float).tiny)
+        parts[REFERENCE_SLIP.name] = np.cumsum(share * np.diff(walk, prepend=walk[0]))
+        walk -= parts[REFERENCE_SLIP.name]
     if ANGLE_RANDOM_WALK.name in space.names:
         parts[ANGLE_RANDOM_WALK.name] = walk
     elif last is not None:
         parts[last] += walk
     total = np.sum(list(parts.values()), axis=0)
     table = table.assign(**parts)
-    reference = table.get(REFERENCE_DRIFT.name, 0.0)
+    of_reference = {term.name for term in OF_REFERENCE} | set(CONSTANTS_OF_REFERENCE)
     table[RESIDUAL] = drive.error - total
-    table[MODEL] = total - reference
+    table[MODEL] = table[[name for name in parts if name not in of_reference]].sum(axis=1)
     table["innovation"] = fit.filtered.innovations[index]
     table["innovation_std"] = fit.filtered.innovation_std[index]
     return table

@@ -38,7 +38,9 @@ from imu_simulation_framework.heading.identification.terms import (
     RATE_DRIFT,
     RATE_RANDOM_WALK,
     REFERENCE_DRIFT,
+    REFERENCE_ERROR,
     REFERENCE_NOISE,
+    REFERENCE_SLIP,
     SPREAD,
     YAW_DRIFT,
     ConstantTerm,
@@ -163,8 +165,13 @@ def choose(
     """
     search = _Search(drives, constants)
     first = [ANGLE_RANDOM_WALK, REFERENCE_NOISE]
-    left_out = first if correlated_reference else [*first, REFERENCE_DRIFT]
-    random = search.upwards(first, [term for term in RANDOM_TERMS if term not in left_out])
+    candidates = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT]
+    if all(drive.reference is None for drive in drives):
+        candidates += [REFERENCE_DRIFT] if correlated_reference else []
+    else:
+        first.append(REFERENCE_ERROR)
+    candidates += [] if correlated_reference else [REFERENCE_SLIP]
+    random = search.upwards(first, [term for term in candidates if term not in first])
     random = search.downwards(search.walk_or_drift(search.downwards(random)))
     spread = search.several and search.spread(random)
     chosen = search.fitted(random, spread)
@@ -259,6 +266,8 @@ class _Search:
             now = self.fitted(random)
             losses = []
             for term in random:
+                if term is REFERENCE_ERROR:
+                    continue
                 rest = [other for other in random if other is not term]
                 loss = now.log_likelihood - self.fitted(rest).log_likelihood
                 losses.append((p_value(loss, len(term.parameters)), term))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Callable, Sequence
+from typing import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from imu_simulation_framework.heading.model.sources import (
     YawGaussMarkov,
     YawNoise,
 )
+from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.motion.kinematics import absolute_turn
 
 FEWEST_OBSERVATIONS = 30
@@ -31,7 +32,10 @@ class ObservedYawError:
     ``time`` (n,): from zero [s]. ``error`` (n,): yaw of the reference less that of the IMU; NaN
     where nothing was observed [rad]. ``net_turn``, ``absolute_turn`` (n,): since the start: by how
     much the robot has turned, left positive, and how much it has turned to either side
-    (:func:`.absolute_turn`) [rad]. Raises ConfigurationError if too little was observed.
+    (:func:`.absolute_turn`) [rad]. ``reference``: what is known of the reference's error, at these
+    times; None if nothing is. ``steps`` (n,): where the error may have jumped since the sample
+    before, as a reference's does whose wheels slip. Raises ConfigurationError if too little was
+    observed.
     """
 
     name: str
@@ -39,6 +43,8 @@ class ObservedYawError:
     error: np.ndarray
     net_turn: np.ndarray
     absolute_turn: np.ndarray
+    reference: ReferenceError | None = None
+    steps: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         observed = int(np.sum(np.isfinite(self.error)))
@@ -53,6 +59,14 @@ class ObservedYawError:
         """Time from one sample to the next [s]."""
         return float(self.time[1] - self.time[0])
 
+    @property
+    def constants_of_reference(self) -> np.ndarray:
+        """What one standard deviation of the reference's lag, and of its turn error, adds (n, 2)."""
+        if self.reference is None:
+            return np.zeros((len(self.time), 2))
+        known = self.reference
+        return np.column_stack([-known.lag * known.rate, known.turn_error * known.turn])
+
 
 def observed_yaw_error(
     name: str,
@@ -60,13 +74,15 @@ def observed_yaw_error(
     reference_yaw: pd.Series,
     step: float = 1.0,
     longest_gap: float | None = None,
+    reference: ReferenceError | None = None,
 ) -> ObservedYawError:
     """Return what was observed, at even steps.
 
     ``name``: of the drive. ``error``: yaw of the reference less that of the IMU, unwrapped [rad];
     index time [s]. ``reference_yaw``: unwrapped [rad]; index time [s], on the same clock. ``step``
     [s]. ``longest_gap``: between two errors, over which they are interpolated [s]; by default twice
-    the step. Raises ConfigurationError if too little was observed, or less often than the step.
+    the step. ``reference``: what is known of the reference's error, on the same clock. Raises
+    ConfigurationError if too little was observed, or less often than the step.
     """
     error, reference_yaw = error.dropna(), reference_yaw.dropna()
     if len(error) < 2 or len(reference_yaw) < 2:
@@ -96,7 +112,14 @@ def observed_yaw_error(
     yaw = reference_yaw.to_numpy(dtype=float)
     net = np.interp(at, stamps, yaw)
     absolute = np.interp(at, stamps, absolute_turn(yaw))
-    return ObservedYawError(name, at - begin, values, net - net[:1], absolute - absolute[:1])
+    return ObservedYawError(
+        name,
+        at - begin,
+        values,
+        net - net[:1],
+        absolute - absolute[:1],
+        reference and reference.at(at),
+    )
 
 
 @dataclass(frozen=True)
@@ -138,10 +161,18 @@ REFERENCE_DRIFT = RandomTerm(
     YawGaussMarkov,
     ("reference_drift_sigma", "reference_drift_time"),
 )
+REFERENCE_SLIP = RandomTerm("slip of the reference on turns", AngleRandomWalk, ("reference_slip",))
+"""A random walk of the reference's heading that grows with the turn instead of the time."""
+REFERENCE_ERROR = RandomTerm(
+    "known error of the reference", YawGaussMarkov, ("reference_scale", "reference_error_time")
+)
+"""What is known of the reference's error, up to its size, which is 1 beforehand, and its time."""
 RANDOM_TERMS = (
     *(ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT),
-    *(REFERENCE_NOISE, REFERENCE_DRIFT),
+    *(REFERENCE_NOISE, REFERENCE_SLIP, REFERENCE_DRIFT, REFERENCE_ERROR),
 )
+OF_REFERENCE = RANDOM_TERMS[4:]
+CONSTANTS_OF_REFERENCE = ("lag of the reference", "turn error of the reference")
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
     ConstantTerm("rate bias", "rate_bias", "time"),
     ConstantTerm("scale factor per net turn", "scale_factor", "net_turn"),
@@ -160,15 +191,30 @@ UNITS = {
     "yaw_drift_sigma": "rad",
     "reference_noise": "rad",
     "reference_drift_sigma": "rad",
+    "reference_slip": "rad/sqrt(rad)",
+    "reference_scale": "1",
     **dict.fromkeys(("rate_drift_time", "yaw_drift_time", "reference_drift_time"), "s"),
+    **dict.fromkeys(("reference_error_time", "reference_lag"), "s"),
     **dict.fromkeys(("rate_bias", SPREAD), "rad/s"),
     **dict.fromkeys(("scale_factor", "scale_factor_of_absolute_turn"), "1"),
 }
 
 
 def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Process]:
-    """Return the processes of the terms, as :class:`.YawErrorModel` takes them."""
-    return [term.source(term.name, *(values[name] for name in term.parameters)) for term in terms]
+    """Return the processes of the terms, as :class:`.YawErrorModel` takes them.
+
+    Those in time: the slip is none.
+    """
+    return [
+        term.source(term.name, *(values[name] for name in term.parameters))
+        for term in terms
+        if term is not REFERENCE_SLIP
+    ]
+
+
+_UNCERTAIN = 2.0
+"""Factor by which what is known of the reference's error may be wrong: one standard deviation."""
+_KNOWN = REFERENCE_ERROR.parameters
 
 
 @dataclass(frozen=True)
@@ -179,6 +225,8 @@ class Scales:
     duration: float
     step_change: float
     total_change: float
+    turn: float
+    reference_time: float
 
     def typical(self, parameter: str) -> float:
         """Return a size from which to search."""
@@ -192,6 +240,9 @@ class Scales:
             "reference_noise": self.step_change / 2.0,
             "reference_drift_sigma": self.step_change,
             "reference_drift_time": 4.0 * self.step,
+            "reference_slip": self.step_change / math.sqrt(max(self.turn, 1e-3)),
+            "reference_scale": 1.0,
+            "reference_error_time": self.reference_time,
             SPREAD: self.total_change / self.duration,
         }[parameter]
 
@@ -203,7 +254,14 @@ class Scales:
         if parameter == "reference_drift_time":
             return 0.5 * self.step, 0.05 * self.duration
         typical = self.typical(parameter)
+        if parameter in REFERENCE_ERROR.parameters:
+            return typical / _UNCERTAIN**3, typical * _UNCERTAIN**3
         return 1e-5 * typical, 1e3 * typical
+
+    def log_prior(self, values: Mapping[str, float]) -> float:
+        """Return the logarithm of the density of what is known beforehand, but for a constant."""
+        apart = (math.log(values[name] / self.typical(name)) for name in values if name in _KNOWN)
+        return -0.5 * sum((one / math.log(_UNCERTAIN)) ** 2 for one in apart)
 
 
 def scales(drives: Sequence[ObservedYawError]) -> Scales:
@@ -219,4 +277,8 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     )
     step_change, total_change = (max(size, np.finfo(float).tiny ** 0.25) for size in sizes)
     duration = float(max(drive.time[-1] for drive in drives))
-    return Scales(drives[0].step, duration, step_change, total_change)
+    step = drives[0].step
+    turn = float(np.mean(np.concatenate([np.diff(drive.absolute_turn) for drive in drives])))
+    known = [drive.reference.correlation_time for drive in drives if drive.reference]
+    time = max(float(np.median(known)), 0.1 * step) if known else step
+    return Scales(step, duration, step_change, total_change, turn, time)

@@ -41,7 +41,10 @@ class YawErrorParameters(Settings):
     the rate: standard deviation [rad/s] and correlation time [s]. ``yaw_drift_sigma``,
     ``yaw_drift_time``: Gauss-Markov drift of the yaw itself [rad], [s]. ``reference_noise``: white
     noise of the yaw with which it was observed [rad]. ``reference_drift_sigma``,
-    ``reference_drift_time``: correlated noise of that yaw [rad], [s]. ``drives``: from how many it
+    ``reference_drift_time``: correlated noise of that yaw [rad], [s]. ``reference_slip``: of a
+    random walk of that yaw that grows with the turn [rad/sqrt(rad)]. ``reference_scale``,
+    ``reference_error_time``: by how much the known error of that yaw is larger than it was taken
+    for, and its correlation time [1], [s]. ``drives``: from how many it
     was identified. ``rejected``: whether what it left unexplained there rejected it. Raises
     ConfigurationError if a value is not what it must be; the sentence begins with its name.
     """
@@ -59,6 +62,9 @@ class YawErrorParameters(Settings):
     reference_noise: float = declared(0.0, minimum=0.0)
     reference_drift_sigma: float = declared(0.0, minimum=0.0)
     reference_drift_time: float = declared(10.0, above=0.0)
+    reference_slip: float = declared(0.0, minimum=0.0)
+    reference_scale: float = declared(1.0, above=0.0)
+    reference_error_time: float = declared(10.0, above=0.0)
     drives: int = declared(1, _checked_count)
     rejected: bool = declared(False, checked_flag)
 
