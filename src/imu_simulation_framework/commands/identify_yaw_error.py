@@ -2,6 +2,7 @@
 
     identify_yaw_error.py experiment_results/drive_a/generic/1
     identify_yaw_error.py husky.bag --config husky_odometry.ini --name husky
+    identify_yaw_error.py husky.bag --of gyroscope
     identify_yaw_error.py monday.bag tuesday.bag friday.bag
     identify_yaw_error.py check_monday/config.ini check_tuesday/config.ini
 
@@ -65,7 +66,7 @@ def main(arguments):
         options.drives, options.config, options.step, settings(options.setting)
     )
     satellite = any(drive.satellite for drive in drives)
-    identification = identify_yaw_error([drive.observed for drive in drives], satellite)
+    identification = identify_yaw_error(_observed(drives, options.of), satellite)
     specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
@@ -89,6 +90,18 @@ def main(arguments):
         if path.exists():
             print(f"{path} is of an earlier identification.")
     return REFUTED
+
+
+def _observed(drives, of):
+    if of == "yaw":
+        return [drive.observed for drive in drives]
+    without = [drive.observed.name for drive in drives if drive.of_gyroscope is None]
+    if without:
+        raise ConfigurationError(
+            f"{without[0]}: no gyroscope's rate about the vertical was recorded that says anything "
+            "else than the yaw; --of yaw identifies that"
+        )
+    return [drive.of_gyroscope for drive in drives]
 
 
 def _report(identification, unsaid, hector):
@@ -120,6 +133,13 @@ def _parser():
         nargs="+",
         metavar="RESULT_OR_RECORDING",
         help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive",
+    )
+    parser.add_argument(
+        "--of",
+        choices=("yaw", "gyroscope"),
+        default="yaw",
+        help="what is identified: the IMU's own yaw, or the integral of its gyroscope's rate about "
+        "the vertical, which no magnetometer and no filter has corrected; by default %(default)s",
     )
     parser.add_argument(
         "--config", metavar="FILE", help="a config.ini that says how recordings are read"

@@ -51,6 +51,7 @@ from imu_simulation_framework.recordings.guessing.files import (
     guess_columns,
     guess_where_unknown,
 )
+from imu_simulation_framework.recordings.imu import turn_of_gyroscope
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -283,6 +284,8 @@ def short_name(path):
     return "/".join(parts[-3:] if parts[-1].isdecimal() else parts[-1:])
 
 
+_SAME_TURN = np.radians(0.1)
+"""A yaw that stays that near to the integral of the gyroscope is that."""
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 
 
@@ -290,6 +293,8 @@ NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 class ReadDrive:
     """A drive with its yaw error.
 
+    ``observed``: of the yaw output. ``of_gyroscope``: of the integral of the gyroscope's rate about
+    the vertical, at the same times; None where there is none, or where the yaw output is that.
     ``begin``: of the yaw error, after the drive's start [s]; ``path``: the smoothed reference as
     Poses, from the drive's start; ``satellite``: whether the reference is satellite positioning,
     whose noise is correlated; ``rate``: samples per second of the recorded IMU [Hz]; ``sources``:
@@ -297,6 +302,7 @@ class ReadDrive:
     """
 
     observed: ObservedYawError
+    of_gyroscope: ObservedYawError | None
     begin: float
     path: pd.DataFrame
     satellite: bool
@@ -425,14 +431,27 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
     error = comparison.error.dropna()
     process = comparison.split and comparison.split.process
-    observed = observed_yaw_error(
-        name, error, comparison.reference_yaw, step, reference=process
-    )
+    right = comparison.reference_yaw
+    observed = observed_yaw_error(name, error, right, step, reference=process)
+    turn, of_gyroscope = turn_of_gyroscope(imu), None
+    if turn is not None:
+        # An alignment has taken a shift off the IMU's stamps.
+        shift = 0.0 if comparison.time_shift is None else comparison.time_shift.shift
+        at, yaw = error.index.to_numpy(dtype=float) + shift, imu["yaw"].dropna()
+        stamps, unwrapped = yaw.index.to_numpy(dtype=float), unwrap(yaw.to_numpy(dtype=float))
+        apart = np.interp(at, stamps, unwrapped)
+        apart -= np.interp(at, turn.index.to_numpy(dtype=float), turn.to_numpy())
+        if np.ptp(apart) > _SAME_TURN:
+            of_gyroscope = observed_yaw_error(
+                f"{name}, gyroscope", error + apart - apart[0], right, step, reference=process
+            )
+            remarks = [*remarks, f"the yaw and the integral of the gyroscope are "
+                       f"{np.degrees(np.std(apart)):.3g} deg rms apart"]
     remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]
     rate = float(median_rate(imu.index.to_numpy(dtype=float)))
     path = _as_dense(path, float(median_rate(reference.index.to_numpy(dtype=float))))
     return ReadDrive(
-        observed, float(error.index[0]), path, satellite, rate, sources, tuple(remarks)
+        observed, of_gyroscope, float(error.index[0]), path, satellite, rate, sources, tuple(remarks)
     )
 
 

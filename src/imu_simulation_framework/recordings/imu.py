@@ -239,6 +239,26 @@ def integral(times, values):
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(parts, axis=0)])
 
 
+def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
+    """Return how far a gyroscope says that its body turned about the vertical [rad]; by time [s].
+
+    ``table``: ImuRecord; where it has no roll and pitch, its z axis is taken for vertical. Returns
+    None where there is no gyroscope, or none but the z axis of a body that leans.
+    """
+    leaning = set(EULER[:2]) <= set(table) and bool(table[list(EULER[:2])].to_numpy().any())
+    wanted = [*GYRO, *EULER[:2]] if leaning else [GYRO[2]]
+    if not set(wanted) <= set(table):
+        return None
+    known = table[wanted].dropna()
+    rate = known[GYRO[2]].to_numpy(dtype=float)
+    if leaning:
+        x, y, rate, roll, pitch = known.to_numpy(dtype=float).T
+        rate = np.cos(pitch) * (np.sin(roll) * y + np.cos(roll) * rate) - np.sin(pitch) * x
+    if len(known) < 2:
+        return None
+    return pd.Series(integral(known.index.to_numpy(dtype=float), rate), index=known.index)
+
+
 def _on_grid(grid, times, columns):
     return np.column_stack([np.interp(grid, times, column) for column in columns.T])
 

@@ -72,6 +72,7 @@ class Likelihood:
         random: Sequence[RandomTerm],
         constants: Sequence[ConstantTerm],
         spread: bool = False,
+        start_std: float | None = None,
     ):
         self.drives, self.random, self.constants = tuple(drives), tuple(random), tuple(constants)
         self.names = [name for term in random for name in term.parameters] + [SPREAD] * spread
@@ -83,7 +84,7 @@ class Likelihood:
         ]
         errors = [drive.error for drive in drives]
         self.of_reference = 2 * any(drive.reference is not None for drive in drives)
-        self._observed = self._observe(errors, self._regressors)
+        self._observed = self._observe(errors, self._regressors, start_std)
 
     def _observe(self, errors, regressors, broad=None):
         observed = _Observed.of(errors, regressors, broad)
@@ -100,6 +101,15 @@ class Likelihood:
             made = one._replace(own=np.hstack(own), gain=gain, turned=turned, jumped=jumped)
             drives.append(made)
         return replace(observed, drives=tuple(drives))
+
+    @property
+    def start_std(self) -> float:
+        """Standard deviation of what is not known at all [rad]."""
+        return self._observed.start_std
+
+    def of(self, drives: Sequence[ObservedYawError], start_std: float) -> Likelihood:
+        """Return the likelihood of other drives for the same terms."""
+        return Likelihood(drives, self.random, self.constants, self.spread, start_std)
 
     @cached_property
     def _filter(self):

@@ -345,6 +345,74 @@ def _kept_constants(
     return kept, sentences
 
 
+_FAULT = 0.01
+"""An innovation counts as a fault if chance alone makes one so large in fewer drives than that."""
+_MAX_FAULTS = 0.03
+"""Share of the observations that faults may be; with more the model is wrong, and not they."""
+
+
+class Fault(NamedTuple):
+    """An error that no model in time explains, at a drive's ``time`` [s]; of which ``drive``.
+
+    ``step``: whether the error stays from then on, as when wheels slip, and is no single outlier,
+    as a fix that jumps; ``size``: of the innovation [rad].
+    """
+
+    drive: int
+    time: float
+    step: bool
+    size: float
+
+
+def without_faults(
+    found: Fit,
+) -> tuple[tuple[ObservedYawError, ...], list[Fault]]:
+    """Return the drives without outliers, and with steps where the error jumped.
+
+    One fault at a time, the largest innovation first, each taken for the likelier of both, as by
+    Chen and Liu (Joint estimation of model parameters and outlier effects in time series, Journal
+    of the American Statistical Association 88, 1993). Without a change where there would be too
+    many.
+    """
+    drives, faults = list(found.likelihood.drives), []
+    count = sum(int(np.isfinite(drive.error).sum()) for drive in drives)
+    limit = math.sqrt(chi2.isf(_FAULT / count, 1))
+    likelihood = found.likelihood
+    burn = len(likelihood.constants) + 1
+    while True:
+        filtered = likelihood.filtered(found.values)
+        sizes = [
+            np.nan_to_num(np.abs(innovation / std))
+            for innovation, std in zip(filtered.innovations, filtered.innovation_std)
+        ]
+        for one in sizes:
+            one[:burn] = 0.0
+        which = int(np.argmax([one.max() for one in sizes]))
+        at = int(np.argmax(sizes[which]))
+        if sizes[which][at] < limit:
+            return tuple(drives), faults
+        if len(faults) >= max(1.0, _MAX_FAULTS * count):
+            return found.likelihood.drives, []
+        drive = drives[which]
+        steps = np.zeros(len(drive.time)) if drive.steps is None else drive.steps.copy()
+        steps[at] = 1.0
+        error = drive.error.copy()
+        error[at] = np.nan
+        ways = replace(drive, steps=steps), replace(drive, error=error)
+        trials = [
+            likelihood.of([*drives[:which], way, *drives[which + 1 :]], likelihood.start_std)
+            for way in ways
+        ]
+        # An observation that is left out counts as one with the same broad prior as a step.
+        as_step, as_outlier = (trial(found.values) for trial in trials)
+        as_outlier -= math.log(likelihood.start_std * math.sqrt(2.0 * math.pi))
+        step = as_step >= as_outlier
+        size = float(filtered.innovations[which][at])
+        faults.append(Fault(which, float(drive.time[at]), step, size))
+        drives[which] = ways[0 if step else 1]
+        likelihood = trials[0 if step else 1]
+
+
 _MAX_REFITS = 10
 
 
@@ -416,6 +484,10 @@ def identify_yaw_error(
             )
     constants, sentences = identifiable_constants(drives)
     choice = choose(drives, constants, correlated_reference)
+    mended, faults = without_faults(choice.fit)
+    if faults:
+        drives = mended
+        choice = choose(drives, constants, correlated_reference)
     sentences += choice.sentences
     chosen, estimates = _with_intervals(choice.fit)
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
