@@ -8,6 +8,7 @@ filter, which starts with a standard deviation far beyond what the data allow.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -83,16 +84,14 @@ class Likelihood:
             for drive in drives
         ]
         errors = [drive.error for drive in drives]
-        self.of_reference = 2 * any(drive.reference is not None for drive in drives)
         self._observed = self._observe(errors, self._regressors, start_std)
 
     def _observe(self, errors, regressors, broad=None):
         observed = _Observed.of(errors, regressors, broad)
         drives = []
         for drive, one in zip(self.drives, observed.drives):
-            own = [one.own]
-            own += [-drive.time[:, np.newaxis]] if self.spread else []
-            own += [drive.constants_of_reference] if self.of_reference else []
+            spread = [-drive.time[:, np.newaxis]] if self.spread else []
+            own = [one.own, *spread, drive.constants_of_reference]
             gain = None
             if REFERENCE_ERROR in self.random:
                 gain = drive.reference.std if drive.reference else np.zeros(len(drive.time))
@@ -124,7 +123,7 @@ class Likelihood:
         """Return the standard deviations of a drive's own constants, and the slip."""
         spread = [values[SPREAD]] if self.spread else []
         slip = values.get(REFERENCE_SLIP.parameters[0], 0.0)
-        return [1.0, *spread, *[1.0] * self.of_reference], slip
+        return [1.0, *spread, *[1.0] * len(CONSTANTS_OF_REFERENCE)], slip
 
     def space(self, values: dict[str, float]) -> StateSpace:
         """Return the random terms as a state-space model."""
@@ -174,7 +173,7 @@ class Likelihood:
         space = self.space(values)
         states = self._filter.smoothed(space, *self._of_drives(values))[index]
         count, drive = len(space.design), self.drives[index]
-        observed, own = self._observed, count + 1 + self.spread + self.of_reference
+        observed, own = self._observed, count + 1 + self.spread + len(CONSTANTS_OF_REFERENCE)
         start = observed.starts[index] + observed.start_std * states[count]
         parts = {"start offset": start}
         values_over_time = observed.constants(states[own:])
@@ -182,12 +181,20 @@ class Likelihood:
             parts[term.name] = values_over_time[place] * self._regressors[index][:, place]
         if self.spread:
             parts["rate bias of the drive"] = -states[count + 1] * drive.time
-        if self.of_reference:
-            of_reference = drive.constants_of_reference.T * states[own - 2 : own]
-            parts.update(zip(CONSTANTS_OF_REFERENCE, of_reference))
+        of_reference = drive.constants_of_reference.T * states[own - len(CONSTANTS_OF_REFERENCE) : own]
+        parts.update(zip(CONSTANTS_OF_REFERENCE, of_reference))
         if REFERENCE_ERROR in self.random and drive.reference:
             states[count - 1] *= drive.reference.std
         return states[:count], parts
+
+    def lags(self, values: dict[str, float]) -> list[tuple[float, float]]:
+        """Return how late each drive's reference is, and the standard deviation of that [s]."""
+        constants = self._filter.own_constants(self.space(values), *self._of_drives(values))
+        of_lag = 1 + self.spread
+        return [
+            (drive.lag * mean[of_lag], drive.lag * math.sqrt(covariance[of_lag, of_lag]))
+            for drive, (mean, covariance) in zip(self.drives, constants)
+        ]
 
     def slipped(self, values: dict[str, float], index: int) -> np.ndarray:
         """Return the variance of what a drive's reference slips and jumps by at each step (n,)."""
@@ -277,6 +284,11 @@ class Fit:
     def constants(self) -> tuple[np.ndarray, np.ndarray]:
         """The constants' estimates (q,), and their covariance (q, q)."""
         return self.likelihood.constants_of(self.filtered)
+
+    @cached_property
+    def lags(self) -> list[tuple[float, float]]:
+        """How late each drive's reference is, and the standard deviation of that [s]."""
+        return self.likelihood.lags(self.values)
 
     @property
     def parameters(self) -> int:

@@ -371,8 +371,7 @@ def without_faults(
 
     One fault at a time, the largest innovation first, each taken for the likelier of both, as by
     Chen and Liu (Joint estimation of model parameters and outlier effects in time series, Journal
-    of the American Statistical Association 88, 1993). Without a change where there would be too
-    many.
+    of the American Statistical Association 88, 1993). Stops where there are too many.
     """
     drives, faults = list(found.likelihood.drives), []
     count = sum(int(np.isfinite(drive.error).sum()) for drive in drives)
@@ -391,8 +390,8 @@ def without_faults(
         at = int(np.argmax(sizes[which]))
         if sizes[which][at] < limit:
             return tuple(drives), faults
-        if len(faults) >= max(1.0, _MAX_FAULTS * count):
-            return found.likelihood.drives, []
+        if len(faults) > max(1.0, _MAX_FAULTS * count):
+            return tuple(drives), faults
         drive = drives[which]
         steps = np.zeros(len(drive.time)) if drive.steps is None else drive.steps.copy()
         steps[at] = 1.0
@@ -411,6 +410,41 @@ def without_faults(
         faults.append(Fault(which, float(drive.time[at]), step, size))
         drives[which] = ways[0 if step else 1]
         likelihood = trials[0 if step else 1]
+
+
+def _without_faults(choice, constants, correlated_reference):
+    """Return the choice for drives without faults, and sentences on these."""
+    found: list[Fault] = []
+    first = choice
+    count = sum(int(np.isfinite(one.error).sum()) for one in choice.fit.likelihood.drives)
+    while True:
+        drives, faults = without_faults(choice.fit)
+        if not faults:
+            break
+        found += faults
+        if len(found) > max(1.0, _MAX_FAULTS * count):
+            return first, []
+        choice = choose(drives, constants, correlated_reference)
+    return choice, [
+        f"{choice.fit.likelihood.drives[one.drive].name}: at {one.time:g} s the yaw error "
+        + ("jumps by" if one.step else "has an outlier of")
+        + f" about {math.degrees(one.size):.2g} deg, which is taken for the reference's and left "
+        "out"
+        for one in sorted(found)
+    ]
+
+
+def _of_reference(chosen: Fit) -> list[str]:
+    """Return a sentence on how late each reference is, if the drives show it."""
+    sentences = []
+    for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
+        if abs(lag) > 2.0 * std:
+            late = "late" if lag > 0.0 else "early"
+            sentences.append(
+                f"{drive.name}: the reference is {abs(lag):.3g} +- {2.0 * std:.2g} s {late} against "
+                "the IMU, which is taken off"
+            )
+    return sentences
 
 
 _MAX_REFITS = 10
@@ -484,11 +518,9 @@ def identify_yaw_error(
             )
     constants, sentences = identifiable_constants(drives)
     choice = choose(drives, constants, correlated_reference)
-    mended, faults = without_faults(choice.fit)
-    if faults:
-        drives = mended
-        choice = choose(drives, constants, correlated_reference)
-    sentences += choice.sentences
+    choice, faults = _without_faults(choice, constants, correlated_reference)
+    drives = choice.fit.likelihood.drives
+    sentences += [*faults, *choice.sentences, *_of_reference(choice.fit)]
     chosen, estimates = _with_intervals(choice.fit)
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
     found = YawErrorIdentification(

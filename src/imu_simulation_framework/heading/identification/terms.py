@@ -21,6 +21,8 @@ from imu_simulation_framework.heading.model.sources import (
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.motion.kinematics import absolute_turn
 
+_UNKNOWN_LAG = 0.2
+"""Standard deviation of how late a reference is that says nothing of it [s]."""
 FEWEST_OBSERVATIONS = 30
 """Fewer say nothing about several processes."""
 
@@ -60,12 +62,18 @@ class ObservedYawError:
         return float(self.time[1] - self.time[0])
 
     @property
+    def lag(self) -> float:
+        """Standard deviation of how late the reference is [s]."""
+        return _UNKNOWN_LAG if self.reference is None else self.reference.lag
+
+    @property
     def constants_of_reference(self) -> np.ndarray:
         """What one standard deviation of the reference's lag, and of its turn error, adds (n, 2)."""
         if self.reference is None:
-            return np.zeros((len(self.time), 2))
-        known = self.reference
-        return np.column_stack([-known.lag * known.rate, known.turn_error * known.turn])
+            rate, turn_error = np.gradient(self.net_turn, self.time), 0.0
+        else:
+            rate, turn_error = self.reference.rate, self.reference.turn_error
+        return np.column_stack([-self.lag * rate, turn_error * self.net_turn])
 
 
 def observed_yaw_error(

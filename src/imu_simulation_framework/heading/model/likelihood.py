@@ -124,6 +124,18 @@ class DriveFilter:
         results = self._set(space, own_std, slip).smooth(smoother_output=_SMOOTHED_STATE)
         return np.split(results.smoothed_state, self._ends, axis=1)
 
+    def own_constants(
+        self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return each drive's own constants (p,) and their covariance (p, p), by all observations.
+
+        In standard deviations; parameters as of :meth:`log_likelihood`.
+        """
+        results = self._set(space, own_std, slip).smooth()
+        own, lasts = slice(self._states, self._states + self._own), [*self._ends - 1, -1]
+        means, covariances = results.smoothed_state, results.smoothed_state_cov
+        return [(means[own, last], covariances[own, own, last]) for last in lasts]
+
     def _set(self, space, own_std, slip):
         kalman, size, states = self._kalman, self._design.shape[1], self._states
         each = states + self._own
