@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -8,6 +10,7 @@ from imu_simulation_framework.heading.identification.fit import Fit, Likelihood,
 from imu_simulation_framework.heading.identification.identify import LAGS, check_residuals
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import AngleRandomWalk, YawGaussMarkov, YawNoise
+from imu_simulation_framework.heading.reference_error import ReferenceError
 
 RANDOM = (terms.ANGLE_RANDOM_WALK, terms.YAW_DRIFT, terms.REFERENCE_NOISE)
 CONSTANTS = (terms.RATE_BIAS, terms.SCALE_FACTOR)
@@ -90,6 +93,7 @@ class Dense:
             part = slice(self.ends[index], self.ends[index + 1])
             covariance[part, part] = YawErrorModel(one.time, sources(values)).covariance()
             covariance[part, part] += spread**2 * np.outer(one.time, one.time)
+            covariance[part, part] += of_reference(one, values)
         inverse = np.linalg.inv(covariance)
         information = self.design.T @ inverse @ self.design
         self.covariance = np.linalg.inv(information)[-2:, -2:]
@@ -98,6 +102,45 @@ class Dense:
         left = self.error - self.design @ solution
         logarithms = (np.linalg.slogdet(matrix)[1] for matrix in (covariance, information))
         return -0.5 * (sum(logarithms) + left @ inverse @ left)
+
+
+def of_reference(one, values):
+    """Covariance of what a reference adds, whose lag is 0.2 s where nothing is known of it."""
+    slip = values.get("reference_slip", 0.0)
+    covariance = slip**2 * np.minimum.outer(one.absolute_turn, one.absolute_turn)
+    if one.reference is None:
+        rate = np.gradient(one.net_turn, one.time)
+        return covariance + 0.2**2 * np.outer(rate, rate)
+    scaled = replace(
+        one.reference,
+        std=values["reference_scale"] * one.reference.std,
+        correlation_time=values["reference_error_time"],
+    )
+    return covariance + scaled.covariance(one.time)
+
+
+def test_what_is_known_of_a_reference_is_in_the_likelihood_as_in_matrices():
+    drives = []
+    for seed in (1, 2):
+        one = drive(200, seed, 0.1)
+        std = 0.01 + 0.005 * np.sin(one.time / 9.0)
+        rate = np.gradient(one.net_turn, one.time)
+        known = ReferenceError(one.time, std, 4.0, rate, one.net_turn, 0.3, 0.02)
+        drives.append(replace(one, reference=known))
+    random = (*RANDOM, terms.REFERENCE_SLIP, terms.REFERENCE_ERROR)
+    dense, likelihood = Dense(drives), Likelihood(drives, random, CONSTANTS)
+    ones, others = (
+        {**VALUES, "reference_slip": slip, "reference_scale": scale, "reference_error_time": time}
+        for slip, scale, time in ((3e-3, 1.0, 4.0), (6e-3, 0.6, 8.0))
+    )
+    # Both are as uncertain beforehand as a factor of two makes them.
+    prior = -0.5 * ((np.log(0.6) ** 2 + np.log(2.0) ** 2) / np.log(2.0) ** 2)
+    expected = dense(others) - dense(ones) + prior
+    assert likelihood(others) - likelihood(ones) == pytest.approx(expected, rel=2e-3)
+    estimates, covariance = likelihood.constants_of(likelihood.filtered(others))
+    std = np.sqrt(np.diag(dense.covariance))
+    np.testing.assert_allclose(estimates / std, dense.constants / std, rtol=0.0, atol=0.01)
+    np.testing.assert_allclose(covariance, dense.covariance, rtol=3e-3)
 
 
 # A wobble of 0.003 leaves 6e-6 of the turn's curve that the time's does not explain.

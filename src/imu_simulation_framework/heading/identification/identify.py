@@ -33,6 +33,7 @@ from imu_simulation_framework.heading.identification.intervals import (
 )
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
+    OF_REFERENCE,
     RANDOM_TERMS,
     RATE_BIAS,
     RATE_DRIFT,
@@ -266,16 +267,23 @@ class _Search:
             now = self.fitted(random)
             losses = []
             for term in random:
-                if term is REFERENCE_ERROR:
+                if term is REFERENCE_ERROR or self._of_sensor(random) == [term] == [ANGLE_RANDOM_WALK]:
+                    # Every gyroscope has white noise; if nothing else, the drives bound it.
                     continue
                 rest = [other for other in random if other is not term]
                 loss = now.log_likelihood - self.fitted(rest).log_likelihood
                 losses.append((p_value(loss, len(term.parameters)), term))
+            if not losses:
+                return random
             p, idle = max(losses, key=lambda pair: pair[0])
             if p <= LEVEL:
                 return random
             random.remove(idle)
         return random
+
+    @staticmethod
+    def _of_sensor(random: Sequence[Any]) -> list[Any]:
+        return [term for term in random if term not in OF_REFERENCE]
 
     def walk_or_drift(self, random: Sequence[Any]) -> list[Any]:
         """Decide whether walks are drifts, which they are the limit of for ever longer times."""
@@ -336,9 +344,9 @@ def _kept_constants(
         if term is RATE_BIAS or p < LEVEL:
             kept.append(term)
             continue
+        low, high = (100.0 * (estimate + side * _TWO_SIDED * std) for side in (-1.0, 1.0))
         sentence = (
-            f"{term.name}: {100.0 * estimate:.3g} +- {100.0 * std:.2g} %, which chance "
-            f"alone exceeds in {100.0 * p:.0f} % of drives; it is left out"
+            f"{term.name}: between {low:.2g} and {high:.2g} %, so that it may be zero; it is left out"
         )
         reason = likeness(term, drives)
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
@@ -447,6 +455,8 @@ def _of_reference(chosen: Fit) -> list[str]:
     return sentences
 
 
+_TWO_SIDED = 1.96
+"""Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
 _MAX_REFITS = 10
 
 
@@ -486,6 +496,16 @@ class YawErrorIdentification:
     def accepted(self) -> bool:
         """Whether what the model leaves unexplained passes all checks."""
         return all(check.passed for check in self.checks)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the reference hides the sensor, of which the drives give upper limits only."""
+        strengths = {
+            name: estimate
+            for name, estimate in self.estimates.items()
+            if not name.startswith("reference") and not name.endswith("_time")
+        }
+        return not any(one.low > 0.0 or one.high < 0.0 for one in strengths.values())
 
     @property
     def parameters(self) -> YawErrorParameters:
