@@ -18,8 +18,10 @@ between drives be determined. Writes to DIR:
     identification.png     the same as a figure, one for each drive
     identification.html    with --report: all of this as one web page
 
-Exit code 3: what the model leaves unexplained is not white, not normal or not equally large
-everywhere. Then there is no imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
+What is known of the reference's own error is a part of the model: its course, lag, slip on turns
+and jumps. Exit code 3: what the model leaves unexplained is not white, not normal or not equally
+large everywhere; or the reference hides the sensor, whose errors are bounded only. Then there is no
+imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
 """
 
 from __future__ import annotations
@@ -34,15 +36,16 @@ from imu_simulation_framework.core.whole_files import make_folder, refuse_overwr
 from imu_simulation_framework.drive.yaw_signals import read_drives
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,
-    REJECTED,
     TRIED,
     contents,
     estimates_table,
     explained_sentence,
     hector_sentences,
+    refusal,
     tried_table,
 )
 from imu_simulation_framework.heading.identification.identify import (
+    gyroscope_sentence,
     hector_of,
     identify_yaw_error,
     specification_of,
@@ -50,8 +53,8 @@ from imu_simulation_framework.heading.identification.identify import (
 from imu_simulation_framework.heading.page import identification_report
 from imu_simulation_framework.report.table import table_text
 
-REFUTED = 3
-"""Exit code where the residuals reject the model."""
+NO_SENSOR = 3
+"""Exit code where the model is none that others could simulate."""
 
 
 def main(arguments):
@@ -79,17 +82,20 @@ def main(arguments):
         refuse_overwriting(out / name, [*sources, *filter(None, [options.config])])
     for remark in [*left_out, *(remark for drive in drives for remark in drive.remarks)]:
         print(remark)
+    if options.of == "yaw" and all(drive.of_gyroscope is not None for drive in drives):
+        said = gyroscope_sentence([drive.of_gyroscope for drive in drives], satellite)
+        print(*filter(None, [said]), sep="\n")
     for line in _report(identification, unsaid, hector):
         print(line)
     for name, content in files.items():
         write_file(out / name, content)
-    if identification.accepted:
+    if not refusal(identification):
         return 0
-    print(f"{REJECTED} No imu.yaml and no hector.yaml are written.")
+    print(f"{refusal(identification)} No imu.yaml and no hector.yaml are written.")
     for path in (out / name for name in ("imu.yaml", "hector.yaml")):
         if path.exists():
             print(f"{path} is of an earlier identification.")
-    return REFUTED
+    return NO_SENSOR
 
 
 def _observed(drives, of):
@@ -113,6 +119,7 @@ def _report(identification, unsaid, hector):
     yield table_text(tried_table(identification), TRIED).rstrip()
     for title, sentences in (
         ("checks of what is left unexplained:", [_of(check) for check in identification.checks]),
+        ("of the reference and its faults:", identification.remarks),
         ("what these drives do not tell:", identification.sentences),
         ("as a specification:", unsaid),
         ("as Hector's plug-in:", hector_sentences(hector)),

@@ -161,7 +161,11 @@ def identification_report(
     checks = Table(("check", "", "statistic", "p"), rows, numbers=2)
     estimates = page_table(estimates_table(identification), ESTIMATES)
     answers = [
-        Section("Estimates", text=identification.sentences, table=estimates),
+        Section(
+            "Estimates",
+            text=[*identification.remarks, *identification.sentences],
+            table=estimates,
+        ),
         Section("Models compared", table=page_table(tried_table(identification), TRIED)),
         Section("Checks of what is left unexplained", table=checks),
     ]

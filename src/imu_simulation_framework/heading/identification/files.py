@@ -61,6 +61,17 @@ TRIED = (
 
 
 REJECTED = "The checks reject this model: its parameters and intervals are not to be trusted."
+HIDDEN = (
+    "The drives do not tell the sensor from its reference: the intervals bound the sensor's errors, "
+    "and each of them may be zero."
+)
+
+
+def refusal(identification: YawErrorIdentification) -> str:
+    """Return why the model is no sensor that others could simulate; empty if it is one."""
+    if not identification.accepted:
+        return REJECTED
+    return HIDDEN if identification.hidden else ""
 
 
 def in_words(parameter: str, value: float) -> float:
@@ -133,7 +144,7 @@ def hector_sentences(hector) -> list[str]:
 def contents(identification, specification, unsaid, hector, sources, options) -> dict[str, bytes]:
     """Return the files' contents by their names; all are made before the first one is written.
 
-    A model that its checks reject is no sensor that others could simulate.
+    Without a specification where the model is none; see :func:`refusal`.
     """
     several = len(identification.drives) > 1
     texts = {
@@ -141,7 +152,7 @@ def contents(identification, specification, unsaid, hector, sources, options) ->
         "models.csv": table_text(tried_table(identification), TRIED, "csv"),
         "parts.csv": _parts(identification),
     }
-    if identification.accepted:
+    if not refusal(identification):
         comment = _comment(identification, unsaid)
         texts["imu.yaml"] = imu_specification_text(specification, comment)
         texts["hector.yaml"] = _hector(hector, options.rate)
@@ -178,9 +189,10 @@ def _model(identification, sources, options):
         },
     }
     comment = (
-        *(() if identification.accepted else (REJECTED,)),
+        *filter(None, [refusal(identification)]),
         "Identified by maximum likelihood, without random numbers; low and high are the ends",
         "of 95 % intervals. Yaw error: reference less IMU.",
+        *identification.remarks,
         *identification.sentences,
     )
     names, estimates = [one.name for one in identification.drives], identification.estimates
@@ -191,7 +203,7 @@ def _comment(identification, unsaid):
     drives = ", ".join(drive.name for drive in identification.drives)
     said = f"Identified from the yaw error of {drives}: the gyroscope about z only."
     where = "The 95 % intervals are in yaw_error_model.yaml."
-    return "\n".join([said, where, *unsaid, *identification.sentences])
+    return "\n".join([said, where, *unsaid, *identification.remarks, *identification.sentences])
 
 
 def _hector(hector, rate):

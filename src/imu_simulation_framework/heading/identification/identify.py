@@ -42,6 +42,7 @@ from imu_simulation_framework.heading.identification.terms import (
     REFERENCE_ERROR,
     REFERENCE_NOISE,
     REFERENCE_SLIP,
+    SCALE_FACTOR,
     SPREAD,
     YAW_DRIFT,
     ConstantTerm,
@@ -436,8 +437,7 @@ def _without_faults(choice, constants, correlated_reference):
     return choice, [
         f"{choice.fit.likelihood.drives[one.drive].name}: at {one.time:g} s the yaw error "
         + ("jumps by" if one.step else "has an outlier of")
-        + f" about {math.degrees(one.size):.2g} deg, which is taken for the reference's and left "
-        "out"
+        + f" about {math.degrees(one.size):.2g} deg, as where wheels slip or a fix jumps; it is left out"
         for one in sorted(found)
     ]
 
@@ -455,6 +455,29 @@ def _of_reference(chosen: Fit) -> list[str]:
     return sentences
 
 
+def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference: bool) -> str:
+    """Return how much too far a gyroscope turns, with its 95 % interval, in a sentence.
+
+    ``drives``: errors of its integral, whatever the yaw output makes of it; others as of
+    :func:`identify_yaw_error`. Empty where the drives turn too little to tell.
+    """
+    constants, _ = identifiable_constants(drives)
+    if SCALE_FACTOR not in constants:
+        return ""
+    random = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE]
+    if any(drive.reference is not None for drive in drives):
+        random.append(REFERENCE_ERROR)
+    elif not correlated_reference:
+        random.append(REFERENCE_SLIP)
+    estimates, covariance = fit(Likelihood(drives, random, constants)).constants
+    place = constants.index(SCALE_FACTOR)
+    reach = _TWO_SIDED * math.sqrt(covariance[place, place])
+    return (
+        f"the gyroscope turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % (95 %) more "
+        "than the reference, which is its scale factor whatever the yaw output makes of it"
+    )
+
+
 _TWO_SIDED = 1.96
 """Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
 _MAX_REFITS = 10
@@ -466,7 +489,8 @@ class YawErrorIdentification:
 
     ``fit``: of the chosen model. ``estimates``: by parameter, see ``UNITS`` of
     :mod:`.identification.terms`. ``tried``: all models that were compared; see :class:`.Choice`.
-    ``sentences``: on what the data cannot tell, and which drive would.
+    ``sentences``: on what the data cannot tell, and which drive would. ``remarks``: on faults that
+    were left out, and how late the reference is.
     """
 
     drives: tuple[ObservedYawError, ...]
@@ -475,6 +499,7 @@ class YawErrorIdentification:
     tried: pd.DataFrame
     checks: tuple[ResidualCheck, ...]
     sentences: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
     def parts(self, index: int = 0) -> pd.DataFrame:
         """Return the fitted parts of a drive's error; see :func:`.fitted_parts`."""
@@ -540,11 +565,12 @@ def identify_yaw_error(
     choice = choose(drives, constants, correlated_reference)
     choice, faults = _without_faults(choice, constants, correlated_reference)
     drives = choice.fit.likelihood.drives
-    sentences += [*faults, *choice.sentences, *_of_reference(choice.fit)]
+    sentences += choice.sentences
     chosen, estimates = _with_intervals(choice.fit)
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
+    remarks = (*faults, *_of_reference(chosen))
     found = YawErrorIdentification(
-        tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences)
+        tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences), remarks
     )
     return replace(found, checks=tuple(check_residuals(found.normalised())))
 
