@@ -194,6 +194,18 @@ def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
     return imu if options.unit is None else imu._replace(errors=errors.any_unit())
 
 
+def add_of_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--of``: what of a recorded IMU is looked at, see :meth:`.ReadDrive.of`."""
+    parser.add_argument(
+        "--of",
+        choices=("yaw", "gyroscope"),
+        default="yaw",
+        help="what of the IMU is compared with the reference: its own yaw, or the integral of its "
+        "gyroscope's rate about the vertical, which no magnetometer and no filter has corrected; "
+        "by default %(default)s",
+    )
+
+
 def add_setting_option(parser: argparse.ArgumentParser) -> None:
     """Give a parser what :func:`settings` reads."""
     parser.add_argument(

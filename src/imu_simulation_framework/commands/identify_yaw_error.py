@@ -29,7 +29,11 @@ from __future__ import annotations
 import math
 
 from imu_simulation_framework.commands.command_line import add_results, write_file
-from imu_simulation_framework.commands.heading_choices import add_setting_option, settings
+from imu_simulation_framework.commands.heading_choices import (
+    add_of_option,
+    add_setting_option,
+    settings,
+)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
@@ -69,7 +73,9 @@ def main(arguments):
         options.drives, options.config, options.step, settings(options.setting)
     )
     satellite = any(drive.satellite for drive in drives)
-    identification = identify_yaw_error(_observed(drives, options.of), satellite)
+    identification = identify_yaw_error(
+        [drive.of(options.of).observed for drive in drives], satellite
+    )
     specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
@@ -96,18 +102,6 @@ def main(arguments):
         if path.exists():
             print(f"{path} is of an earlier identification.")
     return NO_SENSOR
-
-
-def _observed(drives, of):
-    if of == "yaw":
-        return [drive.observed for drive in drives]
-    without = [drive.observed.name for drive in drives if drive.of_gyroscope is None]
-    if without:
-        raise ConfigurationError(
-            f"{without[0]}: no gyroscope's rate about the vertical was recorded that says anything "
-            "else than the yaw; --of yaw identifies that"
-        )
-    return [drive.of_gyroscope for drive in drives]
 
 
 def _report(identification, unsaid, hector):
@@ -141,13 +135,7 @@ def _parser():
         metavar="RESULT_OR_RECORDING",
         help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive",
     )
-    parser.add_argument(
-        "--of",
-        choices=("yaw", "gyroscope"),
-        default="yaw",
-        help="what is identified: the IMU's own yaw, or the integral of its gyroscope's rate about "
-        "the vertical, which no magnetometer and no filter has corrected; by default %(default)s",
-    )
+    add_of_option(parser)
     parser.add_argument(
         "--config", metavar="FILE", help="a config.ini that says how recordings are read"
     )

@@ -62,10 +62,8 @@ from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
-from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
-from imu_simulation_framework.heading.model.sources import Source, YawNoise
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
@@ -108,7 +106,7 @@ def main(arguments):
         noise, noise_files = _noise(options.reference_noise)
     drive = read_drive(
         options.drive, options.config, options.step, heading_choices.settings(options.setting)
-    )
+    ).of(options.of)
     motion = drive.motion()
     judged = [_judged(options, drive, motion, one, noise) for one in placed]
     files = _contents(judged, drive, options)
@@ -138,37 +136,41 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
             drawing, options.runs, workers=workers, keep=options.runs, on_runs=bar.update
         )
     time, curves = drawn.time, drawn.curves
-    sources = noise or []
-    if noise is None and isinstance(errors, YawErrorParameters):
-        sources = errors.reference_sources()
-    if sources:
-        reference = YawErrorModel(time, tuple(sources))
-        curves = curves + reference.realisations(options.runs, options.seed).astype(curves.dtype)
+    observed, told = drive.observed, noise
+    if noise is None:
+        told = errors if isinstance(errors, YawErrorParameters) else YawErrorParameters()
+    # White noise that is named on the command line is all that the reference is taken to have.
+    known = None if noise is not None and not noise.drives else observed.reference
+    turned = observed.time, observed.net_turn, observed.absolute_turn
+    reference = told.reference_errors(known, turned, options.runs, options.seed)
+    curves = curves + reference[:, : len(time)].astype(curves.dtype)
     # Where the reference's heading is not known nothing was observed.
     time, observed, curves = from_zero_where_known(time, drive.observed.error, curves)
     judgement = judge(time, observed, curves)
-    remarks = [*imu.remarks, *_remarks(errors, sources)]
+    remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
     remarks += [] if options.what == "sensor" else model.limits
-    return Judged(imu.name, errors, tuple(sources), judgement, curves, tuple(remarks))
+    of_reference = float(np.sqrt(np.mean(np.square(reference))))
+    return Judged(imu.name, errors, of_reference, judgement, curves, tuple(remarks))
 
 
-def _remarks(errors, sources):
+def _remarks(errors, reference_errs):
     """Sentences on what limits the verdict."""
     if isinstance(errors, ImuSpecification):
         yield from filter(None, [understated_in_motion(errors)])
     if isinstance(errors, YawErrorParameters):
         yield OF_ONE_DRIVE
-    elif not sources:
+    elif not reference_errs:
         yield NO_REFERENCE_NOISE
 
 
-def _noise(text) -> tuple[list[Source], list[str]]:
+def _noise(text) -> tuple[YawErrorParameters, list[str]]:
     """Return a reference's noise, a size or an identified model's, and files it was read from."""
     try:
-        return [YawNoise("reference noise", heading_choices.positive_angle(text))], []
+        noise = heading_choices.positive_angle(text)
+        return YawErrorParameters(reference_noise=noise, drives=0), []
     except argparse.ArgumentTypeError as error:
         if Path(text).is_file() and is_yaw_error_model_file(text):
-            return list(read_yaw_error_model(text).reference_sources()), [text]
+            return read_yaw_error_model(text), [text]
         raise ConfigurationError(
             f"the reference's noise is {shown(text)}, which is neither an angle above zero, as "
             "0.2deg, nor the file of an identified model"
@@ -198,13 +200,14 @@ def _parser():
     parser.add_argument(
         "--reference-noise", metavar="ANGLE_OR_MODEL",
         help="white noise of the reference's yaw, as 0.2deg, or an identified model's file, whose "
-        "noise of the reference it is; by default an identified model has its own, others none",
+        "noise of the reference it is; by default what the recording and an identified model say",
     )  # fmt: skip
     add_seed(parser)
     parser.add_argument(
         "--config", metavar="FILE", help="a config.ini that says how the recording is read"
     )
     heading_choices.add_setting_option(parser)
+    heading_choices.add_of_option(parser)
     parser.add_argument(
         "--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
         help="from one yaw error to the next, by default 1s",
@@ -243,13 +246,14 @@ _VERDICTS = (
 class Judged(NamedTuple):
     """An IMU and what was made of it.
 
-    ``name`` for a person; ``errors``, its parameters; ``reference``, the sources of the reference's
-    noise; ``judgement``; ``curves`` (runs, samples), the ensemble [rad]; ``remarks``, sentences.
+    ``name`` for a person; ``errors``, its parameters; ``reference``, rms of what the reference is
+    taken to add [rad]; ``judgement``; ``curves`` (runs, samples), the ensemble [rad]; ``remarks``,
+    sentences.
     """
 
     name: str
     errors: Any
-    reference: tuple[Source, ...]
+    reference: float
     judgement: Judgement
     curves: np.ndarray
     remarks: tuple[str, ...]
@@ -325,7 +329,7 @@ def _record(judged, drive, options):
                 "sentence": one.judgement.sentence,
                 "level": one.judgement.level,
                 "looks": [test._asdict() for test in shown_tests(one.judgement)],
-                "reference noise": [dataclasses.asdict(source) for source in one.reference],
+                "reference_rms_rad": one.reference,
                 "remarks": list(one.remarks),
             }
             for one in judged
@@ -360,7 +364,7 @@ def _page(one, drive, options):
     settings = {
         **_settings(drive, options),
         "imu": {one.name: dataclasses.asdict(one.errors)},
-        "reference noise": {source.name: dataclasses.asdict(source) for source in one.reference},
+        "reference [deg rms]": math.degrees(one.reference),
         "versions": versions(),
     }
     page = ensemble_page(

@@ -12,7 +12,7 @@ import pandas as pd
 
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.columns import POSES
-from imu_simulation_framework.core.errors import RecordingError, ResultError
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, ResultError
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.spectrum import median_rate
 from imu_simulation_framework.drive.check import ensure_plausible, set_up_named
@@ -310,6 +310,20 @@ class ReadDrive:
     sources: tuple[Path, ...]
     remarks: tuple[str, ...]
 
+    def of(self, what: str) -> ReadDrive:
+        """Return the drive with the error of the ``yaw``, or of the ``gyroscope``.
+
+        Raises ConfigurationError: no gyroscope was recorded that says anything else than the yaw.
+        """
+        if what == "yaw":
+            return self
+        if self.of_gyroscope is None:
+            raise ConfigurationError(
+                f"{self.observed.name}: no gyroscope's rate about the vertical was recorded that "
+                "says anything else than the yaw; --of yaw takes that"
+            )
+        return replace(self, observed=self.of_gyroscope)
+
     def motion(self, rate: float = motions.RATE) -> Motion:
         """Return the true motion while the yaw error was observed, taken for level, from time 0.
 
@@ -445,13 +459,23 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
             of_gyroscope = observed_yaw_error(
                 f"{name}, gyroscope", error + apart - apart[0], right, step, reference=process
             )
-            remarks = [*remarks, f"the yaw and the integral of the gyroscope are "
-                       f"{np.degrees(np.std(apart)):.3g} deg rms apart"]
+            remarks = [
+                *remarks,
+                f"the yaw and the integral of the gyroscope are "
+                f"{np.degrees(np.std(apart)):.3g} deg rms apart",
+            ]
     remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]
     rate = float(median_rate(imu.index.to_numpy(dtype=float)))
     path = _as_dense(path, float(median_rate(reference.index.to_numpy(dtype=float))))
     return ReadDrive(
-        observed, of_gyroscope, float(error.index[0]), path, satellite, rate, sources, tuple(remarks)
+        observed,
+        of_gyroscope,
+        float(error.index[0]),
+        path,
+        satellite,
+        rate,
+        sources,
+        tuple(remarks),
     )
 
 

@@ -100,6 +100,18 @@ class ReferenceError:
         covariance += self.lag**2 * np.outer(rate, rate)
         return covariance + self.turn_error**2 * np.outer(turn, turn)
 
+    def drawn(self, runs: int, random: np.random.Generator) -> np.ndarray:
+        """Return errors that the reference may have, (runs, n) [rad]."""
+        lag, turn_error = random.standard_normal((2, runs, 1))
+        errors = self.turn_error * turn_error * self.turn - self.lag * lag * self.rate
+        kept = np.exp(-np.diff(self.time, prepend=self.time[:1] - np.inf) / self.correlation_time)
+        process = np.zeros(runs)
+        for sample, share in enumerate(kept):
+            process = share * process
+            process += math.sqrt(1.0 - share**2) * random.standard_normal(runs)
+            errors[:, sample] += self.std[sample] * process
+        return errors
+
     def change_variance(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return the variance of what the error changes from some times to others (m,) [rad^2]."""
         std, other = (np.interp(at, self.time, self.std) for at in (starts, ends))

@@ -140,8 +140,8 @@ def test_what_is_known_of_a_reference_is_in_the_likelihood_as_in_matrices():
     estimates, covariance = likelihood.constants_of(likelihood.filtered(ones))
     std = np.sqrt(np.diag(dense.covariance))
     np.testing.assert_allclose(estimates / std, dense.constants / std, rtol=0.0, atol=0.01)
-    # Of the scale factor, which the reference's turn error hides, little is known; its prior is broad,
-    # and not flat.
+    # Of the scale factor, which the reference's turn error hides, little is known; its prior is
+    # broad, and not flat.
     np.testing.assert_allclose(covariance, dense.covariance, rtol=0.015)
 
 

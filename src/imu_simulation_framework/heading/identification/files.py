@@ -36,6 +36,7 @@ WORDS = {
     "reference_slip": ("slip of the reference", "deg/sqrt(deg)"),
     "reference_scale": ("known error of the reference, over what was known", "1"),
     "reference_error_time": ("its correlation time", "s"),
+    "reference_lag": ("lag of the reference", "s"),
 }
 """Parameter -> what a person calls it, and the unit in which they think."""
 
@@ -62,8 +63,8 @@ TRIED = (
 
 REJECTED = "The checks reject this model: its parameters and intervals are not to be trusted."
 HIDDEN = (
-    "The drives do not tell the sensor from its reference: the intervals bound the sensor's errors, "
-    "and each of them may be zero."
+    "The drives do not tell the sensor from its reference: the intervals bound the sensor's "
+    "errors, and each of them may be zero."
 )
 
 

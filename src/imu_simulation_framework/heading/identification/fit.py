@@ -181,7 +181,9 @@ class Likelihood:
             parts[term.name] = values_over_time[place] * self._regressors[index][:, place]
         if self.spread:
             parts["rate bias of the drive"] = -states[count + 1] * drive.time
-        of_reference = drive.constants_of_reference.T * states[own - len(CONSTANTS_OF_REFERENCE) : own]
+        of_reference = (
+            drive.constants_of_reference.T * states[own - len(CONSTANTS_OF_REFERENCE) : own]
+        )
         parts.update(zip(CONSTANTS_OF_REFERENCE, of_reference))
         if REFERENCE_ERROR in self.random and drive.reference:
             states[count - 1] *= drive.reference.std

@@ -44,6 +44,7 @@ from imu_simulation_framework.heading.identification.terms import (
     REFERENCE_SLIP,
     SCALE_FACTOR,
     SPREAD,
+    UNITS,
     YAW_DRIFT,
     ConstantTerm,
     ObservedYawError,
@@ -268,7 +269,9 @@ class _Search:
             now = self.fitted(random)
             losses = []
             for term in random:
-                if term is REFERENCE_ERROR or self._of_sensor(random) == [term] == [ANGLE_RANDOM_WALK]:
+                if term is REFERENCE_ERROR or self._of_sensor(random) == [term] == [
+                    ANGLE_RANDOM_WALK
+                ]:
                     # Every gyroscope has white noise; if nothing else, the drives bound it.
                     continue
                 rest = [other for other in random if other is not term]
@@ -346,9 +349,7 @@ def _kept_constants(
             kept.append(term)
             continue
         low, high = (100.0 * (estimate + side * _TWO_SIDED * std) for side in (-1.0, 1.0))
-        sentence = (
-            f"{term.name}: between {low:.2g} and {high:.2g} %, so that it may be zero; it is left out"
-        )
+        sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, and left out as it may be 0"
         reason = likeness(term, drives)
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences
@@ -382,7 +383,8 @@ def without_faults(
     Chen and Liu (Joint estimation of model parameters and outlier effects in time series, Journal
     of the American Statistical Association 88, 1993). Stops where there are too many.
     """
-    drives, faults = list(found.likelihood.drives), []
+    drives = list(found.likelihood.drives)
+    faults: list[Fault] = []
     count = sum(int(np.isfinite(drive.error).sum()) for drive in drives)
     limit = math.sqrt(chi2.isf(_FAULT / count, 1))
     likelihood = found.likelihood
@@ -421,7 +423,9 @@ def without_faults(
         likelihood = trials[0 if step else 1]
 
 
-def _without_faults(choice, constants, correlated_reference):
+def _without_faults(
+    choice: Choice, constants: Sequence[ConstantTerm], correlated_reference: bool
+) -> tuple[Choice, list[str]]:
     """Return the choice for drives without faults, and sentences on these."""
     found: list[Fault] = []
     first = choice
@@ -437,9 +441,17 @@ def _without_faults(choice, constants, correlated_reference):
     return choice, [
         f"{choice.fit.likelihood.drives[one.drive].name}: at {one.time:g} s the yaw error "
         + ("jumps by" if one.step else "has an outlier of")
-        + f" about {math.degrees(one.size):.2g} deg, as where wheels slip or a fix jumps; it is left out"
+        + f" about {math.degrees(one.size):.2g} deg, as where wheels slip or a fix jumps, and "
+        "that is left out"
         for one in sorted(found)
     ]
+
+
+def _common_lag(chosen: Fit) -> tuple[float, float]:
+    """Return the mean of the drives' lags, weighed by what is known of each, and its deviation."""
+    lags, stds = np.array(chosen.lags).T
+    weights = 1.0 / np.maximum(stds, 1e-9) ** 2
+    return float(weights @ lags / weights.sum()), float(weights.sum() ** -0.5)
 
 
 def _of_reference(chosen: Fit) -> list[str]:
@@ -449,8 +461,8 @@ def _of_reference(chosen: Fit) -> list[str]:
         if abs(lag) > 2.0 * std:
             late = "late" if lag > 0.0 else "early"
             sentences.append(
-                f"{drive.name}: the reference is {abs(lag):.3g} +- {2.0 * std:.2g} s {late} against "
-                "the IMU, which is taken off"
+                f"{drive.name}: the reference is {abs(lag):.3g} +- {2.0 * std:.2g} s {late} "
+                "against the IMU, which is taken off"
             )
     return sentences
 
@@ -569,6 +581,10 @@ def identify_yaw_error(
     chosen, estimates = _with_intervals(choice.fit)
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
     remarks = (*faults, *_of_reference(chosen))
+    lag, std = _common_lag(chosen)
+    if abs(lag) > _TWO_SIDED * std:
+        limits = lag - _TWO_SIDED * std, lag + _TWO_SIDED * std
+        estimates["reference_lag"] = Estimate(lag, *limits, UNITS["reference_lag"])
     found = YawErrorIdentification(
         tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences), remarks
     )

@@ -68,7 +68,7 @@ class ObservedYawError:
 
     @property
     def constants_of_reference(self) -> np.ndarray:
-        """What one standard deviation of the reference's lag, and of its turn error, adds (n, 2)."""
+        """What one standard deviation of the reference's lag, and turn error, adds (n, 2) [rad]."""
         if self.reference is None:
             rate, turn_error = np.gradient(self.net_turn, self.time), 0.0
         else:

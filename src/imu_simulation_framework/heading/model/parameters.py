@@ -6,12 +6,13 @@ drift of the yaw itself, and a scale factor that depends on the direction of tur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_flag, checked_number
 from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
     KnownError,
@@ -22,6 +23,10 @@ from imu_simulation_framework.heading.model.sources import (
     YawGaussMarkov,
     YawNoise,
 )
+from imu_simulation_framework.heading.reference_error import ReferenceError
+
+_REFERENCE = 1
+"""Beside a seed: random numbers of the reference, which no run of an IMU draws."""
 
 
 def _checked_count(name, value):
@@ -44,9 +49,10 @@ class YawErrorParameters(Settings):
     ``reference_drift_time``: correlated noise of that yaw [rad], [s]. ``reference_slip``: of a
     random walk of that yaw that grows with the turn [rad/sqrt(rad)]. ``reference_scale``,
     ``reference_error_time``: by how much the known error of that yaw is larger than it was taken
-    for, and its correlation time [1], [s]. ``drives``: from how many it
-    was identified. ``rejected``: whether what it left unexplained there rejected it. Raises
-    ConfigurationError if a value is not what it must be; the sentence begins with its name.
+    for, and its correlation time, 0 for what was known [1], [s]. ``reference_lag``: how late that
+    yaw is [s]. ``drives``: from how many it was identified. ``rejected``: whether what it left
+    unexplained there rejected it. Raises ConfigurationError if a value is not what it must be; the
+    sentence begins with its name.
     """
 
     rate_bias: float = declared(0.0)
@@ -64,7 +70,8 @@ class YawErrorParameters(Settings):
     reference_drift_time: float = declared(10.0, above=0.0)
     reference_slip: float = declared(0.0, minimum=0.0)
     reference_scale: float = declared(1.0, above=0.0)
-    reference_error_time: float = declared(10.0, above=0.0)
+    reference_error_time: float = declared(0.0, minimum=0.0)
+    reference_lag: float = declared(0.0)
     drives: int = declared(1, _checked_count)
     rejected: bool = declared(False, checked_flag)
 
@@ -117,15 +124,38 @@ class YawErrorParameters(Settings):
             ]
         return made
 
-    def reference_sources(self) -> list[Source]:
-        """Return what the reference added to the yaw error when it was observed."""
+    def reference_errors(
+        self,
+        known: ReferenceError | None,
+        drive: tuple[np.ndarray, np.ndarray, np.ndarray],
+        runs: int,
+        seed: int,
+    ) -> np.ndarray:
+        """Return what the reference may add to the yaw error on a drive, (runs, n) [rad].
+
+        ``known``: what is known of the reference on the drive, at the drive's times. ``drive``: its
+        time from zero [s], net and absolute turn [rad], (n,) each.
+        """
+        time, net_turn, absolute_turn = drive
+        random = np.random.default_rng([seed, _REFERENCE])
+        turned = np.diff(absolute_turn, prepend=absolute_turn[:1])
+        steps = self.reference_slip * np.sqrt(np.maximum(turned, 0.0))
+        errors = np.cumsum(steps * random.standard_normal((runs, len(time))), axis=1)
+        errors -= self.reference_lag * np.gradient(net_turn, time)
         made: list[Source] = []
         if self.reference_noise:
             made.append(YawNoise("reference noise", self.reference_noise))
         if self.reference_drift_sigma:
-            made.append(
-                YawGaussMarkov(
-                    "reference drift", self.reference_drift_sigma, self.reference_drift_time
-                )
-            )
-        return made
+            drift = self.reference_drift_sigma, self.reference_drift_time
+            made.append(YawGaussMarkov("reference drift", *drift))
+        if made:
+            errors += YawErrorModel(time, tuple(made)).realisations(runs, seed)
+        if known is not None:
+            errors += replace(
+                known,
+                std=self.reference_scale * known.std,
+                correlation_time=self.reference_error_time or known.correlation_time,
+                # A lag that was found takes the place of one that might be there.
+                lag=0.0 if self.reference_lag else known.lag,
+            ).drawn(runs, random)
+        return errors
