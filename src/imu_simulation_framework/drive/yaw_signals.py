@@ -320,7 +320,7 @@ class ReadDrive:
         if self.of_gyroscope is None:
             raise ConfigurationError(
                 f"{self.observed.name}: no gyroscope's rate about the vertical was recorded that "
-                "says anything else than the yaw; --of yaw takes that"
+                "says anything else than the yaw"
             )
         return replace(self, observed=self.of_gyroscope)
 
