@@ -242,7 +242,8 @@ def _noise(part, kind, found, sheet, triad):
             row[f"sheet's {_TITLES[quantity].split()[0]}"] = "-"
             if sheet is not None and sheet.states(triad, quantity):
                 values = np.array(getattr(getattr(sheet.specification, triad), quantity))
-                row[f"sheet's {_TITLES[quantity].split()[0]}"] = f"{_rms(values) / size:.3g}"
+                rms = math.sqrt(np.mean(np.square(values)))
+                row[f"sheet's {_TITLES[quantity].split()[0]}"] = f"{rms / size:.3g}"
     return {**row, "units": " / ".join(units)}
 
 
@@ -292,7 +293,3 @@ def _size(triad, quantity):
 
 def _shown(estimate, size):
     return f"{estimate.median / size:.3g} ({math.exp(estimate.spread):.2g})"
-
-
-def _rms(values):
-    return math.sqrt(np.mean(np.square(values)))

@@ -38,9 +38,8 @@ def main(arguments):
     chosen = heading_choices.chosen_motion(options, linear=True)
     longest = operation.moved(chosen.motion).duration
     at = min(600.0, math.floor(longest + 1e-6)) if options.time is None else options.time
-    imus = {
-        imu.name: _specified(heading_choices.unit_of(imu, options)) for imu in _named(options.imu)
-    }
+    named = map(heading_choices.chosen_imu, options.imu or heading_choices.bundled_parts())
+    imus = {imu.name: _specified(heading_choices.unit_of(imu, options)) for imu in named}
     table = which_imu(
         imus, chosen.motion, options.within, at, operation, options.probability, chosen.sample
     )
@@ -70,11 +69,6 @@ def main(arguments):
         Column("differs", "which differs"),
     )
     print(table_text.table_text(shown, columns, options.table), end="")
-
-
-def _named(names) -> list[NamedImu]:
-    """Return the IMUs of these names, by default the parts of the catalogue."""
-    return [heading_choices.chosen_imu(name) for name in names or heading_choices.bundled_parts()]
 
 
 def _specified(imu: NamedImu) -> ImuSpecification:

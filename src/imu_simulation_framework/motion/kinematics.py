@@ -89,9 +89,9 @@ def _angular_velocity(value, change):
     return 2.0 * product / np.sum(value**2, axis=1, keepdims=True)
 
 
-def unit(quaternions: np.ndarray) -> np.ndarray:
-    """Return quaternions (n, 4) of length one."""
-    return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors (n, 3), or quaternions (n, 4), of length one."""
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def composed(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -162,7 +162,7 @@ class SampledMotion(ABC):
         """Return an angular velocity with that of a mounting that turns."""
         if mounting.single:
             return rate
-        self._require_samples()
+        self.require_derivatives()
         return rate + angular_velocity_at_knots(quaternion_spline(self.time, mounting.as_quat()))
 
     def _arm_derivatives(self, arm):
@@ -177,17 +177,18 @@ class SampledMotion(ABC):
         """Return times at a rate, and the same within the motion."""
         if not (np.isfinite(rate) and rate > 0.0):
             raise MotionError(f"a motion's rate is {rate} Hz, but it must be positive")
-        self._require_samples()
+        self.require_derivatives()
         time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
         # The last one may be beyond the end by a rounding.
         return time, np.minimum(time, self.time[-1])
 
     def _derivative(self, values):
         """Return the derivative by time of a cubic spline through (n, 3), at the samples."""
-        self._require_samples()
+        self.require_derivatives()
         return slopes(CubicSpline(self.time, values))
 
-    def _require_samples(self):
+    def require_derivatives(self) -> None:
+        """Raise MotionError where there are less than three samples."""
         if len(self.time) < 3:
             raise MotionError(
                 f"a motion of {len(self.time)} samples has no derivatives; three are needed"

@@ -95,17 +95,6 @@ class JointMotion:
 AnyMotion = Union[Motion, EarthMotion]
 
 
-def require_samples(motion: AnyMotion) -> None:
-    """Refuse a motion without derivatives.
-
-    Raises MotionError if it has less than three samples.
-    """
-    if len(motion.time) < 3:
-        raise MotionError(
-            f"a motion of {len(motion.time)} samples has no derivatives; three are needed"
-        )
-
-
 def rate_of_world(motion: AnyMotion) -> np.ndarray:
     """Return the angular velocity of the motion's world against inertial space, (3,) [rad/s]."""
     return np.array([0.0, 0.0, EARTH_RATE if isinstance(motion, EarthMotion) else 0.0])
@@ -262,7 +251,7 @@ def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
 
     ``motion``: of the platform. Raises MotionError if the motion has less than three samples.
     """
-    require_samples(motion)
+    motion.require_derivatives()
     arm, arm_rate = mount.lever_arm, mount.lever_arm_rate
     rate = motion.angular_velocity
     body = Rotation.from_quat(motion.orientation)

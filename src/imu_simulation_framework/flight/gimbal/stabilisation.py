@@ -29,7 +29,7 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     place_on_earth,
     world_to_inertial,
 )
-from imu_simulation_framework.motion.kinematics import angular_velocity_of, quaternion_spline
+from imu_simulation_framework.motion.kinematics import angular_velocity_of, quaternion_spline, unit
 
 BORESIGHTS = {"forward": (1.0, 0.0, 0.0), "down": (0.0, 0.0, -1.0)}
 """Where the camera on the inner link looks, in that link's axes. With ``down`` the joint that would
@@ -148,11 +148,11 @@ def target_orientation(
     up, ahead = level.apply((0.0, 0.0, 1.0)), body.apply((1.0, 0.0, 0.0))
     seen_from = motion.position
     for _ in range(2):
-        towards = _unit(_way(place, seen_from, motion.time))
+        towards = unit(_way(place, seen_from, motion.time))
         looking = _looking(towards, up, ahead, stabilisation.boresight)
         angle, _ = _angles(motion, looking, geometry, limits)
         seen_from = motion.position + body.apply(geometry.place(angle))
-    towards = _unit(_way(place, seen_from, motion.time))
+    towards = unit(_way(place, seen_from, motion.time))
     return _looking(towards, up, ahead, stabilisation.boresight)
 
 
@@ -220,10 +220,10 @@ def _looking(towards: np.ndarray, up: np.ndarray, ahead: np.ndarray, boresight: 
     size = np.linalg.norm(across, axis=1, keepdims=True)
     steep = size < _LEVEL
     if boresight == "forward":
-        left = _unit(np.where(steep, np.cross(up, ahead), across))
+        left = unit(np.where(steep, np.cross(up, ahead), across))
         return _from_axes(towards, left)
     # Looking down, a picture has no horizon: its x axis is as near to the platform's as it gets.
-    left = _unit(np.cross(-towards, ahead))
+    left = unit(np.cross(-towards, ahead))
     return _from_axes(np.cross(left, -towards), left)
 
 
@@ -241,10 +241,6 @@ def _way(place: np.ndarray, seen_from: np.ndarray, time: np.ndarray) -> np.ndarr
 
 def _from_axes(x: np.ndarray, y: np.ndarray) -> Rotation:
     return Rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=2))
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 _AT_A_LIMIT = 1e-9

@@ -47,7 +47,7 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
         try:
             mat = Mat5(b"".join(unpacked_blocks(plain)))
         except _DAMAGE as error:
-            raise _damaged(path, "data of MATLAB", error) from None
+            raise damaged(path, "data of MATLAB", error) from None
     return _tables(path, mat.content, mat.opaque)
 
 
@@ -65,7 +65,7 @@ def _hdf5(path, plain):
             opaque = "#subsystem#" in file
             content = _group(library, path, file, sizes)
     except _DAMAGE as error:
-        raise _damaged(path, "HDF5, as MATLAB 7.3 writes it", error) from None
+        raise damaged(path, "HDF5, as MATLAB 7.3 writes it", error) from None
     return _tables(path, content, opaque)
 
 
@@ -133,7 +133,8 @@ def _columns(name, array, lengths):
         lengths[len(array)].update({f"{name}[{k}]": array[:, k] for k in range(array.shape[1])})
 
 
-def _damaged(path, what, error):
+def damaged(path, what, error) -> RecordingError:
+    """Return the error of a file that a library cannot read as what it seems to be."""
     reason = " ".join(str(error).split()) or type(error).__name__
     return RecordingError(f"{path}: cannot be read as {what}, it is truncated or damaged: {reason}")
 

@@ -42,7 +42,7 @@ from imu_simulation_framework.recordings.formats.autopilot_logs import (
     read_text_log,
     read_ulog,
 )
-from imu_simulation_framework.recordings.formats.matlab import read_hdf5, read_mat
+from imu_simulation_framework.recordings.formats.matlab import damaged, read_hdf5, read_mat
 from imu_simulation_framework.recordings.formats.serial_lines import read_sentences, read_words
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 from imu_simulation_framework.recordings.text_table import (
@@ -68,7 +68,7 @@ def read_workbook(path) -> dict[str, pd.DataFrame]:
             book = library.CalamineWorkbook.from_path(str(plain))
             rows = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
         except (library.CalamineError, *_DAMAGE) as error:
-            raise _damaged(path, "a workbook (.xlsx, .xls, .ods)", error) from None
+            raise damaged(path, "a workbook (.xlsx, .xls, .ods)", error) from None
     return {name: _sheet(content) for name, content in rows.items()}
 
 
@@ -109,7 +109,7 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
                 if not arrow.types.is_nested(column.type)
             }
         except (arrow.ArrowException, *_DAMAGE) as error:
-            raise _damaged(path, "Parquet", error) from None
+            raise damaged(path, "Parquet", error) from None
     return {"table": pd.DataFrame(columns)}
 
 
@@ -118,11 +118,6 @@ def _values(arrow, column):
         # Counts since 1970 in the unit of the file, which their size tells.
         column = column.cast(arrow.int64())
     return column.to_pandas()
-
-
-def _damaged(path, what, error):
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return RecordingError(f"{path}: cannot be read as {what}, it is truncated or damaged: {reason}")
 
 
 _SENSORS = ("sensor", "name", "topic")
