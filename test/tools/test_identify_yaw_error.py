@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,26 @@ def test_a_config_describes_a_recording(tmp_path):
     )
     text = identified("drive.ini")
     assert "monday: 100 s" in text or "monday: 99 s" in text
+
+
+def test_the_gyroscope_is_identified_beside_a_yaw_that_something_corrects(tmp_path):
+    tables = tables_of()
+    imu = tables.imu_real.copy()
+    imu["roll"] = imu["pitch"] = 0.0
+    at, yaw = imu.index.to_numpy(dtype=float), imu["yaw"].to_numpy()
+    imu["gyro_z"] = np.gradient(yaw, at)
+    imu["yaw"] = yaw + np.radians(5.0) * np.sin(at / 30.0)
+    folder = write_result(tmp_path / "r", tables=dataclasses.replace(tables, imu_real=imu)).folder
+    text = identified(folder, "--of", "gyroscope", "--out", "g")
+    assert "the yaw and the integral of the gyroscope are 3." in text
+    bias = load_plain(Path("g/yaw_error_model.yaml").read_text())["parameters"]["rate_bias"]
+    assert bias["low"] < BIAS < bias["high"]
+    said = call_tool("identify_yaw_error.py", folder, "--out", "y")
+    scale, reach = map(float, re.search(r"turns (\S+) \+- (\S+) % ", said.stdout).groups())
+    assert said.returncode == 0 and abs(scale - 100.0 * SCALE) < 2.0 * reach < 1.0
+    imu = imu.drop(columns="gyro_z")
+    other = write_result(tmp_path / "n", tables=dataclasses.replace(tables, imu_real=imu)).folder
+    refused(call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "no gyroscope's rate")
 
 
 def test_residuals_that_refute_the_model_give_exit_code_3(tmp_path):

@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import coverage_yaw_error as study
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.identification import identify
+from imu_simulation_framework.heading.identification.files import refusal
 from imu_simulation_framework.heading.identification.fit import (
     MODEL,
     RESIDUAL,
@@ -275,3 +277,48 @@ def test_observations_are_at_even_steps_and_bad_input_is_refused():
         identify_yaw_error([])
     with pytest.raises(ConfigurationError, match="all the time"):
         identify_yaw_error([turning(0.1, np.zeros(len(TIME)))])
+
+
+def test_what_is_wrong_with_the_reference_is_found_and_not_taken_for_the_sensors():
+    # A reference that is 0.3 s late, jumps once, and has one outlier.
+    drive = study.drive_with_reference(1, "white", "a sensor")
+    lag, rate = 0.3, drive.reference.rate
+    error = drive.error - lag * rate
+    error[200:] += 0.3
+    error[400] += 0.4
+    known = replace(drive.reference, lag=0.5)
+    result = identify_yaw_error([replace(drive, error=error, reference=known)], True)
+    for name, value in (("reference_lag", lag), ("rate_bias", study.CONSTANTS["rate_bias"])):
+        # 4 standard errors.
+        estimate = result.estimates[name]
+        assert abs(estimate.value - value) < 1.02 * (estimate.high - estimate.low)
+    faults = [remark for remark in result.remarks if "left out" in remark]
+    assert ["at 200 s the yaw error jumps" in one for one in faults] == [True, False]
+    assert ["at 400 s the yaw error has an outlier" in one for one in faults] == [False, True]
+    assert result.accepted and not result.hidden
+
+    parts = result.parts()
+    of_lag = parts["lag of the reference"].to_numpy()
+    assert np.polyfit(rate, of_lag, 1)[0] == pytest.approx(-result.estimates["reference_lag"].value)
+    np.testing.assert_allclose(
+        parts["error"], parts[MODEL] + of_lag + parts["turn error of the reference"]
+        + parts["slip of the reference on turns"] + parts["known error of the reference"]
+        + parts[RESIDUAL], atol=1e-12,
+    )  # fmt: skip
+
+
+def test_a_slip_on_turns_is_the_references():
+    drive = study.drive_with_reference(2, "slipping", "no sensor's error")
+    result = identify_yaw_error([drive])
+    slip = result.estimates["reference_slip"]
+    assert slip.low < study.REFERENCES["slipping"][-1] < slip.high
+    assert result.hidden and "angle random walk: at most" in " ".join(result.sentences)
+    # Satellite positioning does not slip.
+    assert "reference_slip" not in identify_yaw_error([drive], True).estimates
+
+
+def test_a_scale_factor_that_no_gyroscope_has_is_a_fault_of_the_comparison():
+    drive = study.drives("angle random walk", 1)[0]
+    result = identify_yaw_error([replace(drive, error=drive.error - 0.3 * drive.net_turn)])
+    assert result.unlikely and refusal(result)
+    assert not identify_yaw_error([drive]).unlikely

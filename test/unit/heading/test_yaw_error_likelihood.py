@@ -96,12 +96,15 @@ class Dense:
             covariance[part, part] += of_reference(one, values)
         inverse = np.linalg.inv(covariance)
         information = self.design.T @ inverse @ self.design
+        # A scale factor has a standard deviation of 5 % beforehand.
+        information[-1, -1] += 0.05**-2
         self.covariance = np.linalg.inv(information)[-2:, -2:]
         solution = np.linalg.solve(information, self.design.T @ inverse @ self.error)
         self.constants = solution[-2:]
         left = self.error - self.design @ solution
         logarithms = (np.linalg.slogdet(matrix)[1] for matrix in (covariance, information))
-        return -0.5 * (sum(logarithms) + left @ inverse @ left)
+        of_prior = (solution[-1] / 0.05) ** 2
+        return -0.5 * (sum(logarithms) + left @ inverse @ left + of_prior)
 
 
 def of_reference(one, values):

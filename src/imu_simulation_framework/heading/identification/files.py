@@ -66,12 +66,18 @@ HIDDEN = (
     "The drives do not tell the sensor from its reference: the intervals bound the sensor's "
     "errors, and each of them may be zero."
 )
+UNLIKELY = (
+    "No gyroscope has such a scale factor: the reference turns otherwise than the IMU, or at other "
+    "times, and none of these parameters is to be trusted."
+)
 
 
 def refusal(identification: YawErrorIdentification) -> str:
     """Return why the model is no sensor that others could simulate; empty if it is one."""
     if not identification.accepted:
         return REJECTED
+    if identification.unlikely:
+        return UNLIKELY
     return HIDDEN if identification.hidden else ""
 
 

@@ -84,10 +84,11 @@ class Likelihood:
             for drive in drives
         ]
         errors = [drive.error for drive in drives]
-        self._observed = self._observe(errors, self._regressors, start_std)
+        self._stds = np.array([term.std for term in constants])
+        self._observed = self._observe(errors, self._regressors, self._stds, start_std)
 
-    def _observe(self, errors, regressors, broad=None):
-        observed = _Observed.of(errors, regressors, broad)
+    def _observe(self, errors, regressors, stds, broad=None):
+        observed = _Observed.of(errors, regressors, stds, broad)
         drives = []
         for drive, one in zip(self.drives, observed.drives):
             spread = [-drive.time[:, np.newaxis]] if self.spread else []
@@ -155,10 +156,13 @@ class Likelihood:
         errors = [drive.error - curves[:, chosen] @ fixed for drive, curves in both]
         curves = [np.delete(curves, chosen, axis=1) for _, curves in both]
         broad = self._observed.start_std
-        filtered = DriveFilter(self._observe(errors, curves, broad).drives, self._states)
+        stds = np.delete(self._stds, chosen)
+        observed = self._observe(errors, curves, stds, broad)
+        filtered = DriveFilter(observed.drives, self._states)
+        of_fixed = -0.5 * float(np.sum((fixed / self._stds[chosen]) ** 2))
 
         def log_likelihood(values: dict[str, float]) -> float:
-            prior = self.scales.log_prior(values)
+            prior = of_fixed + self.scales.log_prior(values)
             return prior + filtered.log_likelihood(self.space(values), *self._of_drives(values))
 
         return log_likelihood
@@ -218,7 +222,8 @@ class _Observed:
 
     So a broad prior around zero is no bias, however alike the curves of two constants are: with
     ``reach`` (q, q) they are mixed into such that are at right angles to each other, and 1 standard
-    deviation of each is far beyond what the data allow.
+    deviation of each is far beyond what the data allow. Constants of which something is known, with
+    a finite standard deviation, are left as they are.
     """
 
     drives: tuple[ObservedDrive, ...]
@@ -228,9 +233,11 @@ class _Observed:
     reach: np.ndarray
 
     @classmethod
-    def of(cls, errors, regressors, broad=None):
+    def of(cls, errors, regressors, stds, broad=None):
+        unknown = np.flatnonzero(np.isinf(stds))
+        broadly = [curves[:, unknown] for curves in regressors]
         rows, targets = [], []
-        for index, (error, curves) in enumerate(zip(errors, regressors)):
+        for index, (error, curves) in enumerate(zip(errors, broadly)):
             starts = np.zeros((len(error), len(errors)))
             starts[:, index] = 1.0
             seen = np.isfinite(error)
@@ -240,16 +247,24 @@ class _Observed:
         sizes = np.max(np.abs(matrix), axis=0)
         sizes[sizes == 0.0] = 1.0
         solution = np.linalg.lstsq(matrix / sizes, target, rcond=1e-12)[0] / sizes
-        starts, center = np.split(solution, [len(errors)])
+        starts, of_unknown = np.split(solution, [len(errors)])
         if broad is None:
             residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
+            # What is known of the others may be explained by these, too.
+            known = np.concatenate(regressors) * np.where(np.isinf(stds), 0.0, stds)
+            residual = max(residual, 0.3 * float(np.max(np.abs(known), initial=0.0)))
             broad = _BROAD * max(residual, np.finfo(float).tiny ** 0.25)
         # Of the curves without what the starts explain.
         _, triangle = np.linalg.qr(matrix / sizes)
         triangle = triangle[len(errors) :, len(errors) :]
-        mixed = np.linalg.solve(triangle, np.eye(len(center))) / sizes[len(errors) :, np.newaxis]
-        largest = [np.max(np.abs(np.concatenate(regressors) @ one), initial=0.0) for one in mixed.T]
-        reach = broad * mixed / np.array([value or 1.0 for value in largest])
+        mixed = np.linalg.solve(triangle, np.eye(len(unknown))) / sizes[len(errors) :, np.newaxis]
+        largest = [np.max(np.abs(np.concatenate(broadly) @ one), initial=0.0) for one in mixed.T]
+        reach = np.diag(np.where(np.isinf(stds), 0.0, stds))
+        reach[np.ix_(unknown, unknown)] = (
+            broad * mixed / np.array([value or 1.0 for value in largest])
+        )
+        center = np.zeros(len(stds))
+        center[unknown] = of_unknown
         observed = tuple(
             ObservedDrive(
                 error - start - curves @ center,

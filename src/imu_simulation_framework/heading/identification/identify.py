@@ -483,7 +483,7 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
         random.append(REFERENCE_SLIP)
     estimates, covariance = fit(Likelihood(drives, random, constants)).constants
     place = constants.index(SCALE_FACTOR)
-    reach = _TWO_SIDED * math.sqrt(covariance[place, place])
+    reach = _TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
     return (
         f"the gyroscope turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % (95 %) more "
         "than the reference, which is its scale factor whatever the yaw output makes of it"
@@ -492,6 +492,8 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
 
 _TWO_SIDED = 1.96
 """Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
+_MAX_STDS = 3.0
+"""What is further from what is known of all sensors than that is a fault of the comparison."""
 _MAX_REFITS = 10
 
 
@@ -543,6 +545,14 @@ class YawErrorIdentification:
             if not name.startswith("reference") and not name.endswith("_time")
         }
         return not any(one.low > 0.0 or one.high < 0.0 for one in strengths.values())
+
+    @property
+    def unlikely(self) -> bool:
+        """Whether the drives say of a scale factor what no sensor has."""
+        return any(
+            abs(self.estimates[term.parameter].value) > _MAX_STDS * term.std
+            for term in self.fit.likelihood.constants
+        )
 
     @property
     def parameters(self) -> YawErrorParameters:

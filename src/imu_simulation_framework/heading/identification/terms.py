@@ -144,11 +144,15 @@ class RandomTerm:
 
 @dataclass(frozen=True)
 class ConstantTerm:
-    """A constant, the same in all drives, times a curve of the drive by its name."""
+    """A constant, the same in all drives, times a curve of the drive by its name.
+
+    ``std``: its standard deviation before the drives, about zero; infinite if nothing is known.
+    """
 
     name: str
     parameter: str
     curve: str
+    std: float = math.inf
 
     def regressor(self, drive: ObservedYawError) -> np.ndarray:
         """Return the yaw error that a constant of 1 leads to, (n,) [rad]."""
@@ -181,11 +185,13 @@ RANDOM_TERMS = (
 )
 OF_REFERENCE = RANDOM_TERMS[4:]
 CONSTANTS_OF_REFERENCE = ("lag of the reference", "turn error of the reference")
+_SCALE = 0.05
+"""Data sheets of the coarsest gyroscopes state tolerances of 3 to 4 %; a larger one is no sensor's."""
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
     ConstantTerm("rate bias", "rate_bias", "time"),
-    ConstantTerm("scale factor per net turn", "scale_factor", "net_turn"),
+    ConstantTerm("scale factor per net turn", "scale_factor", "net_turn", _SCALE),
     ConstantTerm(
-        "scale factor per absolute turn", "scale_factor_of_absolute_turn", "absolute_turn"
+        "scale factor per absolute turn", "scale_factor_of_absolute_turn", "absolute_turn", _SCALE
     ),
 )
 
