@@ -6,10 +6,12 @@ import math
 from typing import NamedTuple, Sequence
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.optimize import brentq
+from scipy.stats import chi2, norm
 
 from imu_simulation_framework.heading.identification.fit import Fit, maximise, refit
 from imu_simulation_framework.heading.identification.terms import (
+    ANGLE_RANDOM_WALK,
     CONSTANT_TERMS,
     DIRECTION,
     RATE_BIAS,
@@ -23,6 +25,8 @@ CONFIDENCE = 0.95
 _BETTER = 0.02
 """A gain of log-likelihood that is more than the search's own tolerance."""
 _MAX_POINTS = 25
+_WALK = ANGLE_RANDOM_WALK.parameters[0]
+_SHARES = np.linspace(0.05, 1.5, 30)
 _NEAR = 0.01
 """How near to the wanted fall of the likelihood, as a share of its root, a limit is."""
 
@@ -57,8 +61,41 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
     """
     drop = 0.5 * float(chi2.ppf(confidence, 1))
     found = {name: _of_random(fit, name, drop) for name in fit.values}
+    walk = found.get(_WALK)
+    weak = walk is not None and walk.low == 0.0 and math.isfinite(walk.high)
+    averaged = _averaged(fit, walk.high, confidence) if walk is not None and weak else None
     for index, term in enumerate(fit.likelihood.constants):
-        found[term.parameter] = _of_constant(fit, index, drop)
+        found[term.parameter] = averaged[index] if averaged else _of_constant(fit, index, drop)
+    return found
+
+
+def _averaged(fit, high, confidence):
+    """Return the constants' intervals where an angle random walk may be anything up to a limit.
+
+    The likelihood is averaged over its strength instead of maximised, all strengths up to one and a
+    half times the limit being alike beforehand: where it is next to nothing at the maximum, it is
+    what the constants are uncertain by all the same.
+    """
+    likelihood, tail = fit.likelihood, 0.5 * (1.0 - confidence)
+    trials = [{**fit.values, _WALK: high * share} for share in _SHARES]
+    logarithms = np.array([likelihood(values) for values in trials])
+    weights = np.exp(logarithms - logarithms.max())
+    weights /= weights.sum()
+    means, stds = [], []
+    for values in trials:
+        mean, covariance = likelihood.constants_of(likelihood.filtered(values))
+        means.append(mean)
+        stds.append(np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny)))
+    found = []
+    for index, (mean, std) in enumerate(zip(np.transpose(means), np.transpose(stds))):
+        around = np.min(mean - 10.0 * std), np.max(mean + 10.0 * std)
+
+        def excess(value, share, mean=mean, std=std):
+            return float(weights @ norm.cdf((value - mean) / std)) - share
+
+        low, high = (brentq(excess, *around, args=(share,)) for share in (tail, 1.0 - tail))
+        unit = UNITS[likelihood.constants[index].parameter]
+        found.append(Estimate(float(fit.constants[0][index]), low, high, unit))
     return found
 
 

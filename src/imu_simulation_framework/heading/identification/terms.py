@@ -186,7 +186,7 @@ RANDOM_TERMS = (
 OF_REFERENCE = RANDOM_TERMS[4:]
 CONSTANTS_OF_REFERENCE = ("lag of the reference", "turn error of the reference")
 _SCALE = 0.05
-"""Data sheets of the coarsest gyroscopes state tolerances of 3 to 4 %; a larger one is no sensor's."""
+"""Data sheets of the coarsest gyroscopes state tolerances of 3 to 4 %; no sensor's is larger."""
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
     ConstantTerm("rate bias", "rate_bias", "time"),
     ConstantTerm("scale factor per net turn", "scale_factor", "net_turn", _SCALE),
