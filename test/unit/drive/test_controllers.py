@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.linalg import solve_continuous_are
 
 from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
 from imu_simulation_framework.drive.robot import (
@@ -111,7 +112,7 @@ def test_without_error_the_precomputed_velocities_pass(name):
         assert made(name).correct(4.0, 6.0, TrackingError(1.0, 2.0, 1.0, -1.0)) == (4.0, 6.0)
 
 
-@pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])
+@pytest.mark.parametrize("name", [name for name in control.CONTROLLERS if name != "open_loop"])
 @pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
 def test_negative_yaw_error_turns_right(name, yaw_error):
     left, right = made(name).correct(5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
@@ -171,7 +172,7 @@ def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit(
     assert left == pytest.approx(10.0, abs=0.1)
 
 
-@pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])
+@pytest.mark.parametrize("name", [name for name in control.CONTROLLERS if name != "open_loop"])
 def test_wheels_are_never_commanded_beyond_their_limit(name):
     controller = made(name, correction_limit=100.0)
     generator = np.random.default_rng(1)
@@ -193,6 +194,8 @@ def test_an_unknown_controller_is_refused():
         ("yaw_integral", -1.0, "^yaw_integral is -1.0, but it must not be negative"),
         ("yaw_integral", math.nan, "^yaw_integral is nan, but it must be a finite number"),
         ("yaw_integral", "fast", "^yaw_integral is 'fast', but it must be a finite number"),
+        ("ramsete_b", math.nan, "^ramsete_b is nan, but it must be a finite number"),
+        ("lq_cross_weight", -1.0, "^lq_cross_weight is -1.0, but it must not be negative"),
         ("correction_limit", 0, "^correction_limit is 0, but it must be positive"),
         ("correction_limit", 1e-320, "^correction_limit is 1e-320, but it must be at least 1e-06"),
     ],
@@ -264,6 +267,52 @@ def test_on_a_figure_of_eight_yaw_pid_keeps_the_heading_and_yaw_distance_pid_the
     assert _rms(errors[:, 1]) < 0.15
     lost = _drive(table, made("open_loop"))
     assert _rms(lost[:, 1]) > 1.0
+
+
+@pytest.mark.parametrize("v", [-1.3, 0.0, 0.7])
+@pytest.mark.parametrize("yaw_rate", [-0.8, 0.0])
+def test_ramsete_takes_from_its_lyapunov_function_what_the_paper_says(v, yaw_rate):
+    gains = ControllerGains()
+    b, rate = gains.ramsete_b, math.hypot(yaw_rate, math.sqrt(gains.ramsete_b) * v, 1.0)
+    k = 2.0 * gains.ramsete_damping * rate
+    for ahead, side, yaw in np.random.default_rng(2).uniform(-2.0, 2.0, (50, 3)):
+        faster, turning = made("ramsete").correction(v, yaw_rate, ahead, side, yaw)
+        total = yaw_rate + turning
+        d_ahead = total * side + v * math.cos(yaw) - v - faster
+        d_side = v * math.sin(yaw) - total * ahead
+        change = b * (ahead * d_ahead + side * d_side) - yaw * turning
+        assert change == pytest.approx(-k * (b * ahead**2 + yaw**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("v", [-1.0, -0.05, 0.1, 0.8])
+def test_gains_of_lq_solve_the_riccati_equation(v):
+    gains = ControllerGains()
+    side = gains.lq_cross_weight * v**2 / (v**2 + 0.2**2)
+    state = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, v], [0.0, 0.0, 0.0]])
+    inputs = np.array([[-1.0, 0.0], [0.0, 0.0], [0.0, -1.0]])
+    weights = np.diag([gains.lq_along_weight, side, gains.lq_yaw_weight])
+    solution = -inputs.T @ solve_continuous_are(state, inputs, weights, np.eye(2))
+    ahead, side, yaw = made("lq").gains_at(v)
+    np.testing.assert_allclose(solution, [[ahead, 0, 0], [0, side, yaw]], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["ramsete", "lq"])
+def test_at_rest_they_come_level_and_an_error_to_the_side_turns_nothing(name):
+    assert made(name).correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
+    poses = indexed(np.arange(0.0, 20.0, PERIOD), x=0.0, y=0.0, yaw=0.4)
+    errors = _drive(trajectory.add_velocities(poses), made(name), (0.3, -0.4, -0.2))
+    assert np.max(np.abs(errors[-40:, [0, 2]])) < 0.01
+    with pytest.raises(ValueError, match="nan"):
+        made(name).correct(0.0, 0.0, TrackingError(math.nan, 0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("name", ["ramsete", "lq"])
+@pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
+def test_they_come_back_to_a_figure_of_eight_that_starts_in_motion(name, direction):
+    table = _figure_eight(direction)
+    start = [value + away for value, away in zip(table.iloc[0][["x", "y", "yaw"]], (0, 0.5, 0.3))]
+    errors = _drive(table, made(name), start)
+    assert np.max(errors[int(20.0 / PERIOD) :, 1]) < 0.1
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])

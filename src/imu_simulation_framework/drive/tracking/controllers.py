@@ -3,7 +3,8 @@
 All controllers answer ``correct(left, right, error)``: the wheel velocities that follow
 from the reference by inverse kinematics, and the tracking error of this instant, give
 the wheel velocities to command [rad/s]. Gains act on wheel velocities, so a yaw gain is
-in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per metre.
+in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per metre. RAMSETE and
+lq correct speed and yaw rate instead, and the drivetrain makes wheel velocities of that.
 """
 
 from __future__ import annotations
@@ -158,7 +159,10 @@ class ControllerGains(Settings):
     ``distance_proportional``, ``distance_integral``, ``distance_derivative``: from the distance to
     wheel velocity [rad/s per m, per m s, per m/s]; ``derivative_time_constant``: of the
     derivatives' low-pass filter [s]; 0 is none; ``correction_limit``: largest correction of a
-    wheel's velocity [rad/s].
+    wheel's velocity [rad/s]; ``ramsete_b``: what a distance counts beside an angle [rad^2/m^2];
+    ``ramsete_damping``: zeta of RAMSETE, below 1; ``lq_along_weight`` [1/s^2], ``lq_cross_weight``
+    [rad^2/s^2/m^2], ``lq_yaw_weight`` [1/s^2]: what the squares of the errors cost beside those of
+    the corrections of speed and yaw rate.
     """
 
     yaw_proportional: float = setting(8.0, unit="1/s", minimum=0.0)
@@ -169,6 +173,11 @@ class ControllerGains(Settings):
     distance_derivative: float = setting(0.0, unit="rad/m", minimum=0.0)
     derivative_time_constant: float = setting(0.1, unit="s", minimum=0.0)
     correction_limit: float = setting(6.0, unit="rad/s", above=0.0, minimum=1e-6)
+    ramsete_b: float = setting(4.0, unit="rad^2/m^2", above=0.0, minimum=1e-6)
+    ramsete_damping: float = setting(0.7, unit="1", above=0.0, minimum=1e-6, maximum=0.999)
+    lq_along_weight: float = setting(4.0, unit="1/s^2", minimum=0.0)
+    lq_cross_weight: float = setting(9.0, unit="rad^2/s^2/m^2", minimum=0.0)
+    lq_yaw_weight: float = setting(9.0, unit="1/s^2", minimum=0.0)
 
 
 _PARTS = ("proportional", "integral", "derivative")
@@ -343,10 +352,110 @@ class YawDistancePid:
         return left, right
 
 
+class _SpeedAndYawRate:
+    """Base of controllers that correct speed and yaw rate; the drivetrain makes wheels of them."""
+
+    def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
+        checked_number("A controller's period", period, above=0.0)
+        self._gains = gains
+        self._drivetrain = robot.drivetrain
+        self._max_wheel_velocity = robot.limits.max_wheel_velocity
+
+    def correction(self, v, yaw_rate, ahead, side, yaw_error):
+        """Return what is added to the reference's speed [m/s] and yaw rate [rad/s].
+
+        ``v`` [m/s], ``yaw_rate`` [rad/s]: the reference's; ``ahead``, ``side``: where its position
+        is along the robot's x and y axis [m]; ``yaw_error`` [rad].
+        """
+        raise NotImplementedError
+
+    def correct(self, left, right, error):
+        """Return the corrected of the precomputed wheel velocities (left, right) [rad/s].
+
+        Raises ValueError: if the error is not finite.
+        """
+        if not all(map(math.isfinite, error)):
+            raise ValueError(f"the control error is {error}")
+        cosine, sine = math.cos(error.yaw_error), math.sin(error.yaw_error)
+        more_left, more_right = self._drivetrain.inverse(
+            *self.correction(
+                *self._drivetrain.forward(left, right),
+                cosine * error.along_track_error - sine * error.cross_track_error,
+                sine * error.along_track_error + cosine * error.cross_track_error,
+                error.yaw_error,
+            )
+        )
+        limit = self._gains.correction_limit
+        driving, turning = (
+            min(max(0.5 * (more_right + part), -limit), limit) for part in (more_left, -more_left)
+        )
+        return _limit_wheels(
+            0.5 * (left + right) + driving, 0.5 * (right - left) + turning, self._max_wheel_velocity
+        )
+
+
+_REST_RATE = 1.0  # rad/s
+
+
+class Ramsete(_SpeedAndYawRate):
+    """The nonlinear controller of De Luca, Oriolo and Vendittelli.
+
+    "Control of wheeled mobile robots: an experimental overview", 2001, section 5: with errors along
+    the robot's axes::
+
+        v = v_d cos(e_yaw) + k e_ahead
+        yaw rate = w_d + k e_yaw + b v_d sin(e_yaw) / e_yaw e_side
+        k = 2 zeta sqrt(w_d^2 + b v_d^2 + w_0^2)
+
+    Then ``b (e_ahead^2 + e_side^2) / 2 + e_yaw^2 / 2`` falls at ``k (b e_ahead^2 + e_yaw^2)``,
+    whatever k is. Theirs has no w_0 and corrects nothing at rest; with w_0 = 1 rad/s the robot
+    comes level with a reference at rest, and an error to the side does not turn it.
+    """
+
+    def correction(self, v, yaw_rate, ahead, side, yaw_error):
+        """Return what is added to the reference's speed [m/s] and yaw rate [rad/s]."""
+        b = self._gains.ramsete_b
+        k = 2.0 * self._gains.ramsete_damping * math.sqrt(yaw_rate**2 + b * v * v + _REST_RATE**2)
+        ratio = math.sin(yaw_error) / yaw_error if yaw_error else 1.0
+        return v * (math.cos(yaw_error) - 1.0) + k * ahead, k * yaw_error + b * v * ratio * side
+
+
+_REST_SPEED = 0.2  # m/s
+
+
+class LinearQuadratic(_SpeedAndYawRate):
+    """Linear-quadratic tracking, its gains scheduled over the reference's speed.
+
+    About a straight reference at speed v, ``d e_side/dt = v e_yaw``, and the corrections of speed
+    and yaw rate take from ``e_ahead`` and ``e_yaw``. The Riccati equation then has a closed
+    solution: gains ``sqrt(q_ahead)``, ``K_side = sign(v) sqrt(q_side)`` and
+    ``sqrt(q_yaw + 2 v K_side)``. An error to the side cannot be reduced at rest, so its weight
+    fades out there, by ``v^2 / (v^2 + v_0^2)`` with v_0 = 0.2 m/s. Far to the side, the
+    heading towards the path is 0.7 rad at most.
+    """
+
+    def gains_at(self, v):
+        """Return the gains (ahead [1/s], side [rad/s/m], yaw [1/s]) at a speed [m/s]."""
+        gains = self._gains
+        side = math.sqrt(gains.lq_cross_weight) * v / math.hypot(v, _REST_SPEED)
+        yaw = math.sqrt(gains.lq_yaw_weight + 2.0 * v * side)
+        return math.sqrt(gains.lq_along_weight), side, yaw
+
+    def correction(self, v, yaw_rate, ahead, side, yaw_error):
+        """Return what is added to the reference's speed [m/s] and yaw rate [rad/s]."""
+        k_ahead, k_side, k_yaw = self.gains_at(v)
+        offset = k_side * side / k_yaw if k_yaw else 0.0
+        offset = min(max(offset, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
+        turning = k_yaw * wrap(yaw_error + offset)
+        return v * (math.cos(yaw_error) - 1.0) + k_ahead * ahead, turning
+
+
 CONTROLLERS = {
     "open_loop": OpenLoop,
     "yaw_pid": YawPid,
     "yaw_distance_pid": YawDistancePid,
+    "ramsete": Ramsete,
+    "lq": LinearQuadratic,
 }
 
 
