@@ -23,6 +23,8 @@ from imu_simulation_framework.motion.kinematics import absolute_turn
 
 _UNKNOWN_LAG = 0.2
 """Standard deviation of how late a reference is that says nothing of it [s]."""
+_UNKNOWN_HEADING = math.radians(20.0)
+"""Where a reference's heading is less certain than that, nothing was observed."""
 FEWEST_OBSERVATIONS = 30
 """Fewer say nothing about several processes."""
 
@@ -116,6 +118,9 @@ def observed_yaw_error(
     on_sample = (at == times[after]) | (at == times[after - 1])
     longest_gap = 2.0 * step if longest_gap is None else longest_gap
     values[(gap > longest_gap) & ~on_sample] = np.nan
+    known = reference and reference.at(at)
+    if known is not None:
+        values[known.std > _UNKNOWN_HEADING] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
     net = np.interp(at, stamps, yaw)
@@ -126,7 +131,7 @@ def observed_yaw_error(
         values,
         net - net[:1],
         absolute - absolute[:1],
-        reference and reference.at(at),
+        known,
     )
 
 
