@@ -39,6 +39,9 @@ _CHOSEN = 0.02
 """By which share the chosen samples may miss the rms of all."""
 _NOTHING = 0.1
 """A limit below this share of the whole error cannot be told from nothing."""
+_UNSTEADY = 0.25
+"""Share of a lag that changes during a drive, as a smoothing mixes positions with velocities that are
+late by other times; from drives in a town with many corners."""
 _SEED = 1
 
 
@@ -76,11 +79,12 @@ class ReferenceError:
         correlation_time, lag, turn_error = (
             float(table[name].median()) for name in REFERENCE_ERROR[1:]
         )
+        rate = np.gradient(yaw, time)
         return cls(
             time,
-            table["yaw_std"].to_numpy(dtype=float),
+            np.hypot(table["yaw_std"].to_numpy(dtype=float), _UNSTEADY * lag * rate),
             correlation_time,
-            np.gradient(yaw, time),
+            rate,
             yaw - yaw[0],
             0.0 if aligned else lag,
             turn_error,
