@@ -40,8 +40,8 @@ _CHOSEN = 0.02
 _NOTHING = 0.1
 """A limit below this share of the whole error cannot be told from nothing."""
 _UNSTEADY = 0.25
-"""Share of a lag that changes during a drive, as a smoothing mixes positions with velocities that are
-late by other times; from drives in a town with many corners."""
+"""Share of a lag that changes during a drive, as a smoothing mixes positions with velocities that
+are late by other times; from drives in a town with many corners."""
 _SEED = 1
 
 

@@ -558,6 +558,10 @@ class YawErrorIdentification:
     def parameters(self) -> YawErrorParameters:
         """The estimates, as what predicts the yaw error on another motion."""
         values = {name: estimate.value for name, estimate in self.estimates.items()}
+        for name in ("rate_bias", "scale_factor"):
+            if name in self.estimates:
+                reach = self.estimates[name].high - self.estimates[name].low
+                values[f"{name}_uncertainty"] = 0.5 * reach / _TWO_SIDED
         return YawErrorParameters(**values, drives=len(self.drives), rejected=not self.accepted)
 
 

@@ -14,6 +14,7 @@ read.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import fields
 from typing import Any, Mapping
@@ -26,7 +27,11 @@ from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 
 KIND = "yaw_error_model"
-_KEYS = {field.name for field in fields(YawErrorParameters)} - {"drives", "rejected"}
+_UNCERTAIN = ("rate_bias", "scale_factor")
+_INTERVAL = 3.92
+"""Standard deviations of a normal distribution that an interval of 95 % is wide."""
+_OTHERS = {"drives", "rejected", *(f"{name}_uncertainty" for name in _UNCERTAIN)}
+_KEYS = {field.name for field in fields(YawErrorParameters)} - _OTHERS
 
 
 def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
@@ -54,6 +59,11 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
                 f"{', '.join(sorted(_KEYS))}"
             )
         values[name] = entry.get("value") if isinstance(entry, dict) else entry
+        entry = entry if isinstance(entry, dict) else {}
+        limits: list[Any] = [entry.get(side) for side in ("low", "high")]
+        if name in _UNCERTAIN and all(isinstance(one, float) for one in limits):
+            reach = (limits[1] - limits[0]) / _INTERVAL
+            values[f"{name}_uncertainty"] = reach if math.isfinite(reach) else 0.0
     checks = content.get("checks")
     outcomes = checks.values() if isinstance(checks, dict) else ()
     rejected = any(isinstance(one, dict) and one.get("passed") is False for one in outcomes)

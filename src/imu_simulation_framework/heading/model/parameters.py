@@ -6,6 +6,7 @@ drift of the yaw itself, and a scale factor that depends on the direction of tur
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,9 +51,10 @@ class YawErrorParameters(Settings):
     random walk of that yaw that grows with the turn [rad/sqrt(rad)]. ``reference_scale``,
     ``reference_error_time``: by how much the known error of that yaw is larger than it was taken
     for, and its correlation time, 0 for what was known [1], [s]. ``reference_lag``: how late that
-    yaw is [s]. ``drives``: from how many it was identified. ``rejected``: whether what it left
-    unexplained there rejected it. Raises ConfigurationError if a value is not what it must be; the
-    sentence begins with its name.
+    yaw is [s]. ``rate_bias_uncertainty``, ``scale_factor_uncertainty``: standard deviations of what
+    the drives left open of these two [rad/s], [1]. ``drives``: from how many it was identified.
+    ``rejected``: whether what it left unexplained there rejected it. Raises ConfigurationError if a
+    value is not what it must be; the sentence begins with its name.
     """
 
     rate_bias: float = declared(0.0)
@@ -72,6 +74,8 @@ class YawErrorParameters(Settings):
     reference_scale: float = declared(1.0, above=0.0)
     reference_error_time: float = declared(0.0, minimum=0.0)
     reference_lag: float = declared(0.0)
+    rate_bias_uncertainty: float = declared(0.0, minimum=0.0)
+    scale_factor_uncertainty: float = declared(0.0, minimum=0.0)
     drives: int = declared(1, _checked_count)
     rejected: bool = declared(False, checked_flag)
 
@@ -106,8 +110,12 @@ class YawErrorParameters(Settings):
         ):
             if value:
                 made.append(KnownError(name, -value * curve))
-        if self.rate_bias_spread:
-            made.append(RandomConstant("rate bias", -time, self.rate_bias_spread))
+        for name, sigma, curve in (
+            ("rate bias", math.hypot(self.rate_bias_spread, self.rate_bias_uncertainty), time),
+            ("scale factor", self.scale_factor_uncertainty, net_turn),
+        ):
+            if sigma:
+                made.append(RandomConstant(name, -curve, sigma))
         if self.rate_drift_sigma:
             made.append(RateGaussMarkov("rate drift", self.rate_drift_sigma, self.rate_drift_time))
         if self.rate_random_walk:
