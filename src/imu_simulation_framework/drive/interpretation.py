@@ -24,11 +24,13 @@ from imu_simulation_framework.recordings.frames import (
     YAW_CONVENTIONS,
     ImuConventions,
     ReferenceConventions,
+    levelling_roll_pitch,
 )
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.plausibility import findings as faults
 from imu_simulation_framework.recordings.plausibility.findings import Alternative
 from imu_simulation_framework.recordings.plausibility.observations import (
+    GOOD,
     Observations,
     mean_up,
     observe,
@@ -133,23 +135,21 @@ class Interpretation:
 
     def _mountings(self):
         """Yield ways to turn the IMU so that gravity lies on +z."""
+        conventions = self.imu_conventions
         try:
             up = mean_up(self.imu_record)
         except RecordingError:
             return
-        if up is None or np.any(self.imu_conventions.mounting):
+        if up is None or np.any(conventions.mounting):
             return
-        axis = int(np.argmax(np.abs(up)))
-        angle, about = _UPRIGHT_TURNS.get((axis, bool(up[axis] > 0.0)), (0.0, 0))
-        if not angle:
-            return
-        name = ("mounting_roll", "mounting_pitch")[about]
-        conventions = replace(self.imu_conventions, **{name: angle})
-        yield self._other(
-            faults.MOUNTING,
-            settings=(("imu_recording", name, f"{angle:.6f}"),),
-            imu_conventions=conventions,
-        )
+        changes = _mounting(up)
+        if changes:
+            yield self._other_imu(faults.MOUNTING, **changes)
+        if self.imu.has(ACCEL) and abs(up[2]) < GOOD:
+            # As a telephone that is held upright and gives gravity.
+            (sign,) = _others(ACCEL_CONVENTIONS, conventions.accel_convention)
+            fault = f"{faults.ACCELERATION_SIGN} and {faults.MOUNTING}"
+            yield self._other_imu(fault, accel_convention=sign, **_mounting(-up))
 
     def _reference_ways(self):
         samples, conventions = self.reference, self.reference_conventions
@@ -213,20 +213,13 @@ _SOURCES = {
 }
 """Tables and what they are made of."""
 
-_QUARTER, _HALF = round(math.pi / 2.0, 6), round(math.pi, 6)
-
 _AXES = {"enu": "flu", "ned": "frd"}
 """Axes of the sensors that go with a frame, unless it is said otherwise."""
 
-_UPRIGHT_TURNS = {
-    (0, True): (-_QUARTER, 1),
-    (0, False): (_QUARTER, 1),
-    (1, True): (_QUARTER, 0),
-    (1, False): (-_QUARTER, 0),
-    (2, False): (_HALF, 0),
-}
-"""Axis on which gravity lies and whether on its positive side -> angle [rad] and axis of the
-rotation that brings it to +z."""
+def _mounting(up):
+    """Return the settings that bring a direction (3,) in the IMU's axes to +z."""
+    angles = zip(("mounting_roll", "mounting_pitch"), levelling_roll_pitch(up))
+    return {name: round(angle, 6) for name, angle in angles if angle}
 
 
 def _axes_changes(samples, conventions, axes):
@@ -282,8 +275,12 @@ def _others(choices, present):
 
 
 def _settings(section, changes):
-    text = {True: "true", False: "false"}
-    return tuple((section, key, text.get(value, value)) for key, value in changes.items())
+    def text(value):
+        if isinstance(value, float):
+            return f"{value:.6f}"
+        return {True: "true", False: "false"}.get(value, value)
+
+    return tuple((section, key, text(value)) for key, value in changes.items())
 
 
 def _stated(samples, names) -> bool:
