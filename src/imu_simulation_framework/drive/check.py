@@ -46,7 +46,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     imu_heading,
     reference_heading,
 )
-from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
+from imu_simulation_framework.recordings.plausibility.symptoms import opposed_vertical, symptoms
 from imu_simulation_framework.recordings.reading import (
     Recorded,
     read_imu_samples,
@@ -141,7 +141,8 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         except RecordingError as error:
             check.problems.append(str(error))
     settings = [setting for finding in check.findings for setting in finding.settings]
-    if not any(section == "imu_recording" for section, _, _ in settings):
+    undecided = any(finding.readings for finding in check.findings)
+    if not undecided and not any(section == "imu_recording" for section, _, _ in settings):
         # What is remarked of an IMU that is read wrongly leads astray.
         check.remarks += imu_remarks
     return check
@@ -192,9 +193,15 @@ def judge(check, interpretation) -> None:
             offset = float(apart[0].settings[0][2])
             judge(check, replace(interpretation, offsets=(offsets[0], offset)))
         return
+    ambiguous = opposed_vertical(observations, interpretation.course_is_yaw)
+    if ambiguous:
+        # What else is wrong depends on which of its readings is the right one.
+        check.findings += ambiguous
+        return
     explained, check.as_understood = explain(observations, interpretation.alternatives())
     check.findings += explained
-    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offsets)
+    if not any(finding.readings for finding in explained):
+        check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offsets)
 
 
 def _speed(table, lengths) -> list[Finding]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
@@ -25,6 +26,7 @@ from imu_simulation_framework.recordings.frames import (
     ImuConventions,
     ReferenceConventions,
     levelling_roll_pitch,
+    vectors_from_axes,
 )
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.plausibility import findings as faults
@@ -145,11 +147,30 @@ class Interpretation:
         changes = _mounting(up)
         if changes:
             yield self._other_imu(faults.MOUNTING, **changes)
-        if self.imu.has(ACCEL) and abs(up[2]) < GOOD:
+        if changes and self._has_orientation and self.imu.has(GYRO + ACCEL):
+            yield self._turned_sensors(changes)
+        # Without an orientation nothing decides whose sign is wrong.
+        if self._has_orientation and self.imu.has(ACCEL) and abs(up[2]) < GOOD:
             # As a telephone that is held upright and gives gravity.
             (sign,) = _others(ACCEL_CONVENTIONS, conventions.accel_convention)
             fault = f"{faults.ACCELERATION_SIGN} and {faults.MOUNTING}"
             yield self._other_imu(fault, accel_convention=sign, **_mounting(-up))
+
+    def _turned_sensors(self, mounting):
+        """Return a way in which the orientation has the robot's axes, and the sensors not."""
+        samples, axes = self.imu, self.imu_conventions.axes
+        angles = [mounting.get(f"mounting_{name}", 0.0) for name in ("roll", "pitch")]
+        turn = Rotation.from_euler("xy", angles)
+        columns = dict(samples.columns)
+        for names in (GYRO, ACCEL):
+            turned = turn.apply(vectors_from_axes(samples.matrix(names), axes))
+            columns.update(zip(names, vectors_from_axes(turned, axes).T))
+        settings = (("imu_recording", "orientation", "fused"), *_settings("imu_recording", mounting))
+        remedy = "the recorded orientation needs nothing; one made of the sensors, " + ", ".join(
+            f"{key} = {value}" for _, key, value in settings
+        )
+        imu = replace(samples, columns=columns)
+        return self._other(faults.SENSOR_AXES, remedy, grave=False, imu=imu)
 
     def _reference_ways(self):
         samples, conventions = self.reference, self.reference_conventions

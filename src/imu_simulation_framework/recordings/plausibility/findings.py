@@ -46,6 +46,7 @@ TOO_FAST = "too fast for the robot"
 DISTURBED_YAW = "disturbed yaw"
 UNRELATED = "unrelated turns"
 UNVERIFIED = "not verified"
+AMBIGUOUS_VERTICAL = "ambiguous vertical"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Finding:
 
     ``fault``: one of the names in this module. ``evidence``: what shows it, with figures; a clause
     without a full stop. ``remedy``: what to do, where no setting does it; empty if nothing helps.
+    ``readings`` (tuple of str): what it can be, where the recording does not decide; ``remedy`` then
+    says how to tell them apart, and there are no ``settings``.
     ``grave``: whether a yaw error computed from such a recording is meaningless, or there can be
     none; ``settings`` (tuple of (str, str, str)): sections, keys and values of a config.ini that
     mend it.
@@ -64,17 +67,25 @@ class Finding:
     remedy: str = ""
     grave: bool = False
     settings: tuple = ()
+    readings: tuple = ()
 
     def remedies(self) -> list[str]:
         """Return what to write, then what else to do."""
-        written = [f"[{section}] {key} = {value}" for section, key, value in self.settings]
-        return written + ([self.remedy] if self.remedy else [])
+        return _remedies(self.settings, self.remedy)
 
     def sentence(self) -> str:
         """Return all of it in one line."""
+        if self.readings:
+            either = "; or ".join(self.readings)
+            return f"{self.fault}: {self.evidence}; either {either}; to tell them apart: {self.remedy}"
         remedies = self.remedies()
         remedy = f"; to mend it: {', '.join(remedies)}" if remedies else ""
         return f"{self.fault}: {self.evidence}{remedy}"
+
+
+def _remedies(settings, remedy) -> list[str]:
+    written = [f"[{section}] {key} = {value}" for section, key, value in settings]
+    return written + ([remedy] if remedy else [])
 
 
 def describe_relation(relation) -> str:
@@ -114,6 +125,10 @@ class Alternative:
     then: Callable[[], list]
     settings: tuple = ()
 
+    def remedies(self) -> list[str]:
+        """Return what to write, then what else to do."""
+        return _remedies(self.settings, self.remedy)
+
 
 def explain(observations, alternatives):
     """Look for the ways of reading, the likeliest first, under which everything goes together.
@@ -129,28 +144,42 @@ def explain(observations, alternatives):
         best = _best(marks, alternatives)
         if not best:
             break
-        (taken, better), rivals = best[0], [rival for rival, _ in best[1:]]
-        findings.append(_finding(taken, rivals, observations, better))
+        taken, better = best[0]
+        finding = _finding(best, observations)
+        findings.append(finding)
+        if finding.readings:
+            break
         observations, alternatives = better, taken.then()
     return findings, observations
 
 
-def _finding(taken, rivals, before, after) -> Finding:
-    """Name the alternative taken, and those that explain the recording as well."""
+def _finding(best, before) -> Finding:
+    """Name the alternative taken, and those that explain the recording as well.
+
+    Those that mirror the reference beside those that mirror the IMU are readings between which
+    nothing decides.
+    """
+    (taken, after), rivals = best[0], [rival for rival, _ in best[1:]]
     yaws = [observations.marks().get("reference_imu") for observations in (before, after)]
     # What leaves the yaw against the reference as it is costs no answer.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
-    names = list(dict.fromkeys([taken.fault, *(rival.fault for rival in rivals)]))
-    others = [Finding("", "", rival.remedy, settings=rival.settings) for rival in rivals]
+    fault = " or ".join(dict.fromkeys(one.fault for one, _ in best))
+    evidence, grave = _evidence(before, after), taken.grave and not harmless
+    if len({_mirrors_reference(before, observed) for _, observed in best}) > 1:
+        readings = tuple(f"{one.fault}, {' and '.join(one.remedies())}" for one, _ in best)
+        return Finding(fault, evidence, TURN_IT, grave, readings=readings)
     remedies = [taken.remedy] if taken.remedy else []
-    remedies += [f"or as well {' and '.join(other.remedies())}" for other in others]
-    return Finding(
-        " or ".join(names),
-        _evidence(before, after),
-        ", ".join(remedies),
-        taken.grave and not harmless,
-        settings=taken.settings,
-    )
+    remedies += [f"or as well {' and '.join(rival.remedies())}" for rival in rivals]
+    return Finding(fault, evidence, ", ".join(remedies), grave, settings=taken.settings)
+
+
+TURN_IT = "turn it counter-clockwise as seen from above, and each heading that falls is mirrored"
+
+
+def _mirrors_reference(before, after) -> bool:
+    """Whether the reference turns right in one way of reading and left in the other."""
+    one, other = (np.diff(observed.reference["yaw"]) for observed in (before, after))
+    return len(one) == len(other) and float(one @ other) < 0.0
 
 
 def _best(marks, alternatives):

@@ -54,7 +54,7 @@ class Observations:
         Only what says something has a mark: a robot that never turned has none but gravity's.
         """
         marks = {}
-        for name in ("reference_imu", "reference_gyro", "imu_gyro"):
+        for name in ("reference_imu", "reference_gyro", "imu_gyro", "reference_vertical"):
             relation = getattr(self, name)
             if relation is not None and relation.conclusive:
                 # Smaller by a scale that is not one; never better for a scale below 0.

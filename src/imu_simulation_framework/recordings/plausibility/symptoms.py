@@ -7,7 +7,7 @@ import numpy as np
 from imu_simulation_framework.core.columns import GYRO
 from imu_simulation_framework.recordings.plausibility import findings as faults
 from imu_simulation_framework.recordings.plausibility.findings import Finding, describe_relation
-from imu_simulation_framework.recordings.plausibility.observations import mean_up
+from imu_simulation_framework.recordings.plausibility.observations import GOOD, mean_up
 from imu_simulation_framework.recordings.plausibility.relation import (
     MINIMUM_STEPS,
     gyro_heading,
@@ -75,6 +75,54 @@ def _yaw_is_trusted(observations) -> bool:
     relation = observations.reference_imu
     known = relation is not None and relation.conclusive
     return known and relation.related and not relation.opposed
+
+
+def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
+    """Find that the gyroscope turns against the reference about what the accelerometer calls up.
+
+    Either the accelerometer gives gravity instead of its reaction, as telephones of one kind do, or
+    a heading is mirrored. Where the sensor lies flat the other pairs decide, and where the
+    reference's path turns against its yaw it is the reference. Otherwise a third vote does: an
+    orientation whose vertical is opposite to the accelerometer's, and whose yaw goes with the
+    reference. What remains is ambiguous.
+    """
+    relation, imu = observations.reference_vertical, observations.imu
+    path, tilt = observations.path, observations.tilt
+    if relation is None or not relation.conclusive or not relation.opposed:
+        return []
+    up = mean_up(imu)
+    if abs(up[2]) > GOOD or (path is not None and path.mirrored):
+        return []
+    if tilt is not None and np.cos(tilt) < -GOOD and _yaw_is_trusted(observations):
+        return []
+    x, y, z = up
+    evidence = (
+        f"{describe_relation(relation)}, upwards by the accelerometer being ({x:.2f}, {y:.2f}, "
+        f"{z:.2f}) in the sensor's axes"
+    )
+    gravity = (
+        "the accelerometer gives gravity instead of its reaction, [imu_recording] accel_convention"
+    )
+    if tilt is not None and np.cos(tilt) > GOOD:
+        gravity += ", and the orientation's roll or pitch has the opposite sign as well"
+    mirrored = "the accelerometer is right and the gyroscope has the wrong sign"
+    if not course_is_yaw and (path is None or not path.conclusive):
+        mirrored += " or the reference's yaw is mirrored, [reference] yaw_convention"
+    return [
+        Finding(
+            faults.AMBIGUOUS_VERTICAL,
+            evidence,
+            f"{_LAY_IT_FLAT}; {faults.TURN_IT}",
+            not _yaw_is_trusted(observations),
+            readings=(gravity, mirrored),
+        )
+    ]
+
+
+_LAY_IT_FLAT = (
+    "lay it down with its z axis, a telephone's display, upwards; accel_z then "
+    "is +9.8 m/s^2, and -9.8 if it gives gravity"
+)
 
 
 def _reference_itself(observations):
