@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
 
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
@@ -25,6 +25,7 @@ from imu_simulation_framework.recordings.frames import (
     YAW_CONVENTIONS,
     ImuConventions,
     ReferenceConventions,
+    conventional_reference,
     levelling_roll_pitch,
     vectors_from_axes,
 )
@@ -40,6 +41,9 @@ from imu_simulation_framework.recordings.plausibility.observations import (
 from imu_simulation_framework.recordings.reference import reference_table
 
 CHECKED_RATE = 40.0  # samples of an IMU per second [Hz] that are enough to see how it turns
+
+_LEANING = math.radians(15.0)  # Root mean square of what the body is tilted by
+_UNIT = 0.1  # What the length of a quaternion may differ from one
 
 _ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
 _DEGREE = factor("deg")
@@ -90,7 +94,27 @@ class Interpretation:
 
     def observe(self) -> Observations:
         """Measure the recording read so; may raise RecordingError."""
-        return observe(self.reference_poses, self.imu_record, self.course_is_yaw)
+        return observe(
+            self.reference_poses, self.imu_record, self.course_is_yaw, attitude=self.attitude
+        )
+
+    @cached_property
+    def attitude(self) -> Slerp | None:
+        """Of the reference's body in the world, None unless it is recorded and leans."""
+        if self.fixes is not None or not self.reference.has(QUATERNION):
+            return None
+        samples = conventional_reference(self.reference, self.reference_conventions)
+        quaternions, times = samples.matrix(QUATERNION), samples.columns["stamp"]
+        with np.errstate(over="ignore"):
+            length = np.linalg.norm(quaternions, axis=1)
+        usable = np.isfinite(times) & (np.abs(length - 1.0) < _UNIT)
+        times, first = np.unique(times[usable], return_index=True)
+        if len(times) < 2:
+            return None
+        body = Rotation.from_quat(quaternions[usable][first])
+        vertical = body.inv().apply([0.0, 0.0, 1.0])[:, 2]
+        leans = np.sqrt(np.mean(1.0 - np.minimum(vertical**2, 1.0))) > np.sin(_LEANING)
+        return Slerp(times + self.offsets[0], body) if leans else None
 
     @property
     def course_is_yaw(self) -> bool:
@@ -230,6 +254,7 @@ class Interpretation:
 
 _SOURCES = {
     "reference_poses": {"reference", "reference_conventions", "fixes"},
+    "attitude": {"reference", "reference_conventions", "fixes"},
     "imu_record": {"imu", "imu_conventions"},
 }
 """Tables and what they are made of."""

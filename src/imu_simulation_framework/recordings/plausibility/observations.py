@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.columns import ACCEL
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.recordings.plausibility.relation import (
     PathDirection,
     Relation,
+    attitude_headings,
     gyro_heading,
     imu_heading,
     mean_specific_force,
@@ -34,7 +37,9 @@ class Observations:
     accelerometer in the robot's axes [m/s^2]; None where gravity does not show. ``tilt``: angle
     between the vertical of the orientation and that of the accelerometer [rad]. ``known``: share of
     the time with the IMU in which the reference knows its heading; what a held or bridged heading
-    turns is a guess, and in no relation's ``net``.
+    turns is a guess, and in no relation's ``net``. ``attitude``
+    (scipy.spatial.transform.Slerp or None): of a reference whose body leans, from its axes to the
+    world's.
     """
 
     reference: pd.DataFrame
@@ -47,6 +52,7 @@ class Observations:
     specific_force: np.ndarray | None
     tilt: float | None
     known: float = 1.0
+    attitude: Any = None
 
     def marks(self) -> dict[str, float]:
         """How well each pair goes together: 1 perfectly, 0 not at all, below that against it.
@@ -64,7 +70,7 @@ class Observations:
             marks["path"] = self.path.concentration * np.cos(2.0 * self.path.offset)
             if self.path.mirrored:
                 marks["path"] = -self.path.mirrored_concentration
-        up = mean_up(self.imu)
+        up = self.up
         if up is not None:
             marks["upright"] = up[2]
         if self.specific_force is not None:
@@ -75,11 +81,29 @@ class Observations:
         return {name: float(mark) for name, mark in marks.items()}
 
 
-def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observations:
+    @property
+    def up(self):
+        """Upwards in the robot's axes, in the world's where a reference's body leans; or None."""
+        if self.imu is None or self.attitude is None or not set(ACCEL) <= set(self.imu):
+            return mean_up(self.imu)
+        times = self.imu.index.to_numpy(dtype=float)
+        within = (times >= self.attitude.times[0]) & (times <= self.attitude.times[-1])
+        forces = self.imu[list(ACCEL)].to_numpy()[within]
+        if not len(forces):
+            return None
+        mean = self.attitude(times[within]).apply(forces).mean(axis=0)
+        typical = float(np.median(np.linalg.norm(forces, axis=1)))
+        size = float(np.linalg.norm(mean))
+        return mean / size if size > 0.7 * typical > 0.0 else None
+
+
+def observe(
+    reference, imu, course_is_yaw=False, shortest_window=1.0, attitude=None
+) -> Observations:
     """Measure a recording: Poses, and an ImuRecord or None.
 
     ``course_is_yaw`` says whether the reference's yaw was made of its path; turns are compared over
-    windows of at least ``shortest_window`` [s].
+    windows of at least ``shortest_window`` [s]; ``attitude``: see :class:`Observations`.
     """
     turns = {"reference": reference_heading(reference)}
     if imu is not None:
@@ -97,18 +121,25 @@ def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observa
         turned = (np.diff(heading.at(times))[known] for heading in pair)
         return replace(found, net=tuple(float(turn.sum()) for turn in turned))
 
+    leaning = None if attitude is None or imu is None else attitude_headings(attitude, imu)
+    if leaning is None:
+        reference_gyro, vertical = relation("reference", "gyro"), relation("reference", "vertical")
+    else:
+        reference_gyro, vertical = relate(*leaning, shortest_window), None
+
     force = None if imu is None else mean_specific_force(imu)
     return Observations(
         reference=reference,
         imu=imu,
         path=None if course_is_yaw else path_direction(reference),
         reference_imu=relation("reference", "imu"),
-        reference_gyro=relation("reference", "gyro"),
+        reference_gyro=reference_gyro,
         imu_gyro=relation("imu", "gyro"),
-        reference_vertical=relation("reference", "vertical"),
+        reference_vertical=vertical,
         specific_force=force,
         tilt=None if force is None or "roll" not in imu else _tilt(imu, force),
         known=float(np.mean(known)) if len(known) else 1.0,
+        attitude=None if leaning is None else attitude,
     )
 
 

@@ -74,6 +74,30 @@ def vertical_gyro_heading(imu):
     return Heading("the gyroscope about the vertical", _times(imu), integral(_times(imu), rate))
 
 
+def attitude_headings(attitude, imu):
+    """Return the turns about the vertical of a body that leans: reference's and gyroscope's.
+
+    A yaw of such a body is not what its gyroscope turns about z. Both are therefore the integral of
+    the angular velocity's vertical part, by the attitude of the reference. ``attitude``
+    (scipy.spatial.transform.Slerp): from the body's axes to the world's. None without all three
+    axes, or if fewer than two samples of the IMU lie within the attitude's times.
+    """
+    if not set(GYRO) <= set(imu):
+        return None
+    times = _times(imu)
+    within = (times >= attitude.times[0]) & (times <= attitude.times[-1])
+    times, rates = times[within], imu[list(GYRO)].to_numpy()[within]
+    if len(times) < 2:
+        return None
+    body = attitude(times)
+    turned = np.vstack([np.zeros(3), (body[1:] * body[:-1].inv()).as_rotvec()])
+    vertical = integral(times, body.apply(rates)[:, 2])
+    return (
+        Heading("the reference", times, np.cumsum(turned[:, 2])),
+        Heading("the gyroscope about its vertical", times, vertical),
+    )
+
+
 def mean_specific_force(imu):
     """Return the accelerometer's mean [m/s^2], shape (3,); None without one, or if it is small.
 
