@@ -38,9 +38,12 @@ from imu_simulation_framework.recordings.plausibility.observations import (
     mean_up,
     observe,
 )
+from imu_simulation_framework.recordings.plausibility.relation import mounting_by_rates
 from imu_simulation_framework.recordings.reference import reference_table
 
 CHECKED_RATE = 40.0  # samples of an IMU per second [Hz] that are enough to see how it turns
+
+_NOTICED_TURN = math.radians(15.0)  # Of a mounting that a person forgot
 
 _LEANING = math.radians(15.0)  # Root mean square of what the body is tilted by
 _UNIT = 0.1  # What the length of a quaternion may differ from one
@@ -160,13 +163,17 @@ class Interpretation:
         return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
 
     def _mountings(self):
-        """Yield ways to turn the IMU so that gravity lies on +z."""
-        conventions = self.imu_conventions
+        """Yield ways to turn the IMU: gravity to +z, or its rates to those of a leaning body."""
         try:
             up = mean_up(self.imu_record)
         except RecordingError:
             return
-        if up is None or np.any(conventions.mounting):
+        if np.any(self.imu_conventions.mounting):
+            return
+        if self.attitude is not None:
+            yield from self._free_mounting()
+            return
+        if up is None:
             return
         changes = _mounting(up)
         if changes:
@@ -174,11 +181,24 @@ class Interpretation:
         if changes and self._has_orientation and self.imu.has(GYRO + ACCEL):
             yield self._turned_sensors(changes)
         # Without an orientation nothing decides whose sign is wrong.
-        if self._has_orientation and self.imu.has(ACCEL) and abs(up[2]) < GOOD:
+        if self._has_orientation and abs(up[2]) < GOOD:
             # As a telephone that is held upright and gives gravity.
-            (sign,) = _others(ACCEL_CONVENTIONS, conventions.accel_convention)
+            yield from self._other_sign(_mounting(-up))
+
+    def _free_mounting(self):
+        turn = mounting_by_rates(self.attitude, self.imu_record)
+        if turn is not None and turn.magnitude() > _NOTICED_TURN:
+            names = ("mounting_yaw", "mounting_pitch", "mounting_roll")
+            mounting = dict(zip(names, np.round(turn.as_euler("ZYX"), 6).tolist()))
+            yield self._other_imu(faults.MOUNTING, **mounting)
+            yield from self._other_sign(mounting)
+
+    def _other_sign(self, mounting):
+        """Yield a mounting of a sensor that gives gravity, or its reaction, instead."""
+        if self.imu.has(ACCEL):
+            (sign,) = _others(ACCEL_CONVENTIONS, self.imu_conventions.accel_convention)
             fault = f"{faults.ACCELERATION_SIGN} and {faults.MOUNTING}"
-            yield self._other_imu(fault, accel_convention=sign, **_mounting(-up))
+            yield self._other_imu(fault, accel_convention=sign, **mounting)
 
     def _turned_sensors(self, mounting):
         """Return a way in which the orientation has the robot's axes, and the sensors not."""

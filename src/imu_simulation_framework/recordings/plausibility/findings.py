@@ -16,7 +16,6 @@ from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.recordings.plausibility.observations import (
     GOOD,
     Observations,
-    mean_up,
 )
 
 MIRRORED_YAW = "mirrored yaw"
@@ -233,8 +232,11 @@ def describe_mark(observations, name) -> str:
             f"(concentration {path.concentration:.2f})"
         )
     if name == "upright":
-        x, y, z = mean_up(observations.imu)
-        return f"upwards is ({x:.2f}, {y:.2f}, {z:.2f}) in the robot's axes"
+        if observations.up is None:
+            return "gravity does not show"
+        x, y, z = observations.up
+        axes = "robot's" if observations.attitude is None else "world's"
+        return f"upwards is ({x:.2f}, {y:.2f}, {z:.2f}) in the {axes} axes"
     if name == "gravity":
         size = np.linalg.norm(observations.specific_force)
         return f"the accelerometer shows a gravity of {size:.2f} m/s^2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.spectrum import uniform_grid
@@ -96,6 +97,40 @@ def attitude_headings(attitude, imu):
         Heading("the reference", times, np.cumsum(turned[:, 2])),
         Heading("the gyroscope about its vertical", times, vertical),
     )
+
+
+def mounting_by_rates(attitude, imu):
+    """Return the rotation from a gyroscope's axes to those of a reference's body that turns freely.
+
+    The one that brings the turns over steps of a tenth of a second nearest to each other (Wahba,
+    A least squares estimate of satellite attitude, SIAM Review 7, 1965). None without all three
+    axes, or if not even the best makes them agree.
+
+    ``attitude`` (scipy.spatial.transform.Slerp): from the body's axes to the world's.
+    """
+    if not set(GYRO) <= set(imu):
+        return None
+    times = _times(imu)
+    start, stop = max(times[0], attitude.times[0]), min(times[-1], attitude.times[-1])
+    step = max(_ALIGNED_STEP, 2.0 * float(np.median(np.diff(times))))
+    grid = np.arange(start, stop, step)
+    if len(grid) < MINIMUM_WINDOWS * STEPS_PER_WINDOW:
+        return None
+    turned = integral(times, imu[list(GYRO)].to_numpy())
+    gyro = np.diff([np.interp(grid, times, axis) for axis in turned.T]).T
+    body = attitude(grid)
+    reference = (body[:-1].inv() * body[1:]).as_rotvec()
+    size = np.sqrt(np.sum(gyro**2) * np.sum(reference**2))
+    strengths = np.linalg.svd(reference.T @ gyro, compute_uv=False)
+    if strengths[1] <= _FREELY * strengths[0]:
+        # Turns about one axis do not tell how the sensor is turned about that.
+        return None
+    mounting, _ = Rotation.align_vectors(reference, gyro)
+    likeness = float(np.sum(reference * mounting.apply(gyro)) / size)
+    return mounting if likeness > _ALIGNED else None
+
+
+_ALIGNED_STEP, _ALIGNED, _FREELY = 0.1, 0.8, 0.01
 
 
 def mean_specific_force(imu):
