@@ -100,6 +100,7 @@ def describe_relation(relation) -> str:
 _GAIN = 0.1
 _CLEAR = 0.5  # Or by how much one of them alone, if the others stay
 _RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
+_EXPLAINED = 0.5  # What explains turns makes one pair of them go together at least so well
 _UNCHANGED = 0.02  # A mark that changes by less is the same
 # Of marks that rest on one number instead of a whole drive; all others weigh 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3}
@@ -195,6 +196,9 @@ def _best(marks, alternatives):
             continue
         after = observations.marks()
         gain, changes = _gain(marks, after)
+        turns = [mark for name, mark in after.items() if name not in _WEIGHTS]
+        if turns and max(turns) < _EXPLAINED:
+            continue
         if gain > _GAIN or (max(changes) > _CLEAR and min(changes) > -_RIVALS):
             found.append((gain, alternative, observations))
     if not found:
