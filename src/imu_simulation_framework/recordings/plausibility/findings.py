@@ -196,8 +196,8 @@ def _best(marks, alternatives):
             continue
         after = observations.marks()
         gain, changes = _gain(marks, after)
-        turns = [mark for name, mark in after.items() if name not in _WEIGHTS]
-        if turns and max(turns) < _EXPLAINED:
+        turning = {*marks, *after} - set(_WEIGHTS)
+        if turning and max(after.get(name, 0.0) for name in turning) < _EXPLAINED:
             continue
         if gain > _GAIN or (max(changes) > _CLEAR and min(changes) > -_RIVALS):
             found.append((gain, alternative, observations))

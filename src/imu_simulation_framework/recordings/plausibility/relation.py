@@ -130,7 +130,7 @@ def mounting_by_rates(attitude, imu):
     return mounting if likeness > _ALIGNED else None
 
 
-_ALIGNED_STEP, _ALIGNED, _FREELY = 0.1, 0.8, 0.003
+_ALIGNED_STEP, _ALIGNED, _FREELY = 0.1, 0.8, 0.001
 
 
 def mean_specific_force(imu):
