@@ -46,7 +46,11 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     imu_heading,
     reference_heading,
 )
-from imu_simulation_framework.recordings.plausibility.symptoms import opposed_vertical, symptoms
+from imu_simulation_framework.recordings.plausibility.symptoms import (
+    opposed_vertical,
+    scale_remarks,
+    symptoms,
+)
 from imu_simulation_framework.recordings.reading import (
     Recorded,
     read_imu_samples,
@@ -201,7 +205,11 @@ def judge(check, interpretation) -> None:
     explained, check.as_understood = explain(observations, interpretation.alternatives())
     check.findings += explained
     if not any(finding.readings for finding in explained):
-        check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offsets)
+        understood, course_is_yaw = check.as_understood, interpretation.course_is_yaw
+        found = symptoms(understood, course_is_yaw, offsets)
+        check.findings += found
+        if not any(finding.grave for finding in found):
+            check.remarks += scale_remarks(understood, course_is_yaw)
 
 
 def _speed(table, lengths) -> list[Finding]:

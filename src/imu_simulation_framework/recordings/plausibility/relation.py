@@ -217,6 +217,18 @@ class Relation:
         return self.correlation > 0.9 and 0.9 < self.scale < 1.0 / 0.9
 
     @property
+    def scale_interval(self) -> tuple[float, float]:
+        """Bounds of a positive scale, whichever of the two headings has the noise.
+
+        Noise in the second makes the scale smaller, by the square of the correlation at most
+        (Fuller, Measurement Error Models, 1987, section 1.1), and the number of windows leaves two
+        standard errors on both sides.
+        """
+        unexplained = max(1.0 / self.correlation**2 - 1.0, 0.0)
+        error = 2.0 * np.sqrt(unexplained / max(self.windows - 2, 1))
+        return self.scale * (1.0 - error), self.scale * (1.0 + unexplained + error)
+
+    @property
     def opposed(self) -> bool:
         """Whether one turns left when the other turns right."""
         return self.correlation < -max(0.6, self.significant)

@@ -77,6 +77,63 @@ def _yaw_is_trusted(observations) -> bool:
     return known and relation.related and not relation.opposed
 
 
+def scale_remarks(observations, course_is_yaw=False) -> list[str]:
+    """Say whose turns are too large or too small, where two of three headings differ by a scale.
+
+    The third decides: the one that differs from both others errs. A course has no scale. Where
+    reference and IMU are but two, or all three differ, each can be wrong, and it is said what would
+    decide. ``course_is_yaw``: as for :func:`symptoms`.
+    """
+    pairs = {
+        frozenset(names): getattr(observations, "_".join(names))
+        for names in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu"))
+    }
+    clear = {
+        names: relation
+        for names, relation in pairs.items()
+        if relation is not None and relation.conclusive and relation.correlation > _CLEARLY_ALIKE
+    }
+    apart = {names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)}
+    if not apart:
+        return []
+    vertical = observations.reference_vertical
+    gyro = apart.get(frozenset(("reference", "gyro")))
+    if gyro is not None and vertical is not None and vertical.agree:
+        if abs(vertical.scale - 1.0) < 0.5 * abs(gyro.scale - 1.0):
+            return [
+                f"{describe_relation(gyro)}, but {describe_relation(vertical)}: the sensor leans, "
+                "[imu_recording] mounting_roll and mounting_pitch"
+            ]
+    said = "; ".join(describe_relation(relation) for relation in apart.values())
+    together = [names for names in clear if names not in apart]
+    wrong = {"reference", "imu", "gyro"}.difference(*together) if len(together) == 1 else set()
+    if wrong == {"reference"} and course_is_yaw:
+        return [f"{said}: a course has no scale, so the gyroscope's is wrong, and its yaw's with it"]
+    if len(apart) == 2 and wrong and wrong != {"reference"}:
+        (one,) = wrong
+        witness = describe_relation(clear[together[0]])
+        return [f"{said}, while {witness}: it is {_NAMES[one]} that has a wrong scale"]
+    names = [_NAMES[name] for name in _NAMES if any(name in pair for pair in apart)]
+    return [f"{said}: the scale of {' or '.join(names)} is wrong, {_TURN_ROUND}"]
+
+
+def _differs_by_a_scale(relation) -> bool:
+    low, high = relation.scale_interval
+    if low < 1.0 + _NOTICED_SCALE and high > 1.0 - _NOTICED_SCALE:
+        return False
+    one, other = np.abs(relation.net)
+    # What follows slowly turns less far to and fro, and gets there.
+    got_there = min(one, other) > _TELLING_TURN and abs(one / other - 1.0) < 0.5 * _NOTICED_SCALE
+    return not got_there
+
+
+_CLEARLY_ALIKE, _NOTICED_SCALE = 0.95, 0.05
+_NAMES = {"reference": "the reference", "imu": "the IMU's yaw", "gyro": "the gyroscope"}
+_TURN_ROUND = (
+    "which ten turns on the spot, back to a mark on the floor, decide: what is right says 3600 deg"
+)
+
+
 def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     """Find that the gyroscope turns against the reference about what the accelerometer calls up.
 
