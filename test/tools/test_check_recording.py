@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 import recording_writers as writers
 from planted_faults import (
+    ACCEL,
     QUATERNION,
     clockwise_from_north,
+    constant,
     driven_with,
+    mounted,
     scalar_first,
     scaled,
     shifted,
@@ -123,6 +126,25 @@ def test_a_planted_fault_is_refused_and_the_config_mends_it(tmp_path, plant, fau
     code, printed = check(f"config:={config}", "out:=again")
     assert code == 0, printed.stdout
     assert NOTHING in printed.stdout
+
+
+def test_what_is_ambiguous_is_told_with_both_readings_and_not_written(tmp_path):
+    reference, imu = drives.drive()
+    # A telephone held upright, portrait, that gives gravity; its display faces backwards.
+    imu = scaled(mounted(imu, "x", -90), ACCEL, -1.0)
+    drives.write_bag(tmp_path / "drive.bag", reference, constant(imu, QUATERNION, (0.0,) * 4))
+    for arguments in (["drive.bag", "out:=out"], ["config:=out/config.ini", "out:=again"]):
+        code, printed = check(*arguments)
+        assert code == 3
+        refused = printed.stdout.split("refused until it is mended:")[1]
+        assert f"  {faults.AMBIGUOUS_VERTICAL}: " in refused
+        assert "either the accelerometer gives gravity" in refused
+        assert "; or the accelerometer is right" in refused
+        assert "to tell them apart: lay it down" in refused
+        # Nor is a mounting proposed that rests on one of the readings.
+        assert "mounting" not in printed.stdout
+    settings = [line for line in written_config(tmp_path / "out").read_text().splitlines() if "=" in line]
+    assert {line.split(" = ")[0] for line in settings} == {"path", "name"}
 
 
 def test_what_no_setting_mends_is_refused_again(tmp_path):

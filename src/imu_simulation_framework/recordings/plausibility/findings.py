@@ -98,7 +98,7 @@ def describe_relation(relation) -> str:
 
 # By how much the weighted mean of the marks must rise, so that an alternative is believed.
 _GAIN = 0.1
-_CLEAR = 0.5  # Or by how much one of them alone, if the others stay
+_CLEAR = 0.5  # Or by how much one of them alone, if the others stay; or none is bad any more
 _RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
 _EXPLAINED = 0.5  # What explains turns makes one pair of them go together at least so well
 _UNCHANGED = 0.02  # A mark that changes by less is the same
@@ -199,7 +199,8 @@ def _best(marks, alternatives):
         turning = {*marks, *after} - set(_WEIGHTS)
         if turning and max(after.get(name, 0.0) for name in turning) < _EXPLAINED:
             continue
-        if gain > _GAIN or (max(changes) > _CLEAR and min(changes) > -_RIVALS):
+        enough = max(changes) > _CLEAR or min(after.values(), default=0.0) > GOOD
+        if gain > _GAIN or (enough and min(changes) > -_RIVALS):
             found.append((gain, alternative, observations))
     if not found:
         return []

@@ -1,0 +1,234 @@
+"""Sensors turned in all axes, telephones held upright, and headings that differ by a scale."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drive_recordings import IMU_RATE, drive
+from planted_faults import (
+    clockwise_from_north,
+    constant,
+    driven_with,
+    inverse,
+    orientation,
+    scaled,
+    with_columns,
+    with_orientation,
+    with_yaw,
+)
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.recordings.plausibility import findings as faults
+
+PORTRAIT = Rotation.from_matrix([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])
+"""From forward, left, up to a telephone's right, up along the display, out of the display."""
+
+READING = Rotation.from_euler("x", -25.0, degrees=True) * PORTRAIT
+ANY = Rotation.from_euler("ZYX", [20.0, 35.0, -120.0], degrees=True)
+OTHER = Rotation.from_euler("ZYX", [70.0, -25.0, 40.0], degrees=True)
+# Of what the noise leaves open of a direction that is a mean over thousands of samples [rad].
+ANGLE = 0.02
+
+
+def carried(lean=6.0):
+    """Reference and IMU of a body that also rolls and pitches, by so many degrees."""
+    reference, imu = drive()
+    of_imu = leaning(imu, lean)
+    turns = (of_imu[:-1].inv() * of_imu[1:]).as_rotvec() * IMU_RATE
+    generator = np.random.default_rng(3)
+    rates = np.vstack([turns, turns[-1]]) + 0.003 * generator.standard_normal((len(imu), 3))
+    forces = of_imu.inv().apply([0.0, 0.0, 9.81]) + 0.3 * generator.standard_normal(rates.shape)
+    vectors = {**dict(zip(GYRO, rates.T)), **dict(zip(ACCEL, forces.T))}
+    return (
+        with_orientation(reference, leaning(reference, lean)),
+        with_orientation(with_columns(imu, **vectors), of_imu),
+    )
+
+
+def leaning(samples, degrees):
+    times, size = samples.columns["stamp"] - samples.columns["stamp"][0], np.radians(degrees)
+    yaw = np.unwrap(orientation(samples).as_euler("ZYX")[:, 0])
+    roll = size * (np.sin(1.9 * times) + 0.5 * np.sin(0.4 * times))
+    pitch = size * (0.7 * np.sin(1.3 * times + 1.0) + 0.4 * np.sin(0.23 * times))
+    return Rotation.from_euler("ZYX", np.column_stack([yaw, pitch, roll]))
+
+
+def turned(imu, turn):
+    """The same, by a sensor whose axes a rotation makes of the robot's."""
+    for names in (GYRO, ACCEL):
+        imu = with_columns(imu, **dict(zip(names, turn.apply(imu.matrix(names)).T)))
+    return with_orientation(imu, orientation(imu) * turn.inv())
+
+
+def bare(imu):
+    return replace(imu, columns={n: v for n, v in imu.columns.items() if n not in QUATERNION})
+
+
+def ios(imu):
+    return scaled(imu, ACCEL, -1.0)
+
+
+def opposite_roll(imu):
+    angles = orientation(imu).as_euler("ZYX") * [1.0, -1.0, -1.0]
+    return with_orientation(imu, Rotation.from_euler("ZYX", angles))
+
+
+def without_path(reference):
+    """A yaw alone: nothing but the IMU says which way it turned."""
+    return constant(reference, ("x", "y"), (0.0, 0.0))
+
+
+def check(reference, imu, **changes):
+    result = RecordingCheck()
+    judge(result, Interpretation(reference, imu, ReferenceConventions(), ImuConventions(**changes)))
+    return result
+
+
+def settings_of(result):
+    return {key: value for finding in result.findings for _, key, value in finding.settings}
+
+
+def mounting_of(settings):
+    names = ("mounting_yaw", "mounting_pitch", "mounting_roll")
+    return Rotation.from_euler("ZYX", [float(settings.get(name, 0.0)) for name in names])
+
+
+def up_after(turn, settings):
+    return mounting_of(settings).apply(turn.apply([0.0, 0.0, 1.0]))[2]
+
+
+@pytest.mark.parametrize("imu", [lambda imu: imu, bare], ids=["orientation", "bare"])
+@pytest.mark.parametrize("recording", [drive, carried], ids=["robot", "carried"])
+@pytest.mark.parametrize("turn", [ANY, OTHER, READING], ids=["any", "other", "reading"])
+def test_a_sensor_turned_about_several_axes_is_put_upright(recording, turn, imu):
+    reference, straight = recording()
+    planted = imu(turned(straight, turn))
+    result = check(reference, planted)
+    assert [finding.fault for finding in result.findings] == [faults.MOUNTING]
+    settings = settings_of(result)
+    assert up_after(turn, settings) > np.cos(ANGLE)
+    changes = {key: float(value) for key, value in settings.items()}
+    assert not check(reference, planted, **changes).findings
+
+
+def test_sensors_turned_against_an_orientation_that_is_right_leave_it_alone():
+    reference, straight = carried()
+    quaternions = {name: straight.columns[name] for name in QUATERNION}
+    result = check(reference, with_columns(turned(straight, OTHER), **quaternions))
+    assert [finding.fault for finding in result.findings] == [faults.SENSOR_AXES]
+    assert not result.grave and not settings_of(result)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["reaction", "gravity"])
+@pytest.mark.parametrize("turn", [ANY, OTHER], ids=["any", "other"])
+def test_all_three_axes_are_found_where_the_reference_turns_freely(turn, sign):
+    reference, straight = carried(lean=40.0)
+    result = check(reference, scaled(bare(turned(straight, turn)), ACCEL, sign))
+    settings = settings_of(result)
+    assert all(faults.MOUNTING in finding.fault for finding in result.findings)
+    assert settings.pop("accel_convention", None) == (None if sign > 0.0 else "gravity")
+    assert (mounting_of(settings) * turn).magnitude() < ANGLE
+
+
+def test_a_body_that_leans_and_a_sensor_that_is_its_own_give_no_alarm():
+    for lean in (0.0, 6.0, 20.0, 40.0, 80.0):
+        reference, imu = carried(lean)
+        assert not check(reference, bare(imu)).findings
+
+
+@pytest.mark.parametrize("recording", [drive, carried], ids=["robot", "carried"])
+@pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
+def test_a_telephone_whose_orientation_decides_against_its_accelerometer(recording, turn):
+    reference, straight = recording()
+    result = check(reference, ios(turned(straight, turn)))
+    settings = settings_of(result)
+    assert settings["accel_convention"] == "gravity"
+    assert up_after(turn, settings) > np.cos(np.radians(10.0))
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        lambda ref, imu: (ref, bare(ios(imu))),
+        lambda ref, imu: (ref, opposite_roll(ios(imu))),
+        lambda ref, imu: (ref, inverse(ios(imu))),
+        lambda ref, imu: (ref, bare(scaled(imu, GYRO, -1.0))),
+        lambda ref, imu: (clockwise_from_north(without_path(ref)), imu),
+        lambda ref, imu: (clockwise_from_north(without_path(ref)), bare(imu)),
+    ],
+    ids=["bare", "opposite roll", "inverse", "gyroscope", "reference", "reference, bare"],
+)
+@pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
+def test_what_nothing_decides_is_named_with_its_readings_and_never_written(turn, plant):
+    reference, straight = drive()
+    reference, imu = plant(reference, turned(straight, turn))
+    (finding,) = check(reference, imu).findings
+    assert finding.fault == faults.AMBIGUOUS_VERTICAL
+    assert not finding.settings
+    gravity, mirrored = finding.readings
+    assert "gives gravity" in gravity and "accelerometer is right" in mirrored
+    # A path that turns as its yaw does leaves no doubt of the reference.
+    decided = "reference's yaw" not in mirrored
+    assert decided == bool(np.ptp(reference.columns["x"]) > 0.0)
+    assert "accel_z then is +9.8" in finding.sentence()
+
+
+@pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
+def test_a_path_decides_that_the_reference_is_mirrored(turn):
+    reference, straight = drive()
+    result = check(clockwise_from_north(reference), turned(straight, turn))
+    mirrored, mounting = result.findings
+    assert mirrored.settings == (("reference", "yaw_convention", "cw_from_north"),)
+    assert mounting.fault == faults.MOUNTING
+
+
+def test_a_lone_gyroscope_against_a_lone_yaw_is_ambiguous_too():
+    reference, imu = drive()
+    (finding,) = check(without_path(reference), bare(scaled(imu, GYRO, -1.0))).findings
+    assert not finding.settings
+    readings = " ".join(finding.readings)
+    assert faults.MIRRORED_GYRO in readings and "[reference] yaw_convention" in readings
+
+
+@pytest.mark.parametrize("factor", [0.92, 1.08])
+@pytest.mark.parametrize("recording", [drive, carried], ids=["robot", "carried"])
+def test_the_third_heading_says_whose_scale_is_wrong(recording, factor):
+    def scaled_yaw(imu):
+        return with_yaw(imu, lambda yaw: factor * yaw)
+
+    reference, imu = recording()
+    stretched = driven_with(reference, lambda times: np.full(len(times), factor))
+    for samples, words in (
+        ((reference, scaled(imu, GYRO, factor)), "it is the gyroscope that"),
+        ((reference, scaled_yaw(imu)), "it is the IMU's yaw that"),
+        # A yaw is mostly made of its gyroscope: two against one do not decide.
+        ((stretched, imu), "of the reference or the IMU's yaw or the gyroscope"),
+        ((reference, bare(scaled(imu, GYRO, factor))), "of the reference or the gyroscope"),
+    ):
+        result = check(*samples)
+        (remark,) = result.remarks
+        assert words in remark
+        assert ("3600 deg" in remark) == (" or " in words)
+        assert not result.findings
+
+
+def test_headings_that_agree_within_their_noise_have_no_scale_remark():
+    for recording in (drive, carried):
+        reference, imu = recording()
+        assert not check(reference, imu).remarks
+        assert not check(reference, scaled(imu, GYRO, 1.03)).remarks
+        generator = np.random.default_rng(2)
+        # As large as its rates: the regression's scale becomes small, and its bound does not.
+        noise = 0.3 * generator.standard_normal(len(imu)) * np.sqrt(IMU_RATE)
+        noisy = with_columns(imu, gyro_z=imu.columns["gyro_z"] + 0.3 * noise)
+        assert not check(reference, noisy).remarks
+
+
+def test_a_sensor_that_leans_a_little_is_no_wrong_scale():
+    reference, imu = drive()
+    leaning_sensor = turned(imu, Rotation.from_euler("x", 22.0, degrees=True))
+    (remark,) = check(reference, bare(leaning_sensor)).remarks
+    assert "the sensor leans" in remark
