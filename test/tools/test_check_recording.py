@@ -143,7 +143,9 @@ def test_what_is_ambiguous_is_told_with_both_readings_and_not_written(tmp_path):
         assert "to tell them apart: lay it down" in refused
         # Nor is a mounting proposed that rests on one of the readings.
         assert "mounting" not in printed.stdout
-    settings = [line for line in written_config(tmp_path / "out").read_text().splitlines() if "=" in line]
+    settings = [
+        line for line in written_config(tmp_path / "out").read_text().splitlines() if "=" in line
+    ]
     assert {line.split(" = ")[0] for line in settings} == {"path", "name"}
 
 

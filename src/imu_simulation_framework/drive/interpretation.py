@@ -209,10 +209,9 @@ class Interpretation:
         for names in (GYRO, ACCEL):
             turned = turn.apply(vectors_from_axes(samples.matrix(names), axes))
             columns.update(zip(names, vectors_from_axes(turned, axes).T))
-        settings = (("imu_recording", "orientation", "fused"), *_settings("imu_recording", mounting))
-        remedy = "the recorded orientation needs nothing; one made of the sensors, " + ", ".join(
-            f"{key} = {value}" for _, key, value in settings
-        )
+        settings = _settings("imu_recording", {"orientation": "fused", **mounting})
+        written = ", ".join(f"{key} = {value}" for _, key, value in settings)
+        remedy = f"the recorded orientation needs nothing; one made of the sensors, {written}"
         imu = replace(samples, columns=columns)
         return self._other(faults.SENSOR_AXES, remedy, grave=False, imu=imu)
 
@@ -281,6 +280,7 @@ _SOURCES = {
 
 _AXES = {"enu": "flu", "ned": "frd"}
 """Axes of the sensors that go with a frame, unless it is said otherwise."""
+
 
 def _mounting(up):
     """Return the settings that bring a direction (3,) in the IMU's axes to +z."""

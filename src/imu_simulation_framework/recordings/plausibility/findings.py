@@ -54,8 +54,8 @@ class Finding:
 
     ``fault``: one of the names in this module. ``evidence``: what shows it, with figures; a clause
     without a full stop. ``remedy``: what to do, where no setting does it; empty if nothing helps.
-    ``readings`` (tuple of str): what it can be, where the recording does not decide; ``remedy`` then
-    says how to tell them apart, and there are no ``settings``.
+    ``readings`` (tuple of str): what it can be, where the recording does not decide; then
+    ``remedy`` says how to tell them apart, and there are no ``settings``.
     ``grave``: whether a yaw error computed from such a recording is meaningless, or there can be
     none; ``settings`` (tuple of (str, str, str)): sections, keys and values of a config.ini that
     mend it.
@@ -76,7 +76,8 @@ class Finding:
         """Return all of it in one line."""
         if self.readings:
             either = "; or ".join(self.readings)
-            return f"{self.fault}: {self.evidence}; either {either}; to tell them apart: {self.remedy}"
+            telling = f"to tell them apart: {self.remedy}"
+            return f"{self.fault}: {self.evidence}; either {either}; {telling}"
         remedies = self.remedies()
         remedy = f"; to mend it: {', '.join(remedies)}" if remedies else ""
         return f"{self.fault}: {self.evidence}{remedy}"

@@ -80,7 +80,6 @@ class Observations:
             marks["tilt"] = np.cos(self.tilt)
         return {name: float(mark) for name, mark in marks.items()}
 
-
     @property
     def up(self):
         """Upwards in the robot's axes, in the world's where a reference's body leans; or None."""
@@ -125,7 +124,7 @@ def observe(
     if leaning is None:
         reference_gyro, vertical = relation("reference", "gyro"), relation("reference", "vertical")
     else:
-        reference_gyro, vertical = relate(*leaning, shortest_window), None
+        reference_gyro, vertical = relate(leaning[0], leaning[1], shortest_window), None
 
     force = None if imu is None else mean_specific_force(imu)
     return Observations(

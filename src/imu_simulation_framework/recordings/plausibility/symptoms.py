@@ -98,17 +98,19 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
         return []
     vertical = observations.reference_vertical
     gyro = apart.get(frozenset(("reference", "gyro")))
-    if gyro is not None and vertical is not None and vertical.agree:
-        if abs(vertical.scale - 1.0) < 0.5 * abs(gyro.scale - 1.0):
-            return [
-                f"{describe_relation(gyro)}, but {describe_relation(vertical)}: the sensor leans, "
-                "[imu_recording] mounting_roll and mounting_pitch"
-            ]
+    upright = gyro is not None and vertical is not None and vertical.agree
+    if upright and abs(vertical.scale - 1.0) < 0.5 * abs(gyro.scale - 1.0):
+        return [
+            f"{describe_relation(gyro)}, but {describe_relation(vertical)}: the sensor leans, "
+            "[imu_recording] mounting_roll and mounting_pitch"
+        ]
     said = "; ".join(describe_relation(relation) for relation in apart.values())
     together = [names for names in clear if names not in apart]
     wrong = {"reference", "imu", "gyro"}.difference(*together) if len(together) == 1 else set()
     if wrong == {"reference"} and course_is_yaw:
-        return [f"{said}: a course has no scale, so the gyroscope's is wrong, and its yaw's with it"]
+        return [
+            f"{said}: a course has no scale, so the gyroscope's is wrong, and its yaw's with it"
+        ]
     if len(apart) == 2 and wrong and wrong != {"reference"}:
         (one,) = wrong
         witness = describe_relation(clear[together[0]])
