@@ -98,10 +98,10 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
         return []
     vertical = observations.reference_vertical
     gyro = apart.get(frozenset(("reference", "gyro")))
-    upright = gyro is not None and vertical is not None and vertical.agree
-    if upright and abs(vertical.scale - 1.0) < 0.5 * abs(gyro.scale - 1.0):
+    upright = vertical if vertical is not None and vertical.agree else None
+    if gyro and upright and _apart(upright.scale) < 0.5 * _apart(gyro.scale):
         return [
-            f"{describe_relation(gyro)}, but {describe_relation(vertical)}: the sensor leans, "
+            f"{describe_relation(gyro)}, but {describe_relation(upright)}: the sensor leans, "
             "[imu_recording] mounting_roll and mounting_pitch"
         ]
     said = "; ".join(describe_relation(relation) for relation in apart.values())
@@ -125,8 +125,12 @@ def _differs_by_a_scale(relation) -> bool:
         return False
     one, other = np.abs(relation.net)
     # What follows slowly turns less far to and fro, and gets there.
-    got_there = min(one, other) > _TELLING_TURN and abs(one / other - 1.0) < 0.5 * _NOTICED_SCALE
-    return not got_there
+    told = min(one, other) > _TELLING_TURN
+    return not (told and _apart(one / other) < 0.5 * _apart(relation.scale))
+
+
+def _apart(scale) -> float:
+    return float(abs(np.log(scale)))
 
 
 _CLEARLY_ALIKE, _NOTICED_SCALE = 0.95, 0.05
