@@ -352,7 +352,7 @@ class YawDistancePid:
         return left, right
 
 
-class _SpeedAndYawRate:
+class SpeedAndYawRateController:
     """Base of controllers that correct speed and yaw rate; the drivetrain makes wheels of them."""
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
@@ -397,7 +397,7 @@ class _SpeedAndYawRate:
 _REST_RATE = 1.0  # rad/s
 
 
-class Ramsete(_SpeedAndYawRate):
+class Ramsete(SpeedAndYawRateController):
     """The nonlinear controller of De Luca, Oriolo and Vendittelli.
 
     "Control of wheeled mobile robots: an experimental overview", 2001, section 5: with errors along
@@ -423,7 +423,7 @@ class Ramsete(_SpeedAndYawRate):
 _REST_SPEED = 0.2  # m/s
 
 
-class LinearQuadratic(_SpeedAndYawRate):
+class LinearQuadratic(SpeedAndYawRateController):
     """Linear-quadratic tracking, its gains scheduled over the reference's speed.
 
     About a straight reference at speed v, ``d e_side/dt = v e_yaw``, and the corrections of speed
