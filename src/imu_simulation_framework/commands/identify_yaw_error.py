@@ -52,8 +52,8 @@ from imu_simulation_framework.heading.identification.identify import (
     gyroscope_sentence,
     hector_of,
     identify_yaw_error,
-    specification_of,
 )
+from imu_simulation_framework.heading.model.parameters import specification_of
 from imu_simulation_framework.heading.page import identification_report
 from imu_simulation_framework.report.table import table_text
 

@@ -23,15 +23,15 @@ from imu_simulation_framework.heading.identification.fit import (
     maximise,
     refit,
 )
-from imu_simulation_framework.heading.identification.identify import (
-    LEVEL,
-    UNSEEN,
-    check_residuals,
-    identify_yaw_error,
-)
+from imu_simulation_framework.heading.identification.identify import identify_yaw_error
 from imu_simulation_framework.heading.identification.intervals import (
     identifiable_constants,
     intervals,
+)
+from imu_simulation_framework.heading.identification.residuals import (
+    LEVEL,
+    UNSEEN,
+    check_residuals,
 )
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,

@@ -10,6 +10,7 @@ lq correct speed and yaw rate instead, and the drivetrain makes wheel velocities
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -352,7 +353,7 @@ class YawDistancePid:
         return left, right
 
 
-class SpeedAndYawRateController:
+class SpeedAndYawRateController(ABC):
     """Base of controllers that correct speed and yaw rate; the drivetrain makes wheels of them."""
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
@@ -361,13 +362,13 @@ class SpeedAndYawRateController:
         self._drivetrain = robot.drivetrain
         self._max_wheel_velocity = robot.limits.max_wheel_velocity
 
+    @abstractmethod
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
         """Return what is added to the reference's speed [m/s] and yaw rate [rad/s].
 
         ``v`` [m/s], ``yaw_rate`` [rad/s]: the reference's; ``ahead``, ``side``: where its position
         is along the robot's x and y axis [m]; ``yaw_error`` [rad].
         """
-        raise NotImplementedError
 
     def correct(self, left, right, error):
         """Return the corrected of the precomputed wheel velocities (left, right) [rad/s].

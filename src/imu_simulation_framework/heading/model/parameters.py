@@ -25,6 +25,11 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
 )
 from imu_simulation_framework.heading.reference_error import ReferenceError
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
 
 _REFERENCE = 1
 """Beside a seed: random numbers of the reference, which no run of an IMU draws."""
@@ -167,3 +172,56 @@ class YawErrorParameters(Settings):
                 lag=0.0 if self.reference_lag else known.lag,
             ).drawn(runs, random)
         return errors
+
+
+_UNMOVED = 1000.0
+"""Time constant of a filter that hardly leans while the body accelerates [s]: what the sensor's own
+filter made of accelerations is in the yaw error that was observed, and shall not come twice."""
+
+
+def specification_of(
+    parameters: YawErrorParameters, name: str, rate: float
+) -> tuple[ImuSpecification, list[str]]:
+    """Return a specification whose gyroscope about z has these errors, and what it cannot say.
+
+    The other axes and the accelerometer have no errors: a yaw shows none of theirs.
+
+    ``name``: of the sensor. ``rate``: its samples per second [Hz]. Raises ConfigurationError if
+    name or rate are not what they must be.
+    """
+
+    def about_z(value: float) -> tuple[float, float, float]:
+        return (0.0, 0.0, value)
+
+    none = (0.0, 0.0, 0.0)
+    gyroscope = TriadSpecification(
+        white_noise=about_z(parameters.angle_random_walk),
+        random_walk=about_z(parameters.rate_random_walk),
+        gauss_markov_sigma=about_z(parameters.rate_drift_sigma),
+        gauss_markov_time=(1000.0, 1000.0, parameters.rate_drift_time),
+        turn_on_bias=about_z(parameters.rate_bias),
+        turn_on_bias_sigma=about_z(parameters.rate_bias_spread),
+        scale_factor_and_misalignment=(none, none, about_z(parameters.scale_factor)),
+    )
+    unsaid = []
+    if parameters.yaw_drift_sigma:
+        unsaid.append(
+            "A specification has no drift of the yaw itself: the one of "
+            f"{math.degrees(parameters.yaw_drift_sigma):.3g} deg over "
+            f"{parameters.yaw_drift_time:.3g} s is left out; Hector's parameters have it."
+        )
+    if parameters.scale_factor_of_absolute_turn:
+        unsaid.append(
+            "A specification has no preference of a direction of turn: the one of "
+            f"{100.0 * parameters.scale_factor_of_absolute_turn:.3g} % is left out."
+        )
+    if parameters.drives < 2:
+        unsaid.append(
+            "turn_on_bias is that of the one drive, and its sigma is 0 for want of others."
+        )
+    specification = ImuSpecification(
+        name=name,
+        gyroscope=gyroscope,
+        output=OutputSpecification(rate=rate, filter_time_constant=_UNMOVED),
+    )
+    return specification, unsaid
