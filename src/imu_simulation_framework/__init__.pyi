@@ -58,6 +58,7 @@ from .sensors import GnssOrigin as GnssOrigin
 from .sensors import GnssOutages as GnssOutages
 from .sensors import GnssSpecification as GnssSpecification
 from .sensors import HectorParameters as HectorParameters
+from .sensors import Imu as Imu
 from .sensors import ImuSpecification as ImuSpecification
 from .sensors import MagneticEnvironment as MagneticEnvironment
 from .sensors import MagnetometerSpecification as MagnetometerSpecification

@@ -24,6 +24,7 @@ RUNS, SAMPLES = 1000, 60_000
 RUNS_AT_ONCE = 10
 RUNS_EACH = 20  # of a single process, for its own ratio
 LIMIT = 3.0
+MEMBERS, STEPS, STEP_LIMIT = 4096, 100, 2.0
 
 
 def processes():
@@ -92,10 +93,33 @@ def whole_model(specification, samples=2000, runs=300):
         print(f"imu specification, {name:32}{1e6 * least:8.2f} us/sample")
 
 
+def stepped(name):
+    """Many IMUs together, a sample a step, in turns with the drawing alone."""
+    imu, specification = isf.Imu(name, 1.0 / PERIOD, 1, MEMBERS), isf.read_imu_specification(name)
+    rate, force = np.zeros((MEMBERS, 3)), np.tile([0.0, 0.0, 9.81], (MEMBERS, 1))
+    noises = (
+        TriadNoise(triad, PERIOD, np.random.SeedSequence(0))
+        for triad in (specification.gyroscope, specification.accelerometer)
+    )
+    numbers = 3 * sum(map(numbers_per_sample, noises))
+    taken, ratio = beside(
+        lambda: [imu.step(rate, force, PERIOD) for _ in range(STEPS)],
+        lambda: draw_numbers(STEPS * MEMBERS * numbers), 7,
+    )  # fmt: skip
+    print(
+        f"a step of {MEMBERS} x {name:10} {1e3 * taken / STEPS:8.2f} ms; {ratio:.2f} of drawing "
+        f"the {numbers} normal numbers for each (limit {STEP_LIMIT:g})"
+    )
+    if ratio > STEP_LIMIT:
+        print(f"slower than {STEP_LIMIT:g} times the drawing of its normal numbers")
+
+
 def main():
     specification = isf.read_imu_specification("bno055")
     single_processes()
     whole_model(specification)
+    for name in ("bno055", "adis16470", "mpu6050"):
+        stepped(name)
     thousand_runs(specification.gyroscope)
 
 

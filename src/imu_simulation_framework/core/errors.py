@@ -34,6 +34,10 @@ class ConfigurationError(FrameworkError):
     """A setting is unknown, missing, out of range or contradicts another."""
 
 
+class StepError(ConfigurationError, ValueError):
+    """An IMU that is stepped is given what it cannot take."""
+
+
 class RecordingError(FrameworkError):
     """A recording cannot be read, or its data cannot be used."""
 

@@ -42,4 +42,5 @@ from .odometer import read_odometer as read_odometer
 from .odometer import simulate_odometer as simulate_odometer
 from .operation import Operation as Operation
 from .operation import Standstill as Standstill
+from .simulation import Imu as Imu
 from .simulation import simulate_imu as simulate_imu

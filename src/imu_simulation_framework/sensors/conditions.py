@@ -44,16 +44,24 @@ class BandLimit:
 
         self._numerator, self._denominator = butter(2, bandwidth, fs=rate)
         self._state: np.ndarray | None = None
+        self._anew = np.array([], dtype=int)
+
+    def put(self, members: np.ndarray) -> None:
+        """Let some members, by number, begin anew at the next sample of all."""
+        self._anew = np.union1d(self._anew, members)
 
     def advance(self, samples: np.ndarray) -> np.ndarray:
-        """Return what passes of the next samples, (n, 3)."""
+        """Return what passes of the next samples, (n, 3), or (n, m, 3) of m members."""
         from scipy.signal import lfilter, lfilter_zi
 
         if not len(samples):
             return samples
-        if self._state is None:
-            settled = lfilter_zi(self._numerator, self._denominator)
-            self._state = settled[:, np.newaxis] * samples[0]
+        if self._state is None or len(self._anew):
+            settled = np.multiply.outer(lfilter_zi(self._numerator, self._denominator), samples[0])
+            if self._state is None:
+                self._state = settled
+            self._state[:, self._anew] = settled[:, self._anew]
+            self._anew = self._anew[:0]
         passed, self._state = lfilter(
             self._numerator, self._denominator, samples, axis=0, zi=self._state
         )

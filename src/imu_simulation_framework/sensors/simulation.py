@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from typing import Iterator, Union
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
     yaw_from_quaternion,
 )
+from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.columns import IMU_RECORD, MAG
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, StepError
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.files import (
     find_imu_specification,
     load_imu_specification,
+    read_imu_specification,
     read_magnetic_environment,
 )
 from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
     SIGNALS,
     ImuModel,
+    ImuReading,
     ImuSamples,
     ImuTruth,
 )
@@ -40,9 +45,11 @@ from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRE
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
+    triad_models,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.operation import Operation
 
 ImuErrors = Union[
@@ -241,3 +248,173 @@ def record_at_rest(
         reading = imu.advance(ImuTruth.at_rest(count))
         time = np.arange(first, first + count) / rate
         yield ImuSamples(time, *(getattr(reading, name) for name in SIGNALS))
+
+
+class Imu:
+    """A specified IMU, or many, one sample a step, for a simulation that has a loop of its own.
+
+    Member i of many, or the only one, is run ``run + i`` of the seed: it gives the numbers that
+    :func:`simulate_imu` gives in this run at this rate, whatever other members there are, and where
+    the specification is any unit of a part, it is that run's unit. Readings are those of gyroscope,
+    accelerometer and magnetometer; an orientation is not fused of them.
+
+    Raises :class:`.StepError`, which is a ValueError: there is no such specification, the rate is
+    not positive, there is no member, or what the specification says depends on the speed.
+
+    Parameters
+    ----------
+    specification : ImuSpecification, str or path
+        Or the name of a bundled one, or its file. Its output's rate and start offset do not count.
+    rate : float
+        Steps, and samples, per second [Hz].
+    seed : int or numpy.random.SeedSequence
+        Of all runs.
+    count : int, optional
+        How many members there are; all arrays then have them as their first axis. Without, there is
+        one IMU, and no such axis.
+    run : int
+        That of the first member.
+    """
+
+    def __init__(
+        self,
+        specification: ImuSpecification | str | os.PathLike[str],
+        rate: float,
+        seed: int | np.random.SeedSequence = 1,
+        count: int | None = None,
+        run: int = 0,
+    ):
+        try:
+            if not isinstance(specification, ImuSpecification):
+                specification = read_imu_specification(specification)
+            self.rate = checked_number("The IMU's rate", rate, above=0.0)
+        except ConfigurationError as error:
+            raise StepError(str(error)) from None
+        if specification.vibration.active:
+            raise StepError("vibration depends on the speed, which no step is told; leave it out")
+        if count is not None and count < 1:
+            raise StepError(f"count is {count}, but there must be at least one IMU")
+        self.specification, self.count = specification, count
+        self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
+        self._common = triad_models(specification, self._period)
+        # The run of each member, and how many steps of it were made.
+        self._runs = run + np.arange(self._members)
+        self._steps = np.zeros(self._members)
+        models, noises = self._begun(self._runs)
+        self._noises = [noise[0].together(noise) for noise in noises]
+        self._triads = self._common
+        if specification.is_any_unit:
+            self._triads = [model[0].together(model) for model in models]
+        self._limits = [triad.band_limit() for triad in self._triads]
+
+    def _begun(self, runs):
+        """Return of each triad the models, and the noises, of runs that begin."""
+        units, noises = [], []
+        for seed in (run_seed(self._seed, int(run)) for run in runs):
+            unit = self._common
+            if self.specification.is_any_unit:
+                unit = triad_models(self.specification.one_unit(seed), self._period)
+            units.append(unit)
+            noises.append(
+                [triad.noise.restarted(child_seed(seed, child)) for child, triad in enumerate(unit)]
+            )
+        return zip(*units), zip(*noises)
+
+    def reset(self, indices: ArrayLike | None = None) -> None:
+        """Let members begin anew, each in the run that is ``count`` after its last one.
+
+        Raises :class:`.StepError`: there are no such members.
+
+        ``indices``: numbers of members, or a mask of bool (count,); by default all begin anew.
+        """
+        try:
+            members = np.arange(self._members)
+            if indices is not None:
+                members = members[np.asarray(indices) if np.size(indices) else []]
+        except IndexError:
+            raise StepError(
+                f"indices must be those of {self._members} members, from 0 on, or a mask of as many"
+            ) from None
+        members = np.unique(members)
+        if not len(members):
+            return
+        self._runs[members] += self._members
+        self._steps[members] = 0.0
+        models, noises = self._begun(self._runs[members])
+        for noise, others in zip(self._noises, noises):
+            noise.put(members, others)
+        if self.specification.is_any_unit:
+            for triad, others in zip(self._triads, models):
+                triad.put(members, others)
+        for limit in self._limits:
+            if limit is not None:
+                limit.put(members)
+
+    def step(
+        self,
+        angular_velocity: ArrayLike,
+        specific_force: ArrayLike,
+        dt: float | None = None,
+        magnetic_field: ArrayLike | None = None,
+    ) -> ImuReading:
+        """Return the next sample of each member.
+
+        Raises :class:`.StepError`: they are not three finite numbers for each member, ``dt`` is not
+        the rate's, or there is a field and no magnetometer.
+
+        Parameters
+        ----------
+        angular_velocity : array_like, shape (3,) or (count, 3)
+            True, in the IMU's axes, as the mean since the step before [rad/s].
+        specific_force : array_like, shape (3,) or (count, 3)
+            Likewise: the acceleration less gravity's, +9.8 on z at rest [m/s^2].
+        dt : float, optional
+            Since the step before, to be checked [s].
+        magnetic_field : array_like, shape (3,) or (count, 3), optional
+            In the IMU's axes [T]; without, its magnetometer measures nothing.
+
+        Returns
+        -------
+        ImuReading
+            ``angular_velocity``, ``specific_force``, ``angular_velocity_bias`` and
+            ``specific_force_bias``, and with a field ``magnetic_field``, in these shapes and units.
+        """
+        if dt is not None and not abs(dt - self._period) <= 1e-6 * self._period:
+            raise StepError(
+                f"dt is {dt:g} s, but an IMU of {self.rate:g} Hz takes steps of {self._period:g} s"
+            )
+        truth = [
+            self._checked("angular_velocity", angular_velocity),
+            self._checked("specific_force", specific_force),
+        ]
+        if magnetic_field is not None:
+            if len(self._triads) < 3:
+                raise StepError(f"{self.specification.name} has no magnetometer")
+            truth.append(self._checked("magnetic_field", magnetic_field))
+        time = (self._steps * self._period)[np.newaxis, :, np.newaxis]
+        parts = {}
+        for name, signal, triad, noises, limit in zip(
+            (*SIGNALS[1:], *MAGNETIC_PARTS), truth, self._triads, self._noises, self._limits
+        ):
+            noise, bias = (np.ascontiguousarray(one.T)[np.newaxis] for one in noises.step())
+            of_truth = triad.of_truth(signal, truth[1], time)
+            reading, bias = triad.read(of_truth, noise, bias, time, limit, None)
+            parts[name], parts[f"{name}_bias"] = (
+                one[0, 0] if self.count is None else one[0] for one in (reading, bias)
+            )
+        parts.pop("magnetic_field_bias", None)
+        self._steps += 1.0
+        return ImuReading(**parts)
+
+    def _checked(self, name, signal):
+        """Return a signal as one sample of all members, (1, members, 3)."""
+        expected = (3,) if self.count is None else (self.count, 3)
+        try:
+            values = np.asarray(signal, dtype=float)
+        except (ValueError, TypeError) as error:
+            raise StepError(f"{name} must be numbers: {error}") from None
+        if values.shape != expected:
+            raise StepError(f"{name} has the shape {values.shape}, but it must have {expected}")
+        if not np.isfinite(values).all():
+            raise StepError(f"{name} is not finite in {np.sum(~np.isfinite(values))} numbers")
+        return values.reshape(1, -1, 3)

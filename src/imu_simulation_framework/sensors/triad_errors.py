@@ -54,6 +54,23 @@ class TriadNoise:
         noise._begin(seed)
         return noise
 
+    def together(self, noises) -> TriadNoise:
+        """Return the noises of many, side by side: a step's are (3, n); it cannot advance."""
+        one = copy.copy(self)
+        one._turn_on_bias = np.stack([noise._turn_on_bias for noise in noises], axis=-1)
+        one._noises, one._biases = (
+            [processes[0].together(processes) for processes in zip(*each)]
+            for each in zip(*((noise._noises, noise._biases) for noise in noises))
+        )
+        return one
+
+    def put(self, members, noises):
+        """Let some of the members side by side, by number, begin anew as other noises do."""
+        self._turn_on_bias[:, members] = np.stack([one._turn_on_bias for one in noises], axis=-1)
+        theirs = zip(*((*noise._noises, *noise._biases) for noise in noises))
+        for process, others in zip((*self._noises, *self._biases), theirs):
+            process.put(members, others)
+
     def _begin(self, seed):
         mean, sigma = self._turn_on
         self._turn_on_bias = mean + sigma * _child(seed, 0).standard_normal(3)
@@ -68,7 +85,7 @@ class TriadNoise:
         bias = self._turn_on_bias.copy()
         for process in self._biases:
             bias += process.step()
-        noise = np.zeros(3)
+        noise = np.zeros_like(bias)
         for process in self._noises:
             noise += process.step()
         return noise, bias
@@ -129,6 +146,31 @@ class TriadResponse:
         self._steps = None
         if self._rounded.any():
             self._steps = _one_if_equal(np.where(self._rounded, resolution, 1.0))
+
+    def together(self, responses) -> TriadResponse:
+        """Return those of many, whose signals and noises are then (..., n, 3)."""
+        one = copy.copy(self)
+
+        def each(values):
+            return None if values is None else np.repeat(values[np.newaxis], len(responses), axis=0)
+
+        one._matrix, one._g_sensitivity, one._nonlinearity, *parts = map(each, self._coefficients())
+        conditions = [condition for *_, condition in self._conditions]
+        one._conditions = list(zip(parts[::2], parts[1::2], conditions))
+        one.put(range(len(responses)), responses)
+        return one
+
+    def put(self, members, responses):
+        """Let some of many respond as these, by number."""
+        theirs = zip(*(response._coefficients() for response in responses))
+        for values, others in zip(self._coefficients(), theirs):
+            if values is not None:
+                values[members] = others
+
+    def _coefficients(self):
+        """Return what differs from unit to unit, (3, 3) or (3,) each, None for nothing."""
+        parts = [values for *both, _ in self._conditions for values in both]
+        return [self._matrix, self._g_sensitivity, self._nonlinearity, *parts]
 
     def of_truth(self, signal, force, time):
         """Return what it makes of signal and specific force, without noise, bias and limits.
@@ -202,16 +244,17 @@ FEW = 100
 def matrix_times(matrix, vectors):
     """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many.
 
-    None stands for the identity, of which the vectors are copied.
+    None stands for the identity, of which the vectors are copied; a matrix may also be (n, 3, 3),
+    one for each of vectors (..., n, 3).
     """
     if matrix is None:
         return np.array(vectors)
-    if vectors.ndim == 1 or len(vectors) <= FEW:
+    if vectors.size <= 3 * FEW:
         x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
-        return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
+        return matrix[..., 0] * x + matrix[..., 1] * y + matrix[..., 2] * z
     x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
     product = np.empty(vectors.shape)
-    for axis, row in enumerate(matrix):
+    for axis, row in enumerate(np.moveaxis(matrix, (-2, -1), (0, 1))):
         product[..., axis] = row[0] * x + row[1] * y + row[2] * z
     return product
 

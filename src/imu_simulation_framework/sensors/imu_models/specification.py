@@ -110,6 +110,16 @@ class TriadModel:
             signal = matrix_times(soft, signal) + hard
         return self._response.of_truth(signal, force, time)
 
+    def together(self, models) -> TriadModel:
+        """Return one of many units, whose signals are then (1, n, 3), without their noise."""
+        one = copy.copy(self)
+        one._response = self._response.together([model._response for model in models])
+        return one
+
+    def put(self, members, models):
+        """Let some of the units, by number, be others."""
+        self._response.put(members, [model._response for model in models])
+
     def band_limit(self) -> BandLimit | None:
         """Return the low-pass of a new realisation; from half of the rate on there is none."""
         if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
@@ -120,11 +130,20 @@ class TriadModel:
         """Return readings and their bias, (3,) each, or (samples, 3)."""
         if limit is not None:
             signal = of_truth + noise
-            of_truth = limit.advance(signal.reshape(-1, 3)).reshape(signal.shape)
+            of_truth = limit.advance(np.atleast_2d(signal)).reshape(signal.shape)
             noise = 0.0
         if vibration is not None:
             noise = noise + self._response.shaken(vibration)
         return self._response.read(of_truth, noise, bias, time)
+
+
+def triad_models(specification: ImuSpecification, period: float) -> list[TriadModel]:
+    """Return the models of the triads that an IMU has, whose samples have this period [s]."""
+    return [
+        TriadModel(name, specification, period)
+        for name in TRIADS
+        if getattr(specification, name) is not None
+    ]
 
 
 def reading_of(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
@@ -267,11 +286,7 @@ class SpecificationImu(ImuModel):
     def _be(self, specification):
         """Have the errors of this one, of which the output is the same."""
         self._specification = specification
-        self._triads = [
-            TriadModel(name, specification, self._sensor_period)
-            for name in TRIADS
-            if getattr(specification, name) is not None
-        ]
+        self._triads = triad_models(specification, self._sensor_period)
 
     def _be_unit(self, seed):
         """Be the unit of this realisation, where it may be any of a part's."""

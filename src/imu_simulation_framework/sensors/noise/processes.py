@@ -43,6 +43,7 @@ from functools import lru_cache
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_axes, checked_band, checked_number
+from imu_simulation_framework.sensors.noise.streams import ParallelNormals
 
 BLOCK = 4096  # samples that are computed at once; they stay in the processor's cache
 FEW = 16  # samples of which a filter costs more than as many steps
@@ -122,13 +123,38 @@ class NoiseProcess(ABC):
             run[:] = process.advance(samples)
         return values
 
+    def together(self, processes) -> NoiseProcess:
+        """Return a process whose samples (3, n) are those of n others of this kind, side by side.
+
+        ``processes`` (sequence of NoiseProcess): with the same parameters, or with others each, and
+        each with its own generator. It is for single steps only.
+        """
+        one, count = copy.copy(self), len(processes)
+        one._started = True
+        one._generator = ParallelNormals(self._scale.shape, count)
+        one._state = np.empty((*self._scale.shape, count))
+        for name in _PARAMETERS & vars(self).keys():
+            setattr(one, name, np.repeat(getattr(self, name)[..., np.newaxis], count, axis=-1))
+        one.put(range(count), processes)
+        return one
+
+    def put(self, members, processes):
+        """Let some of the members side by side begin anew, as other processes do."""
+        for process in processes:
+            process._start()
+        for name in ("_state", *(_PARAMETERS & vars(self).keys())):
+            values = [getattr(process, name) for process in processes]
+            getattr(self, name)[..., members] = np.stack(values, axis=-1)
+        self._generator.put(members, [process._generator for process in processes])
+
     def _start_once(self):
         if not self._started:
             self._start()
             self._started = True
 
-    def _start(self):  # noqa: B027
+    def _start(self):
         """Draw the initial state, where there is one."""
+        self._state = np.zeros_like(self._scale)
 
     @abstractmethod
     def _step(self) -> np.ndarray:
@@ -138,6 +164,9 @@ class NoiseProcess(ABC):
     def _fill(self, block):
         """Overwrite a block with the next samples."""
 
+
+_PARAMETERS = {"_scale", "_phi", "_innovation"}
+"""Attributes that a step needs, in those processes that have them."""
 
 FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
 """Allan deviation of flicker noise with B = 1: 0.664, at all averaging times."""
@@ -236,19 +265,16 @@ class RandomWalk(NoiseProcess):
         self._scale = density * math.sqrt(self._period)
         self._factors = np.tile(self._scale, _TOGETHER)
 
-    def _start(self):
-        self._value = np.zeros(3)
-
     def _step(self):
-        self._value = self._scale * self._generator.standard_normal(3) + self._value
-        return self._value.copy()
+        self._state = self._scale * self._generator.standard_normal(3) + self._state
+        return self._state.copy()
 
     def _fill(self, block):
         _draw(self._generator, block, self._factors)
         if len(block):
-            block[0] += self._value
+            block[0] += self._state
             np.add.accumulate(block, axis=0, out=block)
-            self._value = block[-1].copy()
+            self._state = block[-1].copy()
 
 
 class GaussMarkov(NoiseProcess):
@@ -272,23 +298,23 @@ class GaussMarkov(NoiseProcess):
         self._factors = np.tile(self._innovation, _TOGETHER)
 
     def _start(self):
-        self._value = self._scale * self._generator.standard_normal(3)
+        self._state = self._scale * self._generator.standard_normal(3)
 
     def _step(self):
         innovation = self._innovation * self._generator.standard_normal(3)
-        self._value = innovation + self._phi * self._value
-        return self._value.copy()
+        self._state = innovation + self._phi * self._state
+        return self._state.copy()
 
     def _fill(self, block):
         _draw(self._generator, block, self._factors)
         if np.ptp(self._phi) == 0.0:
-            block[...] = recursion(self._phi[0], block, self._value)
+            block[...] = recursion(self._phi[0], block, self._state)
         else:
             for axis, phi in enumerate(self._phi):
                 column = block[:, axis : axis + 1]
-                column[...] = recursion(phi, column, self._value[axis : axis + 1])
+                column[...] = recursion(phi, column, self._state[axis : axis + 1])
         if len(block):
-            self._value = block[-1].copy()
+            self._state = block[-1].copy()
 
 
 class BiasInstability(NoiseProcess):
@@ -316,37 +342,40 @@ class BiasInstability(NoiseProcess):
         )
 
     def _start(self):
-        self._values = self._scale * self._generator.standard_normal(self._scale.shape)
+        self._state = self._scale * self._generator.standard_normal(self._scale.shape)
 
     def _step(self):
-        innovation = self._innovation * self._generator.standard_normal(self._scale.shape)
-        self._values = innovation + self._phi * self._values
-        return np.add.reduce(self._values, axis=0)
+        # In place: those of many together are megabytes.
+        innovation = self._generator.standard_normal(self._scale.shape)
+        innovation *= self._innovation
+        self._state *= self._phi
+        self._state += innovation
+        return np.add.reduce(self._state, axis=0)
 
     def _fill_few(self, block):
         innovations = self._generator.standard_normal((len(block), *self._scale.shape))
         innovations *= self._innovation
-        phi, values = self._phi, self._values
+        phi, values = self._phi, self._state
         for row, innovation in zip(block, innovations):
             values = innovation + phi * values
             np.add.reduce(values, axis=0, out=row)
-        self._values = values
+        self._state = values
 
     def _fill(self, block):
         for first in range(0, len(block), BLOCK):
             total = block[first : first + BLOCK]
             innovations = self._generator.standard_normal((len(total), *self._scale.shape))
             innovations *= self._innovation
-            last = np.empty(self._values.shape)
+            last = np.empty(self._state.shape)
             for index, (phi,) in enumerate(self._phi):
-                values = recursion(phi, innovations[:, index], self._values[index])
+                values = recursion(phi, innovations[:, index], self._state[index])
                 last[index] = values[-1]
                 # In the same order as in a single step.
                 if index == 0:
                     total[...] = values
                 else:
                     total += values
-            self._values = last
+            self._state = last
 
 
 class RateRamp(NoiseProcess):
@@ -359,17 +388,14 @@ class RateRamp(NoiseProcess):
         super().__init__(period, generator)
         self._scale = np.array(checked_axes("slope", slope)) * self._period
 
-    def _start(self):
-        self._count = 0
-
     def _step(self):
-        self._count += 1
-        return self._scale * self._count
+        self._state = self._state + 1.0
+        return self._scale * self._state
 
     def _fill(self, block):
-        counts = np.arange(self._count + 1, self._count + 1 + len(block))
-        np.multiply(self._scale, counts[:, np.newaxis], out=block)
-        self._count += len(block)
+        counts = self._state + np.arange(1.0, 1 + len(block))[:, np.newaxis]
+        np.multiply(self._scale, counts, out=block)
+        self._state = self._state + len(block)
 
 
 class Quantisation(NoiseProcess):
@@ -387,21 +413,21 @@ class Quantisation(NoiseProcess):
         self._scale = coefficient / self._period
 
     def _start(self):
-        self._last = self._generator.standard_normal(3)
+        self._state = self._generator.standard_normal(3)
 
     def _step(self):
-        number = self._generator.standard_normal(3)
-        value = self._scale * (number - self._last)
-        self._last = number
+        number = np.array(self._generator.standard_normal(3))  # those of many are a view
+        value = self._scale * (number - self._state)
+        self._state = number
         return value
 
     def _fill(self, block):
         numbers = self._generator.standard_normal(block.shape)
         if len(block):
-            np.subtract(numbers[:1], self._last, out=block[:1])
+            np.subtract(numbers[:1], self._state, out=block[:1])
             np.subtract(numbers[1:], numbers[:-1], out=block[1:])
             block *= self._scale
-            self._last = numbers[-1].copy()
+            self._state = numbers[-1].copy()
 
 
 _TOGETHER = 64  # samples

@@ -7,9 +7,12 @@ how many pieces, and whichever other quantities are random.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 BLOCK = 1024  # numbers drawn at a time when they are wanted one by one
+_AHEAD = 2**22  # numbers that are drawn ahead for many members together, 32 MB
 
 
 def run_seed(seed, run: int) -> np.random.SeedSequence:
@@ -28,6 +31,45 @@ def child_seed(seed, index: int) -> np.random.SeedSequence:
 
 def _sequence(seed):
     return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+
+
+class ParallelNormals:
+    """Standard normal numbers of many generators side by side, the same as each gives alone.
+
+    ``shape``: of the numbers that one generator gives at a time. ``count``: how many generators.
+    """
+
+    def __init__(self, shape: tuple[int, ...], count: int):
+        ahead = min(BLOCK, max(8, _AHEAD // (count * math.prod(shape))))
+        self._block = np.empty((ahead, *shape, count))
+        self._next = ahead
+        self._generators = np.empty(count, dtype=object)
+
+    def put(self, members, generators):
+        """Take other generators for some of the members, by number, from now on."""
+        self._generators[members] = generators
+        self._draw(members)
+
+    def standard_normal(self, size=None) -> np.ndarray:
+        """Return the next numbers (*shape, count), a view until others are asked for."""
+        if self._next == len(self._block):
+            self._next = 0
+            self._draw(range(len(self._generators)))
+        self._next += 1
+        return self._block[self._next - 1]
+
+    def _draw(self, members):
+        """Draw what is left of the block."""
+        left = self._block[self._next :].reshape(-1, len(self._generators))
+        # A few members at a time: their numbers are in the processor's cache when they are turned.
+        for first in range(0, len(members), 64):
+            some = members[first : first + 64]
+            drawn = np.empty((len(some), len(left)))
+            for row, member in zip(drawn, some):
+                self._generators[member].standard_normal(out=row)
+            if isinstance(some, range):
+                some = slice(some.start, some.stop)
+            left[:, some] = drawn.T
 
 
 class NormalStreams:

@@ -1,0 +1,254 @@
+"""The IMU that is stepped by a simulation's own loop, alone or many together."""
+
+import runpy
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import allantools
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.sensors.conditions import Vibration
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.imu_specification import UnitVariation
+from imu_simulation_framework.sensors.noise import streams
+
+RATE, SEED = 50.0, 3
+PARTS = ("angular_velocity", "specific_force", "magnetic_field")
+BIASES = ("angular_velocity_bias", "specific_force_bias")
+NOISES = {
+    "white_noise": (1e-3, 2e-3, 3e-3),
+    "quantisation": 1e-5,
+    "bias_instability": (1e-3, 0.0, 2e-3),
+    "random_walk": 1e-3,
+    "rate_ramp": (1e-3, 0.0, -1e-3),
+    "gauss_markov_sigma": 1e-2,
+    "gauss_markov_time": (1.0, 20.0, 300.0),
+    "turn_on_bias": 1e-2,
+    "turn_on_bias_sigma": (0.1, 0.2, 0.3),
+}
+RESPONSE = {
+    "scale_factor_and_misalignment": [[0.01, 0.02, 0.03], [0.0, -0.01, 0.0], [0.0, 0.0, 0.1]],
+    "temperature_bias": (1e-3, 0.0, 2e-3),
+    "temperature_scale_factor": (0.0, 1e-3, 0.0),
+    "supply_scale_factor": 1e-2,
+    "nonlinearity": (1e-3, 0.0, 2e-3),
+}
+G_SENSITIVITY = [[0.0, 0.0, 1e-3], [0.0, 2e-3, 0.0], [0.0, 0.0, 0.0]]
+EVERYTHING = isf.ImuSpecification(
+    "everything",
+    isf.TriadSpecification(**NOISES, **RESPONSE, g_sensitivity=G_SENSITIVITY, bandwidth=10.0),
+    isf.TriadSpecification(**NOISES, **RESPONSE, saturation=(1.0, 2.0, 9.0), resolution=1e-2),
+    isf.TemperatureProfile(start=20.0, end=40.0, power=((0.0, 0.1), (2.0, 0.3)),
+                           thermal_resistance=30.0),
+    isf.OutputSpecification(rate=RATE, orientation_reference="truth"),
+    isf.MagnetometerSpecification(white_noise=1e-6, hard_iron=(1e-5, 0.0, 2e-5)),
+)  # fmt: skip
+ANY_UNIT = replace(EVERYTHING, units=UnitVariation(True, 0.3, 0.2, 0.1))
+
+
+def _signals(members, samples=300):
+    """Of each member another truth, (3, members, samples, 3)."""
+    numbers = np.random.default_rng(7).standard_normal((3, members, samples, 3))
+    return numbers * np.reshape([1.0, 5.0, 5e-5], (3, 1, 1, 1))
+
+
+def _expected(specification, signals, run, samples=None):
+    """What the model makes of a whole series of samples in a run, by parts."""
+    rate, force, field = signals[:, slice(samples)]
+    truth = ImuTruth(np.tile([0.0, 0.0, 0.0, 1.0], (len(rate), 1)), rate, force, field)
+    model = make_imu_model("specification", {"specification": specification}, 1.0 / RATE, SEED)
+    return model.batch(truth, 1, first_run=run, parts=(*PARTS, *BIASES))
+
+
+def _stepped(imu, signals):
+    """Readings of each step, part -> (members, samples, 3)."""
+    rate, force, field = signals
+    samples = range(rate.shape[-2])
+    readings = [
+        imu.step(rate[..., k, :], force[..., k, :], 1.0 / RATE, field[..., k, :]) for k in samples
+    ]
+    return {
+        name: np.stack([getattr(reading, name) for reading in readings], axis=-2)
+        for name in (*PARTS, *BIASES)
+    }
+
+
+@pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
+@pytest.mark.parametrize("members", [3, 130])
+def test_each_member_gives_the_numbers_of_its_run_of_the_model(specification, members, monkeypatch):
+    # Numbers are drawn ahead in several blocks, that do not end together.
+    monkeypatch.setattr(streams, "_AHEAD", 30 * 16 * members)
+    signals = _signals(members, 60)
+    ours = _stepped(isf.Imu(specification, RATE, SEED, members), signals)
+    for member in (0, 1, members - 1):
+        expected = _expected(specification, signals[:, member], member)
+        for name, values in ours.items():
+            np.testing.assert_array_equal(values[member], getattr(expected, name)[0], name)
+
+
+@pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
+def test_one_imu_is_a_member_alone_and_each_reset_is_the_next_run(specification):
+    signals = _signals(1)[:, 0]
+    imu = isf.Imu(specification, RATE, SEED, run=4)
+    for run in (4, 5):
+        ours, expected = _stepped(imu, signals), _expected(specification, signals, run)
+        for name, values in ours.items():
+            np.testing.assert_array_equal(values, getattr(expected, name)[0], name)
+        imu.reset()
+
+
+def test_a_step_is_a_sample_of_the_simulated_table():
+    motion, name = isf.rounds(1, radius=5.0, speed=2.0), "mpu9250"
+    table = isf.simulate_imu(motion, name, seed=2, run=1)
+    imu = isf.Imu(name, 1.0 / motion.period, 2, run=1)
+    readings = [imu.step(*signals) for signals in zip(*motion.means())]
+    for name, columns in zip(PARTS, (GYRO, ACCEL)):
+        ours = [getattr(reading, name) for reading in readings]
+        np.testing.assert_array_equal(ours, table[list(columns)])
+
+
+@pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
+def test_members_that_begin_anew_have_new_runs_and_the_others_go_on(specification):
+    members, first, second = 130, 25, 40
+    signals = _signals(members, first + second)
+    imu = isf.Imu(specification, RATE, SEED, members)
+    _stepped(imu, signals[:, :, :first])
+    imu.reset([2, 100, 2])
+    imu.reset(np.arange(members) == 100)
+    imu.reset([])
+    ours = _stepped(imu, signals[:, :, first:])
+    for member, begun in ((2, 1), (100, 2)):
+        later = _expected(specification, signals[:, member, first:], member + begun * members)
+        for name, values in ours.items():
+            np.testing.assert_array_equal(values[member], getattr(later, name)[0], name)
+    for member in (1, 3, 129):
+        expected = _expected(specification, signals[:, member], member)
+        for name, values in ours.items():
+            np.testing.assert_array_equal(values[member], getattr(expected, name)[0, first:], name)
+
+
+def test_the_truth_is_not_changed_and_plain_numbers_will_do():
+    members = 2
+    given = np.ones((members, 3)), np.full((members, 3), 2.0)
+    reading = isf.Imu(EVERYTHING, RATE, SEED, members).step(*given)
+    assert (given[0] == 1.0).all() and (given[1] == 2.0).all()
+    plain = isf.Imu(EVERYTHING, RATE, SEED).step([1, 1, 1], (2, 2, 2))
+    np.testing.assert_array_equal(plain.angular_velocity, reading.angular_velocity[0])
+    assert not hasattr(plain, "magnetic_field") and not hasattr(plain, "orientation")
+    ideal = isf.Imu(isf.ImuSpecification(), RATE).step([1, 2, 3], [4, 5, 6])
+    assert ideal.angular_velocity.tolist() == [1, 2, 3]
+    assert ideal.specific_force.tolist() == [4, 5, 6]
+
+
+def test_at_rest_many_steps_have_the_allan_deviation_of_the_specification():
+    noise, flicker, walk = 2e-3, 3e-3, 1e-3
+    gyroscope = isf.TriadSpecification(
+        white_noise=noise, bias_instability=flicker, bias_instability_band=(0.1, 100.0),
+        random_walk=walk,
+    )  # fmt: skip
+    members, samples, still = 40, 4000, np.zeros((40, 3))
+    imu = isf.Imu(isf.ImuSpecification(gyroscope=gyroscope), RATE, SEED, members)
+    rates = np.array([imu.step(still, still).angular_velocity for _ in range(samples)])
+    times = np.array([0.1, 0.2, 1.0, 4.0, 10.0])
+    variances = np.array([
+        allantools.oadev(series, RATE, "freq", times)[1] ** 2
+        for series in rates.reshape(samples, -1).T
+    ])  # fmt: skip
+    expected = noise**2 / times + 2.0 * np.log(2.0) / np.pi * flicker**2 + walk**2 * times / 3.0
+    errors = variances.std(axis=0, ddof=1) / np.sqrt(len(variances))
+    assert (errors < 0.06 * expected).all()
+    # Flicker is within 1 % of flat.
+    assert (np.abs(variances.mean(axis=0) - expected) < 4.0 * errors + 0.01 * expected).all()
+
+
+def test_members_are_independent_of_each_other_in_noise_and_bias():
+    triad = isf.TriadSpecification(white_noise=1.0, turn_on_bias_sigma=1.0)
+    members, still = 2000, np.zeros((2000, 3))
+    imu = isf.Imu(isf.ImuSpecification(gyroscope=triad, accelerometer=triad), 1.0, SEED, members)
+    readings = [imu.step(still, still) for _ in range(2)]
+    columns = [getattr(readings[0], name) for name in BIASES]
+    for reading in readings:
+        columns += [reading.angular_velocity - reading.angular_velocity_bias,
+                    reading.specific_force - reading.specific_force_bias]  # fmt: skip
+    values = np.hstack(columns)
+    # Members beside each other, and quantities of one member.
+    for one, other in ((values[:-1], values[1:]), (values[:-64], values[64:])):
+        correlation = (one.T @ other) / len(one)
+        assert np.abs(correlation).max() < 4.5 / np.sqrt(len(one))
+    correlation = np.corrcoef(values.T) - np.eye(values.shape[1])
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(members)
+    assert np.abs(values.std(axis=0) - 1.0).max() < 4.5 / np.sqrt(2.0 * members)
+
+
+def test_the_wrapper_of_the_example_has_an_imu_begin_anew_with_its_environment():
+    examples = Path(__file__).resolve().parents[3] / "examples"
+    wrapper = runpy.run_path(str(examples / "imu_in_a_gymnasium_environment.py"))["WithImu"]
+    truth = {"angular_velocity": np.zeros((3, 3)), "specific_force": np.ones((3, 3))}
+    ended = iter(np.array([[False, True, False], [False, False, False]]))
+    environment = SimpleNamespace(
+        num_envs=3,
+        reset=lambda seed: (truth, {"seed": seed}),
+        step=lambda action: (truth, action, next(ended), np.zeros(3, bool), {}),
+    )
+    wrapped = wrapper(environment, "mpu6050", 100.0, SEED)
+    seen, info = wrapped.reset(seed=5)
+    steps = [wrapped.step(2.0) for _ in range(2)]
+    assert (
+        info == {"seed": 5} and steps[0][1] == 2.0 and steps[0][2].tolist() == [False, True, False]
+    )
+    # The first reset is the second run of each; of the second member it ends at the first step.
+    for member, run, since in ((0, 3, 0), (1, 7, 1), (2, 5, 0)):
+        alone = isf.Imu("mpu6050", 100.0, SEED, run=run)
+        for observation in [seen, *(step[0] for step in steps)][since:]:
+            reading = alone.step([0, 0, 0], [1, 1, 1])
+            for name, values in observation.items():
+                np.testing.assert_array_equal(values[member], getattr(reading, name))
+
+
+def _bno055(*step, count=None, reset=None):
+    imu = isf.Imu("bno055", RATE, count=count)
+    return imu.step(*step) if step else imu.reset(reset)
+
+
+SHAKEN = replace(EVERYTHING, vibration=Vibration(spectrum=((1.0, 1.0), (2.0, 1.0))))
+STILL, LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 9.8)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: isf.Imu("no_such_imu", RATE), "no_such_imu: there is no such file.* bno055"),
+        (lambda: isf.Imu("bno055", 0.0), "rate is 0.0, but"),
+        (lambda: isf.Imu("bno055", RATE, count=0), "count is 0, but"),
+        (lambda: isf.Imu(SHAKEN, RATE), "vibration depends on the speed"),
+        (lambda: _bno055(STILL, LEVEL, 0.01), "dt is 0.01 s, but an IMU of 50 Hz .* 0.02 s"),
+        (lambda: _bno055(STILL, LEVEL, np.nan), "dt is nan s"),
+        (lambda: _bno055((0.0, 0.0), LEVEL), r"angular_velocity has .* \(2,\), .* \(3,\)"),
+        (lambda: _bno055(STILL, LEVEL, count=2), r"velocity has .* \(3,\), .* \(2, 3\)"),
+        (lambda: _bno055(STILL, (0.0, np.nan, 9.8)), "specific_force is not finite in 1 numbers"),
+        (lambda: _bno055("fast", LEVEL), "angular_velocity must be numbers"),
+        (lambda: _bno055(STILL, LEVEL, None, STILL), "bno055 has no magnetometer"),
+        (lambda: _bno055(count=2, reset=[2]), "indices must be those of 2 members"),
+        (lambda: _bno055(count=2, reset=[0.5]), "indices must be those of 2 members"),
+    ],
+)
+def test_what_cannot_be_stepped_is_refused_in_a_sentence(call, words):
+    with pytest.raises(ValueError, match=words) as refused:
+        call()
+    assert isinstance(refused.value, FrameworkError)
+
+
+def test_a_step_that_is_refused_changes_nothing():
+    signals = _signals(1, 3)[:, 0]
+    ours, other = (isf.Imu(EVERYTHING, RATE, SEED) for _ in range(2))
+    for field in ([0, 0], [np.inf, 0, 0]):
+        with pytest.raises(ValueError, match="magnetic_field"):
+            ours.step([0, 0, 0], [0, 0, 9.8], None, field)
+    for one, expected in zip(_stepped(ours, signals).values(), _stepped(other, signals).values()):
+        np.testing.assert_array_equal(one, expected)
