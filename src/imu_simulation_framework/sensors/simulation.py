@@ -328,7 +328,7 @@ class Imu:
         ``indices``: numbers of members, or a mask of bool (count,); by default all begin anew.
         """
         try:
-            members = np.arange(self._members)
+            members: np.ndarray = np.arange(self._members)
             if indices is not None:
                 members = members[np.asarray(indices) if np.size(indices) else []]
         except IndexError:
