@@ -10,8 +10,18 @@ import numpy as np
 import pytest
 import yaml
 from ideal_recordings import START, curve, ideal_messages, poses, stamps_of
-from recording_writers import STORE, magnetic_field, odometry, write_bag, write_mcap, write_ros2_bag
-from rosbags import rosbag1, rosbag2
+from recording_writers import (
+    NEWER,
+    ROS2_STORE,
+    STORE,
+    magnetic_field,
+    odometry,
+    ros2_bytes,
+    write_bag,
+    write_mcap,
+    write_ros2_bag,
+)  # fmt: skip
+from rosbags import interfaces, rosbag1, rosbag2
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 from tool_calls import call_tool, refused, run_as_process, succeeded
@@ -219,6 +229,97 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
     assert len(isf.read_imu(tmp_path / "out", topic="/imu/data").table) == len(motion)
     again = ("--input", "/imu", "--imu", "ideal", "--output", "/two", "--out", tmp_path / "two")
     succeeded(run(tmp_path / "out", *again))
+
+
+OWN = """float64 torque
+string name
+"""
+OTHER_LANGUAGE = f"{'=' * 80}\nIDL: mine/msg/Secret\nmodule mine {{}};"
+
+
+def recorded_by_library(folder, motion, storage, mode, version):
+    """A folder by the library's writer: topics with profiles, of types that nobody else knows."""
+    plugin = rosbag2.StoragePlugin[storage.upper()]
+    writer = rosbag2.Writer(folder, version=max(version, 8), storage_plugin=plugin)
+    writer.set_compression(rosbag2.CompressionMode[mode.upper()], rosbag2.CompressionFormat.ZSTD)
+    writer.set_custom_data("robot", "nine")
+    times = [interfaces.QosTime(number, number + 1) for number in (1, 3, 5)]
+    profile = interfaces.Qos(
+        interfaces.QosHistory.KEEP_LAST, 7, interfaces.QosReliability.RELIABLE,
+        interfaces.QosDurability.VOLATILE, *times[:2], interfaces.QosLiveliness.AUTOMATIC,
+        times[2], False,
+    )  # fmt: skip
+    with writer:
+        options = {"typestore": ROS2_STORE, "offered_qos_profiles": [profile]}
+        imu = writer.add_connection("/imu", IMU, **options)
+        own, unknown = (
+            writer.add_connection(topic, kind, msgdef=text, rihs01="RIHS01_" + 64 * "7")
+            for topic, kind, text in (
+                ("/torque", "mine/msg/Torque", OWN),
+                ("/secret", "mine/msg/Secret", OTHER_LANGUAGE),
+            )
+        )
+        for number, (stamp, message) in enumerate(zip(stamps_of(motion), ideal_messages(motion))):
+            writer.write(own, stamp, b"\0\1\0\0" + bytes([number % 256] * (8 + number % 5)))
+            writer.write(imu, stamp, ros2_bytes(message))
+            if number % 10 == 0:
+                writer.write(unknown, stamp + 1, bytes([number % 256] * (number % 300)))
+    if version < 8:
+        path = folder / "metadata.yaml"
+        content = yaml.safe_load(path.read_text())
+        information = content["rosbag2_bagfile_information"]
+        information["version"] = version
+        del information["custom_data"], information["ros_distro"]
+        for topic in information["topics_with_message_count"]:
+            del topic["topic_metadata"]["type_description_hash"]
+        path.write_text(yaml.safe_dump(content))
+    return folder
+
+
+def read_by_library(folder):
+    """Descriptions of the topics, and all messages in their order, by the library's reader."""
+    with rosbag2.Reader(folder) as reader:
+        topics = {
+            c.topic: (c.msgtype, c.msgdef, c.digest, c.ext, c.msgcount) for c in reader.connections
+        }
+        messages = [(c.topic, time, bytes(data)) for c, time, data in reader.messages()]
+    return topics, messages
+
+
+def chunks_of(folder):
+    """How the chunks of an MCAP file are packed."""
+    (path,) = folder.glob("*.mcap")
+    with open(path, "rb") as file:
+        return {
+            chunk.compression for chunk in mcap.reader.make_reader(file).get_summary().chunk_indexes
+        }
+
+
+@pytest.mark.skipif(not NEWER, reason="this library writes sqlite3 of one version only")
+@pytest.mark.parametrize("storage", ["sqlite3", "mcap"])
+@pytest.mark.parametrize("mode", ["none", "file", "message", "storage"])
+@pytest.mark.parametrize("version", [5, 8, 9])
+def test_what_was_read_is_written_in_its_storage_compression_and_version(
+    motion, tmp_path, storage, mode, version
+):
+    if (storage, mode) == ("sqlite3", "storage"):
+        pytest.skip("chunks are those of MCAP")
+    source = recorded_by_library(tmp_path / "source", motion, storage, mode, version)
+    succeeded(run(source, "--imu", "bno055", "--out", tmp_path / "out"))
+    old, new = (
+        yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+        for folder in (source, tmp_path / "out")
+    )
+    same = ("version", "storage_identifier", "compression_mode", "compression_format")
+    assert [new[key] for key in same] == [old[key] for key in same]
+    ending = {"sqlite3": ".db3", "mcap": ".mcap"}[storage] + (".zstd" if mode == "file" else "")
+    assert new["relative_file_paths"] == [f"out{ending}"]
+    (topics, messages), (after, written) = map(read_by_library, (source, tmp_path / "out"))
+    assert {name: after[name] for name in topics} == topics
+    assert [one for one in written if one[0] in topics] == messages
+    assert {*after} - {*topics} == {"/imu/data", "/imu/data/errors"}
+    if storage == "mcap" and mode != "file":
+        assert chunks_of(tmp_path / "out") == chunks_of(source) != set()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
-from imu_simulation_framework.recordings.formats.ros2_bag import READS_FILES
+NEWER = hasattr(ros2, "StoragePlugin")
+"""Whether the library is of version 0.11 and newer, whose writer has to be told a version."""
 
 STORE = get_typestore(Stores.ROS1_NOETIC)
 ROS2_STORE = get_typestore(Stores.ROS2_HUMBLE)
@@ -136,7 +137,7 @@ def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
 def write_ros2_bag(path, topics, compression=None):
     """Write ``{topic: [message, ...]}`` as a folder with a .db3; received when stamped."""
     # The version of the format that the old and the new library both write.
-    writer = ros2.Writer(path, version=8) if READS_FILES else ros2.Writer(path)
+    writer = ros2.Writer(path, version=8) if NEWER else ros2.Writer(path)
     if compression:
         names = ros2 if hasattr(ros2, "CompressionMode") else ros2.Writer
         mode = getattr(names.CompressionMode, compression)
@@ -150,9 +151,9 @@ def write_ros2_bag(path, topics, compression=None):
     return path
 
 
-def write_mcap(path, topics, chunked=True):
-    """Write ``{topic: [message, ...]}`` without compression; without chunks no index either."""
-    options = {"compression": CompressionType.NONE, "use_chunking": chunked}
+def write_mcap(path, topics, chunked=True, compression="NONE", **more):
+    """Write ``{topic: [message, ...]}``; without chunks there is no index either."""
+    options = {"compression": CompressionType[compression], "use_chunking": chunked, **more}
     if not chunked:
         names = ("use_statistics", "use_summary_offsets", "repeat_channels", "repeat_schemas")
         options.update(dict.fromkeys(names, False), index_types=IndexType.NONE)

@@ -1,8 +1,12 @@
 """Bags with messages of types of their own: the definition in the bag is read."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 import recording_writers as writers
+import yaml
 from column_tables import TIME, Car
 from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
@@ -10,6 +14,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
 from imu_simulation_framework.recordings.guessing.files import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -67,7 +72,7 @@ def messages_of(car, store):
 
 def write(path, car, version):
     store = store_of(version)
-    options = {"version": 9} if version == 2 and writers.READS_FILES else {}
+    options = {"version": 9} if version == 2 and writers.NEWER else {}
     with (Writer if version == 1 else ros2.Writer)(path, **options) as writer:
         for topic, (kind, messages) in messages_of(car, store).items():
             connection = writer.add_connection(topic, kind, typestore=store)
@@ -102,6 +107,33 @@ def test_fields_are_mapped_as_columns_are(car, tmp_path, version):
     assert np.array_equal(table[["gyro_x", "gyro_y", "gyro_z"]], car.rates)
     # Degrees in numbers of 32 bits.
     assert wrap(table["yaw"].to_numpy() - car.yaw) == pytest.approx(0.0, abs=3e-7)
+
+
+@pytest.mark.parametrize(("version", "distribution"), [(4, "foxy"), (5, "humble"), (8, "iron")])
+def test_without_definitions_messages_are_read_as_their_distribution_lays_them_out(
+    tmp_path, version, distribution
+):
+    kind = "shape_msgs/msg/SolidPrimitive"
+    store = get_typestore(Stores[f"ROS2_{distribution.upper()}"])
+    names = [field for field in store.types[kind].__dataclass_fields__ if field != "__msgtype__"]
+    parts = {"type": 3, "dimensions": np.array([1.0, 2.0])}
+    if "polygon" in names:  # which Foxy does not have
+        parts["polygon"] = store.types["geometry_msgs/msg/Polygon"](points=[])
+    options = {"version": 8} if writers.NEWER else {}
+    with ros2.Writer(tmp_path / "bag", **options) as writer:
+        connection = writer.add_connection("/solid", kind, typestore=store)
+        for time in (5, 6, 7):
+            message = store.serialize_cdr(store.types[kind](**parts), kind)
+            writer.write(connection, START * NANOSECONDS + time, bytes(message))
+    with closing(sqlite3.connect(tmp_path / "bag/bag.db3")) as database, database:
+        database.execute("DELETE FROM message_definitions")
+    path = tmp_path / "bag/metadata.yaml"
+    description = yaml.safe_load(path.read_text())
+    information = description["rosbag2_bagfile_information"]
+    information.update(version=version, ros_distro=distribution if version >= 8 else "")
+    path.write_text(yaml.safe_dump(description))
+    (table,) = read_bag_tables(tmp_path / "bag").tables.values()
+    assert table.cells["/solid.type"].tolist() == [3, 3, 3]
 
 
 def test_what_no_topic_of_a_known_type_has_is_found_in_others(car, bag):

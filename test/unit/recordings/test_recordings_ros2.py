@@ -2,15 +2,17 @@
 
 import sqlite3
 import struct
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import numpy as np
 import pytest
 import recording_writers as writers
 import zstandard
+from mcap.writer import CompressionType, IndexType
+from mcap.writer import Writer as McapWriter
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics
+from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics, stored_file
 from imu_simulation_framework.recordings.reading import (
     read_imu,
     read_imu_samples,
@@ -56,6 +58,9 @@ def write(kind, path, content):
     """A bag of each storage; what to open."""
     if kind == "mcap":
         return writers.write_mcap(path.with_suffix(".mcap"), content)
+    if kind == "mcap in packed chunks":
+        path = path.with_suffix(".mcap")
+        return writers.write_mcap(path, content, compression="LZ4", chunk_size=1000)
     if kind == "mcap without index":
         return writers.write_mcap(path.with_suffix(".mcap"), content, chunked=False)
     compression = {"packed file": "FILE", "packed messages": "MESSAGE"}.get(kind)
@@ -63,7 +68,10 @@ def write(kind, path, content):
     return path / f"{path.name}.db3" if kind == "file" else path
 
 
-STORAGES = ("folder", "file", "mcap", "mcap without index", "packed file", "packed messages")
+STORAGES = (
+    *("folder", "file", "mcap", "mcap without index", "mcap in packed chunks"),
+    *("packed file", "packed messages"),
+)
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -148,7 +156,7 @@ def refusal(path, **options):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("storage", STORAGES[:4])
+@pytest.mark.parametrize("storage", STORAGES[:5])
 def test_a_topic_that_is_not_there(tmp_path, storage):
     path = write(storage, tmp_path / "b", {"/imu": IMU})
     assert "no topic of type nav_msgs/Odometry" in refusal(path)
@@ -171,6 +179,66 @@ def test_a_message_that_is_laid_out_otherwise(tmp_path, change):
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()
         database.execute("UPDATE messages SET data = ? WHERE id = 18", (change(data),))
     assert "/odom: message 18 is not laid out as nav_msgs/Odometry of ROS 2" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "index"),
+    [({"compression": CompressionType.ZSTD, "chunk_size": 300}, True), ({}, True), ({}, False)],
+)
+def test_messages_of_mcap_are_in_the_order_of_their_times(tmp_path, options, index):
+    order = np.random.default_rng(3).permutation(COUNT).tolist()
+    path = tmp_path / "a.mcap"
+    if not index:
+        names = ("use_statistics", "use_summary_offsets", "repeat_channels", "repeat_schemas")
+        options = {**options, **dict.fromkeys(names, False), "index_types": IndexType.NONE}
+    writer = McapWriter(str(path), **options)
+    writer.start(profile="ros2")
+    schema = writer.register_schema("sensor_msgs/msg/Imu", "", b"")
+    channels = [writer.register_channel(f"/{name}", "cdr", schema) for name in "ab"]
+    for number in order:
+        for channel in channels:
+            stamp = STAMPS[number]
+            writer.add_message(channel, stamp, writers.ros2_bytes(IMU[number]), stamp)
+    writer.finish()
+    assert ros2_bag_topics(path) == {f"/{name}": ("sensor_msgs/Imu", COUNT) for name in "ab"}
+    with ExitStack() as stack:
+        file = stored_file(path, stack)
+        rows = list(file.messages(["/a", "/b"]))
+        assert [row[1] for row in rows] == sorted(2 * STAMPS)
+        assert [row[2] for row in file.messages(["/b"])] == list(map(writers.ros2_bytes, IMU))
+    samples = read_imu_samples(path, topic="/a")
+    assert np.array_equal(samples.columns["gyro_x"], GYRO[:, 0])
+
+
+RECORD = 22 + len(writers.ros2_bytes(IMU[0]))
+"""Bytes of a message in MCAP."""
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "words"),
+    [
+        ({"profile": "ros1"}, None, "its profile is 'ros1', expected ros2"),
+        ({"encoding": "json"}, None, "messages of '/imu' are not encoded as cdr"),
+        ({}, (b"imu_link", b"imu_lost"), "a chunk whose checksum is another one"),
+        ({}, tuple(struct.pack("<BQ", 5, RECORD + more) for more in (0, 10**6)), "a record of"),
+    ],
+)
+def test_an_mcap_file_that_is_another_or_damaged(tmp_path, options, change, words):
+    path = tmp_path / "a.mcap"
+    crcs = dict.fromkeys(("enable_crcs",), change is None or b"imu_link" in change)
+    writer = McapWriter(str(path), compression=CompressionType.NONE, **crcs)
+    writer.start(profile=options.get("profile", "ros2"))
+    schema = writer.register_schema("sensor_msgs/msg/Imu", "", b"")
+    channel = writer.register_channel("/imu", options.get("encoding", "cdr"), schema)
+    for stamp, message in zip(STAMPS, IMU):
+        writer.add_message(channel, stamp, writers.ros2_bytes(message), stamp)
+    writer.finish()
+    if change:
+        content = path.read_bytes()
+        assert change[0] in content
+        path.write_bytes(content.replace(*change, 1))
+    with pytest.raises(RecordingError, match=words):
+        read_imu_samples(path, topic="/imu")
 
 
 def test_another_database(tmp_path):

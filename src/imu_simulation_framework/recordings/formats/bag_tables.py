@@ -19,7 +19,6 @@ from imu_simulation_framework.core.sentences import listed, printable
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.recordings.file_access import storage_files, versions_of
 from imu_simulation_framework.recordings.formats.bag import DAMAGE
-from imu_simulation_framework.recordings.formats.ros2_bag import definition_of
 from imu_simulation_framework.recordings.formats.written_bags import opened_bag
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 
@@ -66,11 +65,14 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
     raise RecordingError(f"{path}: no topic of other types has numbers{reason}")
 
 
-def _store(connection, ros2):
-    """Return what reads the messages of a connection by the definition that is in the bag."""
-    known = get_typestore(Stores.ROS2_HUMBLE if ros2 else Stores.ROS1_NOETIC)
-    text = definition_of(connection)
-    if not text:
+def _store(bag, connection):
+    """Return what reads the messages of a connection by the definition that is in the bag.
+
+    Where there is none, as in those of ROS 2 before Iron, it is that of the bag's distribution.
+    """
+    known = get_typestore(getattr(Stores, bag.distribution, Stores.ROS2_HUMBLE))
+    text = bag.definition(connection)
+    if not text or getattr(connection.ext, "encoding", "") == "ros2idl":
         return known
     store, fields = get_typestore(Stores.EMPTY), _definitions(known)
     own = get_types_from_msg(text, connection.msgtype)
@@ -107,7 +109,7 @@ def _table(path, topic, _):
     rows, receipts = [], []
     with opened_bag(path) as bag:
         connection = next(c for c in bag.connections if printable(c.topic) == topic)
-        kind, store = connection.msgtype, _store(connection, bag.ros2)
+        kind, store = connection.msgtype, _store(bag, connection)
         fields = _fields(store, kind)
         get = [operator.attrgetter(name) for name in fields]
         read = store.deserialize_cdr if bag.ros2 else store.deserialize_ros1

@@ -1,30 +1,34 @@
 """ROS 2 bags, read without ROS: a folder as ``ros2 bag record`` makes it, or a file in it.
 
-The library rosbags reads MCAP; its reader of sqlite3 wants a folder with its description, so the
-two tables are read directly here.
+The two tables of sqlite3, and the records of MCAP (https://mcap.dev/spec), are read here, within
+limits: what the libraries have for both unpacks whatever it is told to.
 
 Messages are decoded all at once, by :func:`.recordings.messages.decode`.
 """
 
 from __future__ import annotations
 
+import heapq
 import itertools
+import math
 import os
 import sqlite3
 import struct
 import tempfile
+import zlib
 from collections import Counter
-from contextlib import ExitStack, closing, contextmanager, suppress
-from functools import partial
-from importlib import import_module
+from contextlib import ExitStack, closing, contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import zstandard
-from rosbags import rosbag2
-from rosbags.interfaces import Connection
-from rosbags.rosbag2 import Reader, ReaderError, storage_mcap
+from mcap.data_stream import ReadDataStream
+from mcap.exceptions import McapError
+from mcap.opcode import Opcode
+from mcap.reader import make_reader
+from mcap.records import Channel, Chunk, Header, Schema
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import BLOCK
@@ -42,17 +46,6 @@ has 30 bytes at least, takes some twenty."""
 # Bytes of a message that is packed by itself, of the types that are read here: some hundred.
 _LARGEST_MESSAGE = 2**20
 
-READS_FILES = hasattr(rosbag2, "StoragePlugin")
-"""Whether the library's reader of ROS 2 bags also takes a single file: from rosbags 0.11 on, not
-yet in 0.9, its last for Python 3.8 and 3.9."""
-
-
-def _errors_of_newer_libraries():
-    for module in ("apsw", "backports.zstd", "compression.zstd"):
-        with suppress(ImportError):
-            yield getattr(import_module(module), "Error" if module == "apsw" else "ZstdError")
-
-
 _DAMAGE = (
     *bag.DAMAGE,
     MemoryError,  # a length that is damaged asks for more than there is
@@ -60,7 +53,7 @@ _DAMAGE = (
     TypeError,
     sqlite3.Error,
     zstandard.ZstdError,
-    *_errors_of_newer_libraries(),
+    McapError,
 )
 
 
@@ -71,9 +64,9 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     ``message_types``. Raises RecordingError: the bag cannot be read, or has no such topic.
     """
     with damage_reported(path), ExitStack() as stack:
-        parts = [_opened(file, path, stack) for file in file_access.storage_files(path)]
+        parts = [stored_file(file, stack) for file in file_access.storage_files(path)]
         topic, message_type = bag.topic_and_type(path, topic, _topics(parts), message_types)
-        rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
+        rows = [row[1:] for part in parts if topic in part.topics for row in part.messages([topic])]
         packed = sum(len(message) for _, message in rows)
         plain = (plain_message(message, _LARGEST_MESSAGE) for _, message in rows)
         messages = list(file_access.limited(path, plain, packed))
@@ -95,21 +88,15 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
 def ros2_bag_topics(path) -> dict:
     """Return topic -> (type as ROS 1 writes it, number of messages); raises as reading does."""
     with damage_reported(path), ExitStack() as stack:
-        return _topics([_opened(file, path, stack) for file in file_access.storage_files(path)])
+        return _topics([stored_file(file, stack) for file in file_access.storage_files(path)])
 
 
 def _topics(parts) -> dict:
     topics: dict[str, tuple[str, int]] = {}
-    for name, (kind, count) in (one for part in parts for one in part.topics.items()):
-        topics[name] = (kind, count + topics.get(name, (kind, 0))[1])
+    for name, one in (one for part in parts for one in part.topics.items()):
+        kind = bag.ros1_name(one.kind)
+        topics[name] = (kind, one.messages + topics.get(name, (kind, 0))[1])
     return topics
-
-
-class _Part(NamedTuple):
-    """A file of a bag: topic -> (type, count), and a function from topic to (time [ns], bytes)."""
-
-    topics: dict
-    messages: object
 
 
 @contextmanager
@@ -117,8 +104,6 @@ def damage_reported(path):
     """Whatever a damaged bag makes the libraries raise becomes one sentence."""
     try:
         yield
-    except ReaderError as error:
-        raise RecordingError(f"{path}: cannot be read as a ROS 2 bag: {error}") from None
     except _DAMAGE as error:
         raise RecordingError(
             f"{path}: the ROS 2 bag is truncated or damaged ({error or type(error).__name__}); "
@@ -126,8 +111,8 @@ def damage_reported(path):
         ) from None
 
 
-def plain_file(file, stack) -> Path:
-    """Return the path of one of a bag's files, without packing of the whole file."""
+def stored_file(file, stack) -> SqliteFile | McapFile:
+    """Return one of a bag's files, open until the stack ends; it may be packed as a whole."""
     plain = stack.enter_context(file_access.unpacked(file))
     if _start(plain).startswith(file_access.ZSTD_MAGIC):
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -136,7 +121,10 @@ def plain_file(file, stack) -> Path:
             reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
             for block in file_access.limited(packed, iter(lambda: reader.read(BLOCK), b"")):
                 target.write(block)
-    return plain
+    for magic, kind in ((file_access.SQLITE_MAGIC, SqliteFile), (file_access.MCAP_MAGIC, McapFile)):
+        if _start(plain).startswith(magic):
+            return kind(stack, plain)
+    raise ValueError(f"{Path(file).name} is neither sqlite3 nor MCAP")
 
 
 def _start(plain):
@@ -144,26 +132,13 @@ def _start(plain):
         return binary.read(16)
 
 
-def _opened(file, path, stack):
-    plain = plain_file(file, stack)
-    start = _start(plain)
-    if start.startswith(file_access.SQLITE_MAGIC):
-        part = SqliteFile(stack, plain)
-        topics = {
-            name: (bag.ros1_name(one.kind), one.messages) for name, one in part.topics.items()
-        }
-        return _Part(topics, lambda topic: [row[1:] for row in part.messages([topic])])
-    if start.startswith(file_access.MCAP_MAGIC):
-        return _mcap(stack, plain)
-    raise RecordingError(f"{path}: {Path(file).name} is neither sqlite3 nor MCAP")
-
-
 class StoredTopic(NamedTuple):
-    """What a bag says of a topic: type, number of messages, and the type's definition."""
+    """What a bag says of a topic: type, number of messages, the type's definition, its language."""
 
     kind: str
     messages: int
     definition: str = ""
+    encoding: str = ""
 
 
 class SqliteFile:
@@ -199,14 +174,13 @@ class SqliteFile:
             self._keys.setdefault(name, []).append(key)
             self.topics[name] = StoredTopic(kind, count)
         definitions = {
-            kind: str(definition)
+            kind: (str(definition), str(encoding))
             for kind, encoding, definition in self._rows(
                 "message_definitions", "topic_type", "encoding", "encoded_message_definition"
             )
-            if encoding == "ros2msg"
         }
         for name, topic in self.topics.items():
-            self.topics[name] = topic._replace(definition=definitions.get(topic.kind, ""))
+            self.topics[name] = StoredTopic(*topic[:2], *definitions.get(topic.kind, ("", "")))
 
     def messages(self, topics):
         """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order.
@@ -270,54 +244,131 @@ def _require_all_pages(plain) -> None:
         raise EOFError(f"{size} bytes, but its header tells of {expected}")
 
 
-def _mcap(stack, plain):
-    stack.enter_context(chunks_limited())
-    if READS_FILES:
-        return _mcap_by_public_reader(stack, plain)
-    file = storage_mcap.MCAPFile(Path(plain))
-    # Also when opening fails half-way.
-    stack.callback(lambda: file.bio and file.bio.close())
-    file.open()
-    if not file.channels:
-        file.meta_scan()
-    counts = sum((Counter(chunk.channel_count) for chunk in file.chunks), Counter())
-    topics = {}
-    for key, channel in file.channels.items():
-        # Without an index the number is not known before all is read.
-        count = counts[key] if file.chunks else 1
-        topics[printable(channel.topic)] = (bag.ros1_name(channel.schema), count)
+class McapFile:
+    """A .mcap file of a bag, as :class:`SqliteFile`; ``compression`` is that of its first chunk.
 
-    def messages(topic):
-        channel = next(c for c in file.channels.values() if printable(c.topic) == topic)
-        wanted = Connection(0, channel.topic, channel.schema, "", "", 0, None, None)
-        return [row[1:] for row in file.messages([wanted])]
+    Raises EOFError, ValueError, struct.error or McapError if it is cut off, or no bag's.
+    """
 
-    return _Part(topics, messages)
+    compression = ""
+
+    def __init__(self, stack, plain):
+        self._file = stack.enter_context(open(plain, "rb"))  # noqa: SIM115
+        self._size = self._file.seek(0, 2)
+        self._file.seek(0)
+        summary = make_reader(self._file).get_summary()
+        # First time, beginning, length and code of each chunk, or message outside of one.
+        self._places: list[tuple[int, int, int, int]] = []
+        self._channels: dict[int, Channel] = {}
+        self._schemas: dict[int, Schema] = {}
+        self._walk()
+        statistics = summary and summary.statistics
+        if statistics and len(summary.channels) == statistics.channel_count:
+            self._channels, self._schemas = summary.channels, summary.schemas
+            counts = statistics.channel_message_counts
+        else:
+            counts = Counter(channel for channel, *_ in self._messages())
+        self.topics: dict[str, StoredTopic] = {}
+        for key, channel in self._channels.items():
+            if channel.message_encoding != "cdr":
+                raise ValueError(f"messages of {shown(channel.topic)} are not encoded as cdr")
+            schema = self._schemas.get(channel.schema_id, Schema(0, b"", "", ""))
+            name = printable(channel.topic)
+            before = self.topics[name].messages if name in self.topics else 0
+            definition = schema.data.decode("utf-8", "replace")
+            count = counts.get(key, 0) + before
+            self.topics[name] = StoredTopic(schema.name, count, definition, schema.encoding)
+
+    def messages(self, topics):
+        """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order."""
+        names = {
+            key: name
+            for key, channel in self._channels.items()
+            for name in [printable(channel.topic)]
+            if name in topics
+        }
+        return ((names[key], time, data) for key, time, data in self._messages(names))
+
+    def _walk(self):
+        """Find the places of all messages."""
+        offset = 8
+        while True:
+            code, length = struct.unpack("<BQ", self._read(offset, 9))
+            offset += 9
+            if length > self._size - offset:
+                raise EOFError(f"a record of {length} bytes at byte {offset}")
+            if code in (Opcode.DATA_END, Opcode.FOOTER):
+                break
+            if code == Opcode.HEADER:
+                profile = Header.read(_stream(self._read(offset, length))).profile
+                if profile != "ros2":
+                    raise ValueError(f"its profile is {shown(profile)}, expected ros2")
+            elif code in (Opcode.CHUNK, Opcode.MESSAGE):
+                # A chunk begins with its first time, a message has it behind two other numbers.
+                place = offset + (0 if code == Opcode.CHUNK else 6)
+                self._places.append(
+                    (*struct.unpack("<Q", self._read(place, 8)), offset, length, code)
+                )
+                if code == Opcode.CHUNK and not self.compression:
+                    (length_of_word,) = struct.unpack("<I", self._read(offset + 28, 4))
+                    self.compression = self._read(offset + 32, min(length_of_word, 9)).decode()
+            elif code in (Opcode.SCHEMA, Opcode.CHANNEL):
+                self._define(code, self._read(offset, length))
+            offset += length
+        self._places.sort()
+
+    def _read(self, offset, length):
+        self._file.seek(offset)
+        data = self._file.read(length)
+        if len(data) < length:
+            raise EOFError(f"it ends at byte {offset + len(data)}")
+        return data
+
+    def _messages(self, wanted=None):
+        """Yield channel, time [ns] and bytes of messages, of wanted channels, in order."""
+        waiting: list[tuple[int, int, int, bytes]] = []
+        number = itertools.count()
+        # Chunks may overlap in time.
+        for start, offset, length, code in [*self._places, (math.inf, 0, 0, Opcode.MESSAGE)]:
+            while waiting and waiting[0][0] < start:
+                time, _, key, data = heapq.heappop(waiting)
+                yield key, time, data
+            record = self._read(offset, length)
+            for message in (
+                self._unpacked(record) if code == Opcode.CHUNK else filter(None, [record])
+            ):
+                key, _, time = struct.unpack_from("<HIQ", message)
+                if wanted is None or key in wanted:
+                    heapq.heappush(waiting, (time, next(number), key, message[22:]))
+
+    def _unpacked(self, record):
+        """Yield the messages of a chunk."""
+        chunk = Chunk.read(_stream(record))
+        data = bag.unpack_mcap(chunk.compression, chunk.data, chunk.uncompressed_size)
+        if chunk.uncompressed_crc not in (0, zlib.crc32(data)):
+            raise ValueError("a chunk whose checksum is another one")
+        place = 0
+        while place < len(data):
+            code, length = struct.unpack_from("<BQ", data, place)
+            place += 9 + length
+            if place > len(data):
+                raise EOFError(f"a record of {length} bytes in a chunk of {len(data)}")
+            if code == Opcode.MESSAGE:
+                yield data[place - length : place]
+            elif code in (Opcode.SCHEMA, Opcode.CHANNEL):
+                self._define(code, data[place - length : place])
+
+    def _define(self, code, record):
+        if code == Opcode.SCHEMA:
+            schema = Schema.read(_stream(record))
+            self._schemas[schema.id] = schema
+        else:
+            channel = Channel.read(_stream(record))
+            self._channels[channel.id] = channel
 
 
-def _mcap_by_public_reader(stack, plain):
-    # The library goes by the name's ending, which a file that was packed has lost.
-    named = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "recording.mcap"
-    named.symlink_to(Path(plain).resolve())
-    reader = stack.enter_context(Reader(named))
-
-    def messages(topic):
-        wanted = [known for known in reader.connections if printable(known.topic) == topic]
-        return [row[1:] for row in reader.messages(wanted)]
-
-    return _Part(bag.topics_of(reader.connections), messages)
-
-
-@contextmanager
-def chunks_limited():
-    """Let the library unpack chunks within limits; its own functions have none."""
-    given = dict(storage_mcap.DECOMPRESSORS)
-    try:
-        for kind in given:
-            storage_mcap.DECOMPRESSORS[kind] = partial(bag.unpack_mcap, kind)
-        yield
-    finally:
-        storage_mcap.DECOMPRESSORS.update(given)
+def _stream(record):
+    return ReadDataStream(BytesIO(record))
 
 
 def plain_message(message, limit=None):
@@ -325,8 +376,3 @@ def plain_message(message, limit=None):
     if message[:4] == file_access.ZSTD_MAGIC:
         return bag.unpack_zstd(message, limit)
     return message
-
-
-def definition_of(connection) -> str:
-    """Return the definition of a connection's messages, also as newer versions keep it."""
-    return getattr(connection.msgdef, "data", connection.msgdef)

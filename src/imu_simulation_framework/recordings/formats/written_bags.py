@@ -91,7 +91,17 @@ class RawBag:
 
     def ros2_writer(self, folder) -> Ros2Writer:
         """Return a writer of a bag of the same storage and version."""
-        return Ros2Writer(folder, self._reader.metadata)
+        return Ros2Writer(folder, self._reader.metadata, self._reader.chunk_compression)
+
+    @property
+    def distribution(self) -> str:
+        """Which of ROS it is of, as the library rosbags names it."""
+        return self._reader.distribution if self.ros2 else "ROS1_NOETIC"
+
+    @staticmethod
+    def definition(connection) -> str:
+        """Return what a bag says of a type, also as newer versions of the library keep it."""
+        return getattr(connection.msgdef, "data", connection.msgdef)
 
     def topics(self) -> dict[str, tuple[str, int]]:
         """Return topic -> (type as ROS 1 writes it, number of messages)."""
@@ -161,7 +171,7 @@ class BagCopy:
             more = {"rihs01": connection.digest or "", **ext._asdict()}
         else:
             more = {"md5sum": connection.digest, "callerid": ext.callerid, "latching": ext.latching}
-        definition = ros2_bag.definition_of(connection)
+        definition = RawBag.definition(connection)
         target = self._connection(topic, connection.msgtype, msgdef=definition, **more)
         self._writer.write(target, message.receipt, message.data if data is None else data)
 

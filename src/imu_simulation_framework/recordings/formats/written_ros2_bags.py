@@ -9,16 +9,14 @@ from __future__ import annotations
 import heapq
 import os
 import sqlite3
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Iterator, NamedTuple, NoReturn
 
 import yaml
-from mcap.exceptions import McapError
-from mcap.reader import make_reader
+import zstandard
+from mcap.writer import CompressionType
 from mcap.writer import Writer as McapWriter
-from rosbags import rosbag2
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import printable, shown
@@ -50,10 +48,11 @@ CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 
 
 class Stored(NamedTuple):
-    """How a topic is stored: serialization, profiles as the metadata have them."""
+    """How a topic is stored: serialization, profiles as in the metadata, definition's language."""
 
     serialization_format: str
     offered_qos_profiles: Any
+    encoding: str = "ros2msg"
 
 
 class StoredConnection(NamedTuple):
@@ -82,85 +81,49 @@ class Ros2Folder:
             file = Path(path) / Path(name).name
             if not file.is_file():
                 raise RecordingError(f"{path}: the bag's file {shown(file.name)} is missing")
-            files.append(ros2_bag.plain_file(file, stack))
+            files.append(ros2_bag.stored_file(file, stack))
         described = {
             topic["topic_metadata"]["name"]: (topic["topic_metadata"], topic["message_count"])
             for topic in self.metadata["topics_with_message_count"]
         }
-        definitions: dict[str, str] = {}
-        if self.metadata["storage_identifier"] == "sqlite3":
-            self._files = [ros2_bag.SqliteFile(stack, file) for file in files]
-            for one in self._files:
-                definitions.update((name, t.definition) for name, t in one.topics.items())
-        else:
-            self._reader = self._mcap_reader(files, stack)
-            definitions.update(
-                (printable(c.topic), str(ros2_bag.definition_of(c) or ""))
-                for c in self._reader.connections
-            )
-            definitions.update((printable(name), "") for name in _channels(files) - {*definitions})
-        for name in definitions.keys() - set(map(printable, described)):
+        self._files = files
+        known = {name: topic for file in files for name, topic in file.topics.items()}
+        for name in known.keys() - set(map(printable, described)):
             raise RecordingError(
                 f"{Path(path) / METADATA}: the topic {shown(name)}, which the bag has, is not "
                 "described"
             )
-        self.connections = [
-            StoredConnection(
-                name,
-                topic["type"],
-                definitions.get(printable(name), ""),
-                topic.get("type_description_hash", ""),
-                count,
-                Stored(topic["serialization_format"], topic.get("offered_qos_profiles", "")),
+        self.connections = []
+        for name, (topic, count) in described.items():
+            stored = known.get(printable(name), ros2_bag.StoredTopic(topic["type"], count))
+            profiles = topic.get("offered_qos_profiles", "")
+            described_as = Stored(topic["serialization_format"], profiles, stored.encoding)
+            digest = topic.get("type_description_hash", "")
+            self.connections.append(
+                StoredConnection(
+                    name, topic["type"], stored.definition, digest, count, described_as
+                )
             )
-            for name, (topic, count) in described.items()
-        ]
 
-    def _mcap_reader(self, files, stack):
-        """Return the library's reader, which knows no metadata of version 9."""
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        information = dict(self.metadata, version=8, files=[], custom_data={})
-        if information.get("compression_mode", "").lower() == "file":
-            information["compression_mode"] = ""
-        information["relative_file_paths"] = []
-        for number, file in enumerate(files):
-            name = f"{number}.mcap"
-            (folder / name).symlink_to(Path(file).resolve())
-            information["relative_file_paths"].append(name)
-        information["topics_with_message_count"] = [
-            {**topic, "topic_metadata": {**topic["topic_metadata"], "offered_qos_profiles": ""}}
-            for topic in information["topics_with_message_count"]
-        ]
-        (folder / METADATA).write_text(yaml.safe_dump({_INFORMATION: information}))
-        stack.enter_context(ros2_bag.chunks_limited())
-        reader = rosbag2.Reader(folder)
-        reader.open()
-        stack.callback(reader.close)
-        return reader
+    @property
+    def distribution(self) -> str:
+        """That which the bag says, or the one with long support whose bags have its version."""
+        said = self.metadata.get("ros_distro") or (
+            "foxy" if self.metadata["version"] < 5 else "humble"
+        )
+        return f"ROS2_{str(said).upper()}"
+
+    @property
+    def chunk_compression(self) -> str:
+        """How the chunks of MCAP are packed, empty for not at all."""
+        return getattr(self._files[0], "compression", "")
 
     def messages(self, connections) -> Iterator[tuple[StoredConnection, int, bytes]]:
         """Yield connection, time [ns] and bytes of messages in the order of their times."""
         known = {printable(connection.topic): connection for connection in connections}
-        if self.metadata["storage_identifier"] == "sqlite3":
-            parts = [file.messages(list(known)) for file in self._files]
-            for name, time, data in heapq.merge(*parts, key=lambda row: row[1]):
-                yield known[name], time, ros2_bag.plain_message(data)
-            return
-        chosen = [c for c in self._reader.connections if printable(c.topic) in known]
-        for connection, time, data in self._reader.messages(connections=chosen):
-            yield known[printable(connection.topic)], time, bytes(data)
-
-
-def _channels(files) -> set[str]:
-    """Return the topics of MCAP files, as their ends list them, whatever a description says."""
-    topics: set[str] = set()
-    for file in files:
-        # The library that reads the messages says what is wrong with a file.
-        with suppress(McapError, OSError, ValueError), open(file, "rb") as stream:
-            summary = make_reader(stream).get_summary()
-            if summary is not None:
-                topics.update(channel.topic for channel in summary.channels.values())
-    return topics
+        parts = [file.messages(list(known)) for file in self._files]
+        for name, time, data in heapq.merge(*parts, key=lambda row: row[1]):
+            yield known[name], time, ros2_bag.plain_message(data)
 
 
 def _read_metadata(path) -> dict:
@@ -204,18 +167,23 @@ def _read_metadata(path) -> dict:
 
 
 class Ros2Writer:
-    """Writes a folder in the storage and with the description's version of another bag.
+    """Writes a folder in the storage and compression and with the version of another bag.
 
     It is used as a context, and has the methods of the library's writer that are used here; that
-    one writes sqlite3 and one version only. ``metadata`` are those of the other bag.
+    one writes some versions only. ``metadata`` are those of the other bag, ``chunk_compression``
+    that of its MCAP.
     """
 
-    def __init__(self, folder, metadata):
+    def __init__(self, folder, metadata, chunk_compression=""):
         self._folder, self._metadata = Path(folder), metadata
         self._connections: list[StoredConnection] = []
         self._counts: dict[str, int] = {}
         self._first, self._last = None, 0
         self._is_sqlite = metadata["storage_identifier"] == "sqlite3"
+        self._chunks = CompressionType[(chunk_compression or "none").upper()]
+        mode = metadata.get("compression_mode", "").lower()
+        self._packs_file, self._packs_messages = mode == "file", mode == "message"
+        self._packer = zstandard.ZstdCompressor()
 
     def __enter__(self):
         self._folder.mkdir()
@@ -228,7 +196,7 @@ class Ros2Writer:
             distro = self._metadata.get("ros_distro") or "unknown"
             self._database.execute("INSERT INTO schema VALUES (4, ?)", (str(distro),))
         else:
-            self._mcap = McapWriter(path)
+            self._mcap = McapWriter(path, compression=self._chunks)
             self._mcap.start(profile="ros2", library="imu_simulation_framework")
             self._channels: dict[str, int] = {}
         return self
@@ -242,6 +210,7 @@ class Ros2Writer:
         rihs01: str = "",
         serialization_format: str = "cdr",
         offered_qos_profiles: Any = None,
+        encoding: str = "ros2msg",
     ) -> StoredConnection:
         """Add a topic; with a ``typestore`` of the library that one knows the type."""
         if typestore is not None:
@@ -250,7 +219,7 @@ class Ros2Writer:
         profiles = offered_qos_profiles
         if profiles is None:
             profiles = [] if self._metadata["version"] >= _WITH_PROFILES else ""
-        stored = Stored(serialization_format, profiles)
+        stored = Stored(serialization_format, profiles, encoding)
         connection = StoredConnection(topic, msgtype, msgdef, rihs01, 0, stored)
         text = profiles if isinstance(profiles, str) else yaml.safe_dump(profiles)
         known = {one.msgtype for one in self._connections}
@@ -264,10 +233,10 @@ class Ros2Writer:
                 self._database.execute(
                     "INSERT INTO message_definitions (topic_type, encoding, "
                     "encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
-                    (msgtype, "ros2msg", msgdef, rihs01),
+                    (msgtype, encoding, msgdef, rihs01),
                 )
             return connection
-        schema = self._mcap.register_schema(msgtype, "ros2msg" if msgdef else "", msgdef.encode())
+        schema = self._mcap.register_schema(msgtype, encoding if msgdef else "", msgdef.encode())
         described = {"offered_qos_profiles": text}
         if rihs01:
             described["topic_type_hash"] = rihs01
@@ -278,6 +247,8 @@ class Ros2Writer:
 
     def write(self, connection: StoredConnection, time: int, data: bytes) -> None:
         """Write a message; its time [ns]."""
+        if self._packs_messages:
+            data = self._packer.compress(data)
         if self._is_sqlite:
             key = self._connections.index(connection) + 1
             self._database.execute(
@@ -305,6 +276,11 @@ class Ros2Writer:
 
     def finish(self) -> None:
         """Write the description, after the context has ended."""
+        if self._packs_file:
+            plain, self._name = self._folder / self._name, f"{self._name}.zstd"
+            with open(plain, "rb") as source, open(self._folder / self._name, "wb") as target:
+                self._packer.copy_stream(source, target)
+            plain.unlink()
         begin, count = self._first or 0, sum(self._counts.values())
         span = {
             "starting_time": {"nanoseconds_since_epoch": begin},
@@ -313,7 +289,12 @@ class Ros2Writer:
         }
         topics = []
         for one in self._connections:
-            described = {"name": one.topic, "type": one.msgtype, **one.ext._asdict()}
+            described = {
+                "name": one.topic,
+                "type": one.msgtype,
+                "serialization_format": one.ext.serialization_format,
+                "offered_qos_profiles": one.ext.offered_qos_profiles,
+            }
             if self._metadata["version"] >= _WITH_HASHES:
                 described["type_description_hash"] = one.digest
             number = self._counts[one.topic]
@@ -323,8 +304,6 @@ class Ros2Writer:
             **span,
             "relative_file_paths": [self._name],
             "topics_with_message_count": topics,
-            "compression_format": "",
-            "compression_mode": "",
         }
         if "files" in self._metadata:
             information["files"] = [{"path": self._name, **span}]
