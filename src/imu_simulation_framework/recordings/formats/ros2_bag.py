@@ -338,6 +338,8 @@ class McapFile:
                 self._unpacked(record) if code == Opcode.CHUNK else filter(None, [record])
             ):
                 key, _, time = struct.unpack_from("<HIQ", message)
+                if time >= 2**63:
+                    raise ValueError(f"a time of {time} ns")
                 if wanted is None or key in wanted:
                     heapq.heappush(waiting, (time, next(number), key, message[22:]))
 
