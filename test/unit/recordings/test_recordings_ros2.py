@@ -221,12 +221,13 @@ RECORD = 22 + len(writers.ros2_bytes(IMU[0]))
         ({"encoding": "json"}, None, "messages of '/imu' are not encoded as cdr"),
         ({}, (b"imu_link", b"imu_lost"), "a chunk whose checksum is another one"),
         ({}, tuple(struct.pack("<BQ", 5, RECORD + more) for more in (0, 10**6)), "a record of"),
+        ({}, tuple(struct.pack("<Q", time) for time in (STAMPS[3], 2**63)), "a time of 9223372"),
     ],
 )
 def test_an_mcap_file_that_is_another_or_damaged(tmp_path, options, change, words):
     path = tmp_path / "a.mcap"
-    crcs = dict.fromkeys(("enable_crcs",), change is None or b"imu_link" in change)
-    writer = McapWriter(str(path), compression=CompressionType.NONE, **crcs)
+    checked = words == "a chunk whose checksum is another one"
+    writer = McapWriter(str(path), compression=CompressionType.NONE, enable_crcs=checked)
     writer.start(profile=options.get("profile", "ros2"))
     schema = writer.register_schema("sensor_msgs/msg/Imu", "", b"")
     channel = writer.register_channel("/imu", options.get("encoding", "cdr"), schema)
