@@ -51,7 +51,7 @@ class ParallelNormals:
         self._draw(members)
 
     def standard_normal(self, size=None) -> np.ndarray:
-        """Return the next numbers (*shape, count), a view until others are asked for."""
+        """Return the next numbers, ``(*shape, count)``, a view until others are asked for."""
         if self._next == len(self._block):
             self._next = 0
             self._draw(range(len(self._generators)))
