@@ -3,7 +3,7 @@
 Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a ``<noise>``;
 one without it has none. ``<update_rate>`` of the sensor is the rate of the samples [Hz],
 ``<topic>`` Gazebo's own topic. The dynamic bias came with SDF 1.6. The orientation that Gazebo
-gives out is the true one. Source: ``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and later of
+gives out is the true one, against a reference that it was given. Source: ``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and later of
 libsdformat.
 
 ================================= ==================== =========================================
@@ -28,7 +28,10 @@ decides what they mean:
   the standard deviation of the unknown one: ``sqrt(bias_mean^2 + bias_stddev^2)``.
 - ``bias = phi bias + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w`` with ``phi = exp(-dt / tau)``
   from sample to sample, q being ``dynamic_bias_stddev``: its stationary standard deviation is
-  ``q sqrt(tau / 2)``. It begins at the bias drawn at the start, which decays with it.
+  ``q sqrt(tau / 2)``. It begins at the bias drawn at the start, which decays with it: ours, which
+  has its standard deviation from the beginning, has to be drawn with it. Without a correlation time
+  above zero there is none.
+- The first sample, and one whose time is before the last one's, has no step of the bias.
 - A precision of 1e-6 or less has no effect. The sample is rounded for the types ``gaussian`` and
   ``gaussian_quantized`` alike; SDF means the second.
 - Older releases of classic Gazebo do not know the dynamic bias and leave it out.
@@ -133,32 +136,50 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
             f"Line {noise.line}: bias_mean, whose sign Gazebo chooses at random, became part of "
             "turn_on_bias_sigma."
         )
-    density, time = noise.inside("dynamic_bias_stddev", Tag.size), _AxisNoise().gauss_markov_time
-    if density == 0.0:
-        # Nothing to correlate; the time may be its default of zero.
-        noise.inside(_TIME, Tag.size)
-    else:
-        time = noise.require(_TIME).positive()
+    turn_on = math.hypot(unknown_bias, noise.inside("bias_stddev", Tag.size))
+    density, time = noise.inside("dynamic_bias_stddev", Tag.size), noise.inside(_TIME, Tag.size)
+    if density > 0.0 and time == 0.0:
+        remarks.append(
+            f"Line {noise.line}: dynamic_bias_stddev has no effect in Gazebo without a {_TIME} "
+            "above 0."
+        )
+    sigma = float(driven_std(density, time))
+    if sigma > 0.0:
+        begun = turn_on
+        turn_on = math.sqrt(max(0.0, begun - sigma)) * math.sqrt(begun + sigma)
+        if begun < sigma * (1.0 - 1e-9):
+            remarks.append(
+                f"Line {noise.line}: Gazebo lets the dynamic bias begin nearer to zero than it is "
+                "later; here it has its standard deviation from the beginning."
+            )
+        elif turn_on < 1e-6 * sigma:  # of rounding
+            turn_on = 0.0
+        else:
+            remarks.append(
+                f"Line {noise.line}: Gazebo lets the bias drawn at the start decay with the "
+                "correlation time of the dynamic bias; here turn_on_bias_sigma stays."
+            )
     precision = noise.inside("precision", Tag.size)
     if 0.0 < precision <= _SMALLEST_PRECISION:
         remarks.append(f"Line {noise.line}: a precision of {precision:g} has no effect in Gazebo.")
     return _AxisNoise(
         white_noise=float(density_of_samples(noise.inside("stddev", Tag.size), rate)),
         turn_on_bias=noise.inside("mean", Tag.number) + bias_mean - unknown_bias,
-        turn_on_bias_sigma=math.hypot(unknown_bias, noise.inside("bias_stddev", Tag.size)),
-        gauss_markov_sigma=float(driven_std(density, time)),
-        gauss_markov_time=time,
+        turn_on_bias_sigma=turn_on,
+        gauss_markov_sigma=sigma,
+        gauss_markov_time=time if sigma > 0.0 else _AxisNoise().gauss_markov_time,
         resolution=precision,
     )
 
 
-def _noise_text(axis, rate, indent) -> str:
+def _noise_text(axis, rate, indent, is_stationary) -> str:
+    """Return a ``<noise>``; whether its dynamic bias ``is_stationary``, or begins at zero."""
     kind = "gaussian_quantized" if axis.resolution > 0.0 else "gaussian"
     values = {
         "mean": axis.turn_on_bias,
         "stddev": sampled_std(axis.white_noise, rate),
         "bias_mean": 0.0,
-        "bias_stddev": axis.turn_on_bias_sigma,
+        "bias_stddev": math.hypot(axis.turn_on_bias_sigma, is_stationary * axis.gauss_markov_sigma),
     }
     if axis.gauss_markov_sigma > 0.0:
         density = driving_density(axis.gauss_markov_sigma, axis.gauss_markov_time)
@@ -228,9 +249,12 @@ def write(draft: Draft) -> str:
         triad = getattr(draft.specification, name)
         bias = draft.slow_bias(name)
         _note_differences(draft, name)
+        stationary = any(triad.gauss_markov_sigma)  # else it stands for a random walk
         values = (triad.white_noise, triad.turn_on_bias, triad.turn_on_bias_sigma, *bias)
         noises = "".join(
-            f"      <{axis}>\n{_noise_text(_AxisNoise(*noise), draft.rate, 4)}      </{axis}>\n"
+            f"      <{axis}>\n"
+            + _noise_text(_AxisNoise(*noise), draft.rate, 4, stationary)
+            + f"      </{axis}>\n"
             for axis, *noise in zip(AXES, *values, triad.resolution)
         )
         signals += f"    <{signal}>\n{noises}    </{signal}>\n"
@@ -317,7 +341,7 @@ def write_unity(draft: Draft) -> str:
         + "  <output>\n"
         + tag("discard_redundant_data", "false" if output.repeat_samples else "true", 2)
         + "  </output>\n"
-        + _noise_text(axis, draft.rate, 1)
+        + _noise_text(axis, draft.rate, 1, any(triad.gauss_markov_sigma))
         + "</sensor>\n"
     )
 

@@ -90,6 +90,58 @@ def test_a_bias_of_random_sign_is_uncertain_and_noise_of_no_type_is_none(read):
         assert read("sdf", content).specification.gyroscope == isf.TriadSpecification()
 
 
+class GaussianNoise:
+    """Bias of one axis as ``GaussianNoiseModel.cc`` of gz-sensors makes it, for many runs."""
+
+    def __init__(self, text, runs, seed=5):
+        self.tags = {name: float(value) for name, value in re.findall(r"<(\w+)>([-+.e0-9]+)</", text)}
+        self.random = np.random.default_rng(seed)
+        drawn = self.random.normal(self.tags["bias_mean"], self.tags["bias_stddev"], runs)
+        self.bias = np.where(self.random.random(runs) < 0.5, -drawn, drawn)
+
+    def apply(self, dt):
+        q, tau = self.tags["dynamic_bias_stddev"], self.tags["dynamic_bias_correlation_time"]
+        if q > 0.0 and tau > 0.0 and dt > 0.0:
+            sigma = np.sqrt(-(q**2) * tau / 2.0 * np.expm1(-2.0 * dt / tau))
+            self.bias = np.exp(-dt / tau) * self.bias + self.random.normal(
+                0.0, sigma, len(self.bias)
+            )
+        return self.bias
+
+
+@pytest.mark.parametrize("sigma, time", [(2e-3, 0.6), (1e-4, 300.0)])
+def test_the_bias_that_gazebo_makes_is_as_large_at_the_first_sample_as_later(read, sigma, time):
+    triad = isf.TriadSpecification(gauss_markov_sigma=sigma, gauss_markov_time=time)
+    text = isf.write_imu_parameters(isf.ImuSpecification(gyroscope=triad), "sdf", 100.0).text
+    noise = GaussianNoise(text.split("</x>")[0], 20_000)
+    for dt in (0.0, *[0.01] * 50):
+        bias = noise.apply(dt)
+        assert abs(bias.std() / sigma - 1.0) < 4.5 / np.sqrt(2.0 * len(bias))
+    assert read("sdf", text).specification.gyroscope.turn_on_bias_sigma == (0.0, 0.0, 0.0)
+    # A random walk begins at zero, and so does what stands for it.
+    walk = isf.ImuSpecification(gyroscope=isf.TriadSpecification(random_walk=1e-4))
+    text = isf.write_imu_parameters(walk, "sdf", 100.0, WriteOptions(random_walk_time=100.0)).text
+    noise = GaussianNoise(text.split("</x>")[0], 20_000)
+    assert (noise.apply(0.0) == 0.0).all()
+    bias = [noise.apply(0.01) for _ in range(50)][-1]
+    assert abs(bias.std() / (1e-4 * np.sqrt(0.5)) - 1.0) < 0.005 + 4.5 / np.sqrt(2.0 * len(bias))
+
+
+def test_a_dynamic_bias_needs_its_time_and_what_begins_otherwise_is_told(read):
+    strength = "<dynamic_bias_stddev>0.2</dynamic_bias_stddev>"
+    for time in ("", "<dynamic_bias_correlation_time>0</dynamic_bias_correlation_time>"):
+        reading = read("sdf", sdf(strength + time))
+        assert reading.specification.gyroscope == isf.TriadSpecification()
+        assert any("no effect in Gazebo without" in remark for remark in reading.remarks)
+    dynamic = strength + "<dynamic_bias_correlation_time>50</dynamic_bias_correlation_time>"
+    for begun, turn_on, words in (("0", 0.0, "nearer to zero"), ("1.25", 0.75, "decay")):
+        reading = read("sdf", sdf(f"{dynamic}<bias_stddev>{begun}</bias_stddev>"))
+        gyroscope = reading.specification.gyroscope
+        assert gyroscope.gauss_markov_sigma[2] == pytest.approx(1.0)
+        assert gyroscope.turn_on_bias_sigma[2] == pytest.approx(turn_on)
+        assert any(words in remark for remark in reading.remarks)
+
+
 def hector(tags):
     return (
         '<robot name="r"><gazebo><plugin name="i" filename="libhector_gazebo_ros_imu.so">'
