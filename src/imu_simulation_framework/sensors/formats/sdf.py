@@ -3,8 +3,8 @@
 Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a ``<noise>``;
 one without it has none. ``<update_rate>`` of the sensor is the rate of the samples [Hz],
 ``<topic>`` Gazebo's own topic. The dynamic bias came with SDF 1.6. The orientation that Gazebo
-gives out is the true one, against a reference that it was given. Source: ``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and later of
-libsdformat.
+gives out is the true one, against a reference that it was given. Source: ``sdf/1.6/imu.sdf``,
+``sdf/1.6/noise.sdf`` and later of libsdformat.
 
 ================================= ==================== =========================================
 tag of ``<noise>``                unit                 ours

@@ -94,7 +94,8 @@ class GaussianNoise:
     """Bias of one axis as ``GaussianNoiseModel.cc`` of gz-sensors makes it, for many runs."""
 
     def __init__(self, text, runs, seed=5):
-        self.tags = {name: float(value) for name, value in re.findall(r"<(\w+)>([-+.e0-9]+)</", text)}
+        tags = re.findall(r"<(\w+)>([-+.e0-9]+)</", text)
+        self.tags = {name: float(value) for name, value in tags}
         self.random = np.random.default_rng(seed)
         drawn = self.random.normal(self.tags["bias_mean"], self.tags["bias_stddev"], runs)
         self.bias = np.where(self.random.random(runs) < 0.5, -drawn, drawn)
