@@ -50,8 +50,8 @@ from imu_simulation_framework.recordings.messages import (
     read_numbers,
     with_numbers,
 )
+from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.named_imu import named_imu
 
 OUTPUT = topics.in_root(topics.IMU)
 ERRORS = "errors"

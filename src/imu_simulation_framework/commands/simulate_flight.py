@@ -53,8 +53,8 @@ from imu_simulation_framework.recordings.formats.written_bags import write_messa
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
 from imu_simulation_framework.sensors.files import read_gnss_specification
+from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.named_imu import named_imu
 
 START = 3.0
 """Of the flight on the script's clock [s]: c3104 drops onto the runway before."""

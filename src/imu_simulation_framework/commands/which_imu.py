@@ -25,8 +25,8 @@ from imu_simulation_framework.heading.answer import which_imu
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column
 from imu_simulation_framework.sensors.errors_in_motion import without_noise
+from imu_simulation_framework.sensors.formats.registry import NamedImu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.named_imu import NamedImu
 
 
 def main(arguments):

@@ -21,8 +21,8 @@ from imu_simulation_framework.realistic_imu.truth import (
 )
 from imu_simulation_framework.recordings.messages import IMU
 from imu_simulation_framework.sensors.conditions import Vibration
+from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_models.base import SIGNALS, ImuTruth
-from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 BNO055 = named_imu("bno055").errors

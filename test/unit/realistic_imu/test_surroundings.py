@@ -10,7 +10,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
-from imu_simulation_framework.sensors.named_imu import named_imu
+from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 EARTH = isf.MagneticEnvironment(earth=(1e-6, 2e-5, -4e-5))

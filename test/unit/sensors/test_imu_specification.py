@@ -13,13 +13,13 @@ from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.sensors import files
 from imu_simulation_framework.sensors.conditions import SupplyVoltage, TemperatureProfile, Vibration
+from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     OutputSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.triads import TRIADS
 
 NAN, INF = math.nan, math.inf

@@ -45,7 +45,7 @@ from imu_simulation_framework.ros1.messages import (
 )
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.files import read_gnss_specification
-from imu_simulation_framework.sensors.named_imu import named_imu
+from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.simulation import ImuErrors
 
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)

@@ -42,8 +42,8 @@ from imu_simulation_framework.recordings.messages import IMU, read_numbers
 from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.files import read_magnetic_environment
+from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.operation import Operation
 
 

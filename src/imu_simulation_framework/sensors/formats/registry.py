@@ -1,5 +1,7 @@
 """IMU parameters in the formats of other tools, each converted to and from a specification.
 
+:func:`named_imu` takes any word by which a person names an IMU, its errors in such a file included.
+
 Each module documents its format: tags, units, what they mean, and the source. Reading gives an
 :class:`.sensors.imu_specification.ImuSpecification` and remarks on what did not
 fit into it; writing gives a text and a list of what the format cannot say. Some are only read.
@@ -11,7 +13,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
@@ -36,6 +38,7 @@ from imu_simulation_framework.sensors.formats.base import (
     quoted,
 )
 from imu_simulation_framework.sensors.formats.xml import read_bytes
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,
@@ -244,3 +247,53 @@ def _format(name: str) -> Any:
             f"There is no format {shown(name)}; there are {', '.join(FORMATS)}."
         )
     return FORMATS[name]
+
+
+class NamedImu(NamedTuple):
+    """``name`` for a person; ``errors``, specification or a plug-in's parameters; ``remarks``."""
+
+    name: str
+    errors: object
+    files: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def named_imu(text: str) -> NamedImu:
+    """Return the IMU that a word means.
+
+    Raises :class:`.ConfigurationError`: it is none of these, or its file is not what it must be.
+
+    ``text``: the name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
+    parameters of another tool, or the name of a plug-in's parameters.
+    """
+    if text in PRESETS and not Path(text).exists():
+        preset = PRESETS[text]
+        if preset.model == "specification":
+            raise ConfigurationError(
+                f"the IMU {text} needs a specification; name its file, or a bundled one as bno055"
+            )
+        return NamedImu(text, IMU_MODELS[preset.model].parameters(**preset.parameters), (), ())
+    format_name, colon, path = text.partition(":")
+    if colon and format_name in FORMATS and not Path(text).exists():
+        reading = read_imu_parameters(path, format_name)
+        specification = reading.specification
+        if specification.name == ImuSpecification().name:
+            # Most formats have no name; several such files shall be distinguished.
+            specification = replace(specification, name=Path(path).stem)
+        return _of_specification(specification, (path,), reading.remarks)
+    specification = read_imu_specification(text)
+    return _of_specification(specification, (text,) if Path(text).exists() else (), [])
+
+
+def _of_specification(
+    specification: ImuSpecification, files: tuple[str, ...], remarks: Sequence[str]
+) -> NamedImu:
+    name = specification.name
+    if specification.output.orientation_reference == "truth":
+        remarks = [
+            *remarks,
+            f"{name} gives out the true orientation, as simulators' IMUs do, so that its heading "
+            "has no error; output.orientation_reference: fusion in a specification is what its "
+            "gyroscope would make of it",
+        ]
+    return NamedImu(name, specification, files, tuple(remarks))

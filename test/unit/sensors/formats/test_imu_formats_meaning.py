@@ -91,7 +91,7 @@ def test_a_bias_of_random_sign_is_uncertain_and_noise_of_no_type_is_none(read):
 
 
 class GaussianNoise:
-    """Bias of one axis as ``GaussianNoiseModel.cc`` of gz-sensors makes it, for many runs."""
+    """Noise of one axis as ``GaussianNoiseModel.cc`` of gz-sensors makes it, for many runs."""
 
     def __init__(self, text, runs, seed=5):
         tags = re.findall(r"<(\w+)>([-+.e0-9]+)</", text)
@@ -100,14 +100,40 @@ class GaussianNoise:
         drawn = self.random.normal(self.tags["bias_mean"], self.tags["bias_stddev"], runs)
         self.bias = np.where(self.random.random(runs) < 0.5, -drawn, drawn)
 
-    def apply(self, dt):
+    def step_bias(self, dt):
         q, tau = self.tags["dynamic_bias_stddev"], self.tags["dynamic_bias_correlation_time"]
         if q > 0.0 and tau > 0.0 and dt > 0.0:
             sigma = np.sqrt(-(q**2) * tau / 2.0 * np.expm1(-2.0 * dt / tau))
-            self.bias = np.exp(-dt / tau) * self.bias + self.random.normal(
-                0.0, sigma, len(self.bias)
-            )
+            innovation = self.random.normal(0.0, sigma, len(self.bias))
+            self.bias = np.exp(-dt / tau) * self.bias + innovation
         return self.bias
+
+    def apply(self, value, dt):
+        white = self.random.normal(self.tags["mean"], self.tags["stddev"], len(self.bias))
+        output = value + self.step_bias(dt) + white
+        precision = self.tags.get("precision", 0.0)
+        return np.round(output / precision) * precision if precision > 1e-6 else output
+
+
+def test_a_specification_and_gazebos_noise_of_it_are_the_same_process(read):
+    triad = isf.TriadSpecification(
+        white_noise=1e-3, turn_on_bias=0.03, gauss_markov_sigma=0.02, gauss_markov_time=0.5,
+        resolution=0.01,
+    )  # fmt: skip
+    runs, rate = 20_000, 100.0
+    text = isf.write_imu_parameters(isf.ImuSpecification(gyroscope=triad), "sdf", rate).text
+    imu = isf.Imu(read("sdf", text).specification, rate, count=runs)
+    noise, still = GaussianNoise(text.split("</x>")[0], runs), np.full((runs, 3), 0.2)
+    ours = np.array([imu.step(still, still).angular_velocity[:, 0] for _ in range(31)])
+    gazebos = np.array([noise.apply(0.2, dt) for dt in (0.0, *[1.0 / rate] * 30)])
+    for one, other in ((0, 0), (30, 30), (0, 1), (0, 30)):
+        products = [(each[one] - 0.23) * (each[other] - 0.23) for each in (ours, gazebos)]
+        error = np.sqrt(sum(np.var(each) for each in products) / runs)
+        assert abs(products[0].mean() - products[1].mean()) < 4.0 * error
+    error = np.sqrt((ours[30].var() + gazebos[30].var()) / runs)
+    assert abs(ours[30].mean() - gazebos[30].mean()) < 4.0 * error
+    for each in (ours, gazebos):
+        np.testing.assert_allclose(each, 0.01 * np.round(each / 0.01), rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("sigma, time", [(2e-3, 0.6), (1e-4, 300.0)])
@@ -116,15 +142,15 @@ def test_the_bias_that_gazebo_makes_is_as_large_at_the_first_sample_as_later(rea
     text = isf.write_imu_parameters(isf.ImuSpecification(gyroscope=triad), "sdf", 100.0).text
     noise = GaussianNoise(text.split("</x>")[0], 20_000)
     for dt in (0.0, *[0.01] * 50):
-        bias = noise.apply(dt)
+        bias = noise.step_bias(dt)
         assert abs(bias.std() / sigma - 1.0) < 4.5 / np.sqrt(2.0 * len(bias))
     assert read("sdf", text).specification.gyroscope.turn_on_bias_sigma == (0.0, 0.0, 0.0)
     # A random walk begins at zero, and so does what stands for it.
     walk = isf.ImuSpecification(gyroscope=isf.TriadSpecification(random_walk=1e-4))
     text = isf.write_imu_parameters(walk, "sdf", 100.0, WriteOptions(random_walk_time=100.0)).text
     noise = GaussianNoise(text.split("</x>")[0], 20_000)
-    assert (noise.apply(0.0) == 0.0).all()
-    bias = [noise.apply(0.01) for _ in range(50)][-1]
+    assert (noise.step_bias(0.0) == 0.0).all()
+    bias = [noise.step_bias(0.01) for _ in range(50)][-1]
     assert abs(bias.std() / (1e-4 * np.sqrt(0.5)) - 1.0) < 0.005 + 4.5 / np.sqrt(2.0 * len(bias))
 
 
