@@ -8,7 +8,6 @@ Messages are decoded all at once, by :func:`.recordings.messages.decode`.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import math
 import os
@@ -19,6 +18,7 @@ import zlib
 from collections import Counter
 from contextlib import ExitStack, closing, contextmanager
 from io import BytesIO
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -326,22 +326,21 @@ class McapFile:
 
     def _messages(self, wanted=None):
         """Yield channel, time [ns] and bytes of messages, of wanted channels, in order."""
-        waiting: list[tuple[int, int, int, bytes]] = []
-        number = itertools.count()
+        waiting: list[tuple[int, int, bytes]] = []
         # Chunks may overlap in time.
         for start, offset, length, code in [*self._places, (math.inf, 0, 0, Opcode.MESSAGE)]:
-            while waiting and waiting[0][0] < start:
-                time, _, key, data = heapq.heappop(waiting)
-                yield key, time, data
+            known = next((k for k, message in enumerate(waiting) if message[1] >= start), None)
+            yield from waiting[:known]
+            waiting = [] if known is None else waiting[known:]
             record = self._read(offset, length)
-            for message in (
-                self._unpacked(record) if code == Opcode.CHUNK else filter(None, [record])
-            ):
+            records = self._unpacked(record) if code == Opcode.CHUNK else filter(None, [record])
+            for message in records:
                 key, _, time = struct.unpack_from("<HIQ", message)
                 if time >= 2**63:
                     raise ValueError(f"a time of {time} ns")
                 if wanted is None or key in wanted:
-                    heapq.heappush(waiting, (time, next(number), key, message[22:]))
+                    waiting.append((key, time, message[22:]))
+            waiting.sort(key=itemgetter(1))
 
     def _unpacked(self, record):
         """Yield the messages of a chunk."""
