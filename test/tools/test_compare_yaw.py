@@ -80,6 +80,16 @@ def test_bag_csv_and_tum_meet_in_one_table(tables):
     assert table.loc["drive.bag odom", "rms [deg]"] == 0.0
     assert "samples in use" in printed
 
+    # A configuration is read as it says.
+    Path("drive.ini").write_text(
+        "[recording]\npath = drive.bag\n[imu_recording]\ntime_offset = 0.25\n"
+    )
+    described, _ = compared("drive.ini")
+    assert len(described) == 1 and described.index[0].endswith("_drive IMU")
+    assert described["delay [s]"].iloc[0] == pytest.approx(
+        table["delay [s]"].iloc[0] + 0.25, abs=0.02
+    )
+
     write_tum("truth.tum", tables.ground_truth)
     write_csv("imu.csv", tables.imu_simulated)
     write_csv("truth.csv", tables.ground_truth[["x", "y", "yaw"]])

@@ -2,6 +2,7 @@
 
     compare_yaw.py drive.bag@/odom drive.bag@/imu/data
     compare_yaw.py mocap.tum "log.csv@heading [deg cw from north]"
+    compare_yaw.py check_drive/config.ini           # the reference and the IMU that it describes
     compare_yaw.py RESULT                           # its reference, IMUs and truth
     compare_yaw.py RESULT@imu_real OTHER_RESULT@imu_real
 

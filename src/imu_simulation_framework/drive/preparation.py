@@ -145,6 +145,22 @@ def read_configured_reference(configuration: Configuration) -> Any:
     )
 
 
+def read_configured_imu(configuration: Configuration) -> Any:
+    """Read the recorded IMU as the configuration says.
+
+    Raises RecordingError: it cannot be read, or cannot be used.
+    """
+    settings = configuration.imu_recording
+    return read_imu(
+        recording_sources(configuration).imu,
+        topic=settings.topic,
+        format=settings.format,
+        columns=configuration.columns["imu_columns"],
+        conventions=settings,
+        time_offset=settings.time_offset,
+    )
+
+
 def _during(table: pd.DataFrame, start: float, stop: float) -> pd.DataFrame:
     """Return the samples between two stamps [s], on a clock that is zero at the first of the two.
 
@@ -207,18 +223,10 @@ def prepare_recorded_imu(
     Raises RecordingError: it cannot be read, cannot be used, or does not overlap with the drive.
     Returns PreparedImu or None: None if the configuration says that there is no recorded IMU.
     """
-    settings = configuration.imu_recording
-    if not settings.use:
+    if not configuration.imu_recording.use:
         return None
     source = recording_sources(configuration).imu
-    recorded = read_imu(
-        source,
-        topic=settings.topic,
-        format=settings.format,
-        columns=configuration.columns["imu_columns"],
-        conventions=settings,
-        time_offset=settings.time_offset,
-    )
+    recorded = read_configured_imu(configuration)
     times = recorded.table.index.to_numpy()
     inside = (times >= start) & (times <= stop)
     if np.count_nonzero(inside) < 2:

@@ -15,12 +15,13 @@ from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, ResultError
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.spectrum import median_rate
-from imu_simulation_framework.drive.check import ensure_plausible, set_up_named
+from imu_simulation_framework.drive.check import CONFIGURATION, ensure_plausible, set_up_named
 from imu_simulation_framework.drive.preparation import (
     chosen_part,
     drive_name,
     is_bundled,
     prepare_recorded_imu,
+    read_configured_imu,
     read_configured_reference,
     recording_sources,
 )
@@ -92,8 +93,8 @@ def read_yaw_signals(text) -> list[YawSignal]:
     ``text``: a path, or ``PATH@WHAT``. The path is that of a result (its yaws without WHAT:
     reference, recorded and simulated IMU, the simulator's truth; with it one of :data:`TABLES`), of
     a bag (its likeliest reference and IMU; WHAT is a topic), of a CSV, TUM or ``rostopic echo -p``
-    file (WHAT is the column of a CSV, with its unit in brackets). Returns list of YawSignal: at
-    least one.
+    file (WHAT is the column of a CSV, with its unit in brackets), or the config.ini of a recording
+    (its reference and IMU, read as it says). Returns list of YawSignal: at least one.
     """
     signals = _signals(*split_name(text))
     for signal in signals:
@@ -110,6 +111,8 @@ def _signals(path, what) -> list[YawSignal]:
         return _of_result(path, what)
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording or result")
+    if path.endswith(CONFIGURATION) and not what:
+        return _of_configuration(path)
     format = recording_format(path)
     if format == "bag":
         return _of_bag(path, what)
@@ -174,6 +177,17 @@ def _of_table(folder: ResultFolder, name):
         (folder.path(f"{name}.csv"),),
         group=group,
     )
+
+
+def _of_configuration(path):
+    configuration = set_up_named(path).load()
+    name, files = drive_name(configuration), recording_sources(configuration)
+    parts = [("reference", files.reference, read_configured_reference)]
+    if configuration.imu_recording.use:
+        parts.append(("IMU", files.imu, read_configured_imu))
+    return [
+        _signal(f"{name} {what}", read(configuration), Path(file)) for what, file, read in parts
+    ]
 
 
 def _of_bag(path, what):
@@ -264,18 +278,15 @@ def _of_text(path, format):
 
 
 def _of_recording(read, path, **options):
-    recorded = read(path, **options)
-    name = short_name(Path(path))
-    if options.get("topic"):
-        name = f"{name} {options['topic']}"
+    name = " ".join(filter(None, (short_name(Path(path)), options.get("topic"))))
+    return _signal(name, read(path, **options), Path(path))
+
+
+def _signal(name, recorded, path):
     table = recorded.table
-    return YawSignal(
-        name,
-        table["yaw"].dropna(),
-        table if set(POSES) <= set(table) else None,
-        (Path(path),),
-        tuple(recorded.report.sentences()),
-    )
+    poses = table if set(POSES) <= set(table) else None
+    remarks = tuple(recorded.report.sentences())
+    return YawSignal(name, table["yaw"].dropna(), poses, (path,), remarks)
 
 
 def short_name(path):
