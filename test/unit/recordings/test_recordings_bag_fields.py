@@ -134,6 +134,11 @@ def test_without_definitions_messages_are_read_as_their_distribution_lays_them_o
     path.write_text(yaml.safe_dump(description))
     (table,) = read_bag_tables(tmp_path / "bag").tables.values()
     assert table.cells["/solid.type"].tolist() == [3, 3, 3]
+    if distribution == "humble":  # which is taken where nothing says it, of a file and of a folder
+        path.unlink()
+        for unsaid in (tmp_path / "bag", tmp_path / "bag/bag.db3"):
+            (table,) = read_bag_tables(unsaid).tables.values()
+            assert table.cells["/solid.type"].tolist() == [3, 3, 3]
 
 
 def test_what_no_topic_of_a_known_type_has_is_found_in_others(car, bag):

@@ -91,6 +91,11 @@ class RawBag:
 
     def ros2_writer(self, folder) -> Ros2Writer:
         """Return a writer of a bag of the same storage and version."""
+        if not self._reader.metadata:
+            raise RecordingError(
+                f"{self.path}: only the folder of a ROS 2 bag with its metadata.yaml says how "
+                "another one is to be written"
+            )
         return Ros2Writer(folder, self._reader.metadata, self._reader.chunk_compression)
 
     @property
@@ -125,10 +130,6 @@ def opened_bag(path) -> Iterator[RawBag]:
     """Open a bag of either kind; raises RecordingError if it is none, or damaged."""
     with ExitStack() as stack:
         if is_ros2_bag(path):
-            if not os.path.isdir(path):
-                raise RecordingError(
-                    f"{path}: this is a file of a ROS 2 bag; name its folder, with metadata.yaml"
-                )
             with ros2_bag.damage_reported(path):
                 folder = Ros2Folder(path, stack)
             yield RawBag(path, folder, ros2=True)

@@ -21,6 +21,7 @@ from mcap.writer import Writer as McapWriter
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import printable, shown
 from imu_simulation_framework.core.yaml_files import read_yaml
+from imu_simulation_framework.recordings.file_access import storage_files
 from imu_simulation_framework.recordings.formats import ros2_bag
 
 METADATA = "metadata.yaml"
@@ -69,32 +70,38 @@ class StoredConnection(NamedTuple):
 class Ros2Folder:
     """An open bag, as :class:`.RawBag` wants it; ``metadata`` are what ``metadata.yaml`` says.
 
-    Raises ConfigurationError, RecordingError: there is no such description, it is of a kind that is
-    not known, or a file is missing.
+    Of one file of a bag, and of a folder in which nobody wrote them, ``metadata`` are empty. Raises
+    ConfigurationError, RecordingError: the description is of a kind that is not known, or a file is
+    missing.
     """
 
     def __init__(self, path, stack):
-        self.metadata = _read_metadata(path)
-        files = []
-        for name in self.metadata["relative_file_paths"]:
-            # Older versions have the folder's name in front.
-            file = Path(path) / Path(name).name
+        described = (Path(path) / METADATA).exists()
+        self.metadata = _read_metadata(path) if described else {}
+        # Older versions have the folder's name in front.
+        names = self.metadata.get("relative_file_paths", ())
+        files = [Path(path) / Path(name).name for name in names] or storage_files(path)
+        for file in files:
             if not file.is_file():
                 raise RecordingError(f"{path}: the bag's file {shown(file.name)} is missing")
-            files.append(ros2_bag.stored_file(file, stack))
-        described = {
+        self._files = [ros2_bag.stored_file(file, stack) for file in files]
+        known = {name: topic for file in self._files for name, topic in file.topics.items()}
+        topics = {
             topic["topic_metadata"]["name"]: (topic["topic_metadata"], topic["message_count"])
-            for topic in self.metadata["topics_with_message_count"]
+            for topic in self.metadata.get("topics_with_message_count", ())
         }
-        self._files = files
-        known = {name: topic for file in files for name, topic in file.topics.items()}
-        for name in known.keys() - set(map(printable, described)):
+        if not described:
+            plain = {"serialization_format": "cdr"}
+            topics = {
+                name: ({**plain, "type": one.kind}, one.messages) for name, one in known.items()
+            }
+        for name in known.keys() - set(map(printable, topics)):
             raise RecordingError(
                 f"{Path(path) / METADATA}: the topic {shown(name)}, which the bag has, is not "
                 "described"
             )
         self.connections = []
-        for name, (topic, count) in described.items():
+        for name, (topic, count) in topics.items():
             stored = known.get(printable(name), ros2_bag.StoredTopic(topic["type"], count))
             profiles = topic.get("offered_qos_profiles", "")
             described_as = Stored(topic["serialization_format"], profiles, stored.encoding)
@@ -109,7 +116,7 @@ class Ros2Folder:
     def distribution(self) -> str:
         """That which the bag says, or the one with long support whose bags have its version."""
         said = self.metadata.get("ros_distro") or (
-            "foxy" if self.metadata["version"] < 5 else "humble"
+            "foxy" if self.metadata.get("version", 5) < 5 else "humble"
         )
         return f"ROS2_{str(said).upper()}"
 
