@@ -228,7 +228,7 @@ def folders(random, folder) -> Trial:
 
     def compare(folder):
         yield from trial.compare(folder)
-        found = [file.suffix for file in (folder / "out").iterdir() if file.suffix != ".yaml"]
+        found = [file.suffixes[0] for file in (folder / "out").iterdir() if file.suffix != ".yaml"]
         if found != [f".{storage}"]:
             yield f"a bag of {storage} became one of {', '.join(found)}"
 

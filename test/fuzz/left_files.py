@@ -12,6 +12,7 @@ import os
 import re
 import sqlite3
 import stat
+import tempfile
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,6 +21,7 @@ from xml.etree import ElementTree
 import mcap.reader
 import numpy as np
 import yaml
+import zstandard
 from PIL import Image
 from rosbags import rosbag1
 
@@ -155,16 +157,22 @@ def _bag(path, _):
 
 
 def messages(path) -> dict:
-    """Topic -> times [ns] and bytes of a bag's messages, as they are stored.
+    """Topic -> times [ns] and bytes of a bag's messages, as they were before they were packed.
 
     Of ROS 2 it is a file, or a folder with one; its description is not needed.
     """
     path = Path(path)
     if path.is_dir():
-        (path,) = (file for file in path.iterdir() if file.suffix in (".db3", ".mcap"))
+        (path,) = (file for file in path.iterdir() if {".db3", ".mcap"} & {*file.suffixes})
     found: dict[str, list] = {}
-    for topic, time, data in _STORED.get(path.suffix, _in_bag)(path):
-        found.setdefault(topic, []).append((time, bytes(data)))
+    with tempfile.TemporaryDirectory() as folder:
+        if path.suffix == ".zstd":
+            packed, path = path, Path(folder) / path.stem
+            path.write_bytes(zstandard.decompress(packed.read_bytes()))
+        for topic, time, data in _STORED.get(path.suffix, _in_bag)(path):
+            packed = bytes(data[:4]) == b"\x28\xb5\x2f\xfd"
+            plain = zstandard.decompress(data) if packed else bytes(data)
+            found.setdefault(topic, []).append((time, plain))
     return found
 
 

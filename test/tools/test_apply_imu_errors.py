@@ -231,6 +231,20 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
     succeeded(run(tmp_path / "out", *again))
 
 
+def test_a_compression_that_a_bag_only_claims_is_not_claimed_again(motion, tmp_path):
+    source = write_ros2_bag(tmp_path / "source", {"/imu": ideal_messages(motion)[:100]})
+    path = source / "metadata.yaml"
+    content = yaml.safe_load(path.read_text())
+    told = content["rosbag2_bagfile_information"]
+    told.update(compression_format="gzip", compression_mode="message")
+    path.write_text(yaml.safe_dump(content))
+    succeeded(run(source, "--imu", "bno055", "--out", tmp_path / "out"))
+    found = yaml.safe_load((tmp_path / "out/metadata.yaml").read_text())
+    for key in ("compression_format", "compression_mode"):
+        assert found["rosbag2_bagfile_information"][key] == ""
+    assert stored(tmp_path / "out", "sqlite3")["/imu"] == stored(source, "sqlite3")["/imu"]
+
+
 OWN = """float64 torque
 string name
 """

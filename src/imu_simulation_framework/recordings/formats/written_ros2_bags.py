@@ -182,6 +182,8 @@ class Ros2Writer:
     """
 
     def __init__(self, folder, metadata, chunk_compression=""):
+        if metadata.get("compression_format", "") != "zstd":  # what nobody has packed is plain
+            metadata = {**metadata, "compression_format": "", "compression_mode": ""}
         self._folder, self._metadata = Path(folder), metadata
         self._connections: list[StoredConnection] = []
         self._counts: dict[str, int] = {}
@@ -286,7 +288,7 @@ class Ros2Writer:
         if self._packs_file:
             plain, self._name = self._folder / self._name, f"{self._name}.zstd"
             with open(plain, "rb") as source, open(self._folder / self._name, "wb") as target:
-                self._packer.copy_stream(source, target)
+                self._packer.copy_stream(source, target, size=plain.stat().st_size)
             plain.unlink()
         begin, count = self._first or 0, sum(self._counts.values())
         span = {
