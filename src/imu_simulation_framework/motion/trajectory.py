@@ -17,6 +17,9 @@ from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import TrajectoryError
 from imu_simulation_framework.motion.smoothing import local_quadratic
 
+_MAX_FILLED = 10_000
+"""Samples of an even grid for each that was recorded."""
+
 
 def _times(table):
     return table.index.to_numpy(dtype=float)
@@ -71,7 +74,8 @@ def crop_by_index(table, start=None, stop=None):
 def even_times(table, rate):
     """Return times [s] of an even grid, ``first + k / rate``, within the table's.
 
-    Raises TrajectoryError if the rate [Hz] is not positive or the table lasts less than one period.
+    Raises TrajectoryError if the rate [Hz] is not positive, the table lasts less than one period, or
+    its samples are so far apart that the grid would be nearly all of the result.
     """
     if not (math.isfinite(rate) and rate > 0.0):
         raise TrajectoryError(f"The trajectory's rate is {rate} Hz, but it must be positive.")
@@ -82,6 +86,12 @@ def even_times(table, rate):
     if count < 2:
         raise TrajectoryError(
             f"The trajectory lasts {elapsed[-1]:.3g} s, less than one period of {rate:g} Hz."
+        )
+    if count > _MAX_FILLED * len(table):
+        raise TrajectoryError(
+            f"The trajectory has {len(table)} samples in {elapsed[-1]:.3g} s, one in "
+            f"{elapsed[-1] / (len(table) - 1):.3g} s, which tells no path; expected one in "
+            f"{_MAX_FILLED / rate:.3g} s at least. Is the unit of its times right?"
         )
     return times[0] + np.arange(count) / rate
 

@@ -175,6 +175,7 @@ def test_turn_on_the_spot_has_no_speed_and_a_stop_no_velocity():
             (lambda t, rate=rate: trajectory.resample(t, rate), "Hz")
             for rate in (0.0, -1.0, math.nan, 0.5)
         ),
+        (lambda t: trajectory.resample(t, 1e6), "11 samples in 1 s, one in 0.1 s"),
         (lambda t: trajectory.scale(t, 0.0), "scale is 0"),
         (lambda t: trajectory.add_velocities(t.iloc[:1]), "at least 2 samples"),
     ],
