@@ -74,8 +74,8 @@ def crop_by_index(table, start=None, stop=None):
 def even_times(table, rate):
     """Return times [s] of an even grid, ``first + k / rate``, within the table's.
 
-    Raises TrajectoryError if the rate [Hz] is not positive, the table lasts less than one period, or
-    its samples are so far apart that the grid would be nearly all of the result.
+    Raises TrajectoryError if the rate [Hz] is not positive, the table lasts less than one period,
+    or its samples are too far apart for a path between them.
     """
     if not (math.isfinite(rate) and rate > 0.0):
         raise TrajectoryError(f"The trajectory's rate is {rate} Hz, but it must be positive.")
