@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from imu_simulation_framework.core.angles import quaternion_product
-from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG, QUATERNION
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.units import factors
 from imu_simulation_framework.sensors.imu_specification import (
@@ -199,7 +199,7 @@ _COURSE_CONVENTION = "cw_from_north"  # A course is what a compass shows, whatev
 
 
 def conventional_imu(samples, conventions: ImuConventions):
-    """Return samples of an IMU in ENU, forward-left-up, rad/s and m/s^2; not mounted yet."""
+    """Return samples of an IMU in ENU, forward-left-up, in SI units; not mounted yet."""
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
     signs = vectors_from_axes(np.ones(3), conventions.axes)
@@ -207,6 +207,7 @@ def conventional_imu(samples, conventions: ImuConventions):
     for names, unit, along in (
         (GYRO, GYRO_UNITS[conventions.gyro_unit], 1.0),
         (ACCEL, ACCEL_UNITS[conventions.accel_unit], sense),
+        (MAG, 1.0, 1.0),
     ):
         for name, sign in zip(names, signs):
             if name in columns:

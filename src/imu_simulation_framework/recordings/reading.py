@@ -189,7 +189,7 @@ def read_other_sensor(
     *,
     rate: float | None = None,
 ) -> Recorded:
-    """Read a magnetometer or a thermometer, axes as they are recorded.
+    """Read a magnetometer or a thermometer; axes as recorded, of a format in NED as of its IMU.
 
     Some drivers publish a slow magnetometer as often as its IMU, with nan in between, as
     sensor_msgs/MagneticField allows: such samples are left out and counted. Raises RecordingError:

@@ -173,9 +173,9 @@ def turned(samples: Samples, frame, purpose) -> Samples:
 
     ``frame``: one of :data:`.FRAMES`; ``purpose``: for which they were read.
     """
-    if frame == "enu" or purpose not in ("IMU", "reference"):
+    if frame == "enu" or purpose not in ("IMU", "magnetometer", "reference"):
         return samples
-    if purpose == "IMU":
+    if purpose != "reference":
         samples = conventional_imu(samples, ImuConventions(frame=frame))
     else:
         samples = conventional_reference(samples, ReferenceConventions(frame=frame))

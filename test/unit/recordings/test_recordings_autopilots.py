@@ -9,7 +9,11 @@ from table_writers import binary_log, text_log, ulog
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.guessing.files import guess_columns
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.recordings.reading import (
+    read_imu,
+    read_other_sensor,
+    read_reference,
+)
 
 START = 5_000_000  # us, since the autopilot was switched on
 SLOW = slice(0, None, 10)
@@ -132,6 +136,20 @@ def px4(car, tmp_path_factory):
 
 def test_a_log_of_px4_is_read_in_axes_of_ros(car, px4):
     assert_is_the_car(car, *read_guessed(px4))
+
+
+def test_the_magnetometer_is_turned_as_the_imu_beside_it(car, tmp_path):
+    field = np.array([0.2, -0.05, 0.43])  # G; forward, right, down
+    topic = {
+        "timestamp": ("uint64_t", car.microseconds),
+        "magnetometer_ga": ("float[3]", np.tile(field, (len(TIME), 1))),
+    }
+    path = tmp_path / "log.ulg"
+    path.write_bytes(ulog({"vehicle_magnetometer": topic}))
+    columns = {f"mag_{axis}": f"magnetometer_ga[{at}] [G]" for at, axis in enumerate("xyz")}
+    columns["time"] = "timestamp [us]"
+    table = read_other_sensor(path, "magnetometer", columns=columns).table
+    assert table.to_numpy() == pytest.approx(np.tile(1e-4 * field * FRD, (len(TIME), 1)), abs=1e-11)
 
 
 def test_positions_north_and_east_and_their_heading_are_turned(car, tmp_path):
