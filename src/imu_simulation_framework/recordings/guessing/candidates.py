@@ -90,9 +90,9 @@ _SHORT = {
 _AXES = {"x": "x", "y": "y", "z": "z", "w": "w", "0": "x", "1": "y", "2": "z"}
 _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
-    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s",
+    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s,wb",
     "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
-    "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration",
+    "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration,fb",
     "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion",
     "position": ",pos,position,p,p r,t,translation",
 }
