@@ -198,6 +198,13 @@ def course_and_compass():
     return write_csv("car.csv", table.set_index("time"))
 
 
+@pytest.mark.parametrize("pitch, told", [(50.0, False), (-80.0, True)])
+def test_that_the_yaw_of_a_steep_imu_is_no_heading_is_told(tables, pitch, told):
+    imu = tables.imu_simulated[["yaw"]].assign(roll=0.0, pitch=np.radians(pitch))
+    _, printed = compared(write_tum("truth.tum", tables.ground_truth), write_csv("imu.csv", imu))
+    assert ("steeper than 60 deg in 100 % of its samples" in printed) == told
+
+
 def test_a_yaw_that_jumps_as_no_vehicle_turns_or_counts_the_other_way_round_is_told():
     path = course_and_compass()
     course = f"{path}@course [deg cw from north]"

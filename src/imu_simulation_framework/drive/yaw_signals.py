@@ -285,8 +285,15 @@ def _of_recording(read, path, **options):
 def _signal(name, recorded, path):
     table = recorded.table
     poses = table if set(POSES) <= set(table) else None
-    remarks = tuple(recorded.report.sentences())
-    return YawSignal(name, table["yaw"].dropna(), poses, (path,), remarks)
+    remarks = recorded.report.sentences()
+    if "pitch" in table:
+        steep = float(np.mean(table["pitch"].abs() > _STEEP))
+        if steep > _SELDOM:
+            remarks.append(
+                f"{name}: its x axis is steeper than {np.degrees(_STEEP):.0f} deg in "
+                f"{100.0 * steep:.0f} % of its samples, where a yaw is no heading"
+            )
+    return YawSignal(name, table["yaw"].dropna(), poses, (path,), tuple(remarks))
 
 
 def short_name(path):
@@ -295,6 +302,9 @@ def short_name(path):
     return "/".join(parts[-3:] if parts[-1].isdecimal() else parts[-1:])
 
 
+_STEEP = np.radians(60.0)
+_SELDOM = 0.1
+"""A share of samples that is of no account."""
 _SAME_TURN = np.radians(0.1)
 """A yaw that stays that near to the integral of the gyroscope is that."""
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
