@@ -33,8 +33,10 @@ from imu_simulation_framework.motion.smoothing import (
     estimate_robustly,
     smooth_plane,
     stated_noise,
+    velocity_lag,
     velocity_scale,
     white_variances,
+    without_lag,
 )
 
 if TYPE_CHECKING:
@@ -66,13 +68,15 @@ class UsableFixes(NamedTuple):
 
     ``fixes`` are those of the rows ``kept`` (n,), with times since the first row; ``held_courses``
     of their velocities had the direction before and were left out, and all of them if
-    ``refused_velocity_scale`` says how far the positions go for each metre of theirs.
+    ``refused_velocity_scale`` says how far the positions go for each metre of theirs. They have
+    been late against the positions by ``velocity_lag`` [s].
     """
 
     fixes: PlaneFixes
     kept: np.ndarray
     held_courses: int
     refused_velocity_scale: float | None
+    velocity_lag: float
 
 
 def usable_fixes(fix, minimum_speed) -> UsableFixes:
@@ -93,7 +97,10 @@ def usable_fixes(fix, minimum_speed) -> UsableFixes:
     )
     fixes, held_courses = _without_held_courses(fixes, minimum_speed)
     fixes, refused_scale = _with_sensible_velocities(fixes)
-    return UsableFixes(fixes, kept, held_courses, refused_scale)
+    lag = 0.0 if fixes.velocities is None else velocity_lag(fixes)
+    if lag:
+        fixes = without_lag(fixes, lag)
+    return UsableFixes(fixes, kept, held_courses, refused_scale, lag)
 
 
 def local_position(fix):
@@ -223,6 +230,7 @@ class FixReport:
     ``heading_deviation`` (float or None): expected standard deviation of a heading from the course,
     rms [rad]. ``heading_speed``: above this speed [m/s]. ``refused_velocity_scale`` (float or
     None): how far the positions go for each metre of the velocities, if these were not used for it.
+    ``velocity_lag``: how late the velocities were against the positions, which was taken off [s].
     ``antennas`` (CourseCheck or None): the antennas' heading beside the course. ``held_courses``:
     Doppler velocities that were not used, since the receiver holds its course when slow.
     ``backwards``: how long the robot is taken to drive backwards between flips of its course [s].
@@ -245,6 +253,7 @@ class FixReport:
     held_courses: int = 0
     backwards: float = 0.0
     refused_velocity_scale: float | None = None
+    velocity_lag: float = 0.0
     assumed: bool = False
     outliers: Occurrences = field(default_factory=Occurrences)
     velocity_outliers: Occurrences = field(default_factory=Occurrences)
@@ -302,6 +311,12 @@ class FixReport:
             sentences.append(
                 f"at {self.held_courses} of the fixes the receiver holds its course, since it is "
                 "slow, and their speed is not used"
+            )
+        if self.velocity_lag:
+            late = "late" if self.velocity_lag > 0.0 else "early"
+            sentences.append(
+                f"the Doppler velocities are {abs(self.velocity_lag):.2g} s {late} against the "
+                "positions, which is taken off"
             )
         if self.doppler and self.residual_rms > _NOTABLE_RESIDUAL * self.stated_deviation:
             sentences.append(
@@ -636,6 +651,7 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         doppler=used.velocities is not None,
         velocity_deviation=float(noise.velocity_deviation),
         refused_velocity_scale=usable.refused_velocity_scale,
+        velocity_lag=usable.velocity_lag,
         held_courses=usable.held_courses,
         heading_source=heading.source,
         heading_deviation=expected,

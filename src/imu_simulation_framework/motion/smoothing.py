@@ -540,6 +540,60 @@ def velocity_scale(fixes):
     return float(np.sum(reported * gone) / np.sum(reported**2))
 
 
+_MAX_LAG = 2.0
+"""Of velocities against positions that is looked for [s]."""
+_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0
+"""A smaller one [s], or one of fewer standard deviations, may be chance."""
+_LONGEST_STEP = 1.5
+"""Between velocities, in usual steps, over which they are interpolated."""
+
+
+def velocity_lag(fixes) -> float:
+    """Return how late the velocities are against the positions, as of a receiver's filter [s].
+
+    The delay after whose correction the velocities' integral between fixes is nearest to the
+    positions' displacements, by robust least squares: 0 where it cannot be told from none.
+    """
+    from scipy.interpolate import CubicSpline
+    from scipy.optimize import least_squares
+
+    known = np.isfinite(fixes.velocities).all(axis=1) & np.isfinite(fixes.positions).all(axis=1)
+    times, steps = fixes.times[known], np.diff(fixes.times[known])
+    if len(times) < 10:
+        return 0.0
+    way = CubicSpline(times, fixes.velocities[known]).antiderivative()
+    gone = np.diff(fixes.positions[known], axis=0)
+    close = steps <= _LONGEST_STEP * np.median(steps)
+    inside = (times[:-1] > times[0] + _MAX_LAG) & (times[1:] < times[-1] - _MAX_LAG) & close
+
+    def apart(lag):
+        return (gone - np.diff(way(times + lag), axis=0))[inside].ravel()
+
+    size = 1.4826 * np.median(np.abs(apart(0.0))) if inside.any() else 0.0
+    if not size > 0.0:
+        return 0.0
+    found = least_squares(
+        apart, 0.0, bounds=(-_MAX_LAG, _MAX_LAG), loss="soft_l1", f_scale=size, diff_step=1e-3
+    )
+    lag, information = float(found.x[0]), float(np.sum(found.jac**2)) / size**2
+    certain = information * lag**2 > _LAG_STDS**2
+    return lag if certain and _NOTABLE_LAG < abs(lag) < 0.99 * _MAX_LAG else 0.0
+
+
+def without_lag(fixes, lag):
+    """Return fixes whose velocities are those of their own times, interpolated without gaps."""
+    from scipy.interpolate import CubicSpline
+
+    known = np.flatnonzero(np.isfinite(fixes.velocities).all(axis=1))
+    times, wanted = fixes.times[known], fixes.times + lag
+    velocities = CubicSpline(times, fixes.velocities[known])(wanted)
+    after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
+    gap = np.diff(times)[after - 1]
+    outside = (wanted < times[0]) | (wanted > times[-1])
+    velocities[outside | (gap > _LONGEST_STEP * np.median(np.diff(times)))] = np.nan
+    return replace(fixes, velocities=velocities)
+
+
 def _rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
