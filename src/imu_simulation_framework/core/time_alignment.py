@@ -68,6 +68,34 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     return TimeShift(float((lags[best] + parabola_peak(correlation, best)) / rate), found)
 
 
+def delay_of_integral(times, increments, integral, used, largest) -> tuple[float, float]:
+    """Return how late an integral is against measured increments, and that's standard deviation.
+
+    The delay [s] that brings them nearest to each other, by robust least squares. Unlike a
+    correlation it says how sure it is. 0 and an infinite deviation where nothing tells.
+
+    ``times`` (n,) [s]; ``increments`` (n - 1, m) of what the ``integral``, a function of k times
+    that returns (k, m), should have changed by between them; ``used`` (n - 1,): which of them
+    count. ``largest`` delay, to either side [s].
+    """
+    from scipy.optimize import least_squares
+
+    used = used & (times[:-1] > times[0] + largest) & (times[1:] < times[-1] - largest)
+
+    def apart(delay):
+        return (increments - np.diff(integral(times + delay), axis=0))[used].ravel()
+
+    if np.count_nonzero(used) < MINIMUM_SAMPLES:
+        return 0.0, np.inf
+    size = max(1.4826 * float(np.median(np.abs(apart(0.0)))), 1e-9)
+    limits = -largest, largest
+    found = least_squares(apart, 0.0, bounds=limits, loss="soft_l1", f_scale=size, diff_step=1e-3)
+    squares = float(np.sum(found.jac**2))
+    if squares == 0.0 or abs(found.x[0]) > 0.99 * largest:
+        return 0.0, np.inf
+    return float(found.x[0]), size / np.sqrt(squares)
+
+
 def parabola_peak(values, best) -> float:
     """Return how far beside the index of the largest value the parabola through it has its peak.
 

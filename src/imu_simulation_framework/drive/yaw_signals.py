@@ -465,6 +465,7 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
     error = comparison.error.dropna()
+    remarks = [*remarks, *(f"{name}, IMU: {one}" for one in comparison.lag_sentences)]
     process = comparison.split and comparison.split.process
     right = comparison.reference_yaw
     observed = observed_yaw_error(name, error, right, step, reference=process)

@@ -22,7 +22,11 @@ from imu_simulation_framework.core.spectrum import (
     uniform_grid,
 )
 from imu_simulation_framework.core.stamps import value_at
-from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
+from imu_simulation_framework.core.time_alignment import (
+    TimeShift,
+    delay_of_integral,
+    find_time_shift,
+)
 from imu_simulation_framework.heading.reference_error import (
     ErrorSplit,
     ReferenceError,
@@ -139,6 +143,17 @@ class YawComparison:
     over_turn: list[RelativeError] = field(default_factory=list)
 
     @property
+    def lag_sentences(self) -> list[str]:
+        """Return that a course was late, where that was found without being asked for."""
+        if self.time_shift is None or self.split is None or not self.split.process.lag > 0.0:
+            return []
+        shift = self.time_shift.shift
+        return [
+            f"the reference's course is {abs(shift):.2g} s {'late' if shift < 0.0 else 'early'} "
+            "against it, as a receiver's filter makes it, which is taken off"
+        ]
+
+    @property
     def change_variance(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
         """Of the reference's own error between two times, see :class:`.ReferenceError`."""
         return None if self.split is None else self.split.process.change_variance
@@ -161,10 +176,15 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
     if len(imu_yaw) == 0 or len(reference_yaw) == 0:
         return None
     time, reference_time = (yaw.index.to_numpy(dtype=float) for yaw in (imu_yaw, reference_yaw))
-    time_shift = None
+    of_reference = None if poses is None else ReferenceError.of(poses)
+    time_shift, lag = None, None
     if settings.align:
         right = reference_time, reference_yaw
         time_shift = find_time_shift(time, imu_yaw, *right, settings.max_shift)
+        lag = None if time_shift.problem else 0.0
+    elif of_reference is not None and of_reference.lag > 0.0:
+        time_shift, lag = _late_course(imu_yaw, poses, of_reference)
+    if time_shift is not None:
         time = time - time_shift.shift
     common = (time >= reference_time[0]) & (time <= reference_time[-1])
     time = time[common]
@@ -189,10 +209,10 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
     error = pd.Series(error, index=index, name="yaw_error")
     trend = median_trend(error, settings.median_window)
     split = None
-    if poses is not None:
-        aligned = time_shift is not None and not time_shift.problem
-        of_reference = ReferenceError.of(poses, aligned)
-        split = of_reference and split_error(error, of_reference, settings.start_window)
+    if of_reference is not None:
+        turning = pd.Series(imu, index=time)
+        of_reference = ReferenceError.of(poses, lag, turning) or of_reference
+        split = split_error(error, of_reference, settings.start_window)
     return YawComparison(
         imu_yaw=pd.Series(reference - error.to_numpy(), index=index, name="yaw"),
         reference_yaw=pd.Series(reference, index=index, name="yaw"),
@@ -207,6 +227,48 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         error_spectrum=power_spectral_density(time, error),
         split=split,
     )
+
+
+_MAX_LAGS = 4.0
+"""Of a lag that is looked for, in standard deviations of what is known of it."""
+_LAG_STEP = 1.0
+"""Between headings whose changes tell a lag [s]."""
+_FAINT_HEADING = np.radians(10.0)
+"""A course that is less certain tells no lag."""
+_SURE = 3.0
+"""Standard deviations that a lag has to have to be taken off."""
+_NOTABLE_LAG = 0.02
+"""A smaller one [s] is not."""
+
+
+def _late_course(imu_yaw, poses, reference):
+    """Return how early the IMU is against a course, if that is sure, and what is left unknown.
+
+    What is known of a receiver's lag beforehand and what the turns tell are weighed by their
+    variances.
+    """
+    heading = poses["yaw"].dropna()
+    stamps = heading.index.to_numpy(dtype=float)
+    imu_stamps, turned = imu_yaw.index.to_numpy(dtype=float), angles.unwrap(imu_yaw.to_numpy())
+    begin, end = max(stamps[0], imu_stamps[0]), min(stamps[-1], imu_stamps[-1])
+    time = np.arange(begin, end, _LAG_STEP)
+    sure = np.interp(time, reference.time, reference.std) < _FAINT_HEADING
+    if "yaw_known" in poses:
+        sure &= np.interp(time, stamps, poses.loc[heading.index, "yaw_known"]) > 1.0 - 1e-9
+    used = sure[1:] & sure[:-1]
+    changes = np.diff(np.interp(time, stamps, angles.unwrap(heading.to_numpy())))[:, np.newaxis]
+
+    def turn(at):
+        return np.interp(at, imu_stamps, turned)[:, np.newaxis]
+
+    largest = _MAX_LAGS * reference.lag
+    found, std = delay_of_integral(time, changes, turn, used, largest)
+    known = 1.0 + (std / reference.lag) ** 2
+    found, std = found / known, std / np.sqrt(known)
+    if abs(found) < max(_NOTABLE_LAG, _SURE * std):
+        return None, float(np.hypot(found, std))
+    both = changes[used, 0], np.diff(turn(time + found)[:, 0])[used]
+    return TimeShift(found, float(np.corrcoef(*both)[0, 1])), float(std)
 
 
 def _without_spurious_turns(time, error):
@@ -348,6 +410,7 @@ def _compare_or_remark(imu, reference, settings, name, remarks):
         return None
     if result.time_shift is not None and result.time_shift.problem:
         remarks.append(f"The {name} was not aligned: {result.time_shift.problem}.")
+    remarks += [f"The {name}: {sentence}." for sentence in result.lag_sentences]
     if result.error_spectrum is None:
         remarks.append(f"The {name} has too few samples for a power spectral density.")
     return result

@@ -42,6 +42,8 @@ _NOTHING = 0.1
 _UNSTEADY = 0.25
 """Share of a lag that changes during a drive, as a smoothing mixes positions with velocities that
 are late by other times; from drives in a town with many corners."""
+_RATE_WINDOW = 0.5
+"""Over which a heading's rate is taken [s], so that its noise is no turning."""
 _SEED = 1
 
 
@@ -64,11 +66,15 @@ class ReferenceError:
     turn_error: float = 0.0
 
     @classmethod
-    def of(cls, reference: pd.DataFrame, aligned: bool = False) -> ReferenceError | None:
+    def of(
+        cls, reference: pd.DataFrame, lag: float | None = None, turning: pd.Series | None = None
+    ) -> ReferenceError | None:
         """Return what a table of poses says; None if it says nothing.
 
         ``reference``: Poses, perhaps with the columns ``yaw_std yaw_error_time yaw_lag
-        turn_error``. ``aligned``: whether a lag has been found and taken off.
+        turn_error``. ``lag``: how well it is known, if it has been found and taken off [s].
+        ``turning``: heading that says how fast the robot turns [rad], indexed by time [s]; that of
+        an IMU has less noise than the reference's, whose rate would be like its own error.
         """
         if not set(REFERENCE_ERROR) <= set(reference.columns):
             return None
@@ -76,17 +82,18 @@ class ReferenceError:
         if len(table) < 2:
             return None
         time, yaw = table.index.to_numpy(dtype=float), unwrap(table["yaw"].to_numpy(dtype=float))
-        correlation_time, lag, turn_error = (
+        correlation_time, stated, turn_error = (
             float(table[name].median()) for name in REFERENCE_ERROR[1:]
         )
-        rate = np.gradient(yaw, time)
+        lag = stated if lag is None else lag
+        rate = np.gradient(yaw, time) if turning is None else _rate(turning, time)
         return cls(
             time,
             np.hypot(table["yaw_std"].to_numpy(dtype=float), _UNSTEADY * lag * rate),
             correlation_time,
             rate,
             yaw - yaw[0],
-            0.0 if aligned else lag,
+            lag,
             turn_error,
         )
 
@@ -125,6 +132,13 @@ class ReferenceError:
             change = np.interp(ends, self.time, curve) - np.interp(starts, self.time, curve)
             variance += (constant * change) ** 2
         return variance
+
+
+def _rate(heading, time):
+    """Return how fast a heading turns at some times (n,) [rad/s]."""
+    stamps, yaw = heading.index.to_numpy(dtype=float), unwrap(heading.to_numpy(dtype=float))
+    later, before = (np.interp(time + side * _RATE_WINDOW, stamps, yaw) for side in (0.5, -0.5))
+    return (later - before) / _RATE_WINDOW
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from imu_simulation_framework.core.time_alignment import delay_of_integral
+
 # Samples times samples per window that are in memory at once.
 _BLOCK_ELEMENTS = 1_000_000
 
@@ -555,29 +557,20 @@ def velocity_lag(fixes) -> float:
     positions' displacements, by robust least squares: 0 where it cannot be told from none.
     """
     from scipy.interpolate import CubicSpline
-    from scipy.optimize import least_squares
 
-    known = np.isfinite(fixes.velocities).all(axis=1) & np.isfinite(fixes.positions).all(axis=1)
-    times, steps = fixes.times[known], np.diff(fixes.times[known])
-    if len(times) < 10:
+    known = np.isfinite(fixes.velocities).all(axis=1)
+    times = fixes.times[known]
+    if len(times) < 2:
         return 0.0
-    way = CubicSpline(times, fixes.velocities[known]).antiderivative()
-    gone = np.diff(fixes.positions[known], axis=0)
-    close = steps <= _LONGEST_STEP * np.median(steps)
-    inside = (times[:-1] > times[0] + _MAX_LAG) & (times[1:] < times[-1] - _MAX_LAG) & close
-
-    def apart(lag):
-        return (gone - np.diff(way(times + lag), axis=0))[inside].ravel()
-
-    size = 1.4826 * np.median(np.abs(apart(0.0))) if inside.any() else 0.0
-    if not size > 0.0:
-        return 0.0
-    found = least_squares(
-        apart, 0.0, bounds=(-_MAX_LAG, _MAX_LAG), loss="soft_l1", f_scale=size, diff_step=1e-3
+    steps = np.diff(times)
+    lag, std = delay_of_integral(
+        times,
+        np.diff(fixes.positions[known], axis=0),
+        CubicSpline(times, fixes.velocities[known]).antiderivative(),
+        steps <= _LONGEST_STEP * np.median(steps),
+        _MAX_LAG,
     )
-    lag, information = float(found.x[0]), float(np.sum(found.jac**2)) / size**2
-    certain = information * lag**2 > _LAG_STDS**2
-    return lag if certain and _NOTABLE_LAG < abs(lag) < 0.99 * _MAX_LAG else 0.0
+    return lag if abs(lag) > max(_NOTABLE_LAG, _LAG_STDS * std) else 0.0
 
 
 def without_lag(fixes, lag):
