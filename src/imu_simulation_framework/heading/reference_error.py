@@ -73,8 +73,8 @@ class ReferenceError:
 
         ``reference``: Poses, perhaps with the columns ``yaw_std yaw_error_time yaw_lag
         turn_error``. ``lag``: how well it is known, if it has been found and taken off [s].
-        ``turning``: heading that says how fast the robot turns [rad], indexed by time [s]; that of
-        an IMU has less noise than the reference's, whose rate would be like its own error.
+        ``turning``: heading that says how the robot turns [rad], indexed by time [s]; that of an
+        IMU has less noise than the reference's, whose turning would be like its own error.
         """
         if not set(REFERENCE_ERROR) <= set(reference.columns):
             return None
@@ -86,13 +86,15 @@ class ReferenceError:
             float(table[name].median()) for name in REFERENCE_ERROR[1:]
         )
         lag = stated if lag is None else lag
-        rate = np.gradient(yaw, time) if turning is None else _rate(turning, time)
+        rate, turn = np.gradient(yaw, time), yaw
+        if turning is not None:
+            rate, turn = _turning(turning, time)
         return cls(
             time,
             np.hypot(table["yaw_std"].to_numpy(dtype=float), _UNSTEADY * lag * rate),
             correlation_time,
             rate,
-            yaw - yaw[0],
+            turn - turn[0],
             lag,
             turn_error,
         )
@@ -134,11 +136,11 @@ class ReferenceError:
         return variance
 
 
-def _rate(heading, time):
-    """Return how fast a heading turns at some times (n,) [rad/s]."""
+def _turning(heading, time):
+    """Return how fast a heading turns at some times (n,) [rad/s], and that heading [rad]."""
     stamps, yaw = heading.index.to_numpy(dtype=float), unwrap(heading.to_numpy(dtype=float))
-    later, before = (np.interp(time + side * _RATE_WINDOW, stamps, yaw) for side in (0.5, -0.5))
-    return (later - before) / _RATE_WINDOW
+    before, now, later = (np.interp(time + a * _RATE_WINDOW, stamps, yaw) for a in (-0.5, 0.0, 0.5))
+    return (later - before) / _RATE_WINDOW, now
 
 
 @dataclass(frozen=True)

@@ -517,6 +517,7 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     known = (motion.covariances()[:, 1, 1] for motion in motions)
     # Rounding may leave nothing of a variance.
     variances = [np.interp(time, used.times, np.where(one > 0.0, one, np.inf)) for one in known]
+    between = noise.acceleration_density**2 * _between_fixes(used.times, time)
     return _Path(
         used,
         noise,
@@ -525,9 +526,22 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
         time,
         np.column_stack([spline(time) for spline in splines]),
         np.column_stack([spline(time, 1) for spline in splines]),
-        np.column_stack(variances),
+        np.column_stack(variances) + between[:, np.newaxis],
         motions,
     )
+
+
+def _between_fixes(fixes, time):
+    """Return how uncertain a velocity is at some times (m,), beside those at the fixes (k,) [s].
+
+    The variance, for a density of 1 of the white acceleration, of a Wiener process whose ends and
+    integral are known.
+    """
+    after = np.clip(np.searchsorted(fixes, time), 1, len(fixes) - 1)
+    step = fixes[after] - fixes[after - 1]
+    share = np.clip((time - fixes[after - 1]) / step, 0.0, 1.0)
+    product = share * (1.0 - share)
+    return step * (product - 3.0 * product**2)
 
 
 class _Heading(NamedTuple):

@@ -575,11 +575,12 @@ def velocity_lag(fixes) -> float:
 
 def without_lag(fixes, lag):
     """Return fixes whose velocities are those of their own times, interpolated without gaps."""
-    from scipy.interpolate import CubicSpline
+    from scipy.interpolate import PchipInterpolator
 
     known = np.flatnonzero(np.isfinite(fixes.velocities).all(axis=1))
     times, wanted = fixes.times[known], fixes.times + lag
-    velocities = CubicSpline(times, fixes.velocities[known])(wanted)
+    # Nothing of it overshoots, as where a car has stopped.
+    velocities = PchipInterpolator(times, fixes.velocities[known])(wanted)
     after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
     gap = np.diff(times)[after - 1]
     outside = (wanted < times[0]) | (wanted > times[-1])
