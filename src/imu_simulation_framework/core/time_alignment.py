@@ -13,6 +13,10 @@ MINIMUM_SAMPLES = 16
 MINIMUM_CORRELATION = 0.3  # below it two headings have too little in common for a shift
 
 
+_FITS = 3
+"""Of a delay, each with the misfit that the one before has left as the size of errors."""
+
+
 class TimeShift(NamedTuple):
     """A delay and how well it is supported.
 
@@ -87,13 +91,18 @@ def delay_of_integral(times, increments, integral, used, largest) -> tuple[float
 
     if np.count_nonzero(used) < MINIMUM_SAMPLES:
         return 0.0, np.inf
-    size = max(1.4826 * float(np.median(np.abs(apart(0.0)))), 1e-9)
-    limits = -largest, largest
-    found = least_squares(apart, 0.0, bounds=limits, loss="soft_l1", f_scale=size, diff_step=1e-3)
+    delay, limits = 0.0, (-largest, largest)
+    # A delay makes the misfit large, whose size is that without it.
+    for _ in range(_FITS):
+        size = max(1.4826 * float(np.median(np.abs(apart(delay)))), 1e-9)
+        found = least_squares(
+            apart, delay, bounds=limits, loss="soft_l1", f_scale=size, diff_step=1e-3
+        )
+        delay = float(found.x[0])
     squares = float(np.sum(found.jac**2))
-    if squares == 0.0 or abs(found.x[0]) > 0.99 * largest:
+    if squares == 0.0 or abs(delay) > 0.99 * largest:
         return 0.0, np.inf
-    return float(found.x[0]), size / np.sqrt(squares)
+    return delay, size / np.sqrt(squares)
 
 
 def parabola_peak(values, best) -> float:

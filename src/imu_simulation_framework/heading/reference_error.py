@@ -39,9 +39,6 @@ _CHOSEN = 0.02
 """By which share the chosen samples may miss the rms of all."""
 _NOTHING = 0.1
 """A limit below this share of the whole error cannot be told from nothing."""
-_UNSTEADY = 0.25
-"""Share of a lag that changes during a drive, as a smoothing mixes positions with velocities that
-are late by other times; from drives in a town with many corners."""
 _RATE_WINDOW = 0.5
 """Over which a heading's rate is taken [s], so that its noise is no turning."""
 _SEED = 1
@@ -91,7 +88,7 @@ class ReferenceError:
             rate, turn = _turning(turning, time)
         return cls(
             time,
-            np.hypot(table["yaw_std"].to_numpy(dtype=float), _UNSTEADY * lag * rate),
+            table["yaw_std"].to_numpy(dtype=float),
             correlation_time,
             rate,
             turn - turn[0],

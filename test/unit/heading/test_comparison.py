@@ -114,6 +114,27 @@ def test_alignment_finds_a_known_delay(shift):
     assert found.problem == ""
 
 
+@pytest.mark.parametrize("lag", [0.0, 0.3, -0.2])
+def test_a_course_that_is_late_is_put_right_unasked_and_a_punctual_one_is_left(lag):
+    time, noise = np.arange(24001) / 100.0, np.random.default_rng(4)
+    known = time[::20]
+    wrong = np.radians(1.0) * noise.standard_normal(len(known))
+    poses = pd.DataFrame({"yaw": wavy_yaw(known - lag) + wrong}, index=known)
+    poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
+    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
+    # At steps of 1 s the noise of two courses and the changing rate tell the lag.
+    rate = np.gradient(wavy_yaw(time), time)
+    error = np.radians(1.0) * np.sqrt(2.0) / np.sqrt(240.0 * np.var(rate[100:] - rate[:-100]))
+    if lag == 0.0:
+        assert result.time_shift is None and not result.lag_sentences
+        assert result.split.process.lag < 4.0 * error
+    else:
+        assert result.time_shift.shift == pytest.approx(-lag, abs=4.0 * error)
+        assert result.split.process.lag == pytest.approx(error, rel=0.5)
+        (sentence,) = result.lag_sentences
+        assert ("late" if lag > 0.0 else "early") in sentence
+
+
 def test_an_aligned_error_is_smaller_and_where_it_cannot_be_it_is_said():
     time = np.arange(20001) / 100.0
     late = yaw(wavy_yaw(time - 0.3))

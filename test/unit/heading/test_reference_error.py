@@ -118,7 +118,12 @@ def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():
     known = ReferenceError.of(poses)
     assert (known.correlation_time, known.lag, known.turn_error) == (5.0, 0.5, 0.02)
     assert known.rate == pytest.approx(np.full(len(TIME), 0.01))
-    assert ReferenceError.of(poses, aligned=True).lag == 0.0
+    turning = pd.Series(0.03 * TIME, TIME)
+    aligned = ReferenceError.of(poses, 0.01, turning)
+    assert aligned.lag == 0.01
+    margin = int(1.0 / STEP) + 1
+    assert aligned.rate[margin:-margin] == pytest.approx(0.03)
+    assert aligned.turn == pytest.approx(0.03 * (TIME - TIME[0]))
 
 
 def test_the_course_of_smoothed_fixes_is_as_wrong_as_it_says():

@@ -266,3 +266,16 @@ def test_a_last_fix_hundreds_of_kilometres_away_leaves_no_root_of_a_negative_var
     table.iloc[-1, 1] -= 6.2
     made = positioning.trajectory_from_fixes(table, positioning.FixSettings(), np.arange(200))
     assert np.isfinite(made.poses.to_numpy()).all()
+
+
+def test_between_fixes_the_velocity_scatters_as_a_walk_of_known_ends_and_way():
+    count, step = 200, 2.0
+    at = (np.arange(count) + 1.0) / count
+    walk = np.minimum.outer(at, at) * step
+    # What is known of it: its end and its integral.
+    known = np.zeros((2, count))
+    known[0, -1], known[1] = 1.0, step / count
+    known[1, -1] *= 0.5
+    left = walk - walk @ known.T @ np.linalg.solve(known @ walk @ known.T, known @ walk)
+    scatter = positioning._between_fixes(np.array([5.0, 7.0]), 5.0 + step * at)
+    assert scatter == pytest.approx(np.diag(left), abs=1e-4)

@@ -357,3 +357,31 @@ def test_jitter_counts_neither_motion_nor_jumps_nor_rest_nor_a_quiet_axis():
     held[:1200] = held[1200]
     assert smoothing.jitter(times, held) == pytest.approx(0.1, rel=0.2)
     assert smoothing.jitter(times, np.zeros((2000, 2))) == smoothing.SMALLEST_JITTER
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.4, -0.3])
+def test_velocities_that_are_late_are_found_and_put_at_their_own_time(lag):
+    generator, fine = np.random.default_rng(8), np.arange(0.0, 400.0, 0.05)
+    # Smooth as a car is: the acceleration changes over seconds.
+    course = np.cumsum(0.3 * np.sin(0.31 * fine) * 0.05)
+    velocity = 10.0 * np.column_stack([np.cos(course), np.sin(course)])
+    velocity *= (1.0 + 0.5 * np.sin(0.13 * fine))[:, np.newaxis]
+    place = np.cumsum(velocity * 0.05, axis=0)
+
+    def at(times, values):
+        return np.column_stack([np.interp(times, fine, axis) for axis in values.T])
+
+    times = np.arange(5.0, 395.0, 1.0)
+    places = at(times, place) + 0.3 * generator.standard_normal((len(times), 2))
+    velocities = at(times - lag, velocity) + 0.1 * generator.standard_normal((len(times), 2))
+    found = smoothing.velocity_lag(fixes(times, places, 0.3, velocities))
+    change = np.diff(at(times, velocity), axis=0)
+    assert found == pytest.approx(lag, abs=4.0 * 0.3 * np.sqrt(2.0 / np.sum(change**2)))
+    if lag == 0.0:
+        assert found == 0.0
+        return
+    own = smoothing.without_lag(fixes(times, places, 0.3, velocities), found).velocities
+    known = np.isfinite(own).all(axis=1)
+    assert known.mean() > 0.99
+    wrong = np.sqrt(np.mean((own - at(times, velocity))[known] ** 2))
+    assert wrong < 0.5 * np.sqrt(np.mean((velocities - at(times, velocity)) ** 2))
