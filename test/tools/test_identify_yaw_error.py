@@ -105,11 +105,23 @@ def test_several_drives_pool_and_the_same_one_counts_once(tmp_path):
         for day, bias in ((1, 1e-3), (2, -8e-3), (3, 6e-3))
     ]
     paths = [one.folder for one in folders]
-    text = identified(*paths, paths[0])
+    text = identified(*paths, paths[0], "--runs", 199, "--report")
     assert "has the same recorded yaw error as" in text and "counts once" in text
     assert "its spread over drives" in text and "one drive cannot tell" not in text
     pictures = {path.name for path in Path("identify_yaw_error").glob("*.png")}
-    assert pictures == {f"identification_{number}.png" for number in (1, 2, 3)}
+    names = [f"identification_{number}" for number in (1, 2, 3)]
+    assert pictures == {f"{name}.png" for name in (*names, "predictions")}
+    table = pd.read_csv("identify_yaw_error/predictions.csv")
+    assert list(table["the model from the others"]) == ["not rejected"] * 3
+    model = load_plain(Path("identify_yaw_error/yaw_error_model.yaml").read_text())
+    written = model["predicted_from_others"]
+    percentiles = [one["percentile"] for one in written["drives"]]
+    assert percentiles == pytest.approx(list(table["percentile"]), abs=1e-4)
+    assert [one["drive"] for one in written["drives"]] == model["drives"] and written["runs"] == 199
+    assert 0.0 < model["parameters"]["rate_bias_spread"]["low"] < 1e-2
+    assert "3 of 3 final errors are within" in text and "fewer than 4 drives" in text
+    page = Path("identify_yaw_error/identification.html").read_text(encoding="utf-8")
+    assert "<h2>Each drive, predicted from the others</h2>" in page
     parts = pd.read_csv("identify_yaw_error/parts.csv")
     assert set(parts["drive"]) == {1, 2, 3}
 

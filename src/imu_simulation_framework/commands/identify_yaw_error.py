@@ -7,8 +7,9 @@
     identify_yaw_error.py check_monday/config.ini check_tuesday/config.ini
 
 Each drive is an experiment's result, a recording with a reference and an IMU, the config.ini of
-one, or a bundled drive's name; several of one IMU are taken together, and only then can the spread
-between drives be determined. Writes to DIR:
+one, or a bundled drive's name. Several of one IMU are taken together, each with a bias of its own;
+then each is also predicted by the model identified from the others, and judged as judge_imu.py
+does it. Writes to DIR:
 
     yaw_error_model.yaml   the model, all parameters with 95 % intervals
     imu.yaml               the specification, for imu:=specification
@@ -16,6 +17,8 @@ between drives be determined. Writes to DIR:
     models.csv             all models that were tried
     parts.csv              error, fitted parts and innovations over time [rad]
     identification.png     the same as a figure, one for each drive
+    predictions.csv        of several drives: where each is in what the others predict
+    predictions.png        the same over all drives
     identification.html    with --report: all of this as one web page
 
 What is known of the reference's own error is a part of the model: its course, lag, slip on turns
@@ -27,6 +30,8 @@ imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
 from __future__ import annotations
 
 import math
+
+from tqdm import tqdm
 
 from imu_simulation_framework.commands.command_line import add_results, write_file
 from imu_simulation_framework.commands.heading_choices import (
@@ -40,11 +45,13 @@ from imu_simulation_framework.core.whole_files import make_folder, refuse_overwr
 from imu_simulation_framework.drive.yaw_signals import read_drives
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,
+    PREDICTED,
     TRIED,
     contents,
     estimates_table,
     explained_sentence,
     hector_sentences,
+    predictions_table,
     refusal,
     tried_table,
 )
@@ -52,11 +59,14 @@ from imu_simulation_framework.heading.identification.identify import (
     gyroscope_sentence,
     hector_of,
     identify_yaw_error,
+    predicted_from_others,
 )
+from imu_simulation_framework.heading.judgement import calibration_sentences, calibrations
 from imu_simulation_framework.heading.model.parameters import specification_of
 from imu_simulation_framework.heading.page import identification_report
 from imu_simulation_framework.report.table import table_text
 
+RUNS = 2000
 NO_SENSOR = 3
 """Exit code where the model is none that others could simulate."""
 
@@ -73,25 +83,38 @@ def main(arguments):
         options.drives, options.config, options.step, settings(options.setting)
     )
     satellite = any(drive.satellite for drive in drives)
-    identification = identify_yaw_error(
-        [drive.of(options.of).observed for drive in drives], satellite
-    )
+    observed = [drive.of(options.of).observed for drive in drives]
+    identification = identify_yaw_error(observed, satellite)
+    predictions = []
+    if options.runs and len(drives) > 1:
+        found = predicted_from_others(observed, satellite, options.runs)
+        bar = tqdm(found, "predicting", len(drives), unit=" drives", leave=False, disable=None)
+        predictions = list(bar)
     specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
-    files = contents(identification, specification, unsaid, hector, sources, options)
+    files = contents(identification, specification, unsaid, hector, sources, options, predictions)
     if options.report:
         more = [*unsaid, *hector_sentences(hector)]
-        files["identification.html"] = identification_report(identification, more, sources, options)
+        files["identification.html"] = identification_report(
+            identification, more, sources, options, predictions
+        )
     out = make_folder(options.out)
     for name in files:
         refuse_overwriting(out / name, [*sources, *filter(None, [options.config])])
-    for remark in [*left_out, *(remark for drive in drives for remark in drive.remarks)]:
+    remarks = [*left_out, *(remark for drive in drives for remark in drive.remarks)]
+    fast, slow = (choose(drives, key=lambda drive: drive.rate) for choose in (max, min))
+    if fast.rate > 1.1 * slow.rate:
+        remarks.append(
+            f"the IMU of {fast.observed.name} gives {fast.rate:.3g} samples per second, that of "
+            f"{slow.observed.name} {slow.rate:.3g}; only drives of one sensor have one model"
+        )
+    for remark in remarks:
         print(remark)
     if options.of == "yaw" and all(drive.of_gyroscope is not None for drive in drives):
         said = gyroscope_sentence([drive.of_gyroscope for drive in drives], satellite)
         print(*filter(None, [said]), sep="\n")
-    for line in _report(identification, unsaid, hector):
+    for line in _report(identification, unsaid, hector, predictions):
         print(line)
     for name, content in files.items():
         write_file(out / name, content)
@@ -104,14 +127,20 @@ def main(arguments):
     return NO_SENSOR
 
 
-def _report(identification, unsaid, hector):
+def _report(identification, unsaid, hector, predictions):
     for index in range(len(identification.drives)):
         yield explained_sentence(identification, index)
     yield ""
     yield table_text(estimates_table(identification), ESTIMATES).rstrip()
     yield ""
     yield table_text(tried_table(identification), TRIED).rstrip()
+    calibration = []
+    if predictions:
+        yield from ("", "each drive, predicted by the model that is identified from the others:")
+        yield table_text(predictions_table(identification, predictions), PREDICTED).rstrip()
+        calibration = calibration_sentences(calibrations(predictions))
     for title, sentences in (
+        ("of these predictions:", calibration),
         ("checks of what is left unexplained:", [_of(check) for check in identification.checks]),
         ("of the reference and its faults:", identification.remarks),
         ("what these drives do not tell:", identification.sentences),
@@ -148,6 +177,11 @@ def _parser():
         "--rate", type=float, default=100.0, metavar="HZ",
         help="samples per second of the IMU that shall be simulated, %(default)g by default; "
         "Hector's parameters hold for this one only",
+    )  # fmt: skip
+    parser.add_argument(
+        "--runs", type=int, default=RUNS, metavar="N",
+        help="by which each of several drives is judged by the model from the others, "
+        "%(default)s by default; 0 to leave that out, which takes the most time",
     )  # fmt: skip
     parser.add_argument("--name", default="identified", help="of the IMU, by default %(default)s")
     add_results(parser, "identify_yaw_error")

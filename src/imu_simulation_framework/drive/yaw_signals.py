@@ -13,7 +13,7 @@ import pandas as pd
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, ResultError
-from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.sentences import distinguished, listed, shown
 from imu_simulation_framework.core.spectrum import median_rate
 from imu_simulation_framework.drive.check import CONFIGURATION, ensure_plausible, set_up_named
 from imu_simulation_framework.drive.preparation import (
@@ -347,6 +347,11 @@ class ReadDrive:
             )
         return replace(self, observed=self.of_gyroscope)
 
+    def named(self, name: str) -> ReadDrive:
+        """Return the drive with another name."""
+        gyroscope = self.of_gyroscope and replace(self.of_gyroscope, name=f"{name}, gyroscope")
+        return replace(self, observed=replace(self.observed, name=name), of_gyroscope=gyroscope)
+
     def motion(self, rate: float = motions.RATE) -> Motion:
         """Return the true motion while the yaw error was observed, taken for level, from time 0.
 
@@ -387,7 +392,8 @@ def read_drives(
             )
             continue
         drives.append(drive)
-    return drives, left_out
+    names = distinguished([drive.observed.name for drive in drives])
+    return [drive.named(name) for drive, name in zip(drives, names)], left_out
 
 
 def read_drive(

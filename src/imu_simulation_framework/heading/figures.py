@@ -11,7 +11,7 @@ import numpy as np
 from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
-from imu_simulation_framework.heading.judgement import PSD
+from imu_simulation_framework.heading.judgement import PSD, SIGNED, unseen_share
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.statistics import autocorrelation
 from imu_simulation_framework.report import style
@@ -275,6 +275,31 @@ def _place(test) -> float:
     apart = test.observed - test.median
     width = test.high - test.median if apart > 0.0 else test.median - test.low
     return apart / width if width > 0.0 else float(np.sign(apart)) * (_FARTHEST + 1.0)
+
+
+def calibration_figure(found) -> Figure:
+    """Return the distributions over drives of their places in what was predicted for them.
+
+    ``found`` (sequence of Calibration).
+    """
+    figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
+    share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(found[0].pit))
+    looks = dict(zip((one.name for one in found), style.series(len(found))))
+    for signed, title, x in (
+        (False, "Sizes", "simulated drives below [%]"),
+        (True, "Errors to either side", "simulated drives nearer to the middle [%]"),
+    ):
+        figure.panel("drives up to there [%]", title, x=x, height=300)
+        low, high = (100.0 * np.clip(share + side * half, 0.0, 1.0) for side in (-1.0, 1.0))
+        figure.band(100.0 * share, low, high, colours.SIMULATED, 0.2, "95 % of right predictions")
+        for one in (one for one in found if (one.name in SIGNED) == signed):
+            places = np.repeat(np.sort(one.pit), 2)
+            counts = np.repeat(np.arange(len(one.pit) + 1) / len(one.pit), 2)[1:-1]
+            figure.line(
+                100.0 * np.array([0.0, *places, 1.0]), 100.0 * np.array([0.0, *counts, 1.0]),
+                looks[one.name], STATISTICS[one.name],
+            )  # fmt: skip
+    return figure
 
 
 CONFIDENCE = 0.95

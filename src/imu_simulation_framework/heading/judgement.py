@@ -507,6 +507,80 @@ _WORDS = {
 }
 
 
+FEWEST_DRIVES = 4
+"""Fewer, each predicted from the others, depend too much on each other to test them together."""
+
+
+class Calibration(NamedTuple):
+    """Whether drives lie in what was predicted for them as often as they should, by a statistic.
+
+    ``name``: as in :func:`curve_statistics`. ``pit`` (drives,): probability integral transform,
+    the share of each drive's ensemble that is below the drive's value; of :data:`SIGNED` ones that
+    is nearer to the middle. ``inside``: how many are within the central 95 %. ``least``: share of
+    drives that these 95 % hold at least, at 95 % confidence (Clopper and Pearson, Biometrika 26,
+    1934). ``p_value``: of the test of Kolmogorov and Smirnov that ``pit`` is uniform; NaN of fewer
+    than :data:`FEWEST_DRIVES`.
+    """
+
+    name: str
+    pit: np.ndarray
+    inside: int
+    least: float
+    p_value: float
+
+
+def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
+    """Return the calibration of predictions of drives by final and largest error, rms and drift.
+
+    Where each is predicted from all others, those are to the other side of their mean, so that
+    the sides of signed statistics say nothing, and only how far out they are is looked at.
+    """
+    from scipy.stats import beta, kstest  # takes half a second
+
+    found = []
+    for name in _WORDS:
+        tests = [test for one in judgements for test in one.statistics if test.name == name]
+        pit = np.array([test.percentile / 100.0 for test in tests])
+        inside = int(np.sum((pit >= 0.025) & (pit <= 0.975)))
+        if name in SIGNED:
+            pit = np.abs(2.0 * pit - 1.0)
+        least = float(beta.ppf(0.05, inside, len(pit) - inside + 1)) if inside else 0.0
+        p_value = float(kstest(pit, "uniform").pvalue) if len(pit) >= FEWEST_DRIVES else math.nan
+        found.append(Calibration(name, pit, inside, least, p_value))
+    return found
+
+
+def unseen_share(drives: int) -> float:
+    """Return by how much a share of so few drives may be wrong, unseen by the test of uniformity.
+
+    The half width of the 95 % band around a distribution (Kolmogorov and Smirnov).
+    """
+    from scipy.stats import kstwo
+
+    return float(kstwo.ppf(0.95, drives))
+
+
+def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
+    """Return what the calibration of predictions over drives says, and what it cannot tell."""
+    final, count = found[0], len(found[0].pit)
+    sentences = [
+        f"{final.inside} of {count} final errors are within the 95 % predicted for them; {count} "
+        f"drives cannot tell more than that these hold {100.0 * final.least:.0f} % of all drives "
+        "or more (95 % confidence)"
+    ]
+    if count < FEWEST_DRIVES:
+        return [*sentences, f"fewer than {FEWEST_DRIVES} drives have no test of their percentiles"]
+    adjusted = float(np.min(holm([one.p_value for one in found])))
+    rarest = _WORDS[min(found, key=lambda one: one.p_value).name][0]
+    words = "are not as even as they should be" if adjusted <= 0.05 else "may be even"
+    return [
+        *sentences,
+        f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p of {len(found)} "
+        f"statistics, corrected, {adjusted:.2g}, of the {rarest}); {count} drives cannot tell "
+        f"shares that are wrong by less than {100.0 * unseen_share(count):.0f} %",
+    ]
+
+
 class ShownTest(NamedTuple):
     """One test of a yaw error.
 

@@ -14,17 +14,25 @@ from imu_simulation_framework.heading.figures import (
     ShownBudget,
     budget_bands,
     budget_shares,
+    calibration_figure,
     parts_figure,
     residuals_figure,
 )
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,
+    PREDICTED,
     TRIED,
     estimates_table,
     explained_sentence,
+    predictions_table,
     tried_table,
 )
 from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
+from imu_simulation_framework.heading.judgement import (
+    Judgement,
+    calibration_sentences,
+    calibrations,
+)
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
 from imu_simulation_framework.report.table import page_table
 
@@ -142,18 +150,24 @@ def identification_page(
 
 
 def identification_report(
-    identification: YawErrorIdentification, sentences: Sequence[str], sources, options
+    identification: YawErrorIdentification,
+    sentences: Sequence[str],
+    sources,
+    options,
+    predictions: Sequence[Judgement] = (),
 ) -> bytes:
     """Return an identification as the content of a web page.
 
     ``sentences`` are what another format of the model cannot say, and the like; ``sources`` what
-    was read; ``options`` have ``name``, ``step`` and ``rate``.
+    was read; ``options`` have ``name``, ``step`` and ``rate``; ``predictions``: of each drive from
+    the others, if there are any.
     """
-    names = [drive.name for drive in identification.drives]
-    drives = []
-    for index, (name, normalised) in enumerate(zip(names, identification.normalised())):
-        said = name if names.count(name) == 1 else f"{name} ({index + 1})"
-        drives.append(FittedDrive(said, identification.parts(index), normalised))
+    drives = [
+        FittedDrive(drive.name, identification.parts(index), normalised)
+        for index, (drive, normalised) in enumerate(
+            zip(identification.drives, identification.normalised())
+        )
+    ]
     rows = [
         (check.name, check.sentence, f"{check.statistic:.4g}", f"{check.p:.2g}")
         for check in identification.checks
@@ -169,6 +183,17 @@ def identification_report(
         Section("Models compared", table=page_table(tried_table(identification), TRIED)),
         Section("Checks of what is left unexplained", table=checks),
     ]
+    if predictions:
+        found = calibrations(predictions)
+        answers.append(
+            Section(
+                "Each drive, predicted from the others",
+                text=calibration_sentences(found),
+                table=page_table(predictions_table(identification, predictions), PREDICTED),
+                figure=calibration_figure(found),
+                how_to_read="Of right predictions 95 % have their whole line within the band.",
+            )
+        )
     if sentences:
         answers.append(Section("As other models say it", text=list(sentences)))
     settings = {

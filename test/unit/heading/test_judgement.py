@@ -131,6 +131,29 @@ def test_what_does_not_fit_is_refused_with_a_sentence(time, observed, ensemble, 
         isf.judge(time, observed, ensemble)
 
 
+def test_the_places_of_drives_are_even_under_the_model_and_few_drives_say_little():
+    generator = np.random.default_rng(7)
+    model = drives(generator, 999)
+
+    def found(count, **options):
+        observed = drives(generator, count, **options)
+        return judging.calibrations([isf.judge(TIME, one, model) for one in observed])
+
+    # Of one in a thousand seeds.
+    assert min(holm([one.p_value for one in found(20)])) > 0.001
+    twice = found(20, drift=3.0)
+    assert all(one.p_value < 1e-4 for one in twice)
+    assert "are not as even" in judging.calibration_sentences(twice)[1]
+    five = found(5, drift=0.1)
+    assert five[0].inside == 5
+    # All of five: the share whose fifth power is 5 %.
+    assert five[0].least == pytest.approx(0.05 ** (1 / 5))
+    assert "more than that these hold 55 %" in judging.calibration_sentences(five)[0]
+    # Massey's table of 1951.
+    assert judging.unseen_share(5) == pytest.approx(0.565, abs=0.003)
+    assert "fewer than 4 drives" in judging.calibration_sentences(found(3))[1]
+
+
 def test_errors_start_at_zero_and_only_what_was_observed_is_compared():
     errors = started_at_zero(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
     np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)

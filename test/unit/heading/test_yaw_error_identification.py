@@ -23,7 +23,10 @@ from imu_simulation_framework.heading.identification.fit import (
     maximise,
     refit,
 )
-from imu_simulation_framework.heading.identification.identify import identify_yaw_error
+from imu_simulation_framework.heading.identification.identify import (
+    identify_yaw_error,
+    predicted_from_others,
+)
 from imu_simulation_framework.heading.identification.intervals import (
     identifiable_constants,
     intervals,
@@ -203,9 +206,41 @@ def test_spread_between_drives_needs_several():
     assert any("one drive cannot tell" in sentence for sentence in alone.sentences)
     pooled = identify_yaw_error(drives)
     found = pooled.estimates["rate_bias_spread"]
+    # The drives' own estimates, whose curves are nearly at right angles: their scale factors'
+    # weighted mean, and the scatter of their biases less what each is uncertain by.
+    single = [identify_yaw_error([drive]).estimates for drive in drives]
+    (scales, scale_stds), (biases, bias_stds) = (
+        np.transpose([(one[name].value, (one[name].high - one[name].low) / 3.92) for one in single])
+        for name in ("scale_factor", "rate_bias")
+    )
+    weights = scale_stds**-2.0 / np.sum(scale_stds**-2.0)
+    scale = pooled.estimates["scale_factor"]
+    assert abs(scale.value - weights @ scales) < 0.3 * (scale.high - scale.low) / 3.92
+    scatter = np.sqrt(np.var(biases, ddof=1) - np.mean(bias_stds**2))
+    # A scatter of six is known within a share of 1 / sqrt(10); this much of that they differ.
+    assert found.value == pytest.approx(scatter, rel=0.2 / np.sqrt(10.0))
+    assert pooled.checks[-1].name == "one sensor" and pooled.checks[-1].passed
     assert found.low <= spread <= found.high
     assert not any("one drive" in sentence for sentence in pooled.sentences)
     assert pooled.parameters.rate_bias_spread == found.value and pooled.parameters.drives == 6
+
+
+def test_a_drive_is_predicted_from_the_others_and_another_sensors_is_rejected():
+    drives = [
+        replace(drive, error=drive.error - bias * drive.time)
+        for drive, bias in zip(study.drives("angle random walk", 10, 3, 200.0), (1e-3, 0.0, -1e-3))
+    ]
+    matching = list(predicted_from_others(drives, runs=999))
+    # Of three drives more than one in a hundred sets has one that is rejected.
+    assert not any(one.rejected for one in matching)
+    other = replace(drives[0], name="other", error=drives[0].error - 0.03 * drives[0].net_turn)
+    mixed = [other, *drives[1:], study.drives("angle random walk", 13, 1, 200.0)[0]]
+    judged = next(predicted_from_others(mixed, runs=999))
+    assert judged.rejected and judged.verdict == "too little" and judged.envelope.p_value < 0.01
+    result = identify_yaw_error(mixed)
+    check = result.checks[-1]
+    assert not check.passed and "not of one sensor" in check.sentence and refusal(result)
+    assert check.sentence.endswith("other differs most")
 
 
 def test_what_a_motion_cannot_tell_is_named():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,14 @@ from imu_simulation_framework import __version__
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.heading.figures import identification_figure
+from imu_simulation_framework.heading.figures import calibration_figure, identification_figure
 from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
+from imu_simulation_framework.heading.judgement import (
+    Judgement,
+    calibrations,
+    holm,
+    shown_tests,
+)
 from imu_simulation_framework.heading.model.files import yaw_error_model_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column, table_text
@@ -60,6 +67,19 @@ TRIED = (
 )
 """Columns of the table of all models that were compared."""
 
+
+PREDICTED = (
+    Column("drive", "drive"),
+    Column("final", "final error", "deg", 2),
+    Column("low", "2.5 % of runs", "deg", 2),
+    Column("high", "97.5 % of runs", "deg", 2),
+    Column("percentile", "percentile", "", 1),
+    Column("rms_percentile", "that of rms", "", 1),
+    Column("p", "p of the whole curve", "", 4),
+    Column("corrected", "smallest p, corrected", "", 4),
+    Column("verdict", "the model from the others"),
+)
+"""Columns of the table of drives that were predicted from the others."""
 
 REJECTED = "The checks reject this model: its parameters and intervals are not to be trusted."
 HIDDEN = (
@@ -110,11 +130,30 @@ def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
     return table
 
 
+def predictions_table(identification, predictions: Sequence[Judgement]) -> pd.DataFrame:
+    """Return how each drive was predicted from the others, the columns of :data:`PREDICTED`.
+
+    The last p-value is corrected for the number of tests and of drives.
+    """
+    smallest = [min(test.adjusted for test in shown_tests(one)) for one in predictions]
+    rows = []
+    for drive, one, corrected in zip(identification.drives, predictions, holm(smallest)):
+        final, rms = (
+            next(test for test in one.statistics if test.name == name) for name in ("final", "rms")
+        )
+        degrees = (math.degrees(value) for value in (final.observed, final.low, final.high))
+        p_values = one.envelope.p_value, float(corrected)
+        verdict = f"rejected: {one.verdict}" if corrected <= 1.0 - one.level else "not rejected"
+        rows.append((drive.name, *degrees, final.percentile, rms.percentile, *p_values, verdict))
+    return pd.DataFrame(rows, columns=[column.key for column in PREDICTED])
+
+
 def explained_sentence(identification: YawErrorIdentification, index: int) -> str:
     """Return how large a drive's error is, and what its constants leave of it."""
     drive, parts = identification.drives[index], identification.parts(index)
     constants = [term.name for term in identification.fit.likelihood.constants]
-    left = parts["error"] - parts[["start offset", *constants]].sum(axis=1)
+    known = parts.columns.intersection(["start offset", "rate bias of the drive", *constants])
+    left = parts["error"] - parts[known].sum(axis=1)
     return (
         f"{drive.name}: {drive.time[-1]:.0f} s, turned {math.degrees(drive.net_turn[-1]):.0f} deg "
         f"net and {math.degrees(drive.absolute_turn[-1]):.0f} deg in all; yaw error "
@@ -148,14 +187,17 @@ def hector_sentences(hector) -> list[str]:
     return [words, *hector.sentences]
 
 
-def contents(identification, specification, unsaid, hector, sources, options) -> dict[str, bytes]:
+def contents(
+    identification, specification, unsaid, hector, sources, options, predictions=()
+) -> dict[str, bytes]:
     """Return the files' contents by their names; all are made before the first one is written.
 
-    Without a specification where the model is none; see :func:`refusal`.
+    Without a specification where the model is none; see :func:`refusal`. ``predictions``: of each
+    drive from the others, if there are any.
     """
     several = len(identification.drives) > 1
     texts = {
-        "yaw_error_model.yaml": _model(identification, sources, options),
+        "yaw_error_model.yaml": _model(identification, sources, options, predictions),
         "models.csv": table_text(tried_table(identification), TRIED, "csv"),
         "parts.csv": _parts(identification),
     }
@@ -163,6 +205,9 @@ def contents(identification, specification, unsaid, hector, sources, options) ->
         comment = _comment(identification, unsaid)
         texts["imu.yaml"] = imu_specification_text(specification, comment)
         texts["hector.yaml"] = _hector(hector, options.rate)
+    if predictions:
+        table = predictions_table(identification, predictions)
+        texts["predictions.csv"] = table_text(table, PREDICTED, "csv")
     files = {name: text.encode("utf-8") for name, text in texts.items()}
     for index, (drive, normalised) in enumerate(
         zip(identification.drives, identification.normalised())
@@ -171,10 +216,13 @@ def contents(identification, specification, unsaid, hector, sources, options) ->
         number = f"_{index + 1}" if several else ""
         for format in dict.fromkeys(options.formats):
             files[f"identification{number}.{format}"] = picture(drawing(figure), format)
+    for format in dict.fromkeys(options.formats) if predictions else ():
+        figure = calibration_figure(calibrations(predictions))
+        files[f"predictions.{format}"] = picture(drawing(figure), format)
     return files
 
 
-def _model(identification, sources, options):
+def _model(identification, sources, options, predictions):
     import statsmodels
 
     fit = identification.fit
@@ -195,6 +243,20 @@ def _model(identification, sources, options):
             "statsmodels": statsmodels.__version__,
         },
     }
+    if predictions:
+        table = predictions_table(identification, predictions)
+        made["predicted_from_others"] = {
+            "runs": options.runs,
+            "drives": table.round(4).to_dict("records"),
+            "calibration": {
+                one.name: {
+                    "pit": np.round(one.pit, 4).tolist(),
+                    "inside_95": one.inside,
+                    "p": float(f"{one.p_value:.4g}"),
+                }
+                for one in calibrations(predictions)
+            },
+        }
     comment = (
         *filter(None, [refusal(identification)]),
         "Identified by maximum likelihood, without random numbers; low and high are the ends",

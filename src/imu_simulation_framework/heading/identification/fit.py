@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Callable, Sequence
+from typing import Callable, Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -141,6 +141,16 @@ class Likelihood:
             name: self.scales.typical(name) * (1.0 if name.endswith("_time") else 1e-3)
             for name in self.names
         }
+
+    def highest(self, values: dict[str, float], kept: Collection[str]) -> float:
+        """Return the log-likelihood where it is highest, with some of the values kept as they are.
+
+        ``values``: from which to search. ``kept``: the parameters' names.
+        """
+        free = [name for name in self.names if name not in kept]
+        bounds = [tuple(np.log(self.scales.bounds(name))) for name in free]
+        first = np.log([values[name] for name in free])
+        return maximise(lambda x: self({**values, **_named(free, x)}), first, bounds)[1]
 
     def filtered(self, values: dict[str, float]) -> FilteredDrives:
         """Return what the Kalman filter says."""

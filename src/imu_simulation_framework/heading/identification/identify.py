@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Iterator, NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,8 @@ from imu_simulation_framework.heading.identification.terms import (
     ObservedYawError,
     RandomTerm,
 )
+from imu_simulation_framework.heading.judgement import Judgement, from_zero_where_known, judge
+from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters, drift_parameters
 
@@ -106,12 +108,11 @@ def choose(
     candidates += [] if correlated_reference else [REFERENCE_SLIP]
     random = search.upwards(first, [term for term in candidates if term not in first])
     random = search.downwards(search.walk_or_drift(search.downwards(random)))
-    spread = search.several and search.spread(random)
-    chosen = search.fitted(random, spread)
+    chosen = search.fitted(random)
     kept, sentences = _kept_constants(chosen, constants, drives)
     if len(kept) < len(constants):
-        chosen = fit(Likelihood(drives, random, kept, spread), chosen.values)
-    return Choice(chosen, search.table(random, spread), sentences)
+        chosen = fit(Likelihood(drives, random, kept, len(drives) > 1), chosen.values)
+    return Choice(chosen, search.table(random), sentences)
 
 
 def p_value(gain: float, parameters: int) -> float:
@@ -130,50 +131,45 @@ class _Search:
 
     def __init__(self, drives: Sequence[Any], constants: Sequence[Any]) -> None:
         self._drives, self._constants = drives, constants
-        # What differs from drive to drive would pass for a slow drift within them.
-        self.several = len(drives) > 1
         self._fits: dict = {}
 
-    def fitted(self, random: Sequence[RandomTerm], spread: bool | None = None) -> Fit:
-        spread = self.several if spread is None else spread
+    def fitted(self, random: Sequence[RandomTerm]) -> Fit:
         ordered = tuple(term for term in RANDOM_TERMS if term in random)
-        key = (ordered, spread)
-        if key not in self._fits:
-            likelihood = Likelihood(self._drives, ordered, self._constants, spread)
-            part = self._part_of(ordered, spread)
+        if ordered not in self._fits:
+            # Every switching-on has a bias of its own, whether the drives show it or not; and what
+            # differs from drive to drive would pass for a slow drift within them.
+            several = len(self._drives) > 1
+            likelihood = Likelihood(self._drives, ordered, self._constants, several)
+            part = self._part_of(ordered)
             found = fit(likelihood, part and part.values)
             if part is not None and found.log_likelihood < part.log_likelihood - _SAME:
                 # It holds its part, so the search has gone astray: from next to that, then.
                 found = _from_part(likelihood, part)
-            found = self._not_below_larger(found, spread)
-            self._fits[key] = found
-            self._mend(ordered, spread, found)
-        return self._fits[key]
+            found = self._not_below_larger(found)
+            self._fits[ordered] = found
+            self._mend(ordered, found)
+        return self._fits[ordered]
 
-    def _not_below_larger(self, found: Any, spread: bool) -> Any:
+    def _not_below_larger(self, found: Any) -> Any:
         """Look again where a larger model, without what it has more, is likelier than this one."""
         likelihood = found.likelihood
-        for (terms, spreads), other in self._fits.items():
-            if set(terms) >= set(likelihood.random) and spreads >= spread:
+        for terms, other in self._fits.items():
+            if set(terms) >= set(likelihood.random):
                 values = {name: other.values[name] for name in likelihood.names}
                 if likelihood(values) > found.log_likelihood + _SAME:
                     found = refit(likelihood, values)
         return found
 
-    def _mend(self, ordered: Sequence[Any], spread: bool, found: Any) -> None:
+    def _mend(self, ordered: Sequence[Any], found: Any) -> None:
         """Look again for models that hold this one, and were found less likely."""
-        for (terms, spreads), other in self._fits.items():
-            holds = set(terms) >= set(ordered) and spreads >= spread
+        for terms, other in self._fits.items():
+            holds = set(terms) >= set(ordered)
             if holds and other.log_likelihood < found.log_likelihood - _SAME:
-                self._fits[terms, spreads] = _from_part(other.likelihood, found)
+                self._fits[terms] = _from_part(other.likelihood, found)
 
-    def _part_of(self, ordered: Sequence[Any], spread: bool) -> Any:
+    def _part_of(self, ordered: Sequence[Any]) -> Any:
         """Return the best model that is a part of this one."""
-        parts = [
-            found
-            for (terms, spreads), found in self._fits.items()
-            if set(terms) <= set(ordered) and spreads <= spread
-        ]
+        parts = [found for terms, found in self._fits.items() if set(terms) <= set(ordered)]
         return max(parts, key=lambda found: found.log_likelihood) if parts else None
 
     def upwards(self, random: Sequence[Any], candidates: Sequence[Any]) -> list[Any]:
@@ -231,23 +227,16 @@ class _Search:
             random = with_drift if p_value(gain, 1) <= LEVEL else with_walk
         return random
 
-    def spread(self, random: Sequence[Any]) -> bool:
-        with_spread, without = (self.fitted(random, one).log_likelihood for one in (True, False))
-        return p_value(with_spread - without, 1) < LEVEL
-
-    def table(self, chosen: Any, chosen_spread: bool) -> pd.DataFrame:
-        best = self.fitted(chosen, chosen_spread)
+    def table(self, chosen: Any) -> pd.DataFrame:
+        best = self.fitted(chosen)
         rows = []
-        for (terms, spread), found in self._fits.items():
+        for terms, found in self._fits.items():
             gain = found.log_likelihood - best.log_likelihood
             more = found.parameters - best.parameters
-            larger = set(terms) >= set(chosen) and spread >= chosen_spread
-            smaller = set(terms) <= set(chosen) and spread <= chosen_spread
-            nested = more != 0 and (larger or smaller)
-            names = [term.name for term in terms] + [SPREAD.replace("_", " ")] * spread
+            nested = more != 0 and (set(terms) >= set(chosen) or set(terms) <= set(chosen))
             rows.append(
                 {
-                    "terms": " + ".join(names),
+                    "terms": " + ".join(term.name for term in terms),
                     "parameters": found.parameters,
                     "log_likelihood": found.log_likelihood,
                     "aic": found.aic,
@@ -419,12 +408,8 @@ class YawErrorIdentification:
     @property
     def parameters(self) -> YawErrorParameters:
         """The estimates, as what predicts the yaw error on another motion."""
-        values = {name: estimate.value for name, estimate in self.estimates.items()}
-        for name in ("rate_bias", "scale_factor"):
-            if name in self.estimates:
-                reach = self.estimates[name].high - self.estimates[name].low
-                values[f"{name}_uncertainty"] = 0.5 * reach / _TWO_SIDED
-        return YawErrorParameters(**values, drives=len(self.drives), rejected=not self.accepted)
+        estimates = {name: estimate[:3] for name, estimate in self.estimates.items()}
+        return YawErrorParameters.identified(estimates, len(self.drives), not self.accepted)
 
 
 def identify_yaw_error(
@@ -464,7 +449,65 @@ def identify_yaw_error(
     found = YawErrorIdentification(
         tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences), remarks
     )
-    return replace(found, checks=tuple(check_residuals(found.normalised())))
+    checks = check_residuals(found.normalised())
+    checks += [_one_sensor(chosen)] if len(drives) > 1 else []
+    return replace(found, checks=tuple(checks))
+
+
+def _one_sensor(chosen: Fit) -> ResidualCheck:
+    """Check whether the drives have one scale factor, and one strength of each of its noises.
+
+    By the likelihood ratio of each drive with its own strengths and with those of all, the
+    reference's own in both; and by the scale factors' weighted squares about their mean.
+    """
+    of_sensor = [
+        name
+        for term in chosen.likelihood.random
+        if term not in OF_REFERENCE
+        for name in term.parameters
+    ]
+    common = {name: value for name, value in chosen.values.items() if name != SPREAD}
+    gains, scales = [], []
+    constants = chosen.likelihood.constants
+    for drive in chosen.likelihood.drives:
+        likelihood = Likelihood([drive], chosen.likelihood.random, constants)
+        gain = refit(likelihood, common).log_likelihood - likelihood.highest(common, of_sensor)
+        gains.append(max(0.0, gain))
+        # One drive alone may say of its noise that there is none, and then too much of its scale.
+        mean, covariance = likelihood.constants_of(likelihood.filtered(common))
+        scales.append((mean[1:], np.diag(covariance)[1:]))
+    means, variances = (np.array(one) for one in zip(*scales))
+    centre = np.sum(means / variances, axis=0) / np.sum(1.0 / variances, axis=0)
+    apart = 2.0 * np.array(gains) + np.sum((means - centre) ** 2 / variances, axis=1)
+    degrees = (len(apart) - 1) * (len(of_sensor) + len(constants) - 1)
+    p = float(chi2.sf(apart.sum(), max(degrees, 1)))
+    words = "may be of one sensor"
+    if p < LEVEL:
+        other = chosen.likelihood.drives[int(np.argmax(apart))].name
+        words = f"are not of one sensor, or not as it was in the others: {other} differs most"
+    return ResidualCheck("one sensor", float(apart.sum()), p, f"the drives {words}")
+
+
+def predicted_from_others(
+    drives: Sequence[ObservedYawError],
+    correlated_reference: bool = False,
+    runs: int = 2000,
+    seed: int = 1,
+) -> Iterator[Judgement]:
+    """Judge each drive's yaw error by the model that is identified from all others, one by one.
+
+    ``drives``, ``correlated_reference``: as of :func:`identify_yaw_error`, which raises the same;
+    at least two. ``runs``: of each model along the drive's motion, by random numbers of the
+    ``seed``. Raises EnsembleError if they are too few.
+    """
+    for index, drive in enumerate(drives):
+        others = [*drives[:index], *drives[index + 1 :]]
+        parameters = identify_yaw_error(others, correlated_reference).parameters
+        turned = drive.time, drive.net_turn, drive.absolute_turn
+        model = YawErrorModel(drive.time, tuple(parameters.sources(*turned)))
+        curves = model.realisations(runs, seed)
+        curves += parameters.reference_errors(drive.reference, turned, runs, seed)
+        yield judge(*from_zero_where_known(drive.time, drive.error, curves))
 
 
 def _with_intervals(chosen: Any) -> tuple[Any, Any]:

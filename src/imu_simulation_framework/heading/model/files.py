@@ -27,10 +27,7 @@ from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 
 KIND = "yaw_error_model"
-_UNCERTAIN = ("rate_bias", "scale_factor")
-_INTERVAL = 3.92
-"""Standard deviations of a normal distribution that an interval of 95 % is wide."""
-_OTHERS = {"drives", "rejected", *(f"{name}_uncertainty" for name in _UNCERTAIN)}
+_OTHERS = {"drives", "rejected", "rate_bias_uncertainty", "scale_factor_uncertainty"}
 _KEYS = {field.name for field in fields(YawErrorParameters)} - _OTHERS
 
 
@@ -58,17 +55,15 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
                 f"{path}: {shown(name)} is no parameter of a yaw error; there are "
                 f"{', '.join(sorted(_KEYS))}"
             )
-        values[name] = entry.get("value") if isinstance(entry, dict) else entry
-        entry = entry if isinstance(entry, dict) else {}
-        limits: list[Any] = [entry.get(side) for side in ("low", "high")]
-        if name in _UNCERTAIN and all(isinstance(one, float) for one in limits):
-            reach = (limits[1] - limits[0]) / _INTERVAL
-            values[f"{name}_uncertainty"] = reach if math.isfinite(reach) else 0.0
+        entry = entry if isinstance(entry, dict) else {"value": entry}
+        limits = [entry.get(side) for side in ("low", "high")]
+        known = all(isinstance(one, float) for one in limits)
+        values[name] = (entry.get("value"), *(limits if known else (math.nan, math.nan)))
     checks = content.get("checks")
     outcomes = checks.values() if isinstance(checks, dict) else ()
     rejected = any(isinstance(one, dict) and one.get("passed") is False for one in outcomes)
     try:
-        return YawErrorParameters(**{**values, "drives": len(drives), "rejected": rejected})
+        return YawErrorParameters.identified(values, len(drives), rejected)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
 

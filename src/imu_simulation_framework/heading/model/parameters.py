@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Mapping, Sequence
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from imu_simulation_framework.sensors.imu_specification import (
     TriadSpecification,
 )
 
+_TWO_SIDED = 1.96
+"""Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
 _REFERENCE = 1
 """Beside a seed: random numbers of the reference, which no run of an IMU draws."""
 
@@ -83,6 +86,34 @@ class YawErrorParameters(Settings):
     scale_factor_uncertainty: float = declared(0.0, minimum=0.0)
     drives: int = declared(1, _checked_count)
     rejected: bool = declared(False, checked_flag)
+
+    @classmethod
+    def identified(
+        cls, estimates: Mapping[str, Sequence[float]], drives: int, rejected: bool
+    ) -> YawErrorParameters:
+        """Return what predicts the yaw error of another drive.
+
+        How the bias spreads is known from few drives only: its standard deviation is such that 95 %
+        of biases are as near as Student's distribution says, or as the spread's upper limit.
+
+        ``estimates``: by parameter its value and the ends of its 95 % interval; limits that are not
+        known are not finite. ``drives``, ``rejected``: as the fields. Raises ConfigurationError if
+        a value is not what it must be.
+        """
+        values = {name: estimate[0] for name, estimate in estimates.items()}
+        for name in ("rate_bias", "scale_factor"):
+            _, low, high = estimates.get(name, (0.0, 0.0, 0.0))
+            reach = (high - low) / (2.0 * _TWO_SIDED)
+            values[f"{name}_uncertainty"] = reach if math.isfinite(reach) else 0.0
+        if drives > 1 and "rate_bias_spread" in estimates:
+            from scipy.special import stdtrit
+
+            found = cls(**values)
+            spread, _, high = estimates["rate_bias_spread"]
+            limits = spread * stdtrit(drives - 1, 0.975), high if math.isfinite(high) else 0.0
+            more = math.sqrt(max(0.0, (max(limits) / _TWO_SIDED) ** 2 - spread**2))
+            values["rate_bias_uncertainty"] = math.hypot(found.rate_bias_uncertainty, more)
+        return cls(**values, drives=drives, rejected=rejected)
 
     @property
     def limits(self) -> tuple[str, ...]:
