@@ -295,7 +295,7 @@ def calibration_figure(found) -> Figure:
         for one in (one for one in found if (one.name in SIGNED) == signed):
             places = np.repeat(np.sort(one.pit), 2)
             counts = np.repeat(np.arange(len(one.pit) + 1) / len(one.pit), 2)[1:-1]
-            figure.line(
+            figure.path(
                 100.0 * np.array([0.0, *places, 1.0]), 100.0 * np.array([0.0, *counts, 1.0]),
                 looks[one.name], STATISTICS[one.name],
             )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class YawErrorParameters(Settings):
         known are not finite. ``drives``, ``rejected``: as the fields. Raises ConfigurationError if
         a value is not what it must be.
         """
-        values = {name: estimate[0] for name, estimate in estimates.items()}
+        values: dict[str, Any] = {name: one[0] for name, one in estimates.items()}
         for name in ("rate_bias", "scale_factor"):
             _, low, high = estimates.get(name, (0.0, 0.0, 0.0))
             reach = (high - low) / (2.0 * _TWO_SIDED)
