@@ -11,8 +11,6 @@ from imu_simulation_framework.core.spectrum import median_rate, uniform_grid
 
 MINIMUM_SAMPLES = 16
 MINIMUM_CORRELATION = 0.3  # below it two headings have too little in common for a shift
-
-
 _FITS = 3
 """Of a delay, each with the misfit that the one before has left as the size of errors."""
 
@@ -73,7 +71,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
 
 
 def delay_of_integral(times, increments, integral, used, largest) -> tuple[float, float]:
-    """Return how late an integral is against measured increments, and that's standard deviation.
+    """Return how late an integral is against measured increments, and its standard deviation.
 
     The delay [s] that brings them nearest to each other, by robust least squares. Unlike a
     correlation it says how sure it is. 0 and an infinite deviation where nothing tells.

@@ -263,8 +263,8 @@ def _late_course(imu_yaw, poses, reference):
 
     largest = _MAX_LAGS * reference.lag
     found, std = delay_of_integral(time, changes, turn, used, largest)
-    known = 1.0 + (std / reference.lag) ** 2
-    found, std = found / known, std / np.sqrt(known)
+    weight = 1.0 / (1.0 + (std / reference.lag) ** 2)
+    found, std = weight * found, reference.lag * np.sqrt(1.0 - weight)
     if abs(found) < max(_NOTABLE_LAG, _SURE * std):
         return None, float(np.hypot(found, std))
     both = changes[used, 0], np.diff(turn(time + found)[:, 0])[used]

@@ -135,6 +135,15 @@ def test_a_course_that_is_late_is_put_right_unasked_and_a_punctual_one_is_left(l
         assert ("late" if lag > 0.0 else "early") in sentence
 
 
+def test_a_drive_that_is_too_short_to_tell_a_lag_leaves_it_as_unknown_as_before():
+    time = np.arange(1001) / 100.0
+    poses = pd.DataFrame({"yaw": wavy_yaw(time - 0.3)}, index=time)
+    poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
+    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
+    assert result.time_shift is None and result.split.process.lag == 0.5
+    assert np.isfinite(result.split.reference)
+
+
 def test_an_aligned_error_is_smaller_and_where_it_cannot_be_it_is_said():
     time = np.arange(20001) / 100.0
     late = yaw(wavy_yaw(time - 0.3))
