@@ -1,4 +1,4 @@
-"""Smoothing of positions: by local regression, in the plane, and with a robot's motion.
+"""Smoothing of positions in the plane, with a robot's motion.
 
 The model, in continuous time: the velocity is a random walk, so that position and velocity are
 an integrated Wiener process (Wahba 1978). A measured position is the true one plus white noise
@@ -28,55 +28,6 @@ from typing import Any
 import numpy as np
 
 from imu_simulation_framework.core.time_alignment import delay_of_integral
-
-# Samples times samples per window that are in memory at once.
-_BLOCK_ELEMENTS = 1_000_000
-
-
-def local_quadratic(times, values, window):
-    """Return the values (n, m) at their own times (n,) of quadratics fitted to their neighbours.
-
-    Neighbours lie within half a ``window``, weighted by ``(1 - |d|^3)^3`` with d the distance
-    as a fraction of that (Cleveland, "Robust locally weighted regression and smoothing
-    scatterplots", J. Am. Stat. Assoc. 74, 1979, here of degree 2 and not robust). A value
-    with less than three useful neighbours stays as it is.
-
-    Not scipy's: ``savgol_filter`` wants even samples (of the bundled drives with a tenth of the
-    samples missing, its yaw is 1.3 times as far off). ``make_smoothing_spline`` takes 300 times as
-    long and smooths each column in its own way, so that yaw is no longer the direction of motion.
-    """
-    half = 0.5 * window
-    first = np.searchsorted(times, times - half, side="left")
-    last = np.searchsorted(times, times + half, side="right")
-    widest = int(np.max(last - first))
-    smoothed = values.copy()
-    rows_per_block = max(1, _BLOCK_ELEMENTS // widest)
-    for begin in range(0, len(times), rows_per_block):
-        rows = np.arange(begin, min(begin + rows_per_block, len(times)))
-        neighbours = first[rows, np.newaxis] + np.arange(widest)
-        inside = neighbours < last[rows, np.newaxis]
-        neighbours = np.minimum(neighbours, len(times) - 1)
-        distance = (times[neighbours] - times[rows, np.newaxis]) / half
-        size = np.abs(distance)
-        weight = np.maximum(1.0 - size * size * size, 0.0)
-        weight = np.where(inside, weight * weight * weight, 0.0)
-
-        # Products, as powers of an array take ten times as long.
-        weighted = [weight]
-        for _ in range(4):
-            weighted.append(weighted[-1] * distance)
-        moments = [np.sum(part, axis=1) for part in weighted]
-        normal = np.stack([np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2)
-        # Fewer than four samples, or all but three at the very edge: the regression would
-        # return the sample or be ill conditioned, so the sample stays.
-        usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
-        usable &= np.count_nonzero(weight > 1e-6, axis=1) > 3
-        if not np.any(usable):
-            continue
-        right = np.stack(weighted[:3], axis=1) @ values[neighbours]
-        smoothed[rows[usable]] = np.linalg.solve(normal[usable], right[usable])[:, 0, :]
-    return smoothed
-
 
 SMALLEST_JITTER = 1e-3
 """No position is taken for better than that [m]: motion capture's."""
