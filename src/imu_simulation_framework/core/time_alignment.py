@@ -11,6 +11,8 @@ from imu_simulation_framework.core.spectrum import median_rate, uniform_grid
 
 MINIMUM_SAMPLES = 16
 MINIMUM_CORRELATION = 0.3  # below it two headings have too little in common for a shift
+_TRIED = 41
+"""Delays from which the best one begins a fit."""
 _FITS = 3
 """Of a delay, each with the misfit that the one before has left as the size of errors."""
 
@@ -89,7 +91,10 @@ def delay_of_integral(times, increments, integral, used, largest) -> tuple[float
 
     if np.count_nonzero(used) < MINIMUM_SAMPLES:
         return 0.0, np.inf
-    delay, limits = 0.0, (-largest, largest)
+    # A motion that repeats itself has several delays that fit better than their neighbours.
+    tried = np.linspace(-largest, largest, _TRIED)
+    delay = tried[np.argmin([np.abs(apart(one)).sum() for one in tried])]
+    limits = -largest, largest
     # A delay makes the misfit large, whose size is that without it.
     for _ in range(_FITS):
         size = max(1.4826 * float(np.median(np.abs(apart(delay)))), 1e-9)

@@ -163,7 +163,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
     """Compare one IMU's heading with a reference.
 
     ``imu_yaw``, ``reference_yaw`` (Series): headings [rad] indexed by time [s]; wrapped or not,
-    values that are not a number are left out. The reference is interpolated at the IMU's stamps.
+    values that are not a number are left out. The error is at the IMU's stamps; between samples of a slower reference it is interpolated.
     ``settings`` (ComparisonSettings). ``poses`` (DataFrame, optional): the Poses of that
     heading, whose column ``yaw_known`` is 1 where it was measured and 0 where it is a guess, and
     what lies beside a guess is left out; what they say of its error: see :class:`.ReferenceError`.
@@ -191,10 +191,8 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
     if len(time) == 0:
         return None
     imu = angles.unwrap(imu_yaw.to_numpy()[common])
-    reference = angles.interpolate(time, reference_time, reference_yaw.to_numpy())
-
-    # Unwrapping the error also forgives a turn that one of the two counted wrongly.
-    error = angles.unwrap(reference - imu)
+    error = _errors(time, imu, reference_time, angles.unwrap(reference_yaw.to_numpy()))
+    reference = imu + error
     if poses is not None and "yaw_known" in poses:
         measured = poses.loc[reference_yaw.index, "yaw_known"]
         known = np.interp(time, reference_time, measured) > 1.0 - 1e-9
@@ -227,6 +225,26 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         error_spectrum=power_spectral_density(time, error),
         split=split,
     )
+
+
+def _errors(time, imu, reference_time, reference):
+    """Return reference minus IMU, unwrapped [rad], at the IMU's stamps (n,).
+
+    Between the samples of a reference that has fewer of them than the IMU, what is interpolated is
+    the error, which changes slowly, and not the turning of the robot.
+    """
+    at, measured, seen = time, imu, reference_time
+    steps = np.diff(time, prepend=np.nan)
+    if len(time) > 2 and len(seen) > 2 and np.median(steps[1:]) < np.median(np.diff(seen)):
+        after = np.clip(np.searchsorted(time, seen), 1, len(time) - 1)
+        # In a gap of the IMU nobody knows how far it had turned.
+        sure = (seen >= time[0]) & (seen <= time[-1]) & (steps[after] < np.median(np.diff(seen)))
+        if np.count_nonzero(sure) > 2:
+            at = seen[sure]
+            measured = np.interp(at, time, imu)
+    # Unwrapping the error also forgives a turn that one of the two counted wrongly.
+    error = angles.unwrap(np.interp(at, seen, reference) - measured)
+    return np.interp(time, at, error)
 
 
 _MAX_LAGS = 4.0

@@ -4,7 +4,11 @@ import pytest
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.time_alignment import find_time_shift, normalised_correlation
+from imu_simulation_framework.core.time_alignment import (
+    delay_of_integral,
+    find_time_shift,
+    normalised_correlation,
+)
 from imu_simulation_framework.heading.comparison import (
     ComparisonSettings,
     compare,
@@ -64,6 +68,17 @@ def test_reference_is_interpolated_at_the_stamps_of_the_imu_and_never_extrapolat
     assert result.error.index[0] == pytest.approx(10.025)
     assert result.error.index[-1] == pytest.approx(11.975)
     np.testing.assert_allclose(result.reference_yaw, result.error.index - 10.0, atol=1e-12)
+
+
+def test_between_samples_of_a_slow_reference_a_turning_robot_makes_no_error():
+    time, seen = np.arange(10001) / 100.0, np.arange(501) / 5.0
+    imu = yaw(wavy_yaw(3.0 * time) + 0.001 * time)
+    # Nobody knows how far the IMU turned within its gap.
+    imu = imu[(imu.index < 40.03) | (imu.index > 42.38)]
+    reference = yaw(wavy_yaw(3.0 * seen), rate=5.0)
+    result = compare_yaw(imu, reference, ComparisonSettings(start_window=0.001))
+    np.testing.assert_allclose(result.error, -0.001 * result.error.index, atol=1e-12)
+    np.testing.assert_allclose(result.imu_yaw, imu, atol=1e-12)
 
 
 def test_statistics_are_those_of_known_numbers_and_of_seconds_however_uneven():
@@ -133,6 +148,22 @@ def test_a_course_that_is_late_is_put_right_unasked_and_a_punctual_one_is_left(l
         assert result.split.process.lag == pytest.approx(error, rel=0.5)
         (sentence,) = result.lag_sentences
         assert ("late" if lag > 0.0 else "early") in sentence
+
+
+def test_a_delay_is_found_in_a_motion_that_nearly_repeats_itself():
+    def heading(time):
+        return 2.0 * np.sin(2.0 * np.pi * 2.3 * time) + 0.3 * np.sin(0.7 * time)
+
+    time, lag = np.arange(-1.0, 61.0, 0.01), 0.5
+    measured = np.diff(heading(np.arange(61.0) - lag))[:, np.newaxis]
+    found, std = delay_of_integral(
+        np.arange(61.0),
+        measured + 0.01 * np.random.default_rng(2).standard_normal(measured.shape),
+        lambda at: np.interp(at, time, heading(time))[:, np.newaxis],
+        np.full(60, True),
+        1.0,
+    )
+    assert found == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 
 
 def test_a_drive_that_is_too_short_to_tell_a_lag_leaves_it_as_unknown_as_before():
