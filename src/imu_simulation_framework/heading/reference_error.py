@@ -33,6 +33,10 @@ _MAX_POINTS, _MAX_STARTING = 150, 10
 _DRAWS = 1000
 _STRENGTHS = np.logspace(-2.0, 1.0, 5)
 """Of what the IMU's error may consist of, at the end, over the observed error's size."""
+_PASSING = 0.05
+"""Correlation time of an IMU's error that passes, as of one that tilts, over the duration."""
+_PASSING_STRENGTHS = np.array([0.01, 0.2, 0.5])
+"""Of it, as of the others."""
 _LARGE, _SMALL = 1e2, 1e-3
 """Of an unknown offset, and of what neither model means, over that size."""
 _CHOSEN = 0.02
@@ -175,10 +179,11 @@ def split_error(error: pd.Series, reference: ReferenceError, start_window: float
     """Split a yaw error into the reference's part and the IMU's.
 
     Both are normal processes, and what is observed is their sum and a constant. The IMU's is an
-    angle random walk, a rate bias and a scale factor, whose strengths are unknown over three powers
-    of ten and weighed by their likelihood; of the IMU's part, given what was observed, the rms is
-    drawn (Rasmussen and Williams: Gaussian processes for machine learning, 2006, chapter 2; draws
-    by Matheron's rule, Wilson et al., Journal of Machine Learning Research 22, 2021).
+    angle random walk, a rate bias, a scale factor and an error that passes, as of misaligned axes
+    that tilt, whose strengths are unknown over powers of ten and weighed by their likelihood; of
+    the IMU's part, given what was observed, the rms is drawn (Rasmussen and Williams: Gaussian
+    processes for machine learning, 2006, chapter 2; draws by Matheron's rule, Wilson et al.,
+    Journal of Machine Learning Research 22, 2021).
 
     ``error``: zero at the start [rad]; index time [s]. ``start_window``: over whose mean both parts
     are zero [s].
@@ -249,26 +254,37 @@ def _drawn_of_imu(time, error, turn, of_reference, random):
 
     count, size = len(time), max(float(np.std(error)), 1e-9)
     walk = np.minimum.outer(time, time) / max(time[-1], 1e-9)
-    bias, scale = (curve / max(np.max(np.abs(curve)), 1e-9) for curve in (time, turn))
-    parts = np.array([walk, np.outer(bias, bias), np.outer(scale, scale)])
+    apart = np.abs(np.subtract.outer(time, time))
+    passing = np.exp(-apart / max(_PASSING * time[-1], 1e-9))
+    curves = np.column_stack([curve / max(np.max(np.abs(curve)), 1e-9) for curve in (time, turn)])
     fixed = of_reference + (_LARGE * size) ** 2 + (_SMALL * size) ** 2 * np.eye(count)
-    grid = np.array(list(product(size * _STRENGTHS, repeat=len(parts))))
-    factors, likelihoods = [], []
-    for strengths in grid:
-        factor = cho_factor(fixed + np.tensordot(strengths**2, parts, 1), lower=True)
-        factors.append(factor)
-        explained = error @ cho_solve(factor, error)
-        likelihoods.append(-0.5 * explained - np.sum(np.log(np.diag(factor[0]))))
+    grid, likelihoods = [], []
+    for lasting, short in product(size * _STRENGTHS, size * _PASSING_STRENGTHS):
+        own = lasting**2 * walk + short**2 * passing
+        root, factor = _root(own), cho_factor(fixed + own, lower=True)
+        explained = cho_solve(factor, curves)
+        alike, common = curves.T @ explained, explained.T @ error
+        rest = error @ cho_solve(factor, error) + 2.0 * np.sum(np.log(np.diag(factor[0])))
+        for strengths in product(size * _STRENGTHS, repeat=2):
+            # Two curves more are a matrix of two rows more (Woodbury's identity).
+            inner = np.diag(np.array(strengths) ** -2.0) + alike
+            likelihoods.append(
+                -0.5 * (rest - common @ np.linalg.solve(inner, common))
+                - 0.5 * np.linalg.slogdet(inner)[1]
+                - np.sum(np.log(strengths))
+            )
+            grid.append((own, root, factor, explained, inner, np.array(strengths)))
     weights = np.exp(np.array(likelihoods) - max(likelihoods))
-    root_of_fixed, root_of_walk = _root(fixed), _root(walk)
-    drawn = []
+    root_of_fixed, drawn = _root(fixed), []
     for which, times in enumerate(random.multinomial(_DRAWS, weights / weights.sum())):
-        strengths, normal = grid[which], random.standard_normal((count, times))
-        sensor = strengths[0] * root_of_walk @ normal
-        for strength, curve in zip(strengths[1:], (bias, scale)):
-            sensor += strength * np.outer(curve, random.standard_normal(times))
+        if times == 0:
+            continue
+        own, root, factor, explained, inner, strengths = grid[which]
+        sensor = root @ random.standard_normal((count, times))
+        sensor += curves * strengths @ random.standard_normal((2, times))
         rest = error[:, np.newaxis] - sensor
         rest -= root_of_fixed @ random.standard_normal((count, times))
-        own = np.tensordot(strengths**2, parts, 1)
-        drawn.append(sensor + own @ cho_solve(factors[which], rest))
+        solved = cho_solve(factor, rest)
+        solved -= explained @ np.linalg.solve(inner, explained.T @ rest)
+        drawn.append(sensor + own @ solved + curves * strengths**2 @ (curves.T @ solved))
     return np.hstack(drawn)
