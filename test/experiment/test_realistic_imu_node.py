@@ -257,13 +257,16 @@ def test_what_cannot_be_used_ends_the_node_with_a_sentence(experiment, motion, c
     ("argument", "words"),
     [
         ("specification:=bno", "bno: there is no such file, nor an IMU of that name"),
-        ("input_type:=pose", "input_type is pose, expected imu, gazebo_ros_imu or odometry"),
+        (
+            "input_type:=pose",
+            "input_type is 'pose', but it must be imu or gazebo_ros_imu or odometry",
+        ),
         ("magnetometer:=true", "has a magnetometer, as bno055_magnetometer; bno055 has none"),
         ("drop_repeated:=often", "drop_repeated is often, expected true or false"),
         ("seed:=-1", "seed is -1"),
         ("input:=/imu/data", "input:=/imu/data is also what it publishes on"),
         ("pose:=imu/data", "pose:=/imu/data is also what it publishes on"),
-        ("seed:=x", "seed is 'x', expected a whole number"),
+        ("seed:=x", "seed is 'x', but it must be a whole number"),
         ("output:=/imu data", "output is '/imu data', expected the name of a topic"),
         ("input:=imu-ideal", "input is 'imu-ideal', expected the name of a topic"),
         ("pose:=/", "pose is '/', expected the name of a topic"),

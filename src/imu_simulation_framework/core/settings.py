@@ -41,6 +41,7 @@ def setting(
     maximum: float = LARGEST_SETTING,
     above: float | None = None,
     path: bool | str = False,
+    about: str = "",
 ) -> Any:
     """Declare a field of :class:`Settings`: its default and what it accepts.
 
@@ -48,9 +49,10 @@ def setting(
     converted. ``choices``: a tuple holds some of them, each at most once; it is written as words
     with commas between. ``other_names``: names that lead to the choices that they had before.
     ``minimum``, ``maximum``: both inclusive. ``above``: an exclusive lower bound. ``path``: whether
-    a text is a path; an ending, for a text that is a path if it has that.
+    a text is a path; an ending, for a text that is a path if it has that. ``about``: what it means,
+    where that is shown to the one who sets it.
     """
-    metadata: dict[str, Any] = {"unit": unit, "choices": choices, "path": path}
+    metadata: dict[str, Any] = {"unit": unit, "choices": choices, "path": path, "about": about}
     metadata.update(minimum=minimum, maximum=maximum, above=above, other_names=other_names or {})
     return field(default=default, metadata=metadata)
 
@@ -62,6 +64,7 @@ def declared(
     unit: str = "",
     always: bool = False,
     part: type | None = None,
+    about: str = "",
     **bounds: Any,
 ) -> Any:
     """Declare a field of :class:`Settings` by the function that checks it.
@@ -70,9 +73,11 @@ def declared(
     What can be called makes it. ``check``: ``check(name, value, **bounds)`` returns the value as it
     shall be, or raises. ``unit``: for the one who asks; nothing is converted. ``always``: whether
     :func:`to_mapping` has it also where it is at its default. ``part``: the settings that it is in
-    turn; of a field whose default is a tuple, those of each element.
+    turn; of a field whose default is a tuple, those of each element. ``about``: as of
+    :func:`setting`.
     """
-    metadata = {"check": check, "bounds": bounds, "unit": unit, "always": always}
+    metadata: dict[str, Any] = {"check": check, "bounds": bounds, "unit": unit, "always": always}
+    metadata["about"] = about
     if part is not None:
         several = isinstance(default, tuple)
         check = checked_parts if several else checked_part

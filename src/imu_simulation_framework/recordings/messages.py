@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
 from imu_simulation_framework.core.sentences import printable
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import IMU_FRAME
 
 VECTOR = ("x", "y", "z")
 QUATERNION = ("x", "y", "z", "w")
@@ -194,6 +196,9 @@ SIGNALS = IMU.fields(*(f"{vector}." for vector in IMU_VECTORS))
 COVARIANCES = IMU.fields(*(f"{vector}_covariance" for vector in IMU_VECTORS))
 """Fields of an IMU: what it measures, and nine numbers for each of the three."""
 
+FIELD = MAGNETIC_FIELD.fields("magnetic_field.")
+"""Of a magnetometer."""
+
 STATE = ODOMETRY.fields("pose.pose.", "twist.twist.")
 """Of a body: position, orientation, linear and angular velocity."""
 
@@ -261,6 +266,40 @@ class Packer:
         for name, values in fields.items():
             messages["payload"][name] = values
         return messages
+
+
+class ImuPackers:
+    """Write the messages of an IMU: what it says, how wrong it is, and what its magnetometer says.
+
+    ``covariances`` (tuple): of orientation, angular velocity and acceleration, nine numbers each;
+    ``magnetic_covariance`` (tuple of 9 float): of its magnetometer. Each method takes stamps (n,)
+    [ns] and returns what :meth:`Packer.pack` does.
+    """
+
+    def __init__(
+        self,
+        covariances,
+        magnetic_covariance=(0.0,) * 9,
+        frame: str = IMU_FRAME,
+        ros2: bool = False,
+    ) -> None:
+        known = zip(COVARIANCES, chain(*covariances))
+        of_field = zip(MAGNETIC_FIELD.fields("magnetic_field_covariance"), magnetic_covariance)
+        self._data = Packer(IMU, [frame], dict(known), ros2)
+        self._bias = Packer(IMU, [frame], None, ros2)
+        self._field = Packer(MAGNETIC_FIELD, [frame], dict(of_field), ros2)
+
+    def data(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Write what the IMU says: rows (n, 10) of its signals."""
+        return self._data.pack(stamps, dict(zip(SIGNALS, rows.T)))
+
+    def field(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Write what its magnetometer says: fields (n, 3) [T]."""
+        return self._field.pack(stamps, dict(zip(FIELD, rows.T)))
+
+    def bias(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Write how wrong it is then, but for white noise, as Hector's plug-in does; the same."""
+        return self._bias.pack(stamps, dict(zip(SIGNALS, rows.T)))
 
 
 def separate(packed: np.ndarray) -> list[bytes]:

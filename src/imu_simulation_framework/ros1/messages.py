@@ -6,10 +6,8 @@ these messages stand at their end, so that names of frames, which differ in leng
 
 from __future__ import annotations
 
-import json
 import math
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +24,6 @@ from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.topics import (
     GNSS_FRAME,
-    IMU_FRAME,
     ROBOT_FRAME,
     WHEEL_JOINTS,
     WORLD_FRAME,
@@ -34,13 +31,14 @@ from imu_simulation_framework.core.topics import (
 from imu_simulation_framework.drive.session.driving import TruePose
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.recordings.messages import (
-    COVARIANCES,
     ERROR_COORDINATES,
+    FIELD,
     IMU,
     MAGNETIC_FIELD,
     ODOMETRY,
     SIGNALS,
     STATE,
+    ImuPackers,
     Packer,
     numbers_of,
     stamp_of,
@@ -52,51 +50,29 @@ from imu_simulation_framework.sensors.gnss.specification import (
     Reported,
     heading_quaternion,
 )
-from imu_simulation_framework.sensors.imu_models.bno055_modes import (
-    Bno055Calibration,
-    CalibrationStatus,
-)
+from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-KEYS = ("sys", "gyro", "accel", "mag")
-"""As the driver bno055 for ROS has them on its topic calib_status."""
-
-_FIELD = MAGNETIC_FIELD.fields("magnetic_field.")
 _POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
 
 
-class CalibrationPublisher:
+class CalibrationPublisher(CalibrationTexts):
     """Publishes the calibration's status, latched, when it has changed.
 
     ``mode``: one of :data:`.BNO055_MODES`.
     """
 
     def __init__(self, topic: str, mode: str) -> None:
+        super().__init__(mode)
         self._publisher = advertise(topic, String, latch=True)
-        self._said: CalibrationStatus | None = None
-        self.restart(mode)
 
-    def restart(self, mode: str) -> None:
-        """Begin anew, in this mode: the sensor was switched on, or put elsewhere."""
-        self._mode, self._newest = mode, 0
-        self._calibration = Bno055Calibration(mode)
-
-    def add(self, stamps: np.ndarray, rates: np.ndarray, forces: np.ndarray, fields=None) -> None:
+    def publish(self, stamps: np.ndarray, rates, forces, fields=None) -> None:
         """Take readings: stamps (n,) [ns], rates, forces and fields (n, 3) [rad/s, m/s^2, T]."""
-        for number, stamp in enumerate(stamps.tolist()):
-            if stamp < self._newest:
-                self.restart(self._mode)  # time began again
-            self._newest = stamp
-            field = None if fields is None else fields[number]
-            status = self._calibration.add(
-                stamp / NANOSECONDS, rates[number], forces[number], field
-            )
-            if status != self._said:
-                self._said = status
-                self._publisher.publish(String(data=json.dumps(dict(zip(KEYS, status)))))
+        for text in self.add(stamps, rates, forces, fields):
+            self._publisher.publish(String(data=text))
 
 
 UNTOLD = 1e6  # variance of what the receiver does not measure, the robot's turning [rad^2/s^2]
@@ -210,30 +186,20 @@ def _row(message, values) -> Reported:
     return Reported(np.array([message.header.stamp.to_nsec()]), np.array([values], dtype=float))
 
 
-class ImuMessages:
-    """Of an IMU: what it says, and how wrong it is.
-
-    ``covariances`` (tuple): of orientation, angular velocity and acceleration, nine numbers each;
-    ``magnetic_covariance`` (tuple of 9 float): of its magnetometer.
-    """
-
-    def __init__(self, covariances, magnetic_covariance=(0.0,) * 9, frame=IMU_FRAME) -> None:
-        known = zip(COVARIANCES, chain(*covariances))
-        of_field = zip(MAGNETIC_FIELD.fields("magnetic_field_covariance"), magnetic_covariance)
-        self._data, self._bias = Packer(IMU, [frame], dict(known)), Packer(IMU, [frame])
-        self._field = Packer(MAGNETIC_FIELD, [frame], dict(of_field))
+class ImuMessages(ImuPackers):
+    """Publishes the messages of an IMU; the arguments are those of what writes them."""
 
     def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish what the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
-        publish_packed(publisher, self._data.pack(stamps, dict(zip(SIGNALS, rows.T))))
+        publish_packed(publisher, self.data(stamps, rows))
 
     def publish_field(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish what its magnetometer says: stamps (n,) [ns], and fields (n, 3) [T]."""
-        publish_packed(publisher, self._field.pack(stamps, dict(zip(_FIELD, rows.T))))
+        publish_packed(publisher, self.field(stamps, rows))
 
     def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish how wrong it is then, but for white noise, as Hector's plug-in does; the same."""
-        publish_packed(publisher, self._bias.pack(stamps, dict(zip(SIGNALS, rows.T))))
+        publish_packed(publisher, self.bias(stamps, rows))
 
 
 class RobotMessages:
@@ -305,7 +271,7 @@ def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
 
 
 imu_rows = partial(numbers_of, kind=IMU, fields=SIGNALS)
-magnetic_rows = partial(numbers_of, kind=MAGNETIC_FIELD, fields=_FIELD)
+magnetic_rows = partial(numbers_of, kind=MAGNETIC_FIELD, fields=FIELD)
 ground_truth_rows = partial(numbers_of, kind=ODOMETRY, fields=STATE)
 
 

@@ -174,7 +174,7 @@ class ImuErrorModel(Participant):
         if self._calibration is not None:
             rate, force = reading.angular_velocity[np.newaxis], reading.specific_force[np.newaxis]
             field = reading.magnetic_field[np.newaxis] if self._has_field else None
-            self._calibration.add(stamps[:1], rate, force, field)
+            self._calibration.publish(stamps[:1], rate, force, field)
         if self._has_field:
             self._messages.publish_field(self._imu_mag, stamps, reading.magnetic_field)
         self._messages.publish_data(self._imu_data, stamps, signals)

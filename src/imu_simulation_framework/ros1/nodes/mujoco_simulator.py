@@ -164,7 +164,7 @@ class MujocoSimulatorNode(Node):
         if self._calibration is not None:
             read, rows = samples.imu_rows()
             _, fields = samples.magnetic_rows() or (None, None)
-            self._calibration.add(read, rows[:, 4:7], rows[:, 7:], fields)
+            self._calibration.publish(read, rows[:, 4:7], rows[:, 7:], fields)
         if self._imu_bias.get_num_connections():
             self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
         if len(samples.wheels):

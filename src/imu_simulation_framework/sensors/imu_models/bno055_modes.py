@@ -23,6 +23,7 @@ its readings go on.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
@@ -32,6 +33,7 @@ from numpy.typing import ArrayLike
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
@@ -223,6 +225,45 @@ class Bno055Calibration:
             used.append(magnetometer)
         accelerometer = int(_level(len(self._positions), _POSITIONS))
         return CalibrationStatus(min(used), self._gyroscope, accelerometer, magnetometer)
+
+
+KEYS = ("sys", "gyro", "accel", "mag")
+"""As the driver bno055 for ROS has them on its topic calib_status."""
+
+
+class CalibrationTexts:
+    """Says the calibration's status as JSON where it has changed; ``mode`` as for the above."""
+
+    def __init__(self, mode: str) -> None:
+        self._said: CalibrationStatus | None = None
+        self.restart(mode)
+
+    def restart(self, mode: str) -> None:
+        """Begin anew, in this mode: the sensor was switched on, or put elsewhere."""
+        self._mode, self._newest = mode, 0
+        self._calibration = Bno055Calibration(mode)
+
+    def add(
+        self,
+        stamps: np.ndarray,
+        rates: np.ndarray,
+        forces: np.ndarray,
+        fields: np.ndarray | None = None,
+    ) -> list[str]:
+        """Take readings: stamps (n,) [ns], rates, forces and fields (n, 3) [rad/s, m/s^2, T]."""
+        changed = []
+        for number, stamp in enumerate(stamps.tolist()):
+            if stamp < self._newest:
+                self.restart(self._mode)  # time began again
+            self._newest = stamp
+            field = None if fields is None else fields[number]
+            status = self._calibration.add(
+                stamp / NANOSECONDS, rates[number], forces[number], field
+            )
+            if status != self._said:
+                self._said = status
+                changed.append(json.dumps(dict(zip(KEYS, status))))
+        return changed
 
 
 def _mode(mode: Any) -> Any:
