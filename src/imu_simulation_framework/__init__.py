@@ -23,6 +23,7 @@ may import (a test holds both):
 ``commands``          the command lines, a module for each program
 ``ros1``              nodes, simulators' interfaces, launching: the only place that
                       imports rospy
+``ros2``              nodes again; the only place that imports rclpy
 ====================  =============================================================
 
 Tables

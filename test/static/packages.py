@@ -28,6 +28,7 @@ BELOW = {
 """What a package may import besides ``core``, which all may import and which imports none."""
 BELOW["commands"] = set(BELOW) - {"core"}
 BELOW["ros1"] = {"drive", "flight", "realistic_imu", "recordings", "sensors"}
+BELOW["ros2"] = {"realistic_imu", "recordings", "sensors"}
 GENERATED = {"msg", "srv"}
 """Made by catkin, beside the library's own packages."""
 

@@ -70,11 +70,15 @@ def test_what_is_in_the_manifest_or_said_to_come_from_pypi_alone_is_all(reposito
 
 def test_every_imported_module_is_declared(repository, declared):
     from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
+    of_ros2 = {
+        requirement.name.replace("ros-", "", 1).replace("-", "_")
+        for requirement in _requirements(repository, "requirements-ros2.txt")
+    }
     undeclared = {
         (path.name, module)
         for path in [*LIBRARY.rglob("*.py"), *_programs(repository)]
         for module in others(ast.parse(path.read_text(encoding="utf-8")))
-        if ROSDEP_KEYS.get(module, module) not in declared | from_pypi
+        if ROSDEP_KEYS.get(module, module) not in declared | from_pypi | of_ros2
         and not _in_standard_library(module)
     }
     assert undeclared == set()
@@ -136,6 +140,7 @@ def test_every_package_has_a_page_of_the_api(repository):
     ("library", "homes"),
     [
         ("rospy", r"ros1\."),
+        ("rclpy", r"ros2\."),
         ("argparse", r"(commands|ros1)\.|core\.programs$"),
         # A picture is written as every file is; the live view is a window.
         ("matplotlib", r"report\.|commands\.|(.+\.)?figures$|core\.whole_files$|.*\.yaw_view$"),

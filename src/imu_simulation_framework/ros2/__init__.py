@@ -1,0 +1,1 @@
+"""Nodes of ROS 2; the only place that imports rclpy."""

@@ -1,0 +1,1 @@
+"""Nodes, a module each."""

@@ -1,0 +1,91 @@
+"""Gives the ideal IMU that any simulator publishes the errors of a real one.
+
+Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
+magnetometer is simulated beside it, in Earth's field or, where the robot's pose is reported, in
+any, or in an ideal field that the simulator publishes.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+import rclpy
+from rclpy.time import Time
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.realistic_imu.live import LiveImu, RealisticImuArguments
+from imu_simulation_framework.realistic_imu.truth import Mounting
+from imu_simulation_framework.ros2.node import Node
+
+TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
+
+
+class RealisticImuNode(Node):
+    """Hands messages to a :class:`.LiveImu`, whose :class:`.Shell` it is."""
+
+    node_name = "realistic_imu"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._live = LiveImu(self.arguments(RealisticImuArguments), self)
+        for topic, kind in self._live.outputs.items():
+            self.advertise(topic, kind)
+        for topic in self._live.texts:
+            self.advertise_text(topic)
+        if self._live.joint_states:
+            # Several may publish states, each of joints of their own.
+            topic = self._live.joint_states
+            self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
+        for topic, (kind, _) in self._live.inputs.items():
+            self.subscribe(topic, kind.name, partial(self._live.take, topic))
+
+    def look_after(self) -> None:
+        """Have warnings logged, when there is something new."""
+        self._live.look_after()
+
+    def close(self) -> None:
+        """Have the report on the messages logged."""
+        self._live.tell_report()
+
+    def _on_joints(self, message):
+        stamp = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
+        self._live.take_joints(stamp, message.name, message.effort)
+
+    def transform(self, parent: str, frame: str, topic: str) -> Mounting:
+        """Return where tf says that a frame is on that of a topic.
+
+        Raises SimulatorError: it does not say in time; or ConfigurationError: there is no tf2.
+        """
+        try:
+            import tf2_ros
+        except ModuleNotFoundError:
+            raise ConfigurationError(
+                "use_tf needs tf2_ros, which is not installed here; say where the IMU is by xyz:= "
+                "and rpy:= instead"
+            ) from None
+        # In a node of its own, as this one is in the middle of a message.
+        listener_node = rclpy.create_node(
+            f"{self.node_name}_tf", context=self.context, use_global_arguments=False
+        )
+        buffer = tf2_ros.Buffer()
+        listener = tf2_ros.TransformListener(buffer, listener_node, spin_thread=True)
+        try:
+            deadline = time.monotonic() + TRANSFORM_TIMEOUT
+            while not buffer.can_transform(parent, frame, Time()):
+                if time.monotonic() > deadline or self.ended:
+                    raise SimulatorError(
+                        f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {frame} is in "
+                        f"{parent or '(no name)'}, the frame of {topic}"
+                    )
+                time.sleep(0.05)
+            transform = buffer.lookup_transform(parent, frame, Time()).transform
+        finally:
+            listener.unregister()
+            listener_node.destroy_node()
+        t, q = transform.translation, transform.rotation
+        return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))
