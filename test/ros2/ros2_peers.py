@@ -24,7 +24,7 @@ from imu_simulation_framework.recordings.messages import separate
 # those that Linux hands out.
 DOMAIN = 1 + os.getpid() % 100
 os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
-TIMEOUT = 30.0  # seconds for what takes a moment
+TIMEOUT = 60.0  # seconds for what takes a moment
 RELIABLE = QoSProfile(depth=10000)
 BEST_EFFORT = QoSProfile(depth=10000, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
