@@ -1,33 +1,46 @@
 """How tightly each controller keeps the robot on its drive in MuJoCo, and what wheels do for it.
 
-``tracking.py [RECORDING CONFIGURATION]``: of the bundled drive, or of a recording with the
-configuration that reads it; the first minute, on flat and on uneven ground. The effort is the rms
-of the commanded wheel accelerations.
+``tracking.py [DRIVE | RECORDING CONFIGURATION]``: of a bundled drive, a without arguments, or of a
+recording with the configuration that reads it; the first minute, of the path as recorded and
+rolling, on flat and on uneven ground. The effort is the rms of the commanded wheel accelerations.
+Of a bundled drive the noise of the recorded path to its side is known, which no controller follows:
+it is printed first.
 """
 
 import sys
+from itertools import product
 
 import numpy as np
 
 from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import run_in_process
+from imu_simulation_framework.drive.preparation import prepare_drive
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.sensors.drive_sensors import true_motion
 
 
 def _rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
 
-def _row(controller, kind, recording, configuration):
+def _noise_to_the_side(drive):
+    settings = {"recording": {"drive": drive}, "trajectory": {"stop": 60.0, "to_origin": False}}
+    path = prepare_drive(load_configuration(overrides=settings)).trajectory
+    truth = true_motion(DRIVES[drive])
+    x, y, yaw = (np.interp(path.index, truth.index, truth[name]) for name in ("x", "y", "yaw"))
+    return _rms(np.cos(yaw) * (path["y"] - y) - np.sin(yaw) * (path["x"] - x))
+
+
+def _row(controller, kind, rolling, drive, recording, configuration):
     sections = {
-        "trajectory": {"stop": 60.0},
+        "trajectory": {"stop": 60.0, "rolling": rolling},
         "imu_recording": {"use": False},
         "control": {"controller": controller},
         "terrain": {"kind": kind},
     }
-    if recording:
-        sections["recording"] = {"path": recording}
+    sections["recording"] = {"path": recording} if recording else {"drive": drive}
     tables = run_in_process(load_configuration(configuration, sections))
     error, wheels = tables.control_error, tables.wheel_velocities
     changes = np.diff(wheels[["left", "right"]].to_numpy(), axis=0)
@@ -38,13 +51,21 @@ def _row(controller, kind, recording, configuration):
 
 def main():
     """Print the table."""
-    recording, configuration = sys.argv[1:] or (None, default_configuration_path())
-    print("ground  controller        yaw rms/deg  distance rms/m   max/m  effort/(rad/s^2)")
-    for kind in ("flat", "uneven"):
+    arguments = sys.argv[1:] or ["a"]
+    if len(arguments) == 1:
+        source = (arguments[0], None, default_configuration_path())
+        print(f"noise of the path to its side: {_noise_to_the_side(arguments[0]):.4f} m rms")
+    else:
+        source = (None, *arguments)
+    print(
+        "path     ground  controller        yaw rms/deg  distance rms/m   max/m  effort/(rad/s^2)"
+    )
+    for rolling, kind in product((False, True), ("flat", "uneven")):
         for controller in CONTROLLERS:
-            yaw, distance, largest, effort = _row(controller, kind, recording, configuration)
-            numbers = f"{yaw:11.3f} {distance:15.4f} {largest:7.4f} {effort:8.2f}"
-            print(f"{kind:7} {controller:17} {numbers}")
+            yaw, distance, largest, effort = _row(controller, kind, rolling, *source)
+            numbers = f"{yaw:11.3f} {distance:15.5f} {largest:7.4f} {effort:8.2f}"
+            path = "rolling" if rolling else "recorded"
+            print(f"{path:8} {kind:7} {controller:17} {numbers}", flush=True)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ class TrajectorySection(Settings):
     smoothing_window: float = setting(1.5, minimum=0.0, maximum=LONGEST_WINDOW)
     to_origin: bool = setting(True)
     scale: float = setting(1.0, above=0.0)
+    rolling: bool = setting(False)
     check_limits: bool = setting(True)
 
 

@@ -79,6 +79,10 @@ def prepare_drive(configuration: Configuration, recorded: Any = None) -> Prepare
 
     fixes = _fixes_on(driven, recorded.report.fixes, settings)
     driven = _placed(driven, settings)
+    moved = {"smoothing": effect}
+    if settings.rolling:
+        recorded_path, driven = driven, wheel_limits.rolled(driven, robot)
+        moved["rolling"] = trajectory.smoothing_effect(recorded_path, driven)
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,
@@ -99,8 +103,11 @@ def prepare_drive(configuration: Configuration, recorded: Any = None) -> Prepare
         start=start,
         stop=stop,
         remarks=tuple(recorded.report.sentences()),
-        smoothing_remarks=_smoothing_remarks(effect, settings),
-        report={**recorded.report.to_dict(), "smoothing": dataclasses.asdict(effect)},
+        smoothing_remarks=_smoothing_remarks(moved, settings),
+        report={
+            **recorded.report.to_dict(),
+            **{name: dataclasses.asdict(effect) for name, effect in moved.items()},
+        },
     )
 
 
@@ -195,14 +202,15 @@ def _fixes_on(
     return placed
 
 
-def _smoothing_remarks(effect: Any, settings: Any) -> tuple[str, ...]:
-    if effect.yaw_rms < SMOOTHED_YAW and effect.position_rms < SMOOTHED_POSITION:
-        return ()
-    return (
-        f"smoothing over {settings.smoothing_window:g} s moves the yaw that the robot drives by "
+def _smoothing_remarks(moved: Mapping[str, Any], settings: Any) -> tuple[str, ...]:
+    causes = {"smoothing": f"smoothing over {settings.smoothing_window:g} s", "rolling": "rolling"}
+    return tuple(
+        f"{causes[name]} moves the yaw that the robot drives by "
         f"{np.degrees(effect.yaw_rms):.2f} deg rms ({np.degrees(effect.yaw_maximum):.1f} at most) "
         f"and its position by {effect.position_rms:.3f} m rms ({effect.position_maximum:.2f} at "
-        "most); the recorded IMU is judged against the reference as recorded",
+        "most); the recorded IMU is judged against the reference as recorded"
+        for name, effect in moved.items()
+        if effect.yaw_rms >= SMOOTHED_YAW or effect.position_rms >= SMOOTHED_POSITION
     )
 
 

@@ -315,6 +315,70 @@ def test_they_come_back_to_a_figure_of_eight_that_starts_in_motion(name, directi
     assert np.max(errors[int(20.0 / PERIOD) :, 1]) < 0.1
 
 
+def _noisy_eight(period=PERIOD):
+    """The figure of eight with 3 cm of smooth noise to its side, as smoothed fixes have."""
+    table = _figure_eight()
+    phases = np.random.default_rng(3).uniform(0.0, 2.0 * math.pi, 20)
+    frequencies = np.linspace(0.4, 1.0, 20)
+    waves = np.sin(2.0 * math.pi * np.outer(table.index, frequencies) + phases)
+    side = 0.03 * waves.sum(axis=1) / math.sqrt(10.0)
+    table["x"] -= side * np.sin(table["yaw"])
+    table["y"] += side * np.cos(table["yaw"])
+    return trajectory.add_velocities(table.iloc[:: round(period / PERIOD)])
+
+
+@pytest.mark.parametrize("period", [PERIOD, 2.0])
+def test_a_rolled_trajectory_never_moves_to_its_side_and_stays_near_the_recorded_one(period):
+    table = _noisy_eight(period)
+    rolled = wheel_limits.rolled(table, ROBOT)
+    assert list(rolled.columns) == list(table.columns)
+    assert rolled.index.equals(table.index)
+    # What is left behind is the noise, and not the path.
+    away = np.hypot(rolled["x"] - table["x"], rolled["y"] - table["y"])
+    assert _rms(away) < 0.045
+    x, y, yaw, v = (rolled[name].to_numpy() for name in ("x", "y", "yaw", "v"))
+    if period == PERIOD:
+        # The chord of an arc has the direction of its mean yaw.
+        course = 0.5 * (yaw[1:] + yaw[:-1])
+        side = -np.sin(course) * np.diff(x) + np.cos(course) * np.diff(y)
+        np.testing.assert_allclose(side, 0.0, atol=1e-12)
+        driven = np.cos(course) * np.diff(x) + np.sin(course) * np.diff(y)
+        np.testing.assert_allclose(driven / PERIOD, 0.5 * (v[1:] + v[:-1]), atol=2e-3)
+        truth = _figure_eight()
+        noise, left = (
+            np.hypot(path["x"] - truth["x"], path["y"] - truth["y"]).to_numpy()[100:]
+            for path in (table, rolled)
+        )
+        assert _rms(left) < 0.5 * _rms(noise)
+
+
+@pytest.mark.parametrize("v", [0.5, -1.0])
+def test_an_angle_between_yaw_and_course_is_rolled_beside_the_reference(v):
+    # Both gains act on one angle: K_yaw (-a) + K_side e = 0, in a steady state.
+    angle, times = 0.05, np.arange(0.0, 60.0, PERIOD)
+    poses = {"x": v * times * math.cos(angle), "y": v * times * math.sin(angle), "yaw": 0.0}
+    table = trajectory.add_velocities(indexed(times, **poses))
+    rolled = wheel_limits.rolled(table, ROBOT).iloc[-1]
+    assert rolled["yaw"] == pytest.approx(angle, rel=1e-3)
+    side = abs(v) / math.hypot(v, 0.2)
+    beside = poses["y"][-1] * math.cos(angle) - poses["x"][-1] * math.sin(angle)
+    driven = rolled["y"] * math.cos(angle) - rolled["x"] * math.sin(angle)
+    expected = math.copysign(angle, v) * math.sqrt(4.0 + 2.0 * abs(v) * side) / side
+    assert beside - driven == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])
+def test_a_robot_follows_a_rolled_trajectory_much_more_tightly_than_one_with_noise(name):
+    exact = Robot(time_constant=0.02, turning=1.0, left_radius=1.0)
+    table = _noisy_eight()
+    noisy, rolled = (
+        _drive(path, made(name), robot=exact)[100:, 1]
+        for path in (table, wheel_limits.rolled(table, ROBOT))
+    )
+    assert _rms(noisy) > 0.02
+    assert _rms(rolled) < 0.25 * _rms(noisy)
+
+
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
 @pytest.mark.parametrize(
     "offset",

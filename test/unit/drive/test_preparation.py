@@ -107,6 +107,21 @@ def test_what_smoothing_moves_is_in_the_report_and_a_remark_if_it_is_something(p
     assert drive.reference.index[0] == 0.0
 
 
+def test_what_rolling_moves_is_reported_and_the_reference_stays_as_recorded(prepared):
+    settings = {"smoothing_window": 0.8, "check_limits": False}
+    columns = recorded(noise=0.0)
+    columns["y"] = columns["y"] + 0.2 * np.sin(2.0 * np.pi * columns["time"])
+    _, followed = prepared(columns, trajectory=settings)
+    _, rolling = prepared(columns, trajectory={**settings, "rolling": True})
+    assert "rolling" not in followed.report
+    assert rolling.reference.equals(followed.reference)
+    moved = rolling.trajectory[["x", "y"]] - followed.trajectory[["x", "y"]]
+    rms = np.sqrt(np.mean(np.sum(moved.to_numpy() ** 2, axis=1)))
+    assert rolling.report["rolling"]["position_rms"] == pytest.approx(rms, rel=1e-9)
+    assert rms > 0.05
+    assert any(remark.startswith("rolling moves the yaw") for remark in rolling.smoothing_remarks)
+
+
 def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(prepared):
     generator = np.random.default_rng(1)
     times = np.arange(0.0, 100.0, 0.2)

@@ -45,6 +45,14 @@ class TrackingError(NamedTuple):
     along_track_error: float
     cross_track_error: float
 
+    def along_the_robot(self):
+        """Return how far the reference is along the robot's x and y axis, ahead and left [m]."""
+        cosine, sine = math.cos(self.yaw_error), math.sin(self.yaw_error)
+        return (
+            cosine * self.along_track_error - sine * self.cross_track_error,
+            sine * self.along_track_error + cosine * self.cross_track_error,
+        )
+
 
 def tracking_error(reference, actual):
     """Return the error between two poses."""
@@ -329,10 +337,7 @@ class YawDistancePid:
     def correct(self, left, right, error):
         """Return the corrected of the precomputed wheel velocities (left, right) [rad/s]."""
         mean = 0.5 * (left + right)
-        cosine = math.cos(error.yaw_error)
-        sine = math.sin(error.yaw_error)
-        ahead = cosine * error.along_track_error - sine * error.cross_track_error
-        side = sine * error.along_track_error + cosine * error.cross_track_error
+        ahead, side = error.along_the_robot()
 
         driving = self._along_pid.step(ahead, integrate=not self._along_is_limited)
 
@@ -345,7 +350,7 @@ class YawDistancePid:
         self._cross_is_limited = offset != wanted
 
         turning = self._yaw_pid.step(wrap(error.yaw_error + offset))
-        wanted = mean * cosine + driving
+        wanted = mean * math.cos(error.yaw_error) + driving
         left, right = _limit_wheels(
             wanted, 0.5 * (right - left) + turning, self._max_wheel_velocity
         )
@@ -377,12 +382,10 @@ class SpeedAndYawRateController(ABC):
         """
         if not all(map(math.isfinite, error)):
             raise ValueError(f"the control error is {error}")
-        cosine, sine = math.cos(error.yaw_error), math.sin(error.yaw_error)
         more_left, more_right = self._drivetrain.inverse(
             *self.correction(
                 *self._drivetrain.forward(left, right),
-                cosine * error.along_track_error - sine * error.cross_track_error,
-                sine * error.along_track_error + cosine * error.cross_track_error,
+                *error.along_the_robot(),
                 error.yaw_error,
             )
         )

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import TooFastError, TrajectoryError
-from imu_simulation_framework.motion.trajectory import motion_at, scale, smooth
+from imu_simulation_framework.drive.tracking.controllers import (
+    ControllerGains,
+    LinearQuadratic,
+    Pose2D,
+    tracking_error,
+)
+from imu_simulation_framework.motion.trajectory import (
+    add_velocities,
+    interpolate,
+    motion_at,
+    scale,
+    smooth,
+)
 
 # Suggestions for smoothing are tried up to here; a longer window cuts every corner.
 _LONGEST_SUGGESTED_WINDOW = 10.0
@@ -30,6 +44,58 @@ def wheel_velocities(trajectory, drivetrain):
     return pd.DataFrame(
         {"left": left, "right": right}, index=pd.Index(_times(trajectory), name="time")
     )
+
+
+# Slow enough to leave most of a reference's noise to the side behind: 1 m turns by 1 rad/s.
+_ROLLING_GAINS = ControllerGains(lq_along_weight=4.0, lq_cross_weight=1.0, lq_yaw_weight=4.0)
+_LONGEST_ROLLING_STEP = 0.05  # s
+
+
+def rolled(trajectory, robot):
+    """Return the trajectory of wheels that roll after another one, and never move to the side.
+
+    Noise of recorded positions moves a reference to its side, where no robot with wheels on one
+    axle can follow it without turning. A point that rolls in arcs from sample to sample follows it
+    here as linear-quadratic tracking says, :class:`.LinearQuadratic`, without any robot's inertia.
+    An angle ``a`` between yaw and course, constant on a straight at speed v, is answered by driving
+    beside the reference at ``a K_yaw / K_side``.
+
+    ``trajectory`` (pandas.DataFrame): Trajectory. ``robot`` (RobotParameters). Returns
+    pandas.DataFrame: Trajectory, at the same times, from the same first pose.
+    """
+    controller = LinearQuadratic(_ROLLING_GAINS, 1.0, robot)
+    times = _times(trajectory)
+    # A slow control rate would make the feedback, one or two seconds fast, unstable.
+    # Stamps since 1970 are rounded to a quarter of a microsecond.
+    parts = max(1, math.ceil(np.max(np.diff(times)) / _LONGEST_ROLLING_STEP - 1e-3))
+    count = len(times)
+    times = np.interp(np.arange((count - 1) * parts + 1) / parts, np.arange(count), times)
+    dense = interpolate(trajectory, times)
+    samples = [dense[name].tolist() for name in ("x", "y", "yaw")]
+    speeds, rates = (dense[name].to_numpy(dtype=float) for name in ("v", "yaw_rate"))
+    steps = zip(
+        np.diff(times).tolist(),
+        (0.5 * (speeds[1:] + speeds[:-1])).tolist(),
+        (0.5 * (rates[1:] + rates[:-1])).tolist(),
+        *samples,
+    )
+    pose = Pose2D(*(values[0] for values in samples))
+    poses = [pose]
+    for step, v, yaw_rate, *reference in steps:
+        error = tracking_error(Pose2D(*reference), pose)
+        faster, turning = controller.correction(
+            v, yaw_rate, *error.along_the_robot(), error.yaw_error
+        )
+        turn = step * (yaw_rate + turning)
+        # The chord of an arc has the direction of its mean yaw.
+        chord = step * (v + faster) * float(np.sinc(turn / (2.0 * math.pi)))
+        course = pose.yaw + 0.5 * turn
+        pose = Pose2D(
+            pose.x + chord * math.cos(course), pose.y + chord * math.sin(course), pose.yaw + turn
+        )
+        poses.append(pose)
+    table = pd.DataFrame(poses, columns=["x", "y", "yaw"], index=pd.Index(times, name="time"))
+    return add_velocities(table).iloc[::parts].set_index(trajectory.index)
 
 
 def _wheel_accelerations(wheels):
