@@ -112,7 +112,7 @@ class RealisticImuArguments(Settings):
         about="imu (sensor_msgs/Imu), gazebo_ros_imu (that of libgazebo_ros_imu.so) or odometry "
         "(nav_msgs/Odometry)",
     )
-    output: str = _topic("/imu/data", "topic of the realistic IMU", needed=True)
+    output: str = _topic(topics.in_root(topics.IMU), "topic of the realistic IMU", needed=True)
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED, about="of every random number")
     rate: float = setting(
         0.0, minimum=0.0, about="samples per second of the sensor; 0: as its specification says"
