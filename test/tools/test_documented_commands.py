@@ -18,7 +18,7 @@ PROGRAMS = {
     for path in sorted(ROOT.glob(f"{folder}/*.py"))
 }
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("doc/*.md"), *ROOT.glob("data/*.md")])
-LAUNCHERS = ("./run", "rosrun imu_simulation_framework")
+LAUNCHERS = ("./run ros2", "./run", "rosrun imu_simulation_framework")
 
 
 def _commands():
@@ -79,6 +79,11 @@ def test_a_documented_command_can_be_pasted(document, command, help_of, monkeypa
     assert launcher, f"a newcomer's shell does not find it: {command}"
     program, *arguments = command[len(launcher) :].split()
     assert program in PROGRAMS
+    if "--ros-args" in arguments:
+        launch = (ROOT / "launch" / program).with_suffix(".launch").read_text(encoding="utf-8")
+        given = [word.partition(":=")[0] for word in arguments if ":=" in word]
+        assert given and [name for name in given if f'<arg name="{name}"' not in launch] == []
+        arguments = arguments[: arguments.index("--ros-args")]
     used = {word.split("=")[0] for word in arguments if re.match("--[a-z]", word)}
     options = re.findall(r"(?<![\w-])--[a-z][\w-]*", help_of(program, monkeypatch, capsys))
     assert used <= set(options)
