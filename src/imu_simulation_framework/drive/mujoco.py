@@ -54,7 +54,11 @@ def build_model(
     _add_bodies(spec, bodies)
     for joint in parameters.wheel_joints:
         _add_velocity_control(spec, joint, parameters)
-    model = spec.compile()
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise ConfigurationError(f"{parameters.path}: MuJoCo refuses the robot: {reason}") from None
     model.opt.timestep = 1.0 / physics_rate
     # Not an implicit integrator: those solve the contacts without regard to the motors' damping
     # and apply it afterwards, so that every change of the command kicks the robot forward.
@@ -68,8 +72,12 @@ def build_model(
 
 
 def _specification(urdf):
-    # Without fusestatic="false" the IMU's link would vanish into its parent.
-    settings = '<mujoco><compiler fusestatic="false" discardvisual="true"/></mujoco>'
+    # Without fusestatic="false" the IMU's link would vanish into its parent. What is only seen may
+    # be in formats that MuJoCo does not read.
+    settings = (
+        '<mujoco><compiler fusestatic="false" discardvisual="true" inertiafromgeom="false"/>'
+        "</mujoco>"
+    )
     urdf = urdf.replace("</robot>", settings + "</robot>")
     if not hasattr(mujoco.MjSpec, "body"):
         # MuJoCo 3.2, the last one for Python 3.8: from_string is no constructor yet.
@@ -133,18 +141,19 @@ def _padded(*values):
 
 
 def _set_contacts(model, parameters):
+    wheels = [int(model.jnt_bodyid[model.joint(name).id]) for name in parameters.wheel_joints]
     for index in range(model.ngeom):
         name = model.geom(index).name
         model.geom_solref[index] = _CONTACT_TIME_CONSTANT, 1.0
         model.geom_solimp[index, :3] = _CONTACT_IMPEDANCE
         # A contact takes the larger friction of its two partners unless one has priority.
         model.geom_priority[index] = 0 if name.startswith(GROUND) else 1
-        if "caster" in name:
+        if int(model.geom_bodyid[index]) in wheels:
+            model.geom_friction[index, 0] = parameters.wheel_friction
+        elif "caster" in name or (parameters.description and not name.startswith(GROUND)):
             model.geom_friction[index, 0] = parameters.caster_friction
             # Three values have friction, one has none and is cheaper.
             model.geom_condim[index] = 3 if parameters.caster_friction > 0.0 else 1
-        elif "wheel" in name:
-            model.geom_friction[index, 0] = parameters.wheel_friction
 
 
 def _require_stable_motors(model, parameters, physics_rate):
@@ -316,6 +325,7 @@ class IntegratingImu:
 
 _SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
 _REST = 1e-6  # m/s and rad/s
+_MAX_TILT = math.radians(3.0)
 _XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
 
 
@@ -553,6 +563,12 @@ class MujocoSimulator:
                 f"{parameters.path}: the robot does not stand still on level ground"
             )
         position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
+        tilt = 2.0 * math.hypot(quaternion[1], quaternion[2])
+        if tilt > _MAX_TILT:
+            raise SimulatorError(
+                f"{parameters.path}: the robot leans by {math.degrees(tilt):.0f} deg on level "
+                "ground: its wheels and casters do not reach equally far down, or it falls over"
+            )
         # What little it moved and turned while it sank does not belong to standing still.
         position[:2] = 0.0
         quaternion[3] = 0.0

@@ -123,7 +123,10 @@ class RobotParameters:
     ``velocity_integral_gain``: torque per integral of that error [N m/rad]; ``motor_inertia``: of
     motor and gear, as it acts at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
     [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
-    ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground.
+    ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground;
+    ``footprint_radius``: distance from base_footprint beyond which no part of it touches the ground
+    [m]; ``description``: URDF of a robot that has one of its own, see :mod:`.own_robot`; empty for
+    the bundled one.
     """
 
     path: Path
@@ -139,16 +142,8 @@ class RobotParameters:
     imu_orientation: tuple[float, float, float]
     wheel_friction: float
     caster_friction: float
-
-    @property
-    def footprint_radius(self) -> float:
-        """Distance from base_footprint beyond which no part of it touches the ground [m]."""
-        wheel, caster = self.numbers["wheel"], self.numbers.get("caster")
-        farthest = max(map(abs, wheel["positions"])) + wheel["radius"]
-        wheels = math.hypot(farthest, wheel["half_track"] + wheel["width"] / 2.0)
-        if caster is None:
-            return wheels
-        return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
+    footprint_radius: float
+    description: str = ""
 
 
 def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:
@@ -156,12 +151,23 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
 
     Raises ConfigurationError: the file cannot be read, a key is missing or unknown, or a value is
     none that the robot could have. ``path`` (str or Path): a YAML file with the keys of
-    urdf/robot.yaml, which is the default. A robot with several wheels on each side, as that of
-    urdf/robot_four_wheels.yaml, may lack casters; ``simulator``: where the robot turns; in Gazebo
-    wheels slide otherwise than in MuJoCo.
+    urdf/robot.yaml, which is the default, or with those of :class:`.OwnRobot`. A robot with several
+    wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters; ``simulator``:
+    where the robot turns; in Gazebo wheels slide otherwise than in MuJoCo.
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
-    values = _check(read_yaml(path, "the robot's parameters"), path)
+    content = read_yaml(path, "the robot's parameters")
+    if isinstance(content, Mapping) and "description" in content:
+        if simulator != "mujoco":
+            raise ConfigurationError(
+                f"{path}: a robot with a description of its own drives in MuJoCo only; in Gazebo "
+                "it has controllers of its own, and realistic_imu.launch gives its IMU errors."
+            )
+        # Imported here, since it makes these parameters.
+        from imu_simulation_framework.drive.own_robot import own_robot
+
+        return own_robot(path, content)
+    values = _check(content, path)
     wheel, motors = values["wheel"], values["drive"]
     _check_balance(values, path)
     turning = "turning_half_track_in_gazebo" if simulator == "gazebo" else "turning_half_track"
@@ -179,7 +185,16 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
         imu_orientation=values["imu"]["orientation"],
         wheel_friction=values["contact"]["wheel_friction"],
         caster_friction=values["contact"].get("caster_friction", 0.0),
+        footprint_radius=_footprint_radius(wheel, values.get("caster")),
     )
+
+
+def _footprint_radius(wheel, caster) -> float:
+    farthest = max(map(abs, wheel["positions"])) + wheel["radius"]
+    wheels = math.hypot(farthest, wheel["half_track"] + wheel["width"] / 2.0)
+    if caster is None:
+        return wheels
+    return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
 
 
 def _check(content, path):
@@ -269,6 +284,8 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
 
 
 def robot_description(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of the bundled robot with these parameters; arguments of robot.xacro."""
+    """Return the URDF of the robot; ``arguments`` of robot.xacro, for the bundled one."""
+    if parameters.description:
+        return parameters.description
     # Numbers, not the name of their file: nothing that a person wrote gets near an expression.
     return expand_xacro(urdf_path("robot.xacro"), {"robot": parameters.numbers, **arguments})

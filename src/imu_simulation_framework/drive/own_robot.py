@@ -1,0 +1,496 @@
+"""A robot with a description of its own: its URDF, made ready to be driven in MuJoCo.
+
+The tables and the topics tell of ``base_footprint``, on the ground below the middle of the driven
+wheels, and of ``imu_link``. A description that has them elsewhere, or not at all, gets them. Wheels
+touch the ground as spheres, in one point of their middle plane; joints that are no driven wheel's
+are held where they are at zero, so that a swivel caster is one that slides.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Iterator, Mapping, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.checked_values import (
+    LARGEST_NUMBER,
+    checked_numbers,
+    checked_text,
+)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, checked_list, declared, from_mapping
+from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
+from imu_simulation_framework.core.units import STANDARD_GRAVITY
+from imu_simulation_framework.drive.robot import (
+    DifferentialDrivetrain,
+    RobotLimits,
+    RobotParameters,
+    expand_xacro,
+)
+
+_POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
+_RIM_ACCELERATION = 4.0  # m/s^2
+_SAME_PLACE = 1e-4  # m
+_MOST_TILTED = math.radians(20.0)
+
+
+def _checked_names(name: str, value: Any) -> tuple[str, ...]:
+    names = checked_list(name, value, 8)
+    if not names or len(set(names)) < len(names):
+        raise ConfigurationError(f"{name} is {shown(value)}, expected a list of different joints.")
+    return tuple(checked_text(name, one, needed=True) for one in names)
+
+
+def _checked_arguments(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{name} is {shown(value)}, expected names and values.")
+    return dict(value)
+
+
+@dataclass(frozen=True)
+class OwnImu(Settings):
+    """Where the IMU is: a link, or a place and roll, pitch and yaw in base_footprint [m, rad]."""
+
+    link: str = declared("", checked_text)
+    position: tuple[float, ...] | None = declared(None, checked_numbers, count=3)
+    orientation: tuple[float, ...] | None = declared(None, checked_numbers, count=3)
+
+
+@dataclass(frozen=True)
+class OwnDrive(Settings):
+    """Keys as in robot.yaml; what is left out follows from the description.
+
+    Torque and velocity from the joints' limits; else twice the torque that makes a wheel slip. The
+    motors' inertia and gains are in proportion to the inertia that a wheel drives, as those of the
+    bundled robot are.
+    """
+
+    max_wheel_velocity: float | None = declared(None, unit="rad/s", **_POSITIVE)
+    max_wheel_acceleration: float | None = declared(None, unit="rad/s^2", **_POSITIVE)
+    max_wheel_torque: float | None = declared(None, unit="N m", **_POSITIVE)
+    velocity_gain: float | None = declared(None, unit="N m s/rad", **_POSITIVE)
+    velocity_integral_gain: float | None = declared(None, unit="N m/rad", minimum=0.0)
+    motor_inertia: float | None = declared(None, unit="kg m^2", minimum=0.0)
+
+
+@dataclass(frozen=True)
+class OwnContact(Settings):
+    """Coefficients of sliding friction on the ground, of driven wheels and of all else.
+
+    Wheels left out have 1.0, but 0.4 where several on a side have to slide in a turn: on dry ground
+    MuJoCo's contacts shake then.
+    """
+
+    wheel_friction: float | None = declared(None, **_POSITIVE)
+    caster_friction: float = declared(0.0, minimum=0.0, maximum=1e9)
+
+
+@dataclass(frozen=True)
+class OwnRobot(Settings):
+    """The keys of a robot's file that names a description.
+
+    ``description``: URDF or xacro, relative to the file; ``arguments``: of the xacro file;
+    ``left_wheel``, ``right_wheel``: joints, under the names of diff_drive_controller;
+    ``wheel_radius`` [m]: left out, that of the wheels' collision shapes; ``turning_half_track``
+    [m]: half the track of a differential drive that turns like it; left out, what the robot's
+    turns in MuJoCo give.
+    """
+
+    description: str = declared(check=checked_text, needed=True)
+    left_wheel: tuple[str, ...] = declared(check=_checked_names)
+    right_wheel: tuple[str, ...] = declared(check=_checked_names)
+    arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
+    wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
+    turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
+    imu: OwnImu = declared(OwnImu, part=OwnImu)
+    drive: OwnDrive = declared(OwnDrive, part=OwnDrive)
+    contact: OwnContact = declared(OwnContact, part=OwnContact)
+
+
+class _Pose(NamedTuple):
+    rotation: Rotation
+    position: np.ndarray
+
+    def __mul__(self, other):
+        return _Pose(
+            self.rotation * other.rotation, self.position + self.rotation.apply(other.position)
+        )
+
+    def inverse(self):
+        back = self.rotation.inv()
+        return _Pose(back, -back.apply(self.position))
+
+
+class _Description:
+    """A URDF's links and joints, and where they are when all joints are at zero."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self.path = path
+        self.tree = ElementTree.fromstring(text)
+        self.links = {self._name(link): link for link in self.tree.findall("link")}
+        self.joints = {self._name(joint): joint for joint in self.tree.findall("joint")}
+        self.above = {self.child(joint): joint for joint in self.joints.values()}
+        roots = [name for name in self.links if name not in self.above]
+        if len(roots) != 1:
+            raise self.fault(f"it has the root links {shown(roots)}, expected a single one")
+        (self.root,) = roots
+        self.poses = {self.root: _Pose(Rotation.identity(), np.zeros(3))}
+
+    def fault(self, reason: str) -> ConfigurationError:
+        return ConfigurationError(f"{self.path}: {reason}.")
+
+    def _name(self, element) -> str:
+        return element.get("name", "")
+
+    def child(self, joint) -> str:
+        return self._end(joint, "child")
+
+    def _end(self, joint, end) -> str:
+        found = joint.find(end)
+        link = "" if found is None else found.get("link", "")
+        if link not in self.links:
+            raise self.fault(f"joint {self._name(joint)} has the {end} link {shown(link)}, a link "
+                             "that is not there")  # fmt: skip
+        return link
+
+    def numbers(self, element, key: str, count: int, default: str = "") -> np.ndarray:
+        text = default if element is None else element.get(key, default)
+        try:
+            found = np.array([float(word) for word in text.split()])
+        except ValueError:
+            found = np.empty(0)
+        if len(found) != count or not np.all(np.abs(found) < LARGEST_NUMBER):
+            tag = element.tag if element is not None else "it"
+            raise self.fault(f"{key} of {tag} is {shown(text)}, expected {count} finite numbers")
+        return found
+
+    def origin(self, element) -> _Pose:
+        origin = element.find("origin")
+        xyz, rpy = (self.numbers(origin, key, 3, "0 0 0") for key in ("xyz", "rpy"))
+        return _Pose(Rotation.from_euler("xyz", rpy), xyz)
+
+    def pose(self, link: str) -> _Pose:
+        """Return where a link is in the root link. A chain that closes has no root."""
+        way = []
+        while link not in self.poses:
+            if link in way:
+                raise self.fault(f"link {link} is its own parent")
+            way.append(link)
+            link = self._end(self.above[link], "parent")
+        pose = self.poses[link]
+        for one in reversed(way):
+            pose = self.poses[one] = pose * self.origin(self.above[one])
+        return pose
+
+    def rename(self, link: str) -> None:
+        """Give a link another name, since one of ours has to have it."""
+        new = f"{link}_of_the_description"
+        self.links[link].set("name", new)
+        tables: tuple[dict[str, Any], ...] = (self.links, self.above, self.poses)
+        for table in tables:
+            if link in table:
+                table[new] = table.pop(link)
+        self.root = new if link == self.root else self.root
+        for end in self.tree.iter():
+            for key in ("link", "reference"):
+                if end.get(key) == link:
+                    end.set(key, new)
+
+    def add(self, link: str, parent: str, child: str, pose: _Pose) -> None:
+        """Add a link without mass, and a fixed joint between it and another."""
+        self.links[link] = ElementTree.SubElement(self.tree, "link", name=link)
+        name = f"{link}_joint"
+        name += "_" if name in self.joints else ""
+        joint = ElementTree.SubElement(self.tree, "joint", name=name, type="fixed")
+        ElementTree.SubElement(joint, "child", link=child)
+        self.hang(joint, parent, pose)
+
+    def hang(self, joint, parent: str, pose: _Pose) -> None:
+        """Give a joint this parent and place there, and make it the last of all joints."""
+        for tag in ("parent", "origin"):
+            for element in joint.findall(tag):
+                joint.remove(element)
+        ElementTree.SubElement(joint, "parent", link=parent)
+        rpy = pose.rotation.as_euler("xyz")
+        texts = (" ".join(map(repr, map(float, numbers))) for numbers in (pose.position, rpy))
+        ElementTree.SubElement(joint, "origin", dict(zip(("xyz", "rpy"), texts)))
+        if joint in list(self.tree):
+            self.tree.remove(joint)
+        self.tree.append(joint)
+
+    def collisions(self) -> Iterator[tuple[str, Any, _Pose, Any]]:
+        """Give each link with each of its collision elements, where it is and its shape."""
+        for name, link in self.links.items():
+            for collision in link.findall("collision"):
+                geometry = collision.find("geometry")
+                shape = None if geometry is None or not len(geometry) else geometry[0]
+                yield name, collision, self.pose(name) * self.origin(collision), shape
+
+    def reach(self, shape) -> float:
+        """Return how far a shape reaches from its middle [m]."""
+        if shape.tag == "box":
+            return 0.5 * float(np.linalg.norm(self.numbers(shape, "size", 3)))
+        length = float(self.numbers(shape, "length", 1, "0")[0])
+        return math.hypot(float(self.numbers(shape, "radius", 1)[0]), 0.5 * length)
+
+
+class _Wheel(NamedTuple):
+    joint: Any
+    link: str
+    position: np.ndarray
+    radius: float
+
+
+def own_robot(path: Path, content: Any) -> RobotParameters:
+    """Return the parameters of a robot whose file names a description.
+
+    ``path``: of the file; ``content``: what it says, keys as of :class:`OwnRobot`. Raises
+    ConfigurationError: a key or the description is not what it must be, or MuJoCo refuses it.
+    """
+    try:
+        own = from_mapping(OwnRobot, content, "the robot")
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+    file = path.parent / own.description
+    with _packages_beside(file):
+        text = expand_xacro(file, own.arguments)
+    parameters = _of_description(_Description(text, file), own, path)
+    if own.turning_half_track is None and len(own.left_wheel) > 1:
+        return _turning_as_in_mujoco(parameters)
+    return parameters
+
+
+@contextmanager
+def _packages_beside(file: Path) -> Iterator[None]:
+    """Have xacro's $(find PACKAGE) look in the folders above a file, before where ROS looks.
+
+    So a robot's description is read that was cloned without building a workspace around it.
+    """
+    try:
+        arguments = importlib.import_module("xacro.substitution_args")
+        find = arguments._eval_find
+    except (ImportError, AttributeError):  # xacro of ROS 1 asks rospkg
+        yield
+        return
+
+    def beside(name: str) -> str:
+        for folder in file.resolve().parents:
+            for place in (folder, folder / name):
+                if place.name == name and (place / "package.xml").is_file():
+                    return str(place)
+        missing.append(name)
+        return find(name)
+
+    missing: list[str] = []
+    arguments._eval_find = beside  # type: ignore[attr-defined]
+    try:
+        yield
+    except ConfigurationError as error:
+        if missing:
+            raise ConfigurationError(
+                f"{file}: it names the package {missing[-1]} by $(find {missing[-1]}), but no "
+                "folder above it has that, with a package.xml in it."
+            ) from error
+        raise
+    finally:
+        arguments._eval_find = find  # type: ignore[attr-defined]
+
+
+def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParameters:
+    left, right = (
+        [_wheel(urdf, name, own.wheel_radius) for name in names]
+        for names in (own.left_wheel, own.right_wheel)
+    )
+    if len(left) != len(right):
+        raise ConfigurationError(
+            f"{path}: left_wheel has {len(left)} joints and right_wheel {len(right)}, expected as "
+            "many on both sides."
+        )
+    wheels = left + right
+    middle = np.mean([wheel.position for wheel in wheels], axis=0)
+    middle[2] = min(wheel.position[2] - wheel.radius for wheel in wheels)
+    tracks = [one.position[1] - other.position[1] for one in left for other in right]
+    if min(tracks) <= 0.0:
+        raise ConfigurationError(
+            f"{path}: a joint of left_wheel is not to the left of those of right_wheel."
+        )
+    imu = _place_imu(urdf, own.imu, middle, path)
+    _place_footprint(urdf, middle)
+    mass = _only_wheels_turn(urdf, wheels)
+    radius = float(np.mean([wheel.radius for wheel in wheels]))
+    friction = own.contact.wheel_friction or (1.0 if len(left) == 1 else 0.4)
+    grip = friction * mass * STANDARD_GRAVITY / len(wheels)
+    drive, inertia = own.drive, mass * radius**2 / len(wheels)
+    torque = drive.max_wheel_torque or _limit(urdf, wheels, "effort")
+    velocity = drive.max_wheel_velocity or _limit(urdf, wheels, "velocity")
+    if not velocity:
+        raise ConfigurationError(
+            f"{path}: drive lacks the key max_wheel_velocity [rad/s], which the description's "
+            "joints do not limit either."
+        )
+    gain = drive.velocity_gain or 250.0 * inertia
+    given = (drive.velocity_integral_gain, drive.motor_inertia)
+    integral, motor = (
+        one if said is None else said for said, one in zip(given, (20.0 * gain, gain / 1000.0))
+    )
+    track = 0.5 * float(np.mean(tracks))
+    reach = [
+        math.hypot(*(pose.position[:2] - middle[:2])) + urdf.reach(shape)
+        for _, _, pose, shape in urdf.collisions()
+    ]
+    return RobotParameters(
+        path=path,
+        numbers={},
+        wheel_joints=own.left_wheel + own.right_wheel,
+        drivetrain=DifferentialDrivetrain(radius, own.turning_half_track or track),
+        limits=RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius),
+        max_wheel_torque=torque or 2.0 * grip * radius,
+        velocity_gain=gain,
+        velocity_integral_gain=integral,
+        motor_inertia=motor,
+        imu_position=tuple(imu.position.tolist()),
+        imu_orientation=tuple(imu.rotation.as_euler("xyz").tolist()),
+        wheel_friction=friction,
+        caster_friction=own.contact.caster_friction,
+        footprint_radius=max(reach),
+        description=ElementTree.tostring(urdf.tree, encoding="unicode"),
+    )
+
+
+def _wheel(urdf, name, radius) -> _Wheel:
+    if name not in urdf.joints:
+        raise urdf.fault(f"there is no joint {name}; there are {', '.join(urdf.joints)}")
+    joint = urdf.joints[name]
+    if joint.get("type") not in ("continuous", "revolute"):
+        raise urdf.fault(f"joint {name} is {joint.get('type')}, expected continuous, for a wheel")
+    link = urdf.child(joint)
+    pose = urdf.pose(link)
+    axis = urdf.numbers(joint.find("axis"), "xyz", 3, "1 0 0")
+    across = pose.rotation.apply(axis / (np.linalg.norm(axis) or 1.0))[1]
+    if abs(across) < 0.999:
+        raise urdf.fault(f"joint {name} does not turn about y, across the robot, as a wheel does")
+    if across < 0.0:
+        # Of a wheel that is mounted the other way round; forward is positive here.
+        joint.find("axis").set("xyz", " ".join(repr(float(-value)) for value in axis))
+    if urdf.links[link].find("inertial") is None:
+        raise urdf.fault(f"link {link}, a wheel, has no inertial, which a moving part needs")
+    shapes = [shape for owner, _, _, shape in urdf.collisions() if owner == link]
+    if radius is None:
+        round_ones = [s for s in shapes if s is not None and s.tag in ("cylinder", "sphere")]
+        if not round_ones:
+            raise urdf.fault(
+                f"link {link} has no cylinder or sphere as its collision; say wheel_radius"
+            )
+        radius = float(urdf.numbers(round_ones[0], "radius", 1)[0])
+    return _Wheel(joint, link, pose.position, radius)
+
+
+def _place_imu(urdf, imu: OwnImu, middle, path) -> _Pose:
+    """Have a link imu_link where the IMU is; return where that is in base_footprint."""
+    footprint = _Pose(Rotation.identity(), middle)
+    link = imu.link or IMU_FRAME
+    if link in urdf.links:
+        place = footprint.inverse() * urdf.pose(link)
+    elif imu.link or imu.position is None:
+        like = [name for name in urdf.links if "imu" in name.lower()]
+        has = f"it has {', '.join(like)}" if like else "say imu.position instead"
+        raise ConfigurationError(f"{path}: the description has no link {link} for the IMU; {has}.")
+    else:
+        place = _Pose(Rotation.identity(), np.zeros(3))
+    if imu.position is not None:
+        place = place._replace(position=np.array(imu.position))
+    if imu.orientation is not None:
+        place = place._replace(rotation=Rotation.from_euler("xyz", imu.orientation))
+    tilt = math.acos(min(1.0, float(place.rotation.as_matrix()[2, 2])))
+    if tilt > _MOST_TILTED:
+        raise ConfigurationError(
+            f"{path}: the IMU at link {link} leans by {math.degrees(tilt):.0f} deg, so that its "
+            "yaw is no heading; if its driver turns its axes upright, say so by imu.orientation: "
+            "[0, 0, 0]."
+        )
+    if link != IMU_FRAME or imu.position is not None or imu.orientation is not None:
+        if IMU_FRAME in urdf.links:
+            urdf.rename(IMU_FRAME)
+        urdf.add(IMU_FRAME, urdf.root, IMU_FRAME, footprint * place)
+    return place
+
+
+def _place_footprint(urdf, middle) -> None:
+    """Have base_footprint as the root, on the ground below the middle of the wheels."""
+    if urdf.root == ROBOT_FRAME and np.abs(middle).max() < _SAME_PLACE:
+        return
+    if ROBOT_FRAME in urdf.links:
+        urdf.rename(ROBOT_FRAME)
+    urdf.add(ROBOT_FRAME, ROBOT_FRAME, urdf.root, _Pose(Rotation.identity(), -middle))
+    urdf.poses[ROBOT_FRAME] = _Pose(Rotation.identity(), middle)
+    urdf.root = ROBOT_FRAME
+
+
+def _only_wheels_turn(urdf, wheels) -> float:
+    """Hold all other joints, let wheels touch as spheres; return the robot's mass [kg]."""
+    for joint in urdf.joints.values():
+        joint.set("type", "fixed")
+        for mimic in joint.findall("mimic"):
+            joint.remove(mimic)
+    for wheel in wheels:
+        # In their order at the root, so that they are the model's degrees of freedom in that order.
+        pose = urdf.pose(urdf.root).inverse() * urdf.pose(urdf.child(wheel.joint))
+        wheel.joint.set("type", "continuous")
+        urdf.hang(wheel.joint, urdf.root, pose)
+    radii = {wheel.link: wheel.radius for wheel in wheels}
+    for name, collision, _, shape in [*urdf.collisions()]:
+        # Meshes are far from the ground, as a rule, and often in formats of other programs.
+        if name in radii or shape is None or shape.tag not in ("box", "cylinder", "sphere"):
+            urdf.links[name].remove(collision)
+    for name, radius in radii.items():
+        collision = ElementTree.SubElement(urdf.links[name], "collision", name=f"{name}_contact")
+        ElementTree.SubElement(
+            ElementTree.SubElement(collision, "geometry"), "sphere", radius=repr(radius)
+        )
+    masses = [
+        urdf.numbers(mass, "value", 1)[0] for mass in urdf.tree.iterfind("link/inertial/mass")
+    ]
+    if not sum(masses) > 0.0:
+        raise urdf.fault("its links have no mass")
+    return float(sum(masses))
+
+
+def _limit(urdf, wheels, key) -> float | None:
+    """Return the least of the wheels' limits; None where a joint says none."""
+    limits = [wheel.joint.find("limit") for wheel in wheels]
+    found = [float(urdf.numbers(limit, key, 1, "0")[0]) for limit in limits]
+    return min(found) if min(found) > 0.0 else None
+
+
+_SPEED = 0.5  # m/s, at which turns are tried
+_YAW_RATES = (0.2, 0.4, 0.8)  # rad/s, as which they are commanded
+
+
+def _turning_as_in_mujoco(parameters: RobotParameters) -> RobotParameters:
+    """Return the parameters with the half track that fits three turns by least squares."""
+    # Imported here, as MuJoCo's robot is made of parameters in turn.
+    from imu_simulation_framework.drive.mujoco import MujocoSimulator
+
+    simulator, drivetrain = MujocoSimulator(parameters), parameters.drivetrain
+    speed = min(_SPEED, 0.5 * parameters.limits.max_wheel_velocity * drivetrain.wheel_radius)
+    rates = []
+    for yaw_rate in _YAW_RATES:
+        simulator.reset()
+        simulator.set_wheel_velocities(*drivetrain.inverse(speed, yaw_rate))
+        rates.append(float(simulator.steps(400).angular_velocity[100:, 2].mean()))
+    if min(rates) <= 0.0:
+        raise ConfigurationError(
+            f"{parameters.path}: the robot does not turn in MuJoCo when its wheels do; say "
+            "turning_half_track, or contact.wheel_friction as it is."
+        )
+    more = float(np.dot(_YAW_RATES, rates) / np.dot(rates, rates))
+    turning = replace(drivetrain, half_track=more * drivetrain.half_track)
+    return replace(parameters, drivetrain=turning)

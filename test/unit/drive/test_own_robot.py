@@ -1,0 +1,262 @@
+"""Robots with descriptions of their own, held to closed formulas of their wheels."""
+
+import math
+
+import numpy as np
+import pytest
+import yaml
+
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.drive.mujoco import MujocoSimulator
+from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+
+RADIUS, HALF_TRACK, BEHIND, IMU = 0.05, 0.11, 0.08, (0.07, -0.02, 0.12)
+
+INERTIA = '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
+LINK = '<link name="{name}"><inertial><mass value="{mass}"/>' + INERTIA + "</inertial>{more}</link>"
+JOINT = '<joint name="{child}_joint" type="{kind}"><parent link="{parent}"/><child link="{child}"/>\
+<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>{more}</joint>'  # fmt: skip
+
+
+def collision(shape, xyz="0 0 0"):
+    return f'<collision><origin xyz="{xyz}"/><geometry><{shape}/></geometry></collision>'
+
+
+def link(name, mass, more=""):
+    return LINK.format(name=name, mass=mass, more=more)
+
+
+def joint(child, xyz, kind="fixed", parent="base_link", rpy="0 0 0", axis="0 1 0", more=""):
+    return JOINT.format(
+        child=child, xyz=xyz, kind=kind, parent=parent, rpy=rpy, axis=axis, more=more
+    )
+
+
+def description(radii=(RADIUS, RADIUS), imu_rpy="0 0 0"):
+    """A robot whose root is neither on the ground nor above its axle, with all that URDFs have.
+
+    The left wheel's link is turned so that its own z axis is across the robot, the right one's axis
+    points the other way.
+    """
+    left, right = (collision(f'cylinder radius="{radius}" length="0.02"') for radius in radii)
+    height = RADIUS - 0.01
+    parts = [
+        link("base_link", 3.0, collision('box size="0.2 0.15 0.05"', "0 0 0.05")),
+        '<link name="cover">' + collision('mesh filename="package://other/cover.dae"')
+        + collision('box size="0.2 0.2 0.2"', "0 0 0.2") + "</link>",
+        link("left", 0.2, left), link("right", 0.2, right),
+        link("fork", 0.1), link("caster", 0.1, collision('sphere radius="0.02"')),
+        link("finger", 0.1), '<link name="imu_link"/>', '<link name="base_footprint"/>',
+        joint("cover", "0 0 0.1"),
+        joint("finger", "0.1 0 0.2", "revolute",
+              more='<limit upper="1" effort="1" velocity="1"/><mimic joint="fork_joint"/>'),
+        joint("fork", "0.1 0 0", "continuous", axis="0 0 1"),
+        joint("caster", f"0 0 {0.02 - height}", "continuous", "fork"),
+        joint("right", f"{-BEHIND} {-HALF_TRACK} 0.01", "continuous", axis="0 -1 0"),
+        joint("left", f"{-BEHIND} {HALF_TRACK} 0.01", "continuous", rpy=f"{-math.pi / 2} 0 0",
+              axis="0 0 1"),
+        joint("base_footprint", f"0 0 {-height}"),
+        joint("imu_link", f"{IMU[0] - BEHIND} {IMU[1]} {IMU[2] - height}", rpy=imu_rpy),
+        '<transmission name="t"><type>Simple</type></transmission><gazebo reference="base_link"/>',
+    ]  # fmt: skip
+    return f'<robot name="own">{"".join(parts)}</robot>'
+
+
+FILE = {
+    "description": "own.urdf",
+    "left_wheel": ["left_joint"],
+    "right_wheel": ["right_joint"],
+    "drive": {"max_wheel_velocity": 20.0},
+}
+
+
+@pytest.fixture
+def robot(tmp_path):
+    def made(text=None, **keys):
+        (tmp_path / "own.urdf").write_text(description() if text is None else text)
+        content = {**FILE, **keys}
+        content = {key: value for key, value in content.items() if value is not None}
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump(content))
+        return load_robot_parameters(tmp_path / "own.yaml")
+
+    return made
+
+
+def driven(parameters, left, right, seconds=4.0):
+    """Return the second half of a drive from rest, which is in steady motion."""
+    simulator = MujocoSimulator(parameters)
+    simulator.set_wheel_velocities(left, right)
+    return type(simulator.state)(
+        *(part[len(part) // 2 :] for part in simulator.steps(round(100 * seconds)))
+    )
+
+
+@pytest.mark.parametrize(("left", "right"), [(4.0, 4.0), (2.0, 4.0), (-3.0, 3.0), (-4.0, -3.0)])
+def test_it_moves_as_its_wheels_roll(robot, left, right):
+    states = driven(robot(), left, right)
+    # Rolling: forward with the rims' mean velocity, turning with their difference over the track.
+    v, yaw_rate = RADIUS * (left + right) / 2.0, RADIUS * (right - left) / (2.0 * HALF_TRACK)
+    assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(v, rel=2e-3, abs=2e-4)
+    assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=2e-3, abs=2e-4)
+    # MuJoCo's friction creeps under a force, here what keeps the middle of mass on its circle.
+    assert np.abs(states.linear_velocity[:, 1]).max() < 5e-3
+    # Forward is positive for both wheels, whichever way they are mounted.
+    np.testing.assert_allclose(states.wheel_velocities.mean(axis=0), [left, right], rtol=2e-3)
+
+
+def test_the_ground_truth_is_below_the_axle_and_the_imu_where_its_link_is(robot):
+    parameters = robot()
+    assert parameters.imu_position == pytest.approx(IMU)
+    states = driven(parameters, -3.0, 3.0)
+    # On the spot, but for that creep; what is ahead of the axle by x is accelerated by -x omega^2.
+    assert np.hypot(*states.position[:, :2].T).max() < 5e-3
+    assert np.abs(states.position[:, 2]).max() < 1e-4
+    rate = RADIUS * 3.0 / HALF_TRACK
+    force = states.specific_force.mean(axis=0)
+    np.testing.assert_allclose(force[:2], -(rate**2) * np.array(IMU[:2]), rtol=0.02, atol=2e-3)
+
+
+def test_mujoco_gets_the_masses_of_the_description_and_no_others(robot):
+    model = MujocoSimulator(robot())._model
+    # A link without inertial weighs nothing, whatever its shapes.
+    assert model.body_mass.sum() == pytest.approx(3.0 + 2 * 0.2 + 3 * 0.1)
+    # The base's six and the wheels' two: fork, caster and finger are held.
+    assert model.nv == 8
+
+
+def test_an_imu_can_be_put_elsewhere(robot):
+    parameters = robot(imu={"position": [0.3, 0.0, 0.1], "orientation": [0.0, 0.0, 1.0]})
+    assert parameters.imu_position == pytest.approx((0.3, 0.0, 0.1))
+    states = driven(parameters, -3.0, 3.0)
+    inwards = -0.3 * (RADIUS * 3.0 / HALF_TRACK) ** 2
+    force = states.specific_force.mean(axis=0)
+    expected = inwards * np.array([math.cos(1.0), -math.sin(1.0)])
+    np.testing.assert_allclose(force[:2], expected, rtol=0.02)
+    names = [MujocoSimulator(parameters)._model.body(i).name for i in range(12)]
+    assert {"imu_link", "imu_link_of_the_description"} <= set(names)
+
+
+def test_unequal_wheels_turn_a_robot_that_is_to_go_straight(robot):
+    left, right = 1.01 * RADIUS, 0.99 * RADIUS
+    parameters = robot(description((left, right)))
+    assert parameters.drivetrain.wheel_radius == pytest.approx(RADIUS)
+    states = driven(parameters, 4.0, 4.0)
+    yaw_rate = 4.0 * (right - left) / (2.0 * HALF_TRACK)
+    assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=0.01)
+
+
+def four_wheels():
+    # The caster is above the ground.
+    text = description().replace('radius="0.02"', 'radius="0.01"')
+    for side, y in (("left", HALF_TRACK), ("right", -HALF_TRACK)):
+        shape = collision(f'sphere radius="{RADIUS}"')
+        front = link(f"front_{side}", 0.2, shape)
+        front += joint(f"front_{side}", f"{BEHIND} {y} 0.01", "continuous")
+        text = text.replace("</robot>", f"{front}</robot>")
+    return text
+
+
+SKID = {
+    "left_wheel": ["front_left_joint", "left_joint"],
+    "right_wheel": ["front_right_joint", "right_joint"],
+}
+
+
+def test_a_skid_steered_robot_turns_as_measured(robot):
+    parameters = robot(four_wheels(), **SKID)
+    assert parameters.wheel_joints == (*SKID["left_wheel"], *SKID["right_wheel"])
+    # By the balance of the moments of friction; MuJoCo's wheels bounce, and slide in their own way.
+    track = HALF_TRACK + BEHIND**2 / HALF_TRACK
+    assert parameters.drivetrain.half_track == pytest.approx(track, rel=0.1)
+    states = driven(parameters, 6.0, 10.0)
+    _, yaw_rate = parameters.drivetrain.forward(6.0, 10.0)
+    assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=0.1)
+    said = robot(four_wheels(), **SKID, turning_half_track=0.2)
+    assert said.drivetrain.half_track == 0.2
+
+
+def test_limits_are_those_of_the_joints(robot):
+    text = description().replace(
+        '<axis xyz="0 -1 0"/>', '<axis xyz="0 -1 0"/><limit effort="2.5" velocity="7"/>'
+    )
+    text = text.replace('<axis xyz="0 0 1"/></joint>', '<axis xyz="0 0 1"/>\
+<limit effort="2.0" velocity="8"/></joint>')  # fmt: skip
+    parameters = robot(text, drive=None)
+    assert parameters.limits.max_wheel_velocity == 7.0
+    assert parameters.max_wheel_torque == 2.0
+
+
+def test_a_xacro_file_finds_packages_beside_it_and_takes_arguments(tmp_path):
+    package = tmp_path / "my_robot"
+    (package / "urdf").mkdir(parents=True)
+    (package / "package.xml").write_text("<package/>")
+    body = description((0.1, 0.1)).replace('radius="0.1"', 'radius="${radius}"')
+    inside = body.replace('<robot name="own">', "").replace("</robot>", "")
+    xacro = '<robot name="x" xmlns:xacro="http://ros.org/wiki/xacro">'
+    (package / "urdf" / "body.xacro").write_text(f"{xacro}{inside}</robot>")
+    (package / "urdf" / "robot.xacro").write_text(
+        f'{xacro}<xacro:arg name="radius" default="1"/>'
+        '<xacro:property name="radius" value="$(arg radius)"/>'
+        '<xacro:include filename="$(find my_robot)/urdf/body.xacro"/></robot>'
+    )
+    file = tmp_path / "own.yaml"
+    content = {**FILE, "description": "my_robot/urdf/robot.xacro", "arguments": {"radius": 0.05}}
+    file.write_text(yaml.safe_dump(content))
+    assert load_robot_parameters(file).drivetrain.wheel_radius == 0.05
+    text = (package / "urdf" / "robot.xacro").read_text().replace("my_robot", "not_there")
+    (package / "urdf" / "robot.xacro").write_text(text)
+    with pytest.raises(ConfigurationError, match="package not_there by .* but no folder above it"):
+        load_robot_parameters(file)
+
+
+def test_what_is_shown_in_rviz_is_one_tree_below_base_footprint(robot):
+    from xml.etree import ElementTree
+
+    tree = ElementTree.fromstring(robot_description(robot()))
+    children = [one.find("child").get("link") for one in tree.findall("joint")]
+    links = [one.get("name") for one in tree.findall("link")]
+    assert len(set(links)) == len(links) and len(set(children)) == len(children)
+    assert set(links) - set(children) == {"base_footprint"}
+    assert len({one.get("name") for one in tree.findall("joint")}) == len(children)
+
+
+BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
+    f'<!ENTITY {new} "{f"&{old};" * 30}">' for old, new in zip("abcdefg", "bcdefgh")
+) + "]><robot name='r'><link name='&h;'/></robot>"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"left_wheel": ["lefd_joint"]}, "no joint lefd_joint; there are .*left_joint"),
+        ({"left_wheel": ["finger_joint"]}, "link finger has no cylinder or sphere"),
+        ({"left_wheel": ["fork_joint"]}, "fork_joint does not turn about y"),
+        ({"left_wheel": ["cover_joint"]}, "joint cover_joint is fixed, expected continuous"),
+        ({"left_wheel": ["right_joint"], "right_wheel": ["left_joint"]}, "not to the left"),
+        ({"left_wheel": []}, "left_wheel is .*expected a list of different joints"),
+        ({"left_wheel": ["left_joint", "finger_joint"], "wheel_radius": 0.05}, "as many on both"),
+        ({"drive": None}, "drive lacks the key max_wheel_velocity"),
+        ({"wheel_radius": -1.0}, "own.yaml: wheel_radius is -1.0"),
+        ({"whel_radius": 1.0}, "own.yaml: .*whel_radius.*did you mean wheel_radius"),
+        ({"imu": {"link": "imu"}}, "no link imu for the IMU; it has imu_link"),
+        ({"text": description(imu_rpy="0 1.57 0")}, "leans by 90 deg"),
+        ({"text": description().replace('value="0.2"', 'value="0"')}, "MuJoCo refuses"),
+        ({"text": description().replace('"0.05"', '"two"')}, "radius of .* is 'two', expected 1 "),
+        ({"text": description().replace('radius="0.02"', 'radius="0.06"')}, "leans by 1[0-9] deg"),
+        ({"text": description()[:-9]}, "own.urdf: .*cannot be expanded"),
+        ({"text": "<robot/>"}, "root links"),
+        ({"text": description().replace('child link="cover"', 'child link="x"')}, "child link 'x'"),
+        ({"text": BOMB}, "own.urdf: .*cannot be expanded"),
+        ({"description": "none.urdf"}, "none.urdf: .*cannot be expanded"),
+    ],
+)
+def test_what_cannot_be_driven_is_refused_in_a_sentence(robot, change, sentence):
+    with pytest.raises(FrameworkError, match=sentence) as refused:
+        MujocoSimulator(robot(**change))
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
+
+
+def test_in_gazebo_it_is_refused(robot):
+    path = robot().path
+    with pytest.raises(ConfigurationError, match="drives in MuJoCo only"):
+        load_robot_parameters(path, "gazebo")
