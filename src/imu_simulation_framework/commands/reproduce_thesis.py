@@ -29,7 +29,7 @@ from tqdm import tqdm
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, versions
-from imu_simulation_framework.core.files import package_share, read_settings
+from imu_simulation_framework.core.files import package_share, read_settings, urdf_path
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.time_alignment import find_time_shift
@@ -71,13 +71,14 @@ LOW = 0.1
 class Experiment(NamedTuple):
     """A drive, by its letter, with one of :data:`IMUS`.
 
-    ``until`` is its end [s], None the drive's; ``window`` that of the trend's median [s]; ``seed``
-    is added to that of all experiments.
+    ``robot`` is a file in urdf/, empty for the bundled robot; ``until`` its end [s], None the
+    drive's; ``window`` that of the trend's median [s]; ``seed`` is added to that of all experiments.
     """
 
     drive: str
     imu: str
     controller: str
+    robot: str
     until: float | None
     window: float
     seed: int
@@ -117,12 +118,19 @@ def thesis_items() -> dict[str, Item]:
     found: dict[str, Item] = {}
     begun: dict[tuple, int] = {}
     for label, title, shown, *experiment, thesis, why in csv.reader(text.splitlines()[1:]):
-        drive, imu, controller, until, window = experiment
+        drive, imu, controller, robot, until, window = experiment
         seeds = range(1)
         if imu in (HECTOR, HECTOR_SLOW):
             first = begun.setdefault((drive, imu), 1 + RUNS * len(begun))
             seeds = range(first, first + RUNS)
-        common = (drive, imu, controller, float(until) if until else None, float(window or 0.0))
+        common = (
+            drive,
+            imu,
+            controller,
+            robot,
+            float(until) if until else None,
+            float(window or 0.0),
+        )
         every = [Experiment(*common, seed) for seed in seeds if imu]
         found[label] = Item(label, title, shown, tuple(every), thesis, why)
     return found
@@ -177,13 +185,14 @@ class Experiments:
         """Return the Comparison that an experiment shows."""
         from imu_simulation_framework.drive import in_process
 
-        letter, imu, controller, until, window, seed = experiment
+        letter, imu, controller, robot, until, window, seed = experiment
         prepared, (model, parameters) = self.prepared(letter, until), IMUS[imu]
         configuration = self._configuration(
             letter,
             until,
             imu={"model": model},
             control={"controller": controller},
+            robot={"parameters": str(urdf_path(robot)) if robot else ""},
             experiment={"seed": self.seed + seed},
             **{f"imu_{model}": parameters},
         )

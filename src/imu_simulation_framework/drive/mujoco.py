@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any, NamedTuple, Sequence, cast
 
 import numpy as np
@@ -177,7 +178,8 @@ class WheelMotors:
 
     MuJoCo's actuators act in each physics step, in proportion to the error. In a curve the wheels
     drive against the robot's inertia, and by that alone it would turn 1 % too slowly at 1.2 m/s
-    and 0.8 rad/s; the integral takes the standing error away.
+    and 0.8 rad/s; the integral takes the standing error away. A command acts after the robot's delay,
+    rounded to sample periods.
 
     ``period``: sample period [s].
     """
@@ -191,24 +193,27 @@ class WheelMotors:
         self._factor = min(factor, 0.5)
         self._limit = parameters.max_wheel_torque / parameters.velocity_gain
         self._per_side = len(parameters.wheel_joints) // 2
+        self._delay = round(parameters.command_delay / period)
         self.reset()
 
     def reset(self):
         """Command standstill and forget."""
-        self._wanted = [0.0] * (2 * self._per_side)
+        self._commanded = [0.0] * (2 * self._per_side)
         self._integrals = [0.0] * (2 * self._per_side)
+        self._on_the_way = deque([self._commanded] * self._delay)
 
     def command(self, left, right):
         """Set each side's wanted velocity [rad/s]; what exceeds the wheels' largest is cut off."""
         limit = self._max_velocity
         sides = (min(max(side, -limit), limit) for side in (left, right))
-        self._wanted = [wanted for wanted in sides for _ in range(self._per_side)]
+        self._commanded = [wanted for wanted in sides for _ in range(self._per_side)]
 
     def control(self, velocities):
         """Return what MuJoCo's actuators are to hold [rad/s], given the wheels' velocities."""
         integrals, factor, limit = self._integrals, self._factor, self._limit
         held = []
-        for wheel, wanted in enumerate(self._wanted):
+        self._on_the_way.append(self._commanded)
+        for wheel, wanted in enumerate(self._on_the_way.popleft()):
             integral = integrals[wheel] + factor * (wanted - velocities[wheel])
             integrals[wheel] = integral = min(max(integral, -limit), limit)
             held.append(wanted + integral)

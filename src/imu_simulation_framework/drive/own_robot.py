@@ -30,6 +30,7 @@ from imu_simulation_framework.core.settings import Settings, checked_list, decla
 from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.drive.robot import (
+    LONGEST_DELAY,
     DifferentialDrivetrain,
     RobotLimits,
     RobotParameters,
@@ -79,6 +80,7 @@ class OwnDrive(Settings):
     velocity_gain: float | None = declared(None, unit="N m s/rad", **_POSITIVE)
     velocity_integral_gain: float | None = declared(None, unit="N m/rad", minimum=0.0)
     motor_inertia: float | None = declared(None, unit="kg m^2", minimum=0.0)
+    command_delay: float = declared(0.0, unit="s", minimum=0.0, maximum=LONGEST_DELAY)
 
 
 @dataclass(frozen=True)
@@ -361,6 +363,7 @@ def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParam
         wheel_friction=friction,
         caster_friction=own.contact.caster_friction,
         footprint_radius=max(reach),
+        command_delay=drive.command_delay,
         description=ElementTree.tostring(urdf.tree, encoding="unicode"),
     )
 

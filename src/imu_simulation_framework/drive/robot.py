@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-from imu_simulation_framework.core.checked_values import check_keys, checked_numbers
+from imu_simulation_framework.core.checked_values import check_keys, checked_numbers, checked_text
 from imu_simulation_framework.core.errors import ConfigurationError, required
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.sentences import shown
@@ -67,6 +67,7 @@ class RobotLimits(Settings):
 
 
 MAX_WHEELS = 8  # on a side
+LONGEST_DELAY = 1.0  # s
 LARGEST_NUMBER = 1e9  # of any of the robot's; what is computed of them stays finite
 
 _ANY = {"maximum": LARGEST_NUMBER}
@@ -90,6 +91,7 @@ _SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
         "positions": (ANY_COUNT, _ANY),
         "turning_half_track": (0, _POSITIVE),
         "turning_half_track_in_gazebo": (0, _POSITIVE),
+        "diameter_ratio": (0, {"minimum": 0.8, "maximum": 1.25}),
     },
     "caster": {"radius": (0, _POSITIVE), "position": (2, _POSITIVE), "mass": (0, _POSITIVE)},
     "imu": {
@@ -105,6 +107,7 @@ _SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
         "velocity_gain": (0, _POSITIVE),
         "velocity_integral_gain": (0, _NOT_NEGATIVE),
         "motor_inertia": (0, _NOT_NEGATIVE),
+        "command_delay": (0, {"minimum": 0.0, "maximum": LONGEST_DELAY}),
     },
     "contact": {"wheel_friction": (0, _POSITIVE), "caster_friction": (0, _NOT_NEGATIVE)},
 }
@@ -124,7 +127,7 @@ class RobotParameters:
     motor and gear, as it acts at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
     [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
     ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground;
-    ``footprint_radius``: distance from base_footprint beyond which no part of it touches the ground
+    ``command_delay``: after which the motors begin to follow a command [s]; ``footprint_radius``: distance from base_footprint beyond which no part of it touches the ground
     [m]; ``description``: URDF of a robot that has one of its own, see :mod:`.own_robot`; empty for
     the bundled one.
     """
@@ -143,6 +146,7 @@ class RobotParameters:
     wheel_friction: float
     caster_friction: float
     footprint_radius: float
+    command_delay: float = 0.0
     description: str = ""
 
 
@@ -151,12 +155,13 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
 
     Raises ConfigurationError: the file cannot be read, a key is missing or unknown, or a value is
     none that the robot could have. ``path`` (str or Path): a YAML file with the keys of
-    urdf/robot.yaml, which is the default, or with those of :class:`.OwnRobot`. A robot with several
+    urdf/robot.yaml, which is the default, or with those of :class:`.OwnRobot`. The key ``like``
+    names another such file, which has what is left out. A robot with several
     wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters; ``simulator``:
     where the robot turns; in Gazebo wheels slide otherwise than in MuJoCo.
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
-    content = read_yaml(path, "the robot's parameters")
+    content = _completed(read_yaml(path, "the robot's parameters"), path)
     if isinstance(content, Mapping) and "description" in content:
         if simulator != "mujoco":
             raise ConfigurationError(
@@ -168,6 +173,11 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
 
         return own_robot(path, content)
     values = _check(content, path)
+    if simulator == "gazebo" and values["drive"]["command_delay"] > 0.0:
+        raise ConfigurationError(
+            f"{path}: drive.command_delay is {values['drive']['command_delay']:g} s, but Gazebo's "
+            "controllers have none; expected 0 there."
+        )
     wheel, motors = values["wheel"], values["drive"]
     _check_balance(values, path)
     turning = "turning_half_track_in_gazebo" if simulator == "gazebo" else "turning_half_track"
@@ -186,6 +196,7 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
         wheel_friction=values["contact"]["wheel_friction"],
         caster_friction=values["contact"].get("caster_friction", 0.0),
         footprint_radius=_footprint_radius(wheel, values.get("caster")),
+        command_delay=motors["command_delay"],
     )
 
 
@@ -197,6 +208,25 @@ def _footprint_radius(wheel, caster) -> float:
     return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
 
 
+def _completed(content, path):
+    """Return a file's content with what it leaves out and the file that it is like has."""
+    if not isinstance(content, dict) or "like" not in content:
+        return content
+    named = checked_text(f"{path}: like", content.pop("like"), needed=True)
+    other = read_yaml(path.parent / named, "the robot that it is like")
+    completed = dict(other) if isinstance(other, dict) else {}
+    for section, values in content.items():
+        former = completed.get(section)
+        both = isinstance(former, dict) and isinstance(values, dict)
+        completed[section] = _present({**former, **values}) if both else values
+    return _present(completed)
+
+
+def _present(values):
+    """Leave out what is said to be nothing."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def _check(content, path):
     check_keys(content, _SCHEMA, f"{path}: the file")
     schema, wheel = _SCHEMA, content.get("wheel")
@@ -204,13 +234,15 @@ def _check(content, path):
         # Two wheels, and a robot that turns as they roll, where nothing else is said.
         turning = wheel.get("turning_half_track", wheel["half_track"])
         turnings = dict.fromkeys(("turning_half_track", "turning_half_track_in_gazebo"), turning)
-        wheel = {"positions": [0.0], **turnings, **wheel}
+        wheel = {"positions": [0.0], "diameter_ratio": 1.0, **turnings, **wheel}
         content = {**content, "wheel": wheel}
         several = isinstance(wheel["positions"], list) and len(wheel["positions"]) > 1
         if several and "caster" not in content:
             # Wheels enough to stand on.
             schema = {section: dict(keys) for section, keys in schema.items()}
             del schema["caster"], schema["contact"]["caster_friction"]
+    if isinstance(content.get("drive"), dict):
+        content = {**content, "drive": {"command_delay": 0.0, **content["drive"]}}
     _require_keys(content, schema, f"{path}: the file")
     values = {}
     for section, keys in schema.items():

@@ -152,10 +152,11 @@ def test_what_is_next_to_nothing_is_named_with_its_file(numbers, write, section,
 
 @pytest.fixture(scope="module")
 def four_wheels():
-    return yaml.safe_load(urdf_path("robot_four_wheels.yaml").read_text(encoding="utf-8"))
+    content = yaml.safe_load(urdf_path("robot_four_wheels.yaml").read_text(encoding="utf-8"))
+    return {**content, "like": str(urdf_path(content["like"]))}
 
 
-def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(four_wheels):
+def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(numbers, four_wheels):
     parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     joints = _joints(robot_description(parameters))
     turning = [name for name, joint in joints.items() if joint.get("type") == "continuous"]
@@ -163,7 +164,7 @@ def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(four_wheel
     left, right = turning[:2], turning[2:]
     assert all(name.startswith("left_wheel") for name in left)
     assert all(name.startswith("right_wheel") for name in right)
-    wheel = four_wheels["wheel"]
+    wheel = {**numbers["wheel"], **four_wheels["wheel"]}
     for side, names in ((1.0, left), (-1.0, right)):
         places = [_origin(joints[name]) for name in names]
         assert places == [[x, side * wheel["half_track"], 0.0] for x in wheel["positions"]]

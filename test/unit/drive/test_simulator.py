@@ -321,3 +321,43 @@ def test_on_the_moon_the_accelerometer_feels_the_moons_gravity(parameters):
 def test_a_gravity_that_does_not_hold_the_robot_down_is_refused(parameters, gravity):
     with pytest.raises(ConfigurationError, match="gravity"):
         MujocoSimulator(parameters, gravity=gravity)
+
+
+def _changed(parameters, folder, **sections):
+    path = folder / "changed.yaml"
+    path.write_text(yaml.safe_dump({"like": str(parameters.path), **sections}), encoding="utf-8")
+    return load_robot_parameters(path)
+
+
+def test_unequal_wheels_draw_the_robot_aside(parameters, tmp_path):
+    changed = _changed(parameters, tmp_path, wheel={"diameter_ratio": 1.02})
+    states = _drive(MujocoSimulator(changed), 5.0, 5.0, 4.0)[200:]
+    # E_d of UMBmark: both wheels' mean radius stays, the yaw rate is the rims' difference.
+    radius, track = parameters.drivetrain.wheel_radius, 2.0 * parameters.drivetrain.half_track
+    yaw_rate = 5.0 * radius * 2.0 * (1.02 - 1.0) / (2.02 * track)
+    assert np.mean([s.angular_velocity[2] for s in states]) == pytest.approx(yaw_rate, rel=0.01)
+    assert np.mean([s.linear_velocity[0] for s in states]) == pytest.approx(5.0 * radius, rel=1e-3)
+
+
+def test_a_command_acts_after_the_robots_delay(parameters, tmp_path):
+    changed = _changed(parameters, tmp_path, drive={"command_delay": 0.2})
+    at_once, late = (_drive(MujocoSimulator(one), 5.0, 5.0, 1.0) for one in (parameters, changed))
+    # The same motion 20 samples later; as long as nothing acts the robot stands.
+    velocities = [np.array([s.linear_velocity[0] for s in one]) for one in (at_once, late)]
+    np.testing.assert_allclose(velocities[1][20:], velocities[0][:-20], atol=1e-6)
+    assert np.abs(velocities[1][:20]).max() < 1e-6
+
+
+def test_a_file_says_only_what_is_different(parameters, tmp_path):
+    changed = _changed(parameters, tmp_path, wheel={"half_track": 0.3}, caster={"radius": 0.04})
+    assert changed.drivetrain.half_track == 0.3
+    assert changed.numbers["caster"] == {**parameters.numbers["caster"], "radius": 0.04}
+    others = {"wheel", "caster"}
+    assert {k: v for k, v in changed.numbers.items() if k not in others} == {
+        k: v for k, v in parameters.numbers.items() if k not in others
+    }
+    with pytest.raises(ConfigurationError, match="lacks the key 'imu'"):
+        _changed(parameters, tmp_path, imu=None)
+    (tmp_path / "none.yaml").write_text("like: nothing.yaml\n")
+    with pytest.raises(ConfigurationError, match="nothing.yaml: the robot that it is like"):
+        load_robot_parameters(tmp_path / "none.yaml")
