@@ -72,7 +72,8 @@ class Experiment(NamedTuple):
     """A drive, by its letter, with one of :data:`IMUS`.
 
     ``robot`` is a file in urdf/, empty for the bundled robot; ``until`` its end [s], None the
-    drive's; ``window`` that of the trend's median [s]; ``seed`` is added to that of all experiments.
+    drive's; ``window`` that of the trend's median [s]; ``seed`` is added to that of all
+    experiments.
     """
 
     drive: str

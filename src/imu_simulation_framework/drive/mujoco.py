@@ -178,8 +178,8 @@ class WheelMotors:
 
     MuJoCo's actuators act in each physics step, in proportion to the error. In a curve the wheels
     drive against the robot's inertia, and by that alone it would turn 1 % too slowly at 1.2 m/s
-    and 0.8 rad/s; the integral takes the standing error away. A command acts after the robot's delay,
-    rounded to sample periods.
+    and 0.8 rad/s; the integral takes the standing error away. A command acts after the robot's
+    delay, rounded to sample periods.
 
     ``period``: sample period [s].
     """

@@ -127,9 +127,9 @@ class RobotParameters:
     motor and gear, as it acts at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
     [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
     ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground;
-    ``command_delay``: after which the motors begin to follow a command [s]; ``footprint_radius``: distance from base_footprint beyond which no part of it touches the ground
-    [m]; ``description``: URDF of a robot that has one of its own, see :mod:`.own_robot`; empty for
-    the bundled one.
+    ``command_delay``: after which the motors begin to follow a command [s]; ``footprint_radius``:
+    distance from base_footprint beyond which no part of it touches the ground [m]; ``description``:
+    URDF of a robot that has one of its own, see :mod:`.own_robot`; empty for the bundled one.
     """
 
     path: Path
