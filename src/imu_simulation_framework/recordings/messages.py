@@ -261,10 +261,13 @@ class Packer:
 
         So they travel in ROS 1, with another ``sequence`` each; :func:`separate` takes them apart.
         """
-        messages = np.repeat(self._template, len(stamps))
-        messages["stamp"] = np.transpose(np.divmod(stamps, NANOSECONDS))
+        # Several times faster than np.repeat, which copies field by field.
+        data = bytearray(self._template.tobytes() * len(stamps))
+        messages = np.frombuffer(data, self._template.dtype)
+        stamp, payload = messages["stamp"].T, messages["payload"]
+        stamp[0], stamp[1] = np.divmod(stamps, NANOSECONDS)
         for name, values in fields.items():
-            messages["payload"][name] = values
+            payload[name] = values
         return messages
 
 

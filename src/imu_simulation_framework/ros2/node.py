@@ -184,7 +184,8 @@ class Node(rclpy.node.Node):
 
         return guarded
 
-    def _look(self) -> None:
+    def _look(self, *_) -> None:
+        # Some executors say when it is.
         self._check_publishers()
         self.look_after()
 
@@ -296,6 +297,15 @@ def _descriptor(key) -> ParameterDescriptor:
     return descriptor
 
 
+def _executor() -> rclpy.executors.Executor:
+    """Return the executor that costs the least: rclpy's usual one asks all of a node each time."""
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ModuleNotFoundError:  # before Kilted
+        return rclpy.executors.SingleThreadedExecutor()
+    return EventsExecutor()
+
+
 def run_node(node_type: type[Node]) -> None:
     """Start a node of a type, run it, and exit: with code 1 after a sentence on what is wrong.
 
@@ -314,8 +324,11 @@ def _run(node_type) -> int:
         if node is not None:
             node.ended = True
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
+    def listen_to_signals():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, on_signal)
+
+    listen_to_signals()
     code = 1
     try:
         try:
@@ -323,7 +336,8 @@ def _run(node_type) -> int:
         except Exception as error:  # of rclpy's own, which have no common name
             raise ConfigurationError(str(error).partition(", at /")[0]) from None
         node = node_type()
-        executor = rclpy.executors.SingleThreadedExecutor()
+        executor = _executor()
+        listen_to_signals()  # again, since that executor listens to them itself
         executor.add_node(node)
         while not node.ended and not interrupted:
             executor.spin_once(timeout_sec=LOOK_PERIOD)
