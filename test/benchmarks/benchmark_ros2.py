@@ -2,9 +2,9 @@
 
 With RATE and SECONDS as arguments it is another rate, and takes another time. The node is a process
 of its own, and so is the reference, a node of rclpy in its usual executor that only hands the bytes
-of each message on; they answer in turns. Messages are published when they are due, and each is as late as
-the time from there to its answer's arrival, in which the peer's own share is the same for both. The
-messages of the first two seconds, of which the node measures the rate, are not counted.
+of each message on; they answer in turns. Messages are published when they are due, and each is as
+late as the time from there to its answer's arrival, in which the peer's own share is the same for
+both. The messages of the first two seconds, of which the node measures the rate, are not counted.
 """
 
 import importlib.util

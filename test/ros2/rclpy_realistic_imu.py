@@ -24,7 +24,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import keys_of
 from imu_simulation_framework.realistic_imu.live import RealisticImuArguments
-from imu_simulation_framework.ros2.nodes.realistic_imu import RealisticImuNode
+from imu_simulation_framework.ros2.nodes import RealisticImuNode
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 
@@ -316,7 +316,7 @@ def test_messages_that_cannot_be_used_are_left_out_and_counted(ros, motion):
     ros.spin(0.3)
     assert len(came) == len(messages) - 4
     assert np.isfinite(signals(came)).all()
-    node.close()
+    node.session.close()
     assert "/imu: messages left out that hold values that are no numbers: 3" in node.warned
     assert any("lack an orientation, rate or acceleration" in text for text in node.warned)
     assert not node.failure
@@ -327,7 +327,7 @@ def test_when_time_jumps_back_the_imu_begins_anew(ros, motion):
     came, messages = ros.listen("/imu/data", Imu), ideal(motion)
     ros.publish(ros.publisher("/imu", Imu), messages[200:300] + messages[:100])
     ros.until(lambda: len(came) >= 200)
-    node.close()
+    node.session.close()
     (said,) = [text for text in node.warned if "jumped back" in text]
     assert "the IMU began anew there, with other random numbers" in said
 
@@ -395,7 +395,7 @@ def test_simulated_time_says_how_far_it_is_behind(ros, motion):
         return node.simulated_time() == last + 5 * 10**9
 
     ros.until(told)
-    node._live._reported_at = time.monotonic() - 100.0
+    node.session._reported_at = time.monotonic() - 100.0
     ros.until(lambda: node.warned)
     assert "/imu/data is 5.0 s behind the simulation" in node.warned[0]
 

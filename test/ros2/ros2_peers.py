@@ -18,7 +18,8 @@ from std_msgs.msg import String
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from imu_simulation_framework.realistic_imu.live import LiveImu
-from imu_simulation_framework.recordings.messages import separate
+
+from recording_shell import shell_of  # isort: skip
 
 # Of this process and its children alone, as several run beside each other; above 101 the ports are
 # those that Linux hands out.
@@ -103,34 +104,9 @@ def ros():
     ros.close()
 
 
-class RecordingShell:
-    """Keeps what a session sends, without any ROS."""
-
-    def __init__(self, ros2):
-        self.ros2 = ros2
-        self.sent, self.texts, self.warned, self.informed = {}, {}, [], []
-        self.warn, self.inform = self.warned.append, self.informed.append
-
-    def resolve(self, topic):
-        return topic if topic.startswith("/") else f"/{topic}"
-
-    def send(self, topic, packed):
-        self.sent.setdefault(topic, []).extend(separate(packed))
-
-    def send_text(self, topic, text):
-        self.texts.setdefault(topic, []).append(text)
-
-    def simulated_time(self):
-        return None
-
-
 def bytes_of_session(arguments, messages, ros2=True):
     """What a session of realistic_imu makes of messages, pairs of topic and bytes, by topic."""
-    shell = RecordingShell(ros2)
-    live = LiveImu(arguments, shell)
-    for topic, data in messages:
-        live.take(topic, data)
-    return shell
+    return shell_of(LiveImu, arguments, messages, ros2)
 
 
 class Program:

@@ -1,4 +1,4 @@
-"""The node realistic_imu without any ROS: its arguments, and what it makes of messages.
+"""Nodes without any ROS, and one of them: realistic_imu, its arguments and what it does.
 
 A shell, of ROS 1 or of ROS 2, reads the arguments, hands over the bytes of each message, and sends
 those that come back. So both have the same parameters and topics, and give the same bytes.
@@ -46,6 +46,7 @@ from imu_simulation_framework.recordings.messages import (
     ODOMETRY,
     ImuPackers,
     MessageType,
+    NumbersMessage,
     read_numbers,
 )
 from imu_simulation_framework.sensors.files import read_magnetic_environment
@@ -262,24 +263,17 @@ class Shell(Protocol):
         """Return the time that the simulator says it is [ns]; None if none does."""
 
 
-TELLING_PERIOD = 10.0  # wall-clock seconds between two checks of what was wrong with stamps
-UNUSED = 500  # messages without a reading, of which somebody should know
-TIMED_MESSAGES = 200  # of which the time is taken that a message costs, once the IMU has begun
-MAX_SHARE = 0.8  # of the time between two messages that one may take
-EARLY_FIELDS = 1000  # of an ideal magnetic field, before anything was heard of the IMU
-
-_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
-
-
-class LiveImu:
-    """From the topic ``input`` to ``output``, with what was done on ``<output>/errors``.
-
-    With ``magnetometer`` also to ``magnetic_output``. Raises ConfigurationError, and so does what
-    takes messages, and RecordingError or SimulatorError: the arguments, or the messages, cannot be
-    used.
+class Session:
+    """What a node makes of messages, in any shell.
 
     Attributes
     ----------
+    name : str
+        Of the node.
+    arguments_type : type
+        Of its arguments.
+    alone : bool
+        Whether only one node may publish on each of its inputs.
     inputs : dict of str to (MessageType, callable)
         Topics of which :meth:`take` wants the bytes of each message.
     joint_states : str
@@ -291,14 +285,73 @@ class LiveImu:
         Topics to which texts are sent.
     """
 
+    name: str
+    arguments_type: type[Settings]
+    alone = True
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        # Some shells have a thread for each topic.
+        self._lock = threading.RLock()
+        self._warned: set[str] = set()
+        self.inputs: dict[str, tuple[MessageType, Callable[[NumbersMessage, bytes], None]]] = {}
+        self.joint_states = ""
+        self.outputs: dict[str, MessageType] = {}
+        self.texts: list[str] = []
+
+    def take(self, topic: str, data: bytes) -> None:
+        """Take a message that has come on one of the ``inputs``.
+
+        Raises SimulatorError: it is not laid out as its type says; or what the session cannot take.
+        """
+        kind, callback = self.inputs[topic]
+        message = read_numbers(data, kind, self._shell.ros2)
+        if message is None:
+            raise SimulatorError(f"{topic}: a message is not laid out as {kind.name}")
+        with self._lock:
+            callback(message, data)
+
+    def take_joints(self, stamp: int, names: Sequence[str], efforts: Sequence[float]) -> None:
+        """Take what a sensor_msgs/JointState says at a stamp [ns]."""
+
+    def look_after(self) -> None:
+        """Tell what no message announces, when there is something new; call it now and then."""
+
+    def close(self) -> None:
+        """Tell what there is to tell at the end."""
+
+    def _warn_once(self, key, sentence):
+        if key not in self._warned:
+            self._warned.add(key)
+            self._shell.warn(sentence)
+
+
+TELLING_PERIOD = 10.0  # wall-clock seconds between two checks of what was wrong with stamps
+UNUSED = 500  # messages without a reading, of which somebody should know
+TIMED_MESSAGES = 200  # of which the time is taken that a message costs, once the IMU has begun
+MAX_SHARE = 0.8  # of the time between two messages that one may take
+EARLY_FIELDS = 1000  # of an ideal magnetic field, before anything was heard of the IMU
+
+_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
+
+
+class LiveImu(Session):
+    """From the topic ``input`` to ``output``, with what was done on ``<output>/errors``.
+
+    With ``magnetometer`` also to ``magnetic_output``. Raises ConfigurationError, and so does what
+    takes messages, and RecordingError or SimulatorError: the arguments, or the messages, cannot be
+    used.
+    """
+
     name = "realistic_imu"
+    arguments_type = RealisticImuArguments
 
     def __init__(self, arguments: RealisticImuArguments, shell: Shell) -> None:
-        self._arguments, self._shell = arguments, shell
+        super().__init__(shell)
+        self._arguments = arguments
         errors, remarks = arguments.errors()
         for remark in remarks:
             shell.warn(remark)
-        self._lock = threading.RLock()
         is_odometry = arguments.input_type == "odometry"
         self._surroundings = _surroundings(arguments, errors, shell)
         try:
@@ -327,7 +380,6 @@ class LiveImu:
         self._timed: list[float] = []
         self._reported: list[str] = []
         self._reported_at = time.monotonic()
-        self._warned: set[str] = set()
         self._heard = 0
         self._output = arguments.output
         self._magnetic = arguments.magnetic_output or topics.beside(self._output, topics.IMU_MAG)
@@ -342,7 +394,6 @@ class LiveImu:
             self.texts.append(self._status)
             self._calibration = CalibrationTexts(errors.output.bno055_mode)
         callback = self._on_odometry if is_odometry else self._on_imu
-        self.inputs: dict[str, tuple[MessageType, Callable[[Any], None]]] = {}
         self.inputs[arguments.input] = (INPUT_TYPES[arguments.input_type], callback)
         if self._surroundings.needs_poses and not is_odometry:
             self.inputs[arguments.pose] = (ODOMETRY, self._on_pose)
@@ -367,15 +418,6 @@ class LiveImu:
                     "another topic with output:=, for those who are to hear the realistic IMU"
                 )
 
-    def take(self, topic: str, data: bytes) -> None:
-        """Take a message that has come on one of the ``inputs``."""
-        kind, callback = self.inputs[topic]
-        message = read_numbers(data, kind, self._shell.ros2)
-        if message is None:
-            raise SimulatorError(f"{topic}: a message is not laid out as {kind.name}")
-        with self._lock:
-            callback(message)
-
     def take_joints(self, stamp: int, names: Sequence[str], efforts: Sequence[float]) -> None:
         """Take what a sensor_msgs/JointState says at a stamp [ns]."""
         with self._lock:
@@ -396,7 +438,7 @@ class LiveImu:
         if now - self._reported_at < TELLING_PERIOD:
             return
         self._reported_at = now
-        self.tell_report()
+        self._tell_report()
         if self._efforts.only_zeros:
             self._warn_once(
                 "efforts",
@@ -405,18 +447,16 @@ class LiveImu:
             )
         self._warn_if_behind()
 
-    def tell_report(self) -> None:
-        """Warn of what is new in the report on the messages."""
+    def close(self) -> None:
+        """Tell what is new in the report on the messages."""
+        self._tell_report()
+
+    def _tell_report(self) -> None:
         reported = self._session.report.sentences()
         for sentence in reported:
             if sentence not in self._reported:
                 self._shell.warn(f"{self._arguments.input}: {sentence}")
         self._reported = reported
-
-    def _warn_once(self, key, sentence):
-        if key not in self._warned:
-            self._warned.add(key)
-            self._shell.warn(sentence)
 
     def _warn_if_behind(self) -> None:
         """Look at simulated time: a simulator does not wait, and messages are not dropped."""
@@ -429,7 +469,7 @@ class LiveImu:
                 "slower"
             )
 
-    def _on_imu(self, message):
+    def _on_imu(self, message, _):
         begun = time.perf_counter()
         self._heard += 1
         if self._source is None:
@@ -470,7 +510,7 @@ class LiveImu:
             self._session.report,
         )
 
-    def _on_odometry(self, message):
+    def _on_odometry(self, message, _):
         self._heard += 1
         if self._source is None:
             mounting = self._mounting(message.child, self._arguments.input)
@@ -485,7 +525,7 @@ class LiveImu:
         self._tell_fields()
         self._stamp = message.stamp
 
-    def _on_pose(self, message):
+    def _on_pose(self, message, _):
         if not self._frame:
             return  # nothing was heard of the IMU
         if not self._is_placed:
@@ -495,7 +535,7 @@ class LiveImu:
         state = np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
         self._tell_pose(message.stamp, state)
 
-    def _on_field(self, message):
+    def _on_field(self, message, _):
         self._early_fields.append(message)
         if self._source is not None:
             self._tell_fields()

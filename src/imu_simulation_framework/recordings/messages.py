@@ -311,6 +311,12 @@ def separate(packed: np.ndarray) -> list[bytes]:
     return [data[begin + 4 : begin + size] for begin in range(0, len(data), size)]
 
 
+def as_packed(data: bytes) -> np.ndarray:
+    """Return a message's bytes as :meth:`Packer.pack` returns messages."""
+    layout: list[Any] = [("length", "<u4"), ("sequence", "<u4"), ("rest", f"V{len(data) - 4}")]
+    return np.frombuffer(bytearray(len(data).to_bytes(4, "little") + data), layout)
+
+
 def numbers_of(
     messages: Sequence[bytes], kind: MessageType, fields
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -17,15 +17,15 @@ _LIBRARY = __package__.rpartition(".")[0]
 def start_node(module: str, class_name: str, launch: str) -> None:
     """Import a node's class from ``imu_simulation_framework.ros2.nodes`` and run it.
 
-    With ``--help`` it says what the node is, without what it imports; ``launch`` is the file that
-    starts it.
+    With ``--help`` it says what the node is, without what it imports; ``module`` is the node's
+    name, and ``launch`` the file that starts it.
     """
     if {"-h", "--help"} & set(sys.argv[1:]):
         run_tool = importlib.import_module(f"{_LIBRARY}.core.programs").run_tool
-        sys.exit(run_tool(lambda _: print(_help(module, launch)), []))
+        sys.exit(run_tool(lambda _: print(_help(module, class_name, launch)), []))
     try:
         _check_middleware()
-        node_type = getattr(importlib.import_module(f"{__package__}.nodes.{module}"), class_name)
+        node_type = getattr(importlib.import_module(f"{__package__}.nodes"), class_name)
     except ModuleNotFoundError as error:
         sys.exit(
             f"[FATAL] {module}: the Python package {error.name} is not installed; call it as "
@@ -46,9 +46,11 @@ def _check_middleware() -> None:
         )
 
 
-def _help(module: str, launch: str) -> str:
-    source = Path(__file__).with_name("nodes").joinpath(f"{module}.py")
-    purpose = ast.get_docstring(ast.parse(source.read_text("utf-8")))
+def _help(module: str, class_name: str, launch: str) -> str:
+    tree = ast.parse(Path(__file__).with_name("nodes.py").read_text("utf-8"))
+    (node,) = (one for one in tree.body if getattr(one, "name", "") == class_name)
+    assert isinstance(node, ast.ClassDef)
+    purpose = ast.get_docstring(node)
     return (
         f"usage: {module}.py --ros-args -p PARAMETER:=VALUE ...\n\n{purpose}\n\n"
         f"Its parameters are the arguments of {launch}."

@@ -7,6 +7,7 @@ import difflib
 import importlib
 import signal
 import traceback
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
@@ -30,7 +31,8 @@ from std_msgs.msg import String
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, keys_of
-from imu_simulation_framework.realistic_imu.live import Arguments, read_arguments
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.realistic_imu.live import Arguments, Session, read_arguments
 from imu_simulation_framework.recordings.messages import MessageType, separate
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
@@ -46,7 +48,7 @@ _OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class Node(rclpy.node.Node):
-    """A node that hands messages to one of the package's classes, as the bytes that travelled.
+    """The :class:`.Shell` of a :class:`.Session`, to which it hands messages as the bytes they are.
 
     It can be put into any executor, with others; whoever spins looks at ``ended``.
 
@@ -57,19 +59,22 @@ class Node(rclpy.node.Node):
 
     Attributes
     ----------
+    session_type : type
+        Of the session, which is made with arguments and shell.
+    session : Session
+        What is made of messages.
     ended : bool
         Whether there is nothing left to do.
     failure : str
         Why it cannot go on; empty if nothing is wrong.
     """
 
-    node_name = ""
+    session_type: type[Any]
     ros2 = True
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(
-            self.node_name, automatically_declare_parameters_from_overrides=True, **options
-        )
+        name = self.session_type.name
+        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
         self.ended = False
         self.failure = ""
         self._qos = QoSProfile(depth=DEPTH)
@@ -78,6 +83,19 @@ class Node(rclpy.node.Node):
         self._said: set[str] = set()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK_PERIOD, self._guarded(self._look), clock=steady)
+        arguments = self.arguments(self.session_type.arguments_type)
+        session: Session = self.session_type(arguments, self)
+        self.session = session
+        for topic, kind in session.outputs.items():
+            self.advertise(topic, kind)
+        for topic in session.texts:
+            self.advertise_text(topic)
+        if session.joint_states:
+            # Several may publish states, each of joints of their own.
+            topic = session.joint_states
+            self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
+        for topic, (kind, _) in session.inputs.items():
+            self.subscribe(topic, kind.name, partial(session.take, topic))
 
     def arguments(self, kind: type[Arguments]) -> Arguments:
         """Declare a node's parameters with their types, ranges and meanings; return their values.
@@ -86,7 +104,7 @@ class Node(rclpy.node.Node):
         """
         keys = {key.name: key for key in keys_of(kind)}
         self._warn_of_unknown(keys)
-        made = read_arguments(kind, self.node_name, self._given)
+        made = read_arguments(kind, self.session_type.name, self._given)
         for name, key in keys.items():
             if self.has_parameter(name):
                 self.undeclare_parameter(name)
@@ -100,7 +118,7 @@ class Node(rclpy.node.Node):
         value = self._given("qos", "sensor_data")
         if value not in QOS:
             raise ConfigurationError(
-                f"{self.node_name}: qos is {shown(value)}, but it must be {choices}."
+                f"{self.session_type.name}: qos is {shown(value)}, but it must be {choices}."
             )
         if self.has_parameter("qos"):
             self.undeclare_parameter("qos")
@@ -146,8 +164,7 @@ class Node(rclpy.node.Node):
     ) -> None:
         """Have a function called with each message, or with its bytes.
 
-        What it cannot take ends the node. Of ``raw`` ones only one node may publish, and only of
-        this type.
+        What it cannot take ends the node. ``raw`` ones may only be of this type.
         """
         events = SubscriptionEventCallbacks(
             incompatible_qos=lambda _: self._say_incompatible(topic, is_output=False)
@@ -171,7 +188,9 @@ class Node(rclpy.node.Node):
         except (InvalidTopicNameException, RuntimeError) as error:
             # The second one is how rcl says what is wrong with a name.
             reason = str(error).partition("\n")[0].partition(", at /")[0]
-            raise ConfigurationError(f"{self.node_name}: {shown(topic)}: {reason}") from None
+            raise ConfigurationError(
+                f"{self.session_type.name}: {shown(topic)}: {reason}"
+            ) from None
 
     def _guarded(self, callback):
         def guarded(*arguments):
@@ -180,22 +199,21 @@ class Node(rclpy.node.Node):
             try:
                 callback(*arguments)
             except FrameworkError as error:
-                self.fail(f"{self.node_name}: {error}")
+                self.fail(f"{self.session_type.name}: {error}")
 
         return guarded
 
     def _look(self, *_) -> None:
         # Some executors say when it is.
         self._check_publishers()
-        self.look_after()
+        self.session.look_after()
 
-    def look_after(self) -> None:
-        """Look after what no message announces; called every 0.2 s of wall clock."""
-
-    def close(self) -> None:
-        """Say what there is to say at the end."""
+    def _on_joints(self, message):
+        stamp = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
+        self.session.take_joints(stamp, message.name, message.effort)
 
     def _check_publishers(self) -> None:
+        begin = f"{self.session.name}: "
         for topic, type_name in self._inputs.items():
             expected = type_name.replace("/", "/msg/")
             full = self.resolve(topic)
@@ -203,14 +221,13 @@ class Node(rclpy.node.Node):
             for one in publishers:
                 if one.topic_type != expected:
                     self.fail(
-                        f"{self.node_name}: {_name(one)} publishes {one.topic_type} on {full}, "
-                        f"expected {expected}"
+                        f"{begin}{_name(one)} publishes {one.topic_type} on {full}, expected "
+                        f"{expected}"
                     )
-            if len(publishers) > 1:
+            if len(publishers) > 1 and self.session.alone:
                 names = [_name(one) for one in publishers]
                 self.fail(
-                    f"{self.node_name}: {names[1]} publishes on {full}, beside {names[0]}: only "
-                    "one node may"
+                    f"{begin}{names[1]} publishes on {full}, beside {names[0]}: only one node may"
                 )
 
     def _say_incompatible(self, topic: str, is_output: bool) -> None:
@@ -315,7 +332,7 @@ def run_node(node_type: type[Node]) -> None:
 
 
 def _run(node_type) -> int:
-    logger = rclpy.logging.get_logger(node_type.node_name)
+    logger = rclpy.logging.get_logger(node_type.session_type.name)
     node = None
     interrupted = []
 
@@ -341,7 +358,7 @@ def _run(node_type) -> int:
         executor.add_node(node)
         while not node.ended and not interrupted:
             executor.spin_once(timeout_sec=LOOK_PERIOD)
-        node.close()
+        node.session.close()
         code = 1 if node.failure else 0
     except FrameworkError as error:
         if interrupted:
@@ -349,10 +366,12 @@ def _run(node_type) -> int:
         else:
             logger.fatal(str(error))
     except MemoryError:
-        logger.fatal(f"{node_type.node_name}: there is not enough memory; end other programs")
+        logger.fatal(
+            f"{node_type.session_type.name}: there is not enough memory; end other programs"
+        )
     except Exception as error:  # a defect
         traceback.print_exc()
-        logger.fatal(f"{node_type.node_name}: ended by {type(error).__name__}: {error}")
+        logger.fatal(f"{node_type.session_type.name}: ended by {type(error).__name__}: {error}")
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""The arguments of realistic_imu, once for every shell."""
+"""The arguments of nodes, once for every shell."""
 
 from xml.etree import ElementTree
 
@@ -7,16 +7,23 @@ import pytest
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.core.settings import keys_of
-from imu_simulation_framework.realistic_imu.live import RealisticImuArguments, read_arguments
+from imu_simulation_framework.realistic_imu.corrector import LiveCorrector
+from imu_simulation_framework.realistic_imu.live import (
+    LiveImu,
+    RealisticImuArguments,
+    read_arguments,
+)
 
-OF_ROSLAUNCH = {"required"}
+OF_ROSLAUNCH = {LiveImu: {"required"}, LiveCorrector: {"input", "output"}}
 
 
-def test_the_launch_file_has_the_same_arguments_defaults_and_meanings():
-    root = ElementTree.parse(package_share() / "launch" / "realistic_imu.launch").getroot()
+@pytest.mark.parametrize("session", OF_ROSLAUNCH)
+def test_the_launch_file_has_the_same_arguments_defaults_and_meanings(session):
+    path = package_share() / "launch" / f"{session.name}.launch"
+    root = ElementTree.parse(path).getroot()
     given = {arg.get("name"): arg for arg in root.iter("arg")}
-    keys = {key.name: key for key in keys_of(RealisticImuArguments)}
-    assert set(given) - OF_ROSLAUNCH == set(keys)
+    keys = {key.name: key for key in keys_of(session.arguments_type)}
+    assert set(given) - OF_ROSLAUNCH[session] == set(keys)
     assert {param.get("name") for param in root.iter("param")} - {"working_directory"} == set(keys)
     for name, key in keys.items():
         assert given[name].get("doc") == key.metadata["about"], name

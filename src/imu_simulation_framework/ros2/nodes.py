@@ -1,15 +1,8 @@
-"""Gives the ideal IMU that any simulator publishes the errors of a real one.
-
-Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
-magnetometer is simulated beside it, in Earth's field or, where the robot's pose is reported, in
-any, or in an ideal field that the simulator publishes.
-"""
+"""Nodes of ROS 2, each a session that knows no ROS in the same shell."""
 
 from __future__ import annotations
 
 import time
-from functools import partial
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -17,8 +10,8 @@ from rclpy.time import Time
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.live import LiveImu, RealisticImuArguments
+from imu_simulation_framework.realistic_imu.corrector import LiveCorrector
+from imu_simulation_framework.realistic_imu.live import LiveImu
 from imu_simulation_framework.realistic_imu.truth import Mounting
 from imu_simulation_framework.ros2.node import Node
 
@@ -26,35 +19,14 @@ TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
 
 
 class RealisticImuNode(Node):
-    """Hands messages to a :class:`.LiveImu`, whose :class:`.Shell` it is."""
+    """Gives the ideal IMU that any simulator publishes the errors of a real one.
 
-    node_name = "realistic_imu"
+    Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
+    magnetometer is simulated beside it, in Earth's field or, where the robot's pose is reported, in
+    any, or in an ideal field that the simulator publishes.
+    """
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._live = LiveImu(self.arguments(RealisticImuArguments), self)
-        for topic, kind in self._live.outputs.items():
-            self.advertise(topic, kind)
-        for topic in self._live.texts:
-            self.advertise_text(topic)
-        if self._live.joint_states:
-            # Several may publish states, each of joints of their own.
-            topic = self._live.joint_states
-            self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
-        for topic, (kind, _) in self._live.inputs.items():
-            self.subscribe(topic, kind.name, partial(self._live.take, topic))
-
-    def look_after(self) -> None:
-        """Have warnings logged, when there is something new."""
-        self._live.look_after()
-
-    def close(self) -> None:
-        """Have the report on the messages logged."""
-        self._live.tell_report()
-
-    def _on_joints(self, message):
-        stamp = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
-        self._live.take_joints(stamp, message.name, message.effort)
+    session_type = LiveImu
 
     def transform(self, parent: str, frame: str, topic: str) -> Mounting:
         """Return where tf says that a frame is on that of a topic.
@@ -70,7 +42,7 @@ class RealisticImuNode(Node):
             ) from None
         # In a node of its own, as this one is in the middle of a message.
         listener_node = rclpy.create_node(
-            f"{self.node_name}_tf", context=self.context, use_global_arguments=False
+            f"{self.session.name}_tf", context=self.context, use_global_arguments=False
         )
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer, listener_node, spin_thread=True)
@@ -89,3 +61,15 @@ class RealisticImuNode(Node):
             listener_node.destroy_node()
         t, q = transform.translation, transform.rotation
         return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))
+
+
+class ImuCorrector(Node):
+    """Republishes an IMU with the correction that calibrate_imu.py found.
+
+    Topics: ``imu/data_raw`` to ``imu/data``; where the correction has a magnetometer
+    ``imu/mag_raw`` to ``imu/mag``; where it depends on the temperature ``imu/temperature``, whose
+    last value counts. Header and orientation are kept; who has fused the orientation from
+    uncorrected readings should fuse it anew.
+    """
+
+    session_type = LiveCorrector

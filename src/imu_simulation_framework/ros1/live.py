@@ -1,0 +1,109 @@
+"""The shell of ROS 1 around a session that knows no ROS."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import roslib.message
+import rospy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.realistic_imu.live import Session, read_arguments
+from imu_simulation_framework.ros1.messages import publish_packed
+from imu_simulation_framework.ros1.node import Node, advertise, subscribe
+
+CLOCK_TIMEOUT = 1.0  # wall-clock seconds to wait for the clock
+QUEUE = 100  # messages of one of several publishers that wait, before the oldest is dropped
+
+
+class LiveNode(Node):
+    """Hands messages to a :class:`.Session`, whose :class:`.Shell` it is.
+
+    ``session_type``: its class, made with arguments and shell.
+    """
+
+    session_type: type[Any]
+    has_settings = False
+    ros2 = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        arguments = read_arguments(
+            self.session_type.arguments_type,
+            self.name,
+            lambda name, default: rospy.get_param(f"~{name}", default),
+        )
+        session: Session = self.session_type(arguments, self)
+        self.session = session
+        self._publishers = {
+            topic: advertise(topic, roslib.message.get_message_class(kind.name))
+            for topic, kind in session.outputs.items()
+        }
+        for topic in session.texts:
+            self._publishers[topic] = rospy.Publisher(topic, String, latch=True, queue_size=1)
+        if session.joint_states:
+            # Several may publish states, each of joints of their own.
+            subscribe(session.joint_states, JointState, self._on_joints)
+        for topic, (kind, _) in reversed(session.inputs.items()):
+            message_type = roslib.message.get_message_class(kind.name)
+            if session.alone:
+                self.subscribe(topic, message_type, partial(session.take, topic), raw=True)
+            else:
+                subscribe(topic, _as_bytes(message_type), partial(self._take, topic), QUEUE)
+
+    def spin_once(self):
+        self.session.look_after()
+
+    def close(self):
+        self.session.close()
+
+    def _take(self, topic, message):
+        try:
+            self.session.take(topic, message.data)
+        except FrameworkError as error:
+            self.fail(f"{self.name}: {error}")
+
+    def _on_joints(self, message):
+        try:
+            self.session.take_joints(message.header.stamp.to_nsec(), message.name, message.effort)
+        except FrameworkError as error:
+            self.fail(f"{self.session.joint_states}: {error}")
+
+    def warn(self, sentence):
+        rospy.logwarn("%s", sentence)
+
+    def inform(self, sentence):
+        rospy.loginfo("%s", sentence)
+
+    def resolve(self, topic):
+        return rospy.resolve_name(topic)
+
+    def send(self, topic, packed):
+        publish_packed(self._publishers[topic], packed)
+
+    def send_text(self, topic, text):
+        self._publishers[topic].publish(String(data=text))
+
+    def simulated_time(self):
+        if not rospy.get_param("/use_sim_time", False):
+            return None
+        try:
+            clock = rospy.wait_for_message(topics.CLOCK, Clock, timeout=CLOCK_TIMEOUT).clock
+        except rospy.ROSException:
+            return None  # paused
+        return clock.to_nsec()
+
+
+def _as_bytes(message_type):
+    """Return a class whose messages are left as the bytes that came, of the same type for rospy."""
+
+    def deserialize(self, data):
+        self.data = data
+        return self
+
+    return type(message_type.__name__, (message_type,), {"deserialize": deserialize})

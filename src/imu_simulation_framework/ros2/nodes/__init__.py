@@ -1,1 +1,0 @@
-"""Nodes, a module each."""
