@@ -198,6 +198,18 @@ def course_and_compass():
     return write_csv("car.csv", table.set_index("time"))
 
 
+def test_an_implausible_recording_is_refused_unless_its_config_accepts_it():
+    drives.write_bag("drive.bag", *drives.drive())
+    settings = "[recording]\npath = drive.bag\n[imu_recording]\nyaw_convention = cw_from_east\n"
+    Path("drive.ini").write_text(settings)
+    told = refused(run("drive.ini"), "IMU's yaw turns -", "[experiment] accept_implausible = true")
+    assert not Path("compare_yaw").exists()
+    Path("drive.ini").write_text(f"{settings}[experiment]\naccept_implausible = true\n")
+    table, printed = compared("drive.ini")
+    assert table["rms [deg]"].iloc[0] > 10.0
+    assert told.split(": ", 2)[2].split("; to run it")[0] in printed
+
+
 @pytest.mark.parametrize("pitch, told", [(50.0, False), (-80.0, True)])
 def test_that_the_yaw_of_a_steep_imu_is_no_heading_is_told(tables, pitch, told):
     imu = tables.imu_simulated[["yaw"]].assign(roll=0.0, pitch=np.radians(pitch))

@@ -90,6 +90,7 @@ def read_yaw_signals(text) -> list[YawSignal]:
     """Read what a person names.
 
     Raises RecordingError, ResultError: there is no such thing, it cannot be read, or it has no yaw.
+    Raises ImplausibleRecordingError: that of a config.ini gives no answer, and is not accepted.
     ``text``: a path, or ``PATH@WHAT``. The path is that of a result (its yaws without WHAT:
     reference, recorded and simulated IMU, the simulator's truth; with it one of :data:`TABLES`), of
     a bag (its likeliest reference and IMU; WHAT is a topic), of a CSV, TUM or ``rostopic echo -p``
@@ -182,12 +183,14 @@ def _of_table(folder: ResultFolder, name):
 def _of_configuration(path):
     configuration = set_up_named(path).load()
     name, files = drive_name(configuration), recording_sources(configuration)
+    findings = [f"{name}: {finding.sentence()}" for finding in ensure_plausible(configuration).findings]
     parts = [("reference", files.reference, read_configured_reference)]
     if configuration.imu_recording.use:
         parts.append(("IMU", files.imu, read_configured_imu))
-    return [
+    signals = [
         _signal(f"{name} {what}", read(configuration), Path(file)) for what, file, read in parts
     ]
+    return [*signals[:-1], replace(signals[-1], remarks=(*signals[-1].remarks, *findings))]
 
 
 def _of_bag(path, what):
