@@ -387,7 +387,7 @@ def _set_up_part(setup, section, sources, configuration, message_types, what) ->
     other = format == "bag" and not settings.topic and not topics
     if (format in COLUMN_FORMATS or other) and not configuration.columns[columns]:
         apart = sources.reference != sources.imu
-        guessed, reasons = guess_where_unknown(path, section, orientation=apart)
+        guessed, reasons = guess_where_unknown(path, section, orientation=apart, shared=not apart)
         if guessed:
             setup.set(section, format=format)
             setup.set(columns, **guessed)

@@ -206,7 +206,8 @@ def split_error(error: pd.Series, reference: ReferenceError, start_window: float
     zeroed = np.eye(count) - at_start / at_start.sum()
     raw = reference.covariance(time)
     covariance = zeroed @ raw @ zeroed.T
-    lasting = np.gradient(time) if count > 1 else np.ones(1)
+    # Each stands for the samples around it, and none for a gap beside it.
+    lasting = np.gradient(chosen.astype(float)) if count > 1 else np.ones(1)
     lasting = lasting / lasting.sum()
     variance, squares = np.diag(covariance), float(lasting @ values**2)
     drawn = zeroed @ _root(raw) @ random.standard_normal((count, _DRAWS))

@@ -156,3 +156,32 @@ def test_an_orientation_alone_is_a_reference_beside_an_imu_of_another_file(tmp_p
     # Of one file it were compared with itself.
     alone = check_recording(set_up(config, paths[0]).load())
     assert "expected columns for time and x y yaw" in alone.problems[0]
+
+
+@pytest.mark.parametrize("place", ["latitude longitude", "x y"])
+def test_an_orientation_beside_an_imu_is_not_the_references_as_well(tmp_path, place):
+    times = np.arange(0.0, 120.0, 0.1)
+    yaw = 2.0 * np.sin(0.2 * times)
+    north, east = (np.cumsum(0.5 * wave(yaw)) for wave in (np.sin, np.cos))
+    positions = {
+        "latitude": 45.0 + np.degrees(north / 6.37e6),
+        "longitude": 7.0 + np.degrees(east / 6.37e6) / np.cos(np.radians(45.0)),
+        "x": east,
+        "y": north,
+    }
+    # An orientation with an error of its own, and columns named as this package's.
+    table = {
+        "time": times,
+        **{name: positions[name] for name in place.split()},
+        **{"qx": 0.0, "qy": 0.0, "qz": np.sin(0.5 * yaw + 0.001 * times)},
+        "qw": np.cos(0.5 * yaw + 0.001 * times),
+        "gyro_z": np.gradient(yaw, times),
+    }
+    pd.DataFrame(table).to_csv(tmp_path / "phone.csv", index=False)
+    (tmp_path / "config.ini").write_text("")
+    check = check_recording(set_up(tmp_path / "config.ini", str(tmp_path / "phone.csv")).load())
+    assert check.reference is not None and not check.problems
+    at = check.reference.table.index.to_numpy()
+    apart = check.reference.table["yaw"] - 2.0 * np.sin(0.2 * at)
+    assert np.std(apart[(at > at[0] + 5.0) & (at < at[-1] - 5.0)]) < np.radians(2.0)
+    assert "yaw_known" in check.reference.table  # a course

@@ -111,6 +111,17 @@ def test_a_reference_that_is_better_than_it_says_leaves_nothing_to_say():
     assert split.imu_words().startswith("nothing")
 
 
+def test_samples_at_a_gaps_edges_do_not_stand_for_the_gap():
+    # Unknown for most of the time, and far off for the first seconds behind that.
+    time = np.concatenate([np.arange(0.0, 20.0, STEP), np.arange(400.0, 600.0, STEP)])
+    error = np.where((time >= 400.0) & (time < 405.0), 90.0, 20.0) * DEGREE
+    error = pd.Series(np.where(time < 20.0, 0.0, error), time)
+    zero = np.zeros(len(time))
+    known = ReferenceError(time, zero + 0.1 * DEGREE, 5.0, zero, zero)
+    split = split_error(error, known, START)
+    assert split.imu == pytest.approx(math.sqrt(np.mean(error**2)), rel=0.03)
+
+
 def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():
     poses = pd.DataFrame({"yaw": 0.01 * TIME}, TIME)
     assert ReferenceError.of(poses) is None

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from imu_simulation_framework.core.columns import EULER, QUATERNION
+from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.file_access import (
     read_start,
@@ -66,20 +66,23 @@ def guess_angle(path, column) -> str:
     return angles.written(unit) if unit else column
 
 
-def guess_where_unknown(path, section, orientation=False):
+def guess_where_unknown(path, section, orientation=False, shared=False):
     """Guess the columns of a file, unless they are named as this package's own.
 
     ``section``: ``reference`` or ``imu_recording``: what it is to be read as; ``orientation``:
-    whether an orientation alone will do for a reference, as beside an IMU in another file. Returns
+    whether an orientation alone will do for a reference, as beside an IMU in another file;
+    ``shared``: whether both are read of this file, where an orientation cannot be both's. Returns
     the column map, empty if no guess is needed or possible, and the reasons. Raises RecordingError:
     the file cannot be read at all.
     """
-    kinds = (REFERENCE_TYPES, "reference") if section == "reference" else (IMU_TYPES, "IMU")
     try:
         found = recording_format(path)
         format = found if found in ("tables", "bag") else "csv"
-        next(sample_blocks(path, "", format, None, *kinds, rows_at_once=ROWS_AT_ONCE))
+        known = bool(_own_names(path, format, section))
+        known = known and not (shared and _of_both(path, format))
     except RecordingError:
+        known = False
+    if not known:
         guess = guess_columns(path)
         columns = guess.reference if section == "reference" else guess.imu
         if not columns and (section != "reference" or orientation):
@@ -92,6 +95,24 @@ def guess_where_unknown(path, section, orientation=False):
                 columns = {"time": other["time"], **columns}
         return columns, guess.reasons
     return {}, []
+
+
+_KINDS = {"reference": (REFERENCE_TYPES, "reference"), "imu_recording": (IMU_TYPES, "IMU")}
+
+
+def _own_names(path, format, section):
+    """Return quantities after which columns are named; RecordingError if they are too few."""
+    blocks = sample_blocks(path, "", format, None, *_KINDS[section], rows_at_once=ROWS_AT_ONCE)
+    return set(next(blocks).columns)
+
+
+def _of_both(path, format) -> bool:
+    """Return whether an orientation beside inertial sensors would be the reference's as well."""
+    try:
+        reference, imu = (_own_names(path, format, section) for section in _KINDS)
+    except RecordingError:
+        return False
+    return not (imu.isdisjoint([*GYRO, *ACCEL]) or imu.isdisjoint(reference & {*QUATERNION, "yaw"}))
 
 
 def _recorded(path, format, columns=()):

@@ -383,8 +383,8 @@ def _wrong_axis(observations):
             # About y, x goes to z by minus a quarter of a turn; about x, y goes to z by plus one.
             sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
             evidence, up = describe_relation(relation), mean_up(imu)
-            if up is not None and up[2] > 0.7:
-                # Only the gyroscope is turned.
+            if up is not None and abs(up[2]) > 0.7:
+                # Only the gyroscope is turned, though the whole may be upside down.
                 remedy = f"what is recorded as {axis} belongs to gyro_z"
                 grave = not _yaw_is_trusted(observations)
                 return [Finding(faults.MOUNTING, evidence, remedy, grave)]
