@@ -183,7 +183,9 @@ def _of_table(folder: ResultFolder, name):
 def _of_configuration(path):
     configuration = set_up_named(path).load()
     name, files = drive_name(configuration), recording_sources(configuration)
-    findings = [f"{name}: {finding.sentence()}" for finding in ensure_plausible(configuration).findings]
+    findings = [
+        f"{name}: {finding.sentence()}" for finding in ensure_plausible(configuration).findings
+    ]
     parts = [("reference", files.reference, read_configured_reference)]
     if configuration.imu_recording.use:
         parts.append(("IMU", files.imu, read_configured_imu))

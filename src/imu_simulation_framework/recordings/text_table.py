@@ -281,10 +281,11 @@ def _is_data(cells) -> bool:
 
 
 def with_units(names, below) -> list[str]:
-    """Return names with the units in the line below them, none if that holds no units.
+    """Return names with what the line below them says, none if that holds no units and no names.
 
     ``below``: cells of the two lines below the names. A line of units has no number and at most one
-    cell for each name, and numbers are below it.
+    cell for each name, and numbers are below it. Where one name stands for several columns, written
+    once or repeated, and the cells below differ, these are the columns' own names.
     """
     if len(below) < 2 or len(below[0]) > len(names) or not any(below[0]):
         return []
@@ -293,7 +294,16 @@ def with_units(names, below) -> list[str]:
     if plain or len(numbers) < len([cell for cell in below[0] if cell]):
         return []
     units = [cell.strip("[]() ") for cell in below[0]] + [""] * len(names)
-    return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units)]
+    units, said = units[: len(names)], []
+    leaders = itertools.accumulate(names, lambda before, name: name or before)
+    for leader, group in itertools.groupby(zip(leaders, names, units), lambda column: column[0]):
+        columns = list(group)
+        own = [unit for *_, unit in columns]
+        if leader and len(columns) > 1 and all(own) and len(set(own)) == len(own):
+            said += [f"{leader} {unit}" for unit in own]
+        else:
+            said += [f"{name} [{unit}]" if unit else name for _, name, unit in columns]
+    return said
 
 
 def _names(comment, separator, cells) -> list[str]:

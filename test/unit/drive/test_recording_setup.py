@@ -173,7 +173,9 @@ def test_an_orientation_beside_an_imu_is_not_the_references_as_well(tmp_path, pl
     table = {
         "time": times,
         **{name: positions[name] for name in place.split()},
-        **{"qx": 0.0, "qy": 0.0, "qz": np.sin(0.5 * yaw + 0.001 * times)},
+        "qx": 0.0,
+        "qy": 0.0,
+        "qz": np.sin(0.5 * yaw + 0.001 * times),
         "qw": np.cos(0.5 * yaw + 0.001 * times),
         "gyro_z": np.gradient(yaw, times),
     }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
 from recording_writers import write_csv
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.recordings.guessing.candidates import canonical_unit, meaning_of
 from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
@@ -200,6 +201,25 @@ def test_an_imu_at_rest_by_its_noise(scale, step, unit):
     found = guess(t=0.01 * np.arange(2000), **rates)
     assert found.imu["gyro_x"] == f"gx [{unit}]"
     assert any("only a guess" in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("size, unit", [(1.0, "rad/s"), (np.pi / 180.0, "deg/s")])
+def test_a_gyroscope_that_never_rests_by_how_gravity_turns(size, unit, sign):
+    # By its size alone it could be either.
+    time, random = 0.02 * np.arange(6000), np.random.default_rng(6)
+    rates = size * np.column_stack([np.cos(w * time) for w in (2.1, 1.7, 2.9)])
+    steps = Rotation.from_rotvec(0.02 * rates)
+    body, up = Rotation.identity(), np.empty((6000, 3))
+    for sample, step in enumerate(steps):
+        up[sample] = body.inv().apply([0.0, 0.0, 1.0])
+        body = body * step
+    forces = sign * 9.81 * up + 1.0 * size * random.standard_normal(up.shape)
+    shaken = rates + 0.1 * size * random.standard_normal(up.shape)
+    shown = shaken / (1.0 if unit == "rad/s" else np.pi / 180.0)
+    found = guess(t=time, **vectors("g{}", shown), **vectors("acc_{}", forces))
+    assert found.imu["gyro_x"] == f"gx [{unit}]"
+    assert any("gravity turns" in reason for reason in found.reasons)
 
 
 def test_headers_with_frames_and_units():
@@ -529,6 +549,33 @@ def test_units_in_the_line_below_the_names(tmp_path):
     recorded = read_imu_samples(path, columns={**found, "yaw": "yaw [deg]"})
     assert recorded.columns["gyro_z"] == pytest.approx(car.rates[:, 2], abs=1e-8)
     assert recorded.places[0] == 3
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "repeated"])
+def test_names_of_several_columns_with_their_own_below_them(tmp_path, again):
+    groups = {"Time": "s", "Mocap Orientation": "WXYZ", "IMU Acceleration": "XYZ"}
+    groups["IMU Gyroscope"] = "XYZ"
+    top = [[name] + (len(own) - 1) * [name if again else ""] for name, own in groups.items()]
+    lines = [
+        ";".join(";".join(names) for names in top),
+        ";".join(";".join(own) for own in groups.values()),
+    ]
+    half, inertial = 0.5 * CAR.yaw, CAR.inertial()
+    columns = [TIME, np.cos(half), REST, REST, np.sin(half)]
+    columns += [inertial[f"acc_{axis}"] for axis in "xyz"]
+    columns += [inertial[f"gyro_{axis}"] for axis in "xyz"]
+    lines += [";".join(f"{number:.9g}" for number in row) for row in np.column_stack(columns)]
+    path = tmp_path / "carried.csv"
+    path.write_text("\n".join(lines) + "\n")
+    found = guess_columns(path)
+    assert found.reference == {
+        "time": "Time [s] [s]",
+        **{f"q{axis}": f"Mocap Orientation {axis.upper()} [1]" for axis in "xyzw"},
+    }
+    assert found.imu["gyro_z"] == "IMU Gyroscope Z [rad/s]"
+    assert found.imu["accel_x"] == "IMU Acceleration X [m/s^2]" and "qx" not in found.imu
+    gyro = read_imu_samples(path, columns=found.imu).columns["gyro_z"]
+    assert gyro == pytest.approx(inertial["gyro_z"], abs=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -232,3 +232,15 @@ def test_a_sensor_that_leans_a_little_is_no_wrong_scale():
     leaning_sensor = turned(imu, Rotation.from_euler("x", 22.0, degrees=True))
     (remark,) = check(reference, bare(leaning_sensor)).remarks
     assert "the sensor leans" in remark
+
+
+def test_a_reference_whose_z_axis_lies_is_named_and_not_mended():
+    # Reference and gyroscope turn about the same axis, which is horizontal.
+    reference, straight = drive()
+    quarter = Rotation.from_euler("y", -90.0, degrees=True)
+    forces = quarter.apply(straight.matrix(ACCEL))
+    lying = with_columns(bare(straight), **dict(zip(ACCEL, forces.T)))
+    result = check(without_path(reference), lying)
+    (finding,) = result.findings
+    assert finding.fault == faults.AMBIGUOUS_VERTICAL and finding.grave and not finding.settings
+    assert "its yaw is no heading" in finding.sentence()

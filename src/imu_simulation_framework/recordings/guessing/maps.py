@@ -22,6 +22,7 @@ _AGREE = 0.8
 # Share of the rows with an angular velocity or force that an orientation must have.
 _MIN_FILLED = 0.9
 _FACTOR = 1.6  # By how much their ratio may miss that of a unit
+_TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
 
 
 def guess_imu(candidates, seconds, pieces, positions, reasons):
@@ -47,7 +48,8 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     attitude = _chosen(full, seconds, pieces, reasons)
     columns, used = {}, set()
     witnesses = [attitude] if attitude else attitudes
-    unit = _gyro_unit(gyro, witnesses, seconds, pieces, reasons) if gyro else None
+    forces = matrix([column for column, _ in accel.values()]) if accel else None
+    unit = _gyro_unit(gyro, witnesses, forces, seconds, pieces, reasons) if gyro else None
     if attitude and attitude.unit is None:
         attitude.settle(gyro if unit else {}, unit, seconds, pieces, reasons)
     if attitude and attitude.unit is not None:
@@ -194,7 +196,7 @@ def _chosen(attitudes, seconds, pieces, reasons):
     return first
 
 
-def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
+def _gyro_unit(gyro, attitudes, forces, seconds, pieces, reasons):
     """Return unit and factor of the gyroscope's columns, None if they cannot be determined."""
     names = ", ".join(column.name for column in gyro.values())
     rates = matrix(list(gyro.values()))
@@ -226,6 +228,16 @@ def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
                 "known unit, left out"
             )
             return None
+    if forces is not None and set("xyz") <= set(gyro):
+        rates = matrix([gyro[axis] for axis in "xyz"])
+        scale, correlation = measures.gravity_scale(seconds, pieces, forces, rates)
+        for name, expected in (("rad/s", 1.0), ("deg/s", np.pi / 180.0)):
+            if expected / _TILTED_FACTOR < scale < expected * _TILTED_FACTOR:
+                reasons.append(
+                    f"{names}: gravity turns {scale:.2g} rad for each 1 of them (correlation "
+                    f"{correlation:.2f}), so [{name}]"
+                )
+                return name, ""
     unit = measures.gyro_unit(rates)
     if not unit:
         reasons.append(f"{names}: whether rad/s or deg/s cannot be determined, left out")
@@ -270,7 +282,7 @@ def guess_reference(candidates, seconds, pieces, reasons):
         found.doppler()
         found.orientation()
     elif not found.poses():
-        return {}, set()
+        found.orientation_alone()
     elif not found.orientation():
         if not found.moves():
             return {}, set()
@@ -397,15 +409,24 @@ class _Reference:
         self.motion += (group["x"].values, group["y"].values)
         return True
 
-    def orientation(self) -> bool:
-        """Return whether there is an orientation beside the positions."""
-        fixes = "latitude" in self.columns
+    def orientation_alone(self) -> bool:
+        """Return whether there is a quaternion that is not the IMU's by its name."""
+        return self._quaternion(lambda meaning: meaning.of_reference)
+
+    def _quaternion(self, suitable) -> bool:
         for group in vectors(self.candidates, "quaternion", "wxyz"):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
-            if abs(length - 1.0) < 0.05:
+            if abs(length - 1.0) < 0.05 and suitable(group["w"].meaning):
                 for axis in "xyzw":
                     self._take(f"q{axis}", group[axis], "1")
                 return True
+        return False
+
+    def orientation(self) -> bool:
+        """Return whether there is an orientation beside the positions."""
+        fixes = "latitude" in self.columns
+        if self._quaternion(lambda _: True):
+            return True
         theta = None if best_scalar(self.candidates, "roll") else "theta"
         for kind in ("yaw", "heading", theta):
             column = best_scalar(self.candidates, kind) if kind else None

@@ -59,6 +59,34 @@ def turn_scale(seconds, pieces, angles, gyro):
     return max(fits, key=lambda fit: fit[1])
 
 
+def gravity_scale(seconds, pieces, forces, gyro):
+    """Return how many radians gravity turns for one unit of integrated angular velocity.
+
+    In the sensor's axes the direction of gravity u changes by the integral of u x w; of which sign
+    the forces are does not matter. ``forces``, ``gyro`` (n, 3). Returns ``scale``,
+    ``correlation``: both 0 if there are too few rows, or if chance may make the correlation.
+    """
+    rows = np.isfinite(seconds) & np.isfinite(forces).all(axis=1) & np.isfinite(gyro).all(axis=1)
+    seconds, pieces, forces, gyro = seconds[rows], pieces[rows], forces[rows], gyro[rows]
+    first, last = windows(seconds, pieces)
+    if len(first) < 10:
+        return 0.0, 0.0
+    # Over a window most of what shakes averages out.
+    width = int(last[0] - first[0])
+    sums = np.vstack([np.zeros(3), np.cumsum(forces, axis=0)])
+    inside = np.clip(np.arange(len(seconds)) - width // 2, 0, len(seconds) - width)
+    means = sums[inside + width] - sums[inside]
+    up = means / np.linalg.norm(means, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
+    weights = np.diff(seconds, append=seconds[-1])[:, np.newaxis]
+    turned = np.vstack([np.zeros(3), np.cumsum(weights * np.cross(up, gyro), axis=0)])
+    expected, seen = turned[last] - turned[first], up[last] - up[first]
+    common, size = float(np.sum(expected * seen)), float(np.sum(expected**2))
+    correlation = common / max(np.sqrt(size * np.sum(seen**2)), np.finfo(float).tiny)
+    if correlation < max(0.25, 5.0 / np.sqrt(len(first))):
+        return 0.0, 0.0
+    return common / size, correlation
+
+
 def yaws_agree(seconds, pieces, one, other):
     """Return whether two yaws [rad], shape (n,), turn alike, perhaps of opposite sense throughout.
 

@@ -198,7 +198,10 @@ def _best(marks, alternatives):
         after = observations.marks()
         gain, changes = _gain(marks, after)
         turning = {*marks, *after} - set(_WEIGHTS)
-        if turning and max(after.get(name, 0.0) for name in turning) < _EXPLAINED:
+        # What goes together whichever way it is read explains nothing.
+        told = {n for n in turning if abs(after.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED}
+        told = told or turning
+        if told and max(after.get(name, 0.0) for name in told) < _EXPLAINED:
             continue
         enough = max(changes) > _CLEAR or min(after.values(), default=0.0) > GOOD
         if gain > _GAIN or (enough and min(changes) > -_RIVALS):

@@ -62,7 +62,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     found += _clock_faults(observations, course_is_yaw, offsets)
     axis = _wrong_axis(observations)
     slip = _slip(observations, course_is_yaw)
-    found += axis + slip + _yaw_of_another_size(observations)
+    found += axis + slip + _yaw_of_another_size(observations) + _lying(observations)
     rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
     if not slip and not rate:
         dead = any(finding.fault == faults.DROPPED_AXIS for finding in found)
@@ -182,6 +182,27 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     ]
 
 
+def _lying(observations) -> list[Finding]:
+    """Find that the axis about which reference and gyroscope agree to turn is no vertical one."""
+    relation, about = observations.reference_gyro, observations.reference_vertical
+    if relation is None or about is None or not (relation.conclusive and relation.agree):
+        return []
+    up = mean_up(observations.imu)
+    if abs(up[2]) > _LIES or about.agree or _yaw_is_trusted(observations):
+        return []
+    x, y, z = up
+    evidence = (
+        f"{describe_relation(relation)} about z, and upwards by the accelerometer is ({x:.2f}, "
+        f"{y:.2f}, {z:.2f}) in the same axes"
+    )
+    readings = (
+        "the z axis of the reference's world lies, so that its yaw is no heading",
+        "the accelerometer's axes are not the gyroscope's, [imu_columns]",
+    )
+    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, _LAY_IT_FLAT, True, readings=readings)]
+
+
+_LIES = 0.5  # Of a unit vector that is upwards its part along z, if that is none
 _LAY_IT_FLAT = (
     "lay it down with its z axis, a telephone's display, upwards; accel_z then "
     "is +9.8 m/s^2, and -9.8 if it gives gravity"
