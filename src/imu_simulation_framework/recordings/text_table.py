@@ -295,7 +295,7 @@ def with_units(names, below) -> list[str]:
         return []
     units = [cell.strip("[]() ") for cell in below[0]] + [""] * len(names)
     units, said = units[: len(names)], []
-    leaders = itertools.accumulate(names, lambda before, name: name or before)
+    leaders: Iterator[str] = itertools.accumulate(names, lambda before, name: name or before)
     for leader, group in itertools.groupby(zip(leaders, names, units), lambda column: column[0]):
         columns = list(group)
         own = [unit for *_, unit in columns]
