@@ -1,9 +1,11 @@
-"""The Python side of the package: for catkin, which reads its arguments, and for pip without ROS.
+"""The Python side of the package: for catkin, which reads its arguments, for pip, and for colcon.
 
 pip gets what needs no ROS (bounds here, the versions that the tests use in requirements.txt), and
-what the library reads at run time under share/, where catkin installs the same.
+what the library reads at run time under share/, where catkin installs the same. In ROS 2 all that
+colcon installs is said here.
 """
 
+import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -20,6 +22,8 @@ READ_AT_RUN_TIME = [
     "urdf/**/*",
 ]
 
+NODES_OF_ROS2 = ("imu_corrector", "realistic_imu")
+
 manifest = ElementTree.parse(ROOT / "package.xml").getroot()
 
 
@@ -31,6 +35,11 @@ def shared_files():
             if path.is_file():
                 place = path.relative_to(ROOT)
                 folders.setdefault(str(Path(SHARE) / place.parent), []).append(str(place))
+    if os.environ.get("ROS_VERSION") == "2":
+        marker = "share/ament_index/resource_index/packages"
+        folders[marker] = ["resource/imu_simulation_framework"]
+        folders["lib/imu_simulation_framework"] = [f"scripts/{name}.py" for name in NODES_OF_ROS2]
+        folders[f"{SHARE}/launch"] = [f"launch/{name}.launch.py" for name in NODES_OF_ROS2]
     return sorted(folders.items())
 
 

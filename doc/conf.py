@@ -57,7 +57,7 @@ myst_heading_anchors = 4
 autodoc_mock_imports = [
     *("controller_manager_msgs", "dynamic_reconfigure", "gazebo_msgs", "genpy", "geometry_msgs"),
     *("nav_msgs", "rosbag", "rosgraph", "rosgraph_msgs", "roslaunch", "roslib", "rospkg", "rospy"),
-    *("ament_index_python", "rcl_interfaces", "rclpy"),
+    *("ament_index_python", "launch", "launch_ros", "rcl_interfaces", "rclpy"),
     *("sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "tf2_ros"),
     *(f"{PACKAGE}.msg", f"{PACKAGE}.srv"),
 ]

@@ -3,9 +3,11 @@
 import ast
 import os
 import re
+import runpy
 import sysconfig
 import xml.etree.ElementTree as ElementTree
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,55 @@ def _in_standard_library(name):
 def _requirements(repository, name):
     lines = (repository / name).read_text(encoding="utf-8").splitlines()
     return [Requirement(line) for line in lines if line and line[0] not in "#-"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "build_type", "library"),
+    [({}, "catkin", "rospy"), ({"ROS_VERSION": "1"}, "catkin", "rospy"),
+     ({"ROS_VERSION": "2"}, "ament_python", "rclpy")],
+)  # fmt: skip
+def test_each_ros_has_its_own_build_and_dependencies(repository, environment, build_type, library):
+    package = pytest.importorskip("catkin_pkg.package").parse_package(repository / "package.xml")
+    package.evaluate_conditions(environment)
+    needed = [one.name for one in package.exec_depends if one.evaluated_condition]
+    assert package.get_build_type() == build_type
+    assert {"rospy", "rclpy"} & set(needed) == {library}
+    catkin = [one for one in package.buildtool_depends if one.name == "catkin"]
+    assert [one.evaluated_condition for one in catkin] == [library == "rospy"]
+
+
+def _installed(repository, monkeypatch):
+    """Return what setup.py installs beside the library: files by folder."""
+    said = {}
+    monkeypatch.setattr("setuptools.setup", lambda **words: said.update(words))
+    monkeypatch.chdir(repository)
+    runpy.run_path(str(repository / "setup.py"))
+    return dict(said["data_files"])
+
+
+def test_only_colcon_gets_the_nodes_of_ros_2(repository, monkeypatch):
+    monkeypatch.delenv("ROS_VERSION", raising=False)
+    without = _installed(repository, monkeypatch)
+    monkeypatch.setenv("ROS_VERSION", "1")
+    assert _installed(repository, monkeypatch) == without
+    monkeypatch.setenv("ROS_VERSION", "2")
+    of_ros2 = _installed(repository, monkeypatch)
+    added = {folder: files for folder, files in of_ros2.items() if folder not in without}
+    launch, programs = f"share/{PACKAGE}/launch", f"lib/{PACKAGE}"
+    marker = "share/ament_index/resource_index/packages"
+    assert set(added) == {launch, programs, marker}
+    assert added[marker] == [f"resource/{PACKAGE}"]
+    for file in chain.from_iterable(added.values()):
+        assert (repository / file).is_file(), file
+    # ros2 run starts what may be executed.
+    assert all(os.access(repository / file, os.X_OK) for file in added[programs])
+    files = {path.name for path in repository.glob("launch/*.launch.py")}
+    assert {Path(file).name for file in added[launch]} == files
+    nodes = {
+        path.name for path in repository.glob("scripts/*.py") if ".ros2." in path.read_text("utf-8")
+    }
+    assert {Path(file).name for file in added[programs]} == nodes
+    assert files == {name.replace(".py", ".launch.py") for name in nodes}
 
 
 def test_versions_agree(manifest):

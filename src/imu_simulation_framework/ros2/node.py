@@ -7,6 +7,7 @@ import difflib
 import importlib
 import signal
 import traceback
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable
 
@@ -30,9 +31,9 @@ from std_msgs.msg import String
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import LARGEST_SETTING, keys_of
+from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.live import Arguments, Session, read_arguments
+from imu_simulation_framework.realistic_imu.live import Session, read_arguments
 from imu_simulation_framework.recordings.messages import MessageType, separate
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
@@ -42,7 +43,19 @@ QOS = {
     "sensor_data": ReliabilityPolicy.BEST_EFFORT,
     "reliable": ReliabilityPolicy.RELIABLE,
 }
-"""Values of the parameter ``qos``."""
+
+
+@dataclass(frozen=True)
+class ShellArguments(Settings):
+    """Parameters of every node, beside those of its session."""
+
+    qos: str = setting(
+        "sensor_data",
+        choices=tuple(QOS),
+        about="quality of service of all its topics: sensor_data (best effort, as sensors have it) "
+        "or reliable (nothing is lost, and whoever publishes has to be reliable, too)",
+    )
+
 
 _OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
@@ -77,13 +90,15 @@ class Node(rclpy.node.Node):
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
         self.ended = False
         self.failure = ""
-        self._qos = QoSProfile(depth=DEPTH)
+        kinds = (ShellArguments, self.session_type.arguments_type)
+        self._warn_of_unknown([key.name for kind in kinds for key in keys_of(kind)])
+        of_shell, arguments = map(self._arguments, kinds)
+        self._qos = QoSProfile(depth=DEPTH, reliability=QOS[of_shell.qos])
         self._publishers_of: dict[str, Any] = {}
         self._inputs: dict[str, str] = {}
         self._said: set[str] = set()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK_PERIOD, self._guarded(self._look), clock=steady)
-        arguments = self.arguments(self.session_type.arguments_type)
         session: Session = self.session_type(arguments, self)
         self.session = session
         for topic, kind in session.outputs.items():
@@ -97,49 +112,25 @@ class Node(rclpy.node.Node):
         for topic, (kind, _) in session.inputs.items():
             self.subscribe(topic, kind.name, partial(session.take, topic))
 
-    def arguments(self, kind: type[Arguments]) -> Arguments:
-        """Declare a node's parameters with their types, ranges and meanings; return their values.
-
-        Raises ConfigurationError: a value is not what its parameter accepts.
-        """
+    def _arguments(self, kind):
+        """Declare parameters with their types, ranges and meanings; return their values."""
         keys = {key.name: key for key in keys_of(kind)}
-        self._warn_of_unknown(keys)
         made = read_arguments(kind, self.session_type.name, self._given)
         for name, key in keys.items():
             if self.has_parameter(name):
                 self.undeclare_parameter(name)
             value = getattr(made, name)
             self.declare_parameter(name, value, _descriptor(key), ignore_override=True)
-        self._qos = self._quality()
         return made
-
-    def _quality(self) -> QoSProfile:
-        choices = " or ".join(QOS)
-        value = self._given("qos", "sensor_data")
-        if value not in QOS:
-            raise ConfigurationError(
-                f"{self.session_type.name}: qos is {shown(value)}, but it must be {choices}."
-            )
-        if self.has_parameter("qos"):
-            self.undeclare_parameter("qos")
-        about = (
-            "quality of service of all its topics: sensor_data (best effort, as sensors have it) "
-            "or reliable (nothing is lost, and whoever publishes has to be reliable, too)"
-        )
-        descriptor = ParameterDescriptor(
-            description=about, additional_constraints=choices, read_only=True
-        )
-        self.declare_parameter("qos", value, descriptor, ignore_override=True)
-        return QoSProfile(depth=DEPTH, reliability=QOS[value])
 
     def _given(self, name: str, default: Any) -> Any:
         return self.get_parameter(name).value if self.has_parameter(name) else default
 
     def _warn_of_unknown(self, known) -> None:
         for name in self.get_parameters_by_prefix(""):
-            if name in known or name == "qos" or name.startswith(_OF_ROS):
+            if name in known or name.startswith(_OF_ROS):
                 continue
-            near = difflib.get_close_matches(name, [*known, "qos"], n=1)
+            near = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             self.warn(f"there is no parameter {name}{hint}")
 
