@@ -258,7 +258,7 @@ def own_robot(path: Path, content: Any) -> RobotParameters:
     ConfigurationError: a key or the description is not what it must be, or MuJoCo refuses it.
     """
     try:
-        own = from_mapping(OwnRobot, content, "the robot")
+        own = from_mapping(OwnRobot, content, "the file")
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
     file = path.parent / own.description

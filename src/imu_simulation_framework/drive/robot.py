@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-from imu_simulation_framework.core.checked_values import check_keys, checked_numbers, checked_text
+from imu_simulation_framework.core.checked_values import checked_numbers, checked_text
 from imu_simulation_framework.core.errors import ConfigurationError, required
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.settings import Settings, checked_list, declared, from_mapping
 from imu_simulation_framework.core.topics import wheel_joints
 from imu_simulation_framework.core.yaml_files import read_yaml
 
@@ -70,47 +70,129 @@ MAX_WHEELS = 8  # on a side
 LONGEST_DELAY = 1.0  # s
 LARGEST_NUMBER = 1e9  # of any of the robot's; what is computed of them stays finite
 
-_ANY = {"maximum": LARGEST_NUMBER}
-_POSITIVE, _NOT_NEGATIVE = {"above": 0.0, **_ANY}, {"minimum": 0.0, **_ANY}
-_SMALLEST_POSITIVE = 1.0 / LARGEST_NUMBER
-ANY_COUNT = -1
-# Every key of the file: how many numbers it holds (0: one number, no list; ANY_COUNT: a list of at
-# least one) and their bounds.
-_SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
-    "chassis": {
-        "size": (3, _POSITIVE),
-        "position": (3, _ANY),
-        "mass": (0, _POSITIVE),
-        "centre_of_mass": (3, _ANY),
-    },
-    "wheel": {
-        "radius": (0, _POSITIVE),
-        "width": (0, _POSITIVE),
-        "half_track": (0, _POSITIVE),
-        "mass": (0, _POSITIVE),
-        "positions": (ANY_COUNT, _ANY),
-        "turning_half_track": (0, _POSITIVE),
-        "turning_half_track_in_gazebo": (0, _POSITIVE),
-        "diameter_ratio": (0, {"minimum": 0.8, "maximum": 1.25}),
-    },
-    "caster": {"radius": (0, _POSITIVE), "position": (2, _POSITIVE), "mass": (0, _POSITIVE)},
-    "imu": {
-        "size": (3, _POSITIVE),
-        "mass": (0, _POSITIVE),
-        "position": (3, _ANY),
-        "orientation": (3, _ANY),
-    },
-    "drive": {
-        "max_wheel_velocity": (0, _POSITIVE),
-        "max_wheel_acceleration": (0, _POSITIVE),
-        "max_wheel_torque": (0, _POSITIVE),
-        "velocity_gain": (0, _POSITIVE),
-        "velocity_integral_gain": (0, _NOT_NEGATIVE),
-        "motor_inertia": (0, _NOT_NEGATIVE),
-        "command_delay": (0, {"minimum": 0.0, "maximum": LONGEST_DELAY}),
-    },
-    "contact": {"wheel_friction": (0, _POSITIVE), "caster_friction": (0, _NOT_NEGATIVE)},
-}
+
+def _checked(name: str, value: Any, count: int = 0, **bounds: float) -> Any:
+    numbers = checked_numbers(name, value, count, **{"maximum": LARGEST_NUMBER, **bounds})
+    # XML's readers, MuJoCo's among them, refuse numbers whose digits are lost.
+    least = 1.0 / LARGEST_NUMBER if "above" in bounds else sys.float_info.min
+    if any(0.0 < abs(number) < least for number in (numbers if count else (numbers,))):
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
+    return numbers
+
+
+def _checked_positions(name: str, value: Any) -> tuple[float, ...]:
+    places = checked_list(name, value, MAX_WHEELS)
+    if not places or len(set(map(repr, places))) < len(places):
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be a list of 1 to {MAX_WHEELS} unlike numbers."
+        )
+    return _checked(name, value, len(places))
+
+
+_POSITIVE: dict[str, Any] = {"check": _checked, "above": 0.0}
+_NOT_NEGATIVE: dict[str, Any] = {"check": _checked, "minimum": 0.0}
+_PLACE: dict[str, Any] = {"check": _checked, "count": 3}
+
+
+@dataclass(frozen=True)
+class Chassis(Settings):
+    """A box [m, kg]; places are those of its middles in base_footprint."""
+
+    size: tuple[float, ...] = declared(count=3, **_POSITIVE)
+    position: tuple[float, ...] = declared(**_PLACE)
+    mass: float = declared(**_POSITIVE)
+    centre_of_mass: tuple[float, ...] = declared(**_PLACE)
+
+
+@dataclass(frozen=True)
+class Wheels(Settings):
+    """The driven wheels [m, kg], at these ``positions`` along each side."""
+
+    radius: float = declared(**_POSITIVE)
+    width: float = declared(**_POSITIVE)
+    half_track: float = declared(**_POSITIVE)
+    mass: float = declared(**_POSITIVE)
+    positions: tuple[float, ...] = declared((0.0,), _checked_positions)
+    turning_half_track: float | None = declared(None, **_POSITIVE)
+    turning_half_track_in_gazebo: float | None = declared(None, **_POSITIVE)
+    diameter_ratio: float = declared(1.0, minimum=0.8, maximum=1.25)
+
+
+@dataclass(frozen=True)
+class Caster(Settings):
+    """A ball caster [m, kg]; there is another one on the other side."""
+
+    radius: float = declared(**_POSITIVE)
+    position: tuple[float, ...] = declared(count=2, **_POSITIVE)
+    mass: float = declared(**_POSITIVE)
+
+
+@dataclass(frozen=True)
+class ImuBox(Settings):
+    """The IMU [m, kg], and how it is turned [rad]."""
+
+    size: tuple[float, ...] = declared(count=3, **_POSITIVE)
+    mass: float = declared(**_POSITIVE)
+    position: tuple[float, ...] = declared(**_PLACE)
+    orientation: tuple[float, ...] = declared(**_PLACE)
+
+
+@dataclass(frozen=True)
+class Motors(Settings):
+    """What drives each wheel; see urdf/robot.yaml."""
+
+    max_wheel_velocity: float = declared(**_POSITIVE)
+    max_wheel_acceleration: float = declared(**_POSITIVE)
+    max_wheel_torque: float = declared(**_POSITIVE)
+    velocity_gain: float = declared(**_POSITIVE)
+    velocity_integral_gain: float = declared(**_NOT_NEGATIVE)
+    motor_inertia: float = declared(**_NOT_NEGATIVE)
+    command_delay: float = declared(0.0, minimum=0.0, maximum=LONGEST_DELAY)
+
+
+@dataclass(frozen=True)
+class Contact(Settings):
+    """Coefficients of sliding friction on the ground."""
+
+    wheel_friction: float = declared(**_POSITIVE)
+    caster_friction: float = declared(0.0, **_NOT_NEGATIVE)
+
+
+@dataclass(frozen=True)
+class BundledRobot(Settings):
+    """Sections and keys of urdf/robot.yaml."""
+
+    chassis: Chassis = declared(part=Chassis)
+    wheel: Wheels = declared(part=Wheels)
+    imu: ImuBox = declared(part=ImuBox)
+    drive: Motors = declared(part=Motors)
+    contact: Contact = declared(part=Contact)
+    caster: Caster | None = declared(None, part=Caster)
+
+    @property
+    def footprint_radius(self) -> float:
+        """Distance beyond which no part touches the ground [m]."""
+        wheel = self.wheel
+        farthest = max(map(abs, wheel.positions)) + wheel.radius
+        wheels = math.hypot(farthest, wheel.half_track + wheel.width / 2.0)
+        if self.caster is None:
+            return wheels
+        return max(wheels, math.hypot(*self.caster.position) + self.caster.radius)
+
+    def require_balance(self) -> None:
+        """Refuse a robot that falls over, which would only be noticed as nonsense in results."""
+        centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
+        if self.caster is None and len(wheels) == 1:
+            raise ConfigurationError("the file lacks the key caster; on two wheels nothing stands.")
+        casters = [] if self.caster is None else [self.caster.position[0]]
+        rear, front = min((*wheels, *casters)), max((*wheels, *casters))
+        if not rear < centre < front:
+            several = "its wheels, or casters, at the rear and at the front"
+            supports = several if len(wheels) > 1 else "the axle and the casters"
+            raise ConfigurationError(
+                f"chassis.centre_of_mass is {centre} m in front of base_footprint, but the robot "
+                f"only stands with it between {supports}, from {rear:g} to {front:g} m."
+            )
 
 
 @dataclass(frozen=True)
@@ -141,8 +223,8 @@ class RobotParameters:
     velocity_gain: float
     velocity_integral_gain: float
     motor_inertia: float
-    imu_position: tuple[float, float, float]
-    imu_orientation: tuple[float, float, float]
+    imu_position: tuple[float, ...]
+    imu_orientation: tuple[float, ...]
     wheel_friction: float
     caster_friction: float
     footprint_radius: float
@@ -172,40 +254,36 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
         from imu_simulation_framework.drive.own_robot import own_robot
 
         return own_robot(path, content)
-    values = _check(content, path)
-    if simulator == "gazebo" and values["drive"]["command_delay"] > 0.0:
-        raise ConfigurationError(
-            f"{path}: drive.command_delay is {values['drive']['command_delay']:g} s, but Gazebo's "
-            "controllers have none; expected 0 there."
-        )
-    wheel, motors = values["wheel"], values["drive"]
-    _check_balance(values, path)
-    turning = "turning_half_track_in_gazebo" if simulator == "gazebo" else "turning_half_track"
+    try:
+        robot = from_mapping(BundledRobot, content, "the file")
+        robot.require_balance()
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+    wheel, motors, turning = robot.wheel, robot.drive, robot.wheel.turning_half_track
+    if simulator == "gazebo":
+        turning = wheel.turning_half_track_in_gazebo or turning
+        if motors.command_delay > 0.0:
+            raise ConfigurationError(
+                f"{path}: drive.command_delay is {motors.command_delay:g} s, but Gazebo's "
+                "controllers have none; expected 0 there."
+            )
     return RobotParameters(
         path=path,
-        numbers=values,
-        wheel_joints=wheel_joints(len(wheel["positions"])),
-        drivetrain=DifferentialDrivetrain(wheel["radius"], wheel[turning]),
-        limits=RobotLimits(motors["max_wheel_velocity"], motors["max_wheel_acceleration"]),
-        max_wheel_torque=motors["max_wheel_torque"],
-        velocity_gain=motors["velocity_gain"],
-        velocity_integral_gain=motors["velocity_integral_gain"],
-        motor_inertia=motors["motor_inertia"],
-        imu_position=values["imu"]["position"],
-        imu_orientation=values["imu"]["orientation"],
-        wheel_friction=values["contact"]["wheel_friction"],
-        caster_friction=values["contact"].get("caster_friction", 0.0),
-        footprint_radius=_footprint_radius(wheel, values.get("caster")),
-        command_delay=motors["command_delay"],
+        numbers=asdict(robot),
+        wheel_joints=wheel_joints(len(wheel.positions)),
+        drivetrain=DifferentialDrivetrain(wheel.radius, turning or wheel.half_track),
+        limits=RobotLimits(motors.max_wheel_velocity, motors.max_wheel_acceleration),
+        max_wheel_torque=motors.max_wheel_torque,
+        velocity_gain=motors.velocity_gain,
+        velocity_integral_gain=motors.velocity_integral_gain,
+        motor_inertia=motors.motor_inertia,
+        imu_position=robot.imu.position,
+        imu_orientation=robot.imu.orientation,
+        wheel_friction=robot.contact.wheel_friction,
+        caster_friction=robot.contact.caster_friction,
+        footprint_radius=robot.footprint_radius,
+        command_delay=motors.command_delay,
     )
-
-
-def _footprint_radius(wheel, caster) -> float:
-    farthest = max(map(abs, wheel["positions"])) + wheel["radius"]
-    wheels = math.hypot(farthest, wheel["half_track"] + wheel["width"] / 2.0)
-    if caster is None:
-        return wheels
-    return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
 
 
 def _completed(content, path):
@@ -225,75 +303,6 @@ def _completed(content, path):
 def _present(values):
     """Leave out what is said to be nothing."""
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _check(content, path):
-    check_keys(content, _SCHEMA, f"{path}: the file")
-    schema, wheel = _SCHEMA, content.get("wheel")
-    if isinstance(wheel, dict) and "half_track" in wheel:
-        # Two wheels, and a robot that turns as they roll, where nothing else is said.
-        turning = wheel.get("turning_half_track", wheel["half_track"])
-        turnings = dict.fromkeys(("turning_half_track", "turning_half_track_in_gazebo"), turning)
-        wheel = {"positions": [0.0], "diameter_ratio": 1.0, **turnings, **wheel}
-        content = {**content, "wheel": wheel}
-        several = isinstance(wheel["positions"], list) and len(wheel["positions"]) > 1
-        if several and "caster" not in content:
-            # Wheels enough to stand on.
-            schema = {section: dict(keys) for section, keys in schema.items()}
-            del schema["caster"], schema["contact"]["caster_friction"]
-    if isinstance(content.get("drive"), dict):
-        content = {**content, "drive": {"command_delay": 0.0, **content["drive"]}}
-    _require_keys(content, schema, f"{path}: the file")
-    values = {}
-    for section, keys in schema.items():
-        check_keys(content[section], keys, f"{path}: {section}")
-        _require_keys(content[section], keys, f"{path}: {section}")
-        values[section] = {
-            key: _checked(f"{path}: {section}.{key}", content[section][key], count, bounds)
-            for key, (count, bounds) in keys.items()
-        }
-    return values
-
-
-def _require_keys(content, expected, where):
-    for key in expected:
-        if key not in content:
-            raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
-
-
-def _checked(name, value, count, bounds):
-    if count != ANY_COUNT:
-        numbers = checked_numbers(name, value, count, **bounds)
-        sizes = [abs(number) for number in (numbers if count else (numbers,))]
-        # XML's readers, MuJoCo's among them, refuse numbers whose digits are lost.
-        least = _SMALLEST_POSITIVE if bounds is _POSITIVE else sys.float_info.min
-        if any(0.0 < size < least for size in sizes):
-            raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
-        return numbers
-    length = len(value) if isinstance(value, list) else 0
-    if not 1 <= length <= MAX_WHEELS:
-        raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be a list of 1 to {MAX_WHEELS} numbers."
-        )
-    numbers = checked_numbers(name, value, length, **bounds)
-    if len(set(numbers)) < length:
-        raise ConfigurationError(f"{name} is {shown(value)}, but each must be another place.")
-    return numbers
-
-
-def _check_balance(values, path):
-    # A robot that falls over would otherwise only be noticed as nonsense in the results.
-    centre = values["chassis"]["centre_of_mass"][0]
-    wheels = values["wheel"]["positions"]
-    casters = [values["caster"]["position"][0]] if "caster" in values else []
-    rear, front = min(*wheels, *casters), max(*wheels, *casters)
-    if not rear < centre < front:
-        several = "its wheels, or casters, at the rear and at the front"
-        supports = several if len(wheels) > 1 else "the axle and the casters"
-        raise ConfigurationError(
-            f"{path}: chassis.centre_of_mass is {centre} m in front of base_footprint, but the "
-            f"robot only stands with it between {supports}, from {rear:g} to {front:g} m."
-        )
 
 
 def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
