@@ -84,7 +84,7 @@ def _checked_positions(name: str, value: Any) -> tuple[float, ...]:
     places = checked_list(name, value, MAX_WHEELS)
     if not places or len(set(map(repr, places))) < len(places):
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be a list of 1 to {MAX_WHEELS} unlike numbers."
+            f"{name} is {shown(value)}, but it must be a list of 1 to {MAX_WHEELS} places."
         )
     return _checked(name, value, len(places))
 
