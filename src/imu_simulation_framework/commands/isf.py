@@ -24,6 +24,7 @@ JOBS = {
     "A recorded drive beside a simulated IMU": {
         "check_recording": "whether a recording will do, and the settings that mend it",
         "generate_drive": "makes the bundled drives, and variants",
+        "tune_tracking": "gains with which a robot follows a drive more tightly",
         "generate_world": "makes the uneven ground for Gazebo",
     },
     "What came out": {

@@ -1,0 +1,215 @@
+"""Find gains with which a robot follows a drive more tightly, in MuJoCo.
+
+    tune_tracking.py a --robot husky.yaml
+    tune_tracking.py drive.bag --setting reference/topic=/odom --controller lq
+
+The gains of the controller are changed, each by a factor, until the cost of the first part of the
+drive becomes no smaller (Nelder and Mead). The cost is the rms of distance and yaw to the
+reference, an error of one radian counting as much as --yaw-weight metres; with yaw_pid, which does
+not steer to the path, only the yaw counts. Gains by which the wheels are accelerated harder than
+--effort times as much as before are not taken. What is printed is of as long a part after the first
+one, which the gains were not chosen by. Writes to DIR:
+
+    config.ini    settings of an experiment with this drive, robot, controller and gains
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from copy import deepcopy
+from typing import Any, Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from tqdm import tqdm
+
+from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import add_out, whole_number, write_file
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.core.programs import ArgumentParser
+from imu_simulation_framework.core.sentences import listed
+from imu_simulation_framework.core.whole_files import make_folder
+from imu_simulation_framework.drive.check import RecordingSetup, set_up_named
+from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.table import Column
+
+NAME = "tune_tracking"
+GAINS = {
+    "yaw_pid": ("yaw_proportional", "yaw_integral", "yaw_derivative"),
+    "yaw_distance_pid": (
+        *("yaw_proportional", "yaw_integral", "yaw_derivative"),
+        *("distance_proportional", "distance_integral"),
+    ),
+    "ramsete": ("ramsete_b", "ramsete_damping"),
+    "lq": ("lq_along_weight", "lq_cross_weight", "lq_yaw_weight"),
+}
+"""Controller -> keys of [control] that are changed."""
+assert set(GAINS) == set(CONTROLLERS) - {"open_loop"}
+
+_SHORTEST = 5.0  # s
+_FIRST_FACTOR, _MOST = 2.0, 16.0  # by which gains are changed
+_TOO_BAD = 1e3  # of the cost before, for what cannot be driven
+
+
+class Tracking:
+    """The first part of a drive, of so many seconds, followed again and again with other gains."""
+
+    def __init__(self, setup: RecordingSetup, seconds: float) -> None:
+        from imu_simulation_framework.drive import in_process  # which needs MuJoCo
+
+        self._setup = deepcopy(setup)
+        begin = setup.load().trajectory.start or 0.0
+        self._setup.set("trajectory", start=begin, stop=begin + seconds)
+        self._setup.set("imu_recording", use=False)
+        self._setup.set("imu", model="ideal")
+        self._run = in_process.run_prepared
+        self._prepared = in_process.prepared(self._setup.load())
+
+    def followed(self, gains: Mapping[str, float], after: float = 0.0) -> dict[str, float]:
+        """Return rms of distance [m] and yaw [rad], and of the wheels' accelerations [rad/s^2].
+
+        ``gains``: by their keys in [control]. ``after``: what is before it does not count [s].
+        Raises SimulatorError: the robot cannot be driven with these gains; or ConfigurationError:
+        they are none.
+        """
+        self._setup.set("control", **gains)
+        tables = self._run(self._setup.load(), self._prepared)
+        error, wheels = tables.control_error.loc[after:], tables.wheel_velocities.loc[after:]
+        changes = np.diff(wheels.to_numpy(), axis=0) / np.diff(wheels.index)[:, np.newaxis]
+        values = (error["distance_error"], error["yaw_error"], changes)
+        names = ("distance", "yaw", "effort")
+        return {name: math.sqrt(np.mean(np.square(v))) for name, v in zip(names, values)}
+
+
+def tuned(
+    tracking: Any,
+    first: Mapping[str, float],
+    cost: Callable[[Mapping[str, float]], float],
+    effort: float,
+    tries: int,
+    on_try: Callable[[], object] = lambda: None,
+) -> Mapping[str, float]:
+    """Return gains whose cost is the smallest found.
+
+    ``tracking`` (Tracking); ``first``: gains to begin with, by name; ``cost``: of what
+    :meth:`Tracking.followed` returns; ``effort``: times that of the first gains that is taken at
+    most; ``tries``: drives at most; ``on_try``: called after each.
+    """
+    names = [name for name, value in first.items() if value > 0.0]
+    before = tracking.followed(first)
+    best = (cost(before), first)
+
+    def cost_of(exponents):
+        nonlocal best
+        factors = np.clip(np.exp2(exponents), 1.0 / _MOST, _MOST)
+        gains = {**first, **{name: float(first[name] * f) for name, f in zip(names, factors)}}
+        try:
+            driven = tracking.followed(gains)
+        except (SimulatorError, ConfigurationError):
+            return _TOO_BAD * best[0]
+        finally:
+            on_try()
+        found = cost(driven)
+        excess = driven["effort"] / (effort * before["effort"])
+        if excess > 1.0:
+            return found * (1.0 + 10.0 * (excess - 1.0)) + best[0]
+        if found < best[0]:
+            best = (found, gains)
+        return found
+
+    size = len(names)
+    corners = np.vstack([np.zeros(size), math.log2(_FIRST_FACTOR) * np.eye(size)])
+    options = {"maxfev": tries - 1, "xatol": 0.05, "fatol": 1e-3 * best[0]}
+    options["initial_simplex"] = corners
+    minimize(cost_of, np.zeros(size), method="Nelder-Mead", options=options)
+    return best[1]
+
+
+_COLUMNS = (
+    Column("gains", "gains"),
+    Column("distance", "distance, rms", "m", 4),
+    Column("yaw", "yaw, rms", "deg", 3),
+    Column("effort", "wheel acceleration, rms", "rad/s^2", 2),
+)
+
+
+def main(arguments):
+    """Tune what the command line names."""
+    options = _parser().parse_args(arguments)
+    setup = set_up_named(options.drive, config=options.config)
+    for section, values in heading_choices.settings(options.setting).items():
+        setup.set(section, **values)
+    if options.robot:
+        setup.set("robot", parameters=os.path.abspath(options.robot))
+    if options.controller:
+        setup.set("control", controller=options.controller)
+    control = setup.load().control
+    if control.controller not in GAINS:
+        raise ConfigurationError(
+            f"{control.controller} has no gains; --controller is one of {listed(GAINS)}"
+        )
+    first = {name: getattr(control, name) for name in GAINS[control.controller]}
+    whole = prepare_drive(setup.load()).trajectory.index[-1]
+    seconds = min(options.seconds, 0.5 * float(whole))
+    if seconds < _SHORTEST:
+        raise ConfigurationError(
+            f"{options.drive}: two parts of {_SHORTEST:g} s are needed at least, to choose gains "
+            f"and to judge them by, but the drive lasts {whole:.1f} s"
+        )
+    out = make_folder(options.out)
+
+    def cost(driven):
+        if control.controller == "yaw_pid":
+            return driven["yaw"]
+        return math.hypot(driven["distance"], options.yaw_weight * driven["yaw"])
+
+    with tqdm(total=options.tries, unit=" drives", leave=False, disable=None) as progress:
+        gains = tuned(
+            Tracking(setup, seconds), first, cost, options.effort, options.tries, progress.update
+        )
+    both, rows = Tracking(setup, 2.0 * seconds), []
+    for when, values in (("before", first), ("after", gains)):
+        driven = both.followed(values, after=seconds)
+        rows.append({"gains": when, **driven, "yaw": math.degrees(driven["yaw"])})
+    print(f"{control.controller}, chosen by the first {seconds:g} s; in the {seconds:g} s after:")
+    print(table_text.table_text(pd.DataFrame(rows), _COLUMNS), end="")
+    print()
+    changed = {name: f"{gains[name]:.4g}" for name in gains}
+    print("\n".join(f"{name} = {value}  # {first[name]:g}" for name, value in changed.items()))
+    if rows[1]["effort"] > options.effort * rows[0]["effort"]:
+        print(f"note: there the wheels work more than {options.effort:g} times as hard as before")
+    setup.set("control", **changed)
+    path = out / "config.ini"
+    write_file(path, setup.load().to_ini().encode("utf-8"))
+
+
+def _parser():
+    parser = ArgumentParser(__doc__)
+    parser.add_argument("drive", help="a, b, c, d, a recording, or a config.ini")
+    parser.add_argument(
+        "--robot", metavar="FILE", help="the robot's file; by default the bundled one"
+    )
+    parser.add_argument("--controller", choices=GAINS, help="by default that of the config.ini")
+    parser.add_argument(
+        "--seconds", type=heading_choices.positive_duration, default=30.0, metavar="TIME",
+        help="of the part that gains are chosen by, by default 30s; at most half of the drive",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tries", type=whole_number, default=80, metavar="N", help="drives at most, %(default)s"
+    )
+    parser.add_argument(
+        "--yaw-weight", type=float, default=0.5, metavar="M",
+        help="metres that an error of one radian counts as much as, by default %(default)s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--effort", type=float, default=1.05, metavar="FACTOR",
+        help="most of the wheels' acceleration beside what it is before, by default %(default)s",
+    )  # fmt: skip
+    parser.add_argument("--config", metavar="FILE", help="settings that all of it rests on")
+    heading_choices.add_setting_option(parser)
+    add_out(parser, NAME)
+    return parser

@@ -1,0 +1,77 @@
+"""Gains that follow a drive more tightly: the search, and the program on a short drive."""
+
+import math
+
+import pytest
+
+from imu_simulation_framework.commands import tune_tracking
+from imu_simulation_framework.commands.tune_tracking import tuned
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.drive.configuration import load_configuration
+
+
+class Bowl:
+    """Errors that are least at gains of 3 and 0.5, and an effort that is the first gain."""
+
+    def followed(self, gains):
+        away = math.hypot(math.log(gains["a"] / 3.0), math.log(gains["b"] / 0.5))
+        if gains["b"] > 6.0:
+            raise SimulatorError("The physics became unstable.")
+        return {"distance": 0.1 + away, "yaw": 0.0, "effort": gains["a"]}
+
+
+FIRST = {"a": 1.0, "b": 4.0, "off": 0.0}
+
+
+def distance(driven):
+    return driven["distance"]
+
+
+def test_the_least_cost_is_found_and_what_is_off_stays_off():
+    gains = tuned(Bowl(), FIRST, distance, effort=10.0, tries=100)
+    assert gains["a"] == pytest.approx(3.0, rel=0.1)
+    assert gains["b"] == pytest.approx(0.5, rel=0.1)
+    assert gains["off"] == 0.0
+
+
+def test_no_more_effort_is_taken_than_allowed():
+    gains = tuned(Bowl(), FIRST, distance, effort=1.5, tries=100)
+    assert 1.3 < gains["a"] <= 1.5
+    assert gains["b"] == pytest.approx(0.5, rel=0.2)
+
+
+def test_a_drive_is_followed_no_worse_and_the_settings_are_written(tmp_path, capsys):
+    arguments = ["a", "--seconds", "5s", "--tries", "9", "--setting", "trajectory/stop=12"]
+    arguments += ["--controller", "yaw_pid", "--setting", "control/yaw_proportional=1"]
+    assert run_tool(tune_tracking.main, [*arguments, "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    before, after = (
+        float(line.split()[2]) for line in said.splitlines() if line.startswith(("before", "after"))
+    )
+    # A gain that is far too small is noticed in nine drives, also by the part that follows.
+    assert after < 0.7 * before
+    control = load_configuration(tmp_path / "config.ini").control
+    assert control.controller == "yaw_pid"
+    assert control.yaw_proportional > 1.0
+    assert f"yaw_proportional = {control.yaw_proportional:.4g}" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["a", "--setting", "control/controller=open_loop"], "open_loop has no gains"),
+        (["a", "--setting", "trajectory/stop=8"], "two parts of 5 s are needed"),
+        (["a", "--seconds", "-3s"], "--seconds"),
+        (["a", "--robot", "nowhere.yaml"], "nowhere.yaml: the robot's parameters cannot be read"),
+        (["nowhere.bag"], "nowhere.bag: there is no such recording"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused_in_a_sentence(arguments, sentence, tmp_path, capsys):
+    try:
+        code = run_tool(tune_tracking.main, [*arguments, "--out", str(tmp_path / "out")])
+    except SystemExit as ended:
+        code = ended.code
+    assert code == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
