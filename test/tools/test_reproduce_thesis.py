@@ -38,7 +38,7 @@ def test_the_list_has_each_figure_once():
 def test_no_two_experiments_have_the_same_random_numbers():
     every = {one for item in thesis_items().values() for one in item.experiments}
     seeds = [one.seed for one in every if one.seed]
-    assert len(set(seeds)) == len(seeds) == 15 and len(every) == 19
+    assert len(set(seeds)) == len(seeds) == 15 and len(every) == 20
 
 
 def test_the_slow_setting_is_the_preset_of_that_name():
@@ -69,8 +69,9 @@ def test_control_of_the_distance_disturbs_the_yaw_and_keeps_to_the_path(tmp_path
     (open_yaw, *_), (both_yaw, both_distance, *_), (yaw, distance, *_) = (
         found[::2][:1] + found[1::2]
     )
-    assert yaw < min(open_yaw, both_yaw) and both_distance < distance
-    assert both_yaw > open_yaw
+    assert yaw < both_yaw and both_distance < distance
+    # Nothing holds wheels that are 1 % unequal: a turn by 1 rad in 50 m.
+    assert open_yaw > 20.0 * both_yaw
 
 
 def test_two_numbers_of_one_picture_are_made_once_and_own_recordings_take_a_drives_place(tmp_path):

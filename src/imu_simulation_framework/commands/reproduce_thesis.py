@@ -1,6 +1,6 @@
 """Make figures 3.9 to 3.11 and all of chapter 4 of the thesis again, with our drives.
 
-    reproduce_thesis.py                       # all, of 19 experiments: about three minutes
+    reproduce_thesis.py                       # all, of 20 experiments: about three minutes
     reproduce_thesis.py --list                # which figures there are
     reproduce_thesis.py --figures 3.10 4.9    # some of them
     reproduce_thesis.py --drive a gps.csv imu.csv --drive b my_b/config.ini
