@@ -78,7 +78,9 @@ class Tracking:
         """
         self._setup.set("control", **gains)
         tables = self._run(self._setup.load(), self._prepared)
-        error, wheels = tables.control_error.loc[after:], tables.wheel_velocities.loc[after:]
+        error, wheels = (
+            table[table.index >= after] for table in (tables.control_error, tables.wheel_velocities)
+        )
         changes = np.diff(wheels.to_numpy(), axis=0) / np.diff(wheels.index)[:, np.newaxis]
         values = (error["distance_error"], error["yaw_error"], changes)
         names = ("distance", "yaw", "effort")
@@ -113,7 +115,7 @@ def tuned(
             return _TOO_BAD * best[0]
         finally:
             on_try()
-        found = cost(driven)
+        found = float(cost(driven))
         excess = driven["effort"] / (effort * before["effort"])
         if excess > 1.0:
             return found * (1.0 + 10.0 * (excess - 1.0)) + best[0]
@@ -123,8 +125,8 @@ def tuned(
 
     size = len(names)
     corners = np.vstack([np.zeros(size), math.log2(_FIRST_FACTOR) * np.eye(size)])
-    options = {"maxfev": tries - 1, "xatol": 0.05, "fatol": 1e-3 * best[0]}
-    options["initial_simplex"] = corners
+    options: dict[str, Any] = {"maxfev": tries - 1, "initial_simplex": corners}
+    options.update(xatol=0.05, fatol=1e-3 * best[0])
     minimize(cost_of, np.zeros(size), method="Nelder-Mead", options=options)
     return best[1]
 
