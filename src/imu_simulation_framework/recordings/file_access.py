@@ -56,6 +56,7 @@ _BINARY = {
 _ROS2_MAGICS = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
 _ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
 _TUM_NUMBERS = 8
+_LONGEST_QUATERNION = 2.0  # A component beyond it is no quaternion's, written however carelessly
 
 
 def read_start(path, size=65536) -> bytes:
@@ -201,10 +202,12 @@ def detect_format(path, start) -> str:
 
 
 def _is_tum(line) -> bool:
+    """Return whether a line has eight numbers, of which the last four may be a quaternion."""
     try:
-        return len([float(number) for number in line.split()]) == _TUM_NUMBERS
+        numbers = [float(number) for number in line.split()]
     except ValueError:
         return False
+    return len(numbers) == _TUM_NUMBERS and not max(map(abs, numbers[4:])) > _LONGEST_QUATERNION
 
 
 def text_blocks(path, progress=None):

@@ -8,6 +8,7 @@ from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
 from recording_writers import write_csv
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.recordings.file_access import recording_format
 from imu_simulation_framework.recordings.guessing.candidates import canonical_unit, meaning_of
 from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
@@ -203,6 +204,18 @@ def test_an_imu_at_rest_by_its_noise(scale, step, unit):
     assert any("only a guess" in reason for reason in found.reasons)
 
 
+def test_a_gyroscope_that_is_carried_all_the_time_has_no_unit_by_its_size():
+    random = np.random.default_rng(8)
+    time, rates = 0.2 * np.arange(1500), 0.5 * random.standard_normal((1500, 3))
+    shaken = np.array([0.0, 0.0, 9.81]) + 2.0 * random.standard_normal((1500, 3))
+    carried = guess(t=time, **vectors("g{}", rates), **vectors("acc_{}", shaken))
+    assert "gyro_x" not in carried.imu
+    assert any("cannot be determined" in reason for reason in carried.reasons)
+    still = np.array([0.0, 0.0, 9.81]) + 0.02 * random.standard_normal((1500, 3))
+    resting = guess(t=time, **vectors("g{}", rates), **vectors("acc_{}", still))
+    assert resting.imu["gyro_x"] == "gx [deg/s]"
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("size, unit", [(1.0, "rad/s"), (np.pi / 180.0, "deg/s")])
 def test_a_gyroscope_that_never_rests_by_how_gravity_turns(size, unit, sign):
@@ -291,6 +304,15 @@ def test_a_table_without_names(tmp_path, longitude):
         # Below 90 degrees they are not told apart.
         assert found.reference == {}
         assert "col11" in found.unused
+
+
+def test_eight_columns_with_forces_are_no_poses(tmp_path):
+    # TUM's have a quaternion there.
+    rows = np.column_stack([1e3 * TIME + 0.3, 1e3 * TIME, CAR.rates, CAR.forces])
+    np.savetxt(tmp_path / "imu.txt", rows)
+    assert recording_format(tmp_path / "imu.txt") == "csv"
+    found = guess_columns(tmp_path / "imu.txt").imu
+    assert found["gyro_z"] == "col5 [rad/s]" and found["accel_z"] == "col8 [m/s^2]"
 
 
 def test_guessed_maps_read_what_is_in_the_file(tmp_path):

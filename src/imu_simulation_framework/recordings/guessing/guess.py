@@ -179,7 +179,7 @@ def _inertial(numbers, reasons):
         reasons.append(f"{_names(accel)}: {size:.3g} long, gravity in {unit}")
         columns = {f"accel_{axis}": c.written(unit) for axis, c in zip("xyz", accel)}
         used = set(accel)
-        unit = measures.gyro_unit(matrix(gyro))
+        unit = measures.gyro_unit(matrix(gyro), forces)
         if unit:
             reasons.append(
                 f"{_names(gyro)}: beside the accelerometer, about zero on average, in {unit} by "

@@ -238,7 +238,7 @@ def _gyro_unit(gyro, attitudes, forces, seconds, pieces, reasons):
                     f"{correlation:.2f}), so [{name}]"
                 )
                 return name, ""
-    unit = measures.gyro_unit(rates)
+    unit = measures.gyro_unit(rates, forces)
     if not unit:
         reasons.append(f"{names}: whether rad/s or deg/s cannot be determined, left out")
         return None

@@ -318,20 +318,36 @@ def accel_unit(accel):
     return "", size
 
 
-def gyro_unit(gyro):
+def gyro_unit(gyro, forces=None):
     """Tell the unit of angular velocities (n, 1 to 3) by their size alone; or empty.
 
     No gyroscope of less than a thousand dollars measures beyond 2000 deg/s, 35 rad/s; none that
     lies still has noise or steps of 0.02 rad/s, 1 deg/s, and few have less than 0.02 deg/s.
+    ``forces`` (n, 3): of an accelerometer in any unit, which tells whether it ever lies still.
     """
-    gyro = gyro[np.isfinite(gyro).all(axis=1)]
+    known = np.isfinite(gyro).all(axis=1)
+    known &= True if forces is None else np.isfinite(forces).all(axis=1)
+    gyro = gyro[known]
     if len(gyro) < 64:
         return ""
     largest = float(np.percentile(np.abs(gyro), 99.5))
-    spreads = [rows.std(axis=0).mean() for rows in np.array_split(gyro, len(gyro) // 32)]
+    blocks = np.array_split(np.arange(len(gyro)), len(gyro) // 32)
+    spreads = np.array([gyro[block].std(axis=0).mean() for block in blocks])
     quiet = float(np.percentile(spreads, 5))
     values = np.unique(gyro[:, -1])
     quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
-    if largest > 40.0 or quiet > 0.15 or quantum > 0.02:
+    if largest > 40.0 or quantum > 0.02:
         return "deg/s"
+    if quiet > 0.15:
+        return "deg/s" if forces is None or _rests(forces[known], blocks) else ""
     return "rad/s" if quiet < 0.02 and largest < 15.0 and quiet > 0.0 else ""
+
+
+def _rests(forces, blocks) -> bool:
+    """Return whether in some blocks of rows nothing shakes an accelerometer."""
+    size = float(np.median(np.linalg.norm(forces, axis=1)))
+    shaken = [forces[block].std(axis=0).max() for block in blocks]
+    return float(np.percentile(shaken, 5)) < _STILL * size
+
+
+_STILL = 0.03  # Standard deviation of what does not move, of gravity
