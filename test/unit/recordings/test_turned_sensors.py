@@ -22,6 +22,7 @@ from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
 
 PORTRAIT = Rotation.from_matrix([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])
 """From forward, left, up to a telephone's right, up along the display, out of the display."""
@@ -244,3 +245,19 @@ def test_a_reference_whose_z_axis_lies_is_named_and_not_mended():
     (finding,) = result.findings
     assert finding.fault == faults.AMBIGUOUS_VERTICAL and finding.grave and not finding.settings
     assert "its yaw is no heading" in finding.sentence()
+
+
+@pytest.mark.parametrize("down", [False, True])
+def test_turns_that_oppose_a_noisy_reference_are_explained_by_a_sensor_upside_down(down):
+    reference, straight = drive()
+    turned_over = Rotation.from_euler("x", 180.0 if down else 0.0, degrees=True)
+    observations = Interpretation(
+        reference, bare(turned(straight, turned_over)), ReferenceConventions(), ImuConventions()
+    ).observe()
+    # A course so noisy that no reading explains it.
+    noisy = replace(observations.reference_gyro, correlation=-0.65, scale=-0.46)
+    observations = replace(
+        observations, reference_gyro=noisy, reference_imu=None, imu_gyro=None, path=None
+    )
+    mirrored = [one for one in symptoms(observations, True) if one.fault == faults.MIRRORED_YAW]
+    assert [("sensor_axes = frd" in one.remedy) for one in mirrored] == [down]

@@ -428,7 +428,10 @@ def _unrelated(observations, course_is_yaw, gyro=True):
         if relation is None or not relation.conclusive:
             continue
         if relation.opposed:
-            return [*found, Finding(faults.MIRRORED_YAW, describe_relation(relation), grave=True)]
+            up = mean_up(observations.imu)
+            upset = relation is observations.reference_gyro and up is not None and up[2] < -GOOD
+            remedy, evidence = _UPSIDE_DOWN if upset else "", describe_relation(relation)
+            return [*found, Finding(faults.MIRRORED_YAW, evidence, remedy, True)]
         if not relation.related:
             evidence = describe_relation(relation)
             trusted = observations.reference_gyro
@@ -442,6 +445,10 @@ def _unrelated(observations, course_is_yaw, gyro=True):
     return found
 
 
+_UPSIDE_DOWN = (
+    "by the accelerometer the sensor is upside down, [imu_recording] sensor_axes = frd if its axes "
+    "are forward, right, down, or mounting_roll = 3.141593"
+)
 NOTICED_DELAY = 0.15
 _GRAVE_DELAY = 1.0  # Of a clock against the other [s]
 _PART = 40.0  # Delays of clocks of another rate are looked for in parts of about this length [s]
