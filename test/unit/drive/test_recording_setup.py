@@ -158,6 +158,29 @@ def test_an_orientation_alone_is_a_reference_beside_an_imu_of_another_file(tmp_p
     assert "expected columns for time and x y yaw" in alone.problems[0]
 
 
+def test_rates_beside_an_odometrys_orientation_make_it_no_imu_where_that_is_another_file(tmp_path):
+    times = np.arange(0.0, 60.0, 0.05)
+    yaw = np.sin(0.3 * times)
+    odometry = {
+        "s": times // 1.0,
+        "ns": np.rint(1e9 * (times % 1.0)),
+        "x": np.cumsum(0.05 * np.cos(yaw)),
+        "y": np.cumsum(0.05 * np.sin(yaw)),
+        "wx": 0.0 * times,
+        "wy": 0.0 * times,
+        "wz": np.gradient(yaw, times),
+        "q.x": 0.0,
+        "q.y": 0.0,
+        "q.z": np.sin(0.5 * yaw),
+        "q.w": np.cos(0.5 * yaw),
+    }
+    pd.DataFrame(odometry).to_csv(tmp_path / "odom.csv")
+    columns, _ = guess_where_unknown(tmp_path / "odom.csv", "reference", orientation=True)
+    assert columns["qz"] == "q.z [1]" and columns["x"] == "x [m]"
+    columns, reasons = guess_where_unknown(tmp_path / "odom.csv", "reference", shared=True)
+    assert "qz" not in columns and any("may be the IMU's" in reason for reason in reasons)
+
+
 @pytest.mark.parametrize("place", ["latitude longitude", "x y"])
 def test_an_orientation_beside_an_imu_is_not_the_references_as_well(tmp_path, place):
     times = np.arange(0.0, 120.0, 0.1)

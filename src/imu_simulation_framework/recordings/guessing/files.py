@@ -33,16 +33,21 @@ from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TY
 from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_table, text_lines
 
 
-def guess_columns(path, column="") -> ColumnGuess:
+def guess_columns(path, column="", inertial=True) -> ColumnGuess:
     """Guess what the columns of a text file or of a file of tables are.
 
-    ``column``: only those of the table that has this column. Raises RecordingError: the file cannot
-    be read, is no table, or has no such column.
+    ``column``: only those of the table that has this column; ``inertial``: whether a text may have
+    a gyroscope and an accelerometer. Raises RecordingError: the file cannot be read, is no table,
+    or has no such column.
     """
     format = recording_format(path)
     if format in ("tables", "bag") and not column:
         return guess_from_tables(_recorded(path, format))
-    return guess_from_candidates(*_table(path, column))
+    candidates, pieces = _table(path, column)
+    if not inertial:
+        sensors = ("gyro", "accel")
+        candidates = [c for c in candidates if not (c.meaning and c.meaning.kind in sensors)]
+    return guess_from_candidates(candidates, pieces)
 
 
 def guess_angle(path, column) -> str:
@@ -84,6 +89,9 @@ def guess_where_unknown(path, section, orientation=False, shared=False):
         known = False
     if not known:
         guess = guess_columns(path)
+        if section == "reference" and orientation and _without_heading(guess.reference):
+            # Odometry has rates, too, and is no IMU where that is another file.
+            guess = guess_columns(path, inertial=False)
         columns = guess.reference if section == "reference" else guess.imu
         if not columns and (section != "reference" or orientation):
             # Whoever calls it an IMU means the orientation that stands beside positions, and
@@ -95,6 +103,10 @@ def guess_where_unknown(path, section, orientation=False, shared=False):
                 columns = {"time": other["time"], **columns}
         return columns, guess.reasons
     return {}, []
+
+
+def _without_heading(columns):
+    return "x" in columns and {"qw", "yaw", "heading"}.isdisjoint(columns)
 
 
 _KINDS = {"reference": (REFERENCE_TYPES, "reference"), "imu_recording": (IMU_TYPES, "IMU")}
