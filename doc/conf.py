@@ -55,8 +55,16 @@ myst_heading_anchors = 4
 
 # What only a machine with ROS has.
 autodoc_mock_imports = [
-    *("controller_manager_msgs", "dynamic_reconfigure", "gazebo_msgs", "genpy", "geometry_msgs"),
-    *("nav_msgs", "rosbag", "rosgraph", "rosgraph_msgs", "roslaunch", "roslib", "rospkg", "rospy"),
+    *(
+        "controller_manager_msgs",
+        "diagnostic_msgs",
+        "dynamic_reconfigure",
+        "gazebo_msgs",
+        "genpy",
+        "geometry_msgs",
+    ),
+    *("geometry_msgs", "nav_msgs", "rosbag", "rosgraph", "rosgraph_msgs", "roslaunch", "roslib"),
+    *("rospkg", "rospy"),
     *("ament_index_python", "launch", "launch_ros", "rcl_interfaces", "rclpy"),
     *("sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "tf2_ros"),
     *(f"{PACKAGE}.msg", f"{PACKAGE}.srv"),

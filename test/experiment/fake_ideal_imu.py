@@ -15,6 +15,7 @@ import time
 
 import rospy
 import tf2_ros
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point, Pose, Quaternion, TransformStamped, Twist, Vector3
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState, MagneticField
@@ -92,6 +93,13 @@ def main(path, expected, kind="imu", *lever_arm):
         turn["orientation_covariance"] = message.orientation_covariance
         keep(came, message, signals=[w.x, w.y, w.z, a.x, a.y, a.z], **turn)
 
+    diagnosed = []
+
+    def on_diagnostics(message):
+        (one,) = message.status
+        diagnosed.append([one.name, {value.key: value.value for value in one.values}])
+
+    rospy.Subscriber("/diagnostics", DiagnosticArray, on_diagnostics)
     heard = rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
     rospy.Subscriber("/imu/mag", MagneticField, on_field, tcp_nodelay=True)
     rospy.Subscriber("/imu/calib_status", String, lambda message: statuses.append(message.data))
@@ -118,6 +126,8 @@ def main(path, expected, kind="imu", *lever_arm):
             beside.publish(odometry(stamp, row[10:]))
     if int(expected):
         wait_for(lambda: len(came) >= int(expected) and told)
+        diagnosed.clear()
+        wait_for(lambda: diagnosed)
     else:
         # Nothing is to come back: the node ends, and what it has not read by then stays with us.
         wait_for(lambda: publisher.get_num_connections() == 0)
@@ -126,6 +136,7 @@ def main(path, expected, kind="imu", *lever_arm):
     if any('"bno055_mode": "' in text and '"bno055_mode": ""' not in text for text in told):
         wait_for(lambda: statuses)
     heard = {"imu": came, "errors": told, "fields": fields, "statuses": statuses}
+    heard["diagnosed"] = diagnosed[-1:]
     print("RESULT" + json.dumps(heard))
 
 

@@ -73,6 +73,9 @@ def test_an_ideal_imu_gets_the_errors_of_simulate_imu(experiment, motion):
     specification = isf.read_imu_specification("bno055")
     table = isf.simulate_imu(motion, specification, seed=4)
     np.testing.assert_array_equal(signals(heard), table.to_numpy()[:, 3:])
+    ((name, values),) = heard["diagnosed"]
+    assert name == "/realistic_imu" and values["messages taken"] == str(len(motion))
+    assert values["messages left out"] == values["gaps"] == "0" and "yaw error [deg]" in values
     first = heard["imu"][0]
     assert first["frame"] == "robot"
     assert first["orientation_covariance"] == list(specification.covariances(0.01)[0])

@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3
 from nav_msgs.msg import Odometry
 from rclpy.parameter import Parameter
@@ -398,6 +399,25 @@ def test_simulated_time_says_how_far_it_is_behind(ros, motion):
     node.session._reported_at = time.monotonic() - 100.0
     ros.until(lambda: node.warned)
     assert "/imu/data is 5.0 s behind the simulation" in node.warned[0]
+
+
+def test_diagnostics_say_how_it_is(ros, motion):
+    ros.start(RealisticImuNode, "robot1", input="/imu", output="/imu/data")
+    told = ros.listen("/diagnostics", DiagnosticArray, raw=False)
+    ros.until(lambda: told)
+    (status,) = told[-1].status
+    assert (status.name, status.level) == ("/robot1/realistic_imu", DiagnosticStatus.WARN)
+    assert status.message == "no message on /imu yet"
+    messages = ideal(motion)
+    ros.publish(ros.publisher("/imu", Imu), messages)
+    ros.until(lambda: counted(told)["messages taken"] == str(len(messages)))
+    assert counted(told)["messages left out"] == counted(told)["gaps"] == "0"
+    assert abs(float(counted(told)["yaw error [deg]"])) < 10.0
+    assert told[-1].header.stamp.sec > 0
+
+
+def counted(told):
+    return {one.key: one.value for one in told[-1].status[0].values}
 
 
 def test_two_nodes_in_one_process(ros, motion):

@@ -9,6 +9,8 @@ class RecordingShell:
     def __init__(self, ros2):
         self.ros2 = ros2
         self.sent, self.texts, self.warned, self.informed = {}, {}, [], []
+        self.diagnosed = []
+        self.diagnose = self.diagnosed.append
         self.warn, self.inform = self.warned.append, self.informed.append
 
     def resolve(self, topic):

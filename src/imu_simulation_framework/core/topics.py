@@ -42,6 +42,7 @@ WHEEL_GROUP_CONTROLLER = "wheel_group_controller"
 """The same for a robot with several wheels on a side: it wants a velocity for each of them."""
 
 CLOCK = "/clock"
+DIAGNOSTICS = "/diagnostics"
 TRANSFORMS = "/tf"
 STATIC_TRANSFORMS = "/tf_static"
 IMU = "imu/data"

@@ -14,12 +14,13 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Callable, Protocol, Sequence, TypeVar
+from typing import Any, Callable, NamedTuple, Protocol, Sequence, TypeVar
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.sentences import as_written, shown
 from imu_simulation_framework.core.settings import (
@@ -235,6 +236,14 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
         raise ConfigurationError(f"{node}: {error}") from None
 
 
+class Diagnostic(NamedTuple):
+    """What a diagnostic_msgs/DiagnosticStatus says; its name is the node's."""
+
+    is_warning: bool
+    message: str
+    values: dict[str, str]
+
+
 class Shell(Protocol):
     """What a node asks of the ROS that it runs in."""
 
@@ -256,6 +265,9 @@ class Shell(Protocol):
     def send_text(self, topic: str, text: str) -> None:
         """Publish a std_msgs/String that who subscribes later hears, too."""
 
+    def diagnose(self, diagnostic: Diagnostic) -> None:
+        """Publish it on ``/diagnostics``."""
+
     def transform(self, parent: str, frame: str, topic: str) -> Mounting:
         """Return where tf says that a frame is on that of a topic. Raises SimulatorError."""
 
@@ -274,6 +286,8 @@ class Session:
         Of its arguments.
     alone : bool
         Whether only one node may publish on each of its inputs.
+    diagnoses : bool
+        Whether it says on ``/diagnostics`` how it is.
     inputs : dict of str to (MessageType, callable)
         Topics of which :meth:`take` wants the bytes of each message.
     joint_states : str
@@ -288,6 +302,7 @@ class Session:
     name: str
     arguments_type: type[Settings]
     alone = True
+    diagnoses = False
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -326,6 +341,7 @@ class Session:
             self._shell.warn(sentence)
 
 
+DIAGNOSED_PERIOD = 1.0  # wall-clock seconds between two messages on /diagnostics
 TELLING_PERIOD = 10.0  # wall-clock seconds between two checks of what was wrong with stamps
 UNUSED = 500  # messages without a reading, of which somebody should know
 TIMED_MESSAGES = 200  # of which the time is taken that a message costs, once the IMU has begun
@@ -345,6 +361,7 @@ class LiveImu(Session):
 
     name = "realistic_imu"
     arguments_type = RealisticImuArguments
+    diagnoses = True
 
     def __init__(self, arguments: RealisticImuArguments, shell: Shell) -> None:
         super().__init__(shell)
@@ -381,6 +398,8 @@ class LiveImu(Session):
         self._reported: list[str] = []
         self._reported_at = time.monotonic()
         self._heard = 0
+        self._diagnosed = (time.monotonic(), 0, 0)
+        self._orientations: tuple[Any, Any] | None = None
         self._output = arguments.output
         self._magnetic = arguments.magnetic_output or topics.beside(self._output, topics.IMU_MAG)
         self.outputs = {self._output: IMU}
@@ -428,6 +447,9 @@ class LiveImu(Session):
     def look_after(self) -> None:
         """Tell what is wrong with the stamps, when there is something new; call it now and then."""
         now = time.monotonic()
+        if now - self._diagnosed[0] >= DIAGNOSED_PERIOD:
+            with self._lock:
+                self._shell.diagnose(self._diagnostic(now))
         if self._packers is None and self._heard >= UNUSED:
             self._warn_once(
                 "unused",
@@ -446,6 +468,34 @@ class LiveImu(Session):
                 "motors; a simulator has none for joints that it moves by their velocity",
             )
         self._warn_if_behind()
+
+    def _diagnostic(self, now) -> Diagnostic:
+        """Return what there was in the messages so far, and since it was last asked for."""
+        report = self._session.report
+        then, heard, wrong = self._diagnosed
+        rate = (self._heard - heard) / (now - then)
+        self._diagnosed = (now, self._heard, report.left_out + report.gaps)
+        message = f"{self._arguments.input} becomes {self._output}"
+        if not self._heard:
+            message = f"no message on {self._arguments.input} yet"
+        elif not rate:
+            message = f"no message on {self._arguments.input} now"
+        elif self._diagnosed[2] > wrong:
+            message = f"messages on {self._arguments.input} are missing, or left out"
+        is_warning = not rate or self._diagnosed[2] > wrong
+        values = {
+            "messages per second": f"{rate:.1f}",
+            "messages taken": str(report.taken),
+            "messages left out": str(report.left_out),
+            "gaps": str(report.gaps),
+            "messages missing in gaps": str(report.bridged),
+            "largest gap [s]": f"{report.largest_gap:.3g}",
+            "begun anew": str(report.restarts),
+        }
+        if self._orientations is not None:
+            true, read = map(yaw_from_quaternion, self._orientations)
+            values["yaw error [deg]"] = f"{math.degrees(difference(true, read)):.3f}"
+        return Diagnostic(is_warning, message, values)
 
     def close(self) -> None:
         """Tell what is new in the report on the messages."""
@@ -565,7 +615,12 @@ class LiveImu(Session):
         self._take(self._surroundings.add_pose(stamp, place, orientation, speed))
 
     def _take(self, truths) -> None:
-        readings = [known for pair in truths for known in self._session.add(*pair)]
+        readings = []
+        for stamp, truth in truths:
+            readings += self._session.add(stamp, truth)
+            oriented = self._is_oriented and self._session.gives_orientation
+            if oriented and truth is not None and readings and readings[-1].stamp == stamp:
+                self._orientations = (truth.orientation, readings[-1].reading.orientation)
         if readings:
             self._publish(readings)
 

@@ -65,6 +65,12 @@ class StreamReport:
         """Return whether all values are numbers that something measured."""
         return all(-LARGEST_VALUE <= value <= LARGEST_VALUE for value in values)
 
+    @property
+    def left_out(self) -> int:
+        """How many messages of any kind were left out."""
+        of_imu = self.repeated + self.disordered + self.not_finite + self.absurd + self.lacking
+        return of_imu + self.poses + self.fields
+
     def sentences(self) -> list[str]:
         """Return what is worth saying, one sentence each."""
         reported = []

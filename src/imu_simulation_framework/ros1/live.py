@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
 import roslib.message
 import rospy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -44,6 +46,8 @@ class LiveNode(Node):
             topic: advertise(topic, roslib.message.get_message_class(kind.name))
             for topic, kind in session.outputs.items()
         }
+        if session.diagnoses:
+            self._diagnostics = rospy.Publisher(topics.DIAGNOSTICS, DiagnosticArray, queue_size=1)
         for topic in session.texts:
             self._publishers[topic] = rospy.Publisher(topic, String, latch=True, queue_size=1)
         if session.joint_states:
@@ -88,6 +92,17 @@ class LiveNode(Node):
 
     def send_text(self, topic, text):
         self._publishers[topic].publish(String(data=text))
+
+    def diagnose(self, diagnostic):
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.WARN if diagnostic.is_warning else DiagnosticStatus.OK,
+            name=rospy.get_name(),
+            message=diagnostic.message,
+            values=[KeyValue(*pair) for pair in diagnostic.values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = rospy.Time.from_sec(time.time())
+        self._diagnostics.publish(message)
 
     def simulated_time(self):
         if not rospy.get_param("/use_sim_time", False):

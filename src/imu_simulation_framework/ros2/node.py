@@ -15,6 +15,7 @@ import numpy as np
 import rclpy
 import rclpy.executors
 import rclpy.node
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
@@ -29,11 +30,12 @@ from rclpy.qos import (
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
+from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.live import Session, read_arguments
+from imu_simulation_framework.realistic_imu.live import Diagnostic, Session, read_arguments
 from imu_simulation_framework.recordings.messages import MessageType, separate
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
@@ -101,6 +103,8 @@ class Node(rclpy.node.Node):
         self.create_timer(LOOK_PERIOD, self._guarded(self._look), clock=steady)
         session: Session = self.session_type(arguments, self)
         self.session = session
+        if session.diagnoses:
+            self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 1)
         for topic, kind in session.outputs.items():
             self.advertise(topic, kind)
         for topic in session.texts:
@@ -272,6 +276,18 @@ class Node(rclpy.node.Node):
     def send_text(self, topic: str, text: str) -> None:
         """Publish a std_msgs/String that who subscribes later hears, too."""
         self._publishers_of[topic].publish(String(data=text))
+
+    def diagnose(self, diagnostic: Diagnostic) -> None:
+        """Publish it on ``/diagnostics``."""
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.WARN if diagnostic.is_warning else DiagnosticStatus.OK,
+            name=self.get_fully_qualified_name(),
+            message=diagnostic.message,
+            values=[KeyValue(key=key, value=value) for key, value in diagnostic.values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
 
     def simulated_time(self) -> int | None:
         """Return the time that the simulator says it is [ns]; None if none does."""

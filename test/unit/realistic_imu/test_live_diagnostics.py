@@ -1,0 +1,69 @@
+"""What realistic_imu says of itself on /diagnostics."""
+
+import numpy as np
+import pytest
+from ideal_recordings import stamps_of
+from recording_shell import RecordingShell
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.realistic_imu import live
+from imu_simulation_framework.realistic_imu.live import LiveImu, RealisticImuArguments
+from imu_simulation_framework.recordings.messages import (
+    IMU,
+    SIGNALS,
+    Packer,
+    read_numbers,
+    separate,
+)
+from imu_simulation_framework.sensors.simulation import imu_truth
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A list with the wall-clock time of the session [s]."""
+    now = [100.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_rate_gaps_left_out_messages_and_yaw_error(clock):
+    motion = isf.rounds(1.0, radius=2.0, speed=2.0)
+    truth = np.hstack(imu_truth(motion)[:3])
+    rows = truth.copy()
+    rows[200, 4] = np.nan
+    packed = Packer(IMU, ["imu"], None, True).pack(stamps_of(motion), dict(zip(SIGNALS, rows.T)))
+    messages = separate(packed)
+    del messages[300:310]
+    shell = RecordingShell(ros2=True)
+    session = LiveImu(RealisticImuArguments(specification="bno055", seed=4), shell)
+
+    def diagnosed(seconds, heard=()):
+        for data in heard:
+            session.take("/imu", data)
+        clock[0] += seconds
+        session.look_after()
+        return shell.diagnosed[-1]
+
+    clock[0] += 0.5
+    session.look_after()
+    assert shell.diagnosed == []  # once a second
+    silent = diagnosed(0.5)
+    assert silent.is_warning and silent.message == "no message on /imu yet"
+    good = diagnosed(2.0, messages[:150])
+    assert not good.is_warning and good.message == "/imu becomes /imu/data"
+    assert good.values["messages per second"] == "75.0"
+    bad = diagnosed(1.0, messages[150:])
+    assert bad.is_warning and bad.message == "messages on /imu are missing, or left out"
+    # The one that is left out is missing, too.
+    counts = {"messages left out": "1", "gaps": "2", "messages missing in gaps": "11"}
+    assert counts.items() <= bad.values.items()
+    assert bad.values["messages taken"] == str(len(messages) - 1)
+    assert bad.values["largest gap [s]"] == "0.11"
+    last = read_numbers(shell.sent["/imu/data"][-1], IMU, True).numbers[:4]
+    yaws = [Rotation.from_quat(q).as_euler("ZYX")[0] for q in (truth[-1, :4], last)]
+    error = np.degrees((yaws[0] - yaws[1] + np.pi) % (2.0 * np.pi) - np.pi)
+    assert abs(error) > 0.005
+    assert float(bad.values["yaw error [deg]"]) == pytest.approx(error, abs=0.0006)
+    later = diagnosed(1.0)
+    assert later.is_warning and later.message == "no message on /imu now"
