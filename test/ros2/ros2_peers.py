@@ -1,5 +1,6 @@
 """Nodes in this process or in one of their own, and peers that publish and listen."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -94,6 +95,10 @@ class Ros:
     def close(self):
         for node in (*self.nodes, self.peer):
             node.destroy_node()
+        # What listens to events keeps its topic for others until it is collected.
+        del node, self.peer, self.executor
+        self.nodes.clear()
+        gc.collect()
         rclpy.shutdown()
 
 
