@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from imu_simulation_framework.recordings.guessing.guess import guess_from_table
+from imu_simulation_framework.recordings.guessing.candidates import candidates_of
+from imu_simulation_framework.recordings.guessing.guess import guess_from_candidates
 
 RATE, DURATION = 50.0, 60.0
 TIME = np.arange(0.0, DURATION, 1.0 / RATE)
@@ -33,7 +34,7 @@ class Car:
 
 
 def guess(**columns):
-    return guess_from_table(list(columns), list(columns.values()))
+    return guess_from_candidates(candidates_of(list(columns), list(columns.values())))
 
 
 def wrapped(angles):

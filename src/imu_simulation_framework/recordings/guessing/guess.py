@@ -15,7 +15,6 @@ import pandas as pd
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
-    candidates_of,
     matrix,
     vectors,
     with_a_time,
@@ -41,19 +40,12 @@ class ColumnGuess:
     unused: list[str] = field(default_factory=list)
 
 
-def guess_from_table(names, values, pieces=None) -> ColumnGuess:
-    """Guess the column maps of a table.
-
-    ``names``: as the file's header has them; ``col1``, ``col2``, ... if there is none. ``values``
-    (sequence of array_like, each of shape (n,)): columns of numbers, nan where missing, or of
-    texts; ``pieces`` (n,) of int: which piece of the recording a row is of, if only some pieces of
-    it are given.
-    """
-    return guess_from_candidates(candidates_of(names, values), pieces)
-
-
 def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
-    """Guess the column maps of a table of columns whose names are understood already."""
+    """Guess the column maps of a table of columns whose names are understood already.
+
+    ``pieces`` (n,) of int: which piece of the recording a row is of, if only some pieces of it are
+    given.
+    """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
     guess, used = ColumnGuess(), set()
