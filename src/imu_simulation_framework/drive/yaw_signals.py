@@ -478,7 +478,7 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
     error = comparison.error.dropna()
-    remarks = [*remarks, *(f"{name}, IMU: {one}" for one in comparison.lag_sentences)]
+    remarks = [*remarks, *(f"{name}, IMU: {one}" for one in comparison.sentences)]
     process = comparison.split and comparison.split.process
     error = error[error.index >= error.index[0] + _surest_phase(error, process, step)]
     right = comparison.reference_yaw

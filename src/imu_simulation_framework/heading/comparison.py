@@ -89,6 +89,8 @@ def compare_wheels(commanded, actual) -> WheelComparison | None:
 LONGEST_WINDOW = 86_400.0
 """Of any filter or wait [s]: a day, and no drive is longer."""
 
+_UNSURE_START, _NOTABLE_START = 2.0, np.radians(2.0)
+"""A start is uncertain by more than this factor of what the reference is elsewhere, and this."""
 _TURN_WINDOW = 10.0
 """A turn of a reference that is made of a course, and its turn back, are over within this [s]."""
 
@@ -125,7 +127,8 @@ class YawComparison:
     ``error_spectrum`` [rad^2/Hz]; None for too few samples. ``split``: what of the error is the
     reference's own, and what is left for the IMU; None where nothing is known of the reference.
     ``over_distance``, ``over_turn``: how the error changes over stretches of path [m] and of
-    turning [rad] of the trajectory, the same ones for both IMUs.
+    turning [rad] of the trajectory, the same ones for both IMUs. ``at_start``: by the median of how
+    many samples the error is zero.
     """
 
     imu_yaw: pd.Series
@@ -141,17 +144,37 @@ class YawComparison:
     split: ErrorSplit | None = None
     over_distance: list[RelativeError] = field(default_factory=list)
     over_turn: list[RelativeError] = field(default_factory=list)
+    at_start: int = 1
 
     @property
-    def lag_sentences(self) -> list[str]:
-        """Return that a course was late, where that was found without being asked for."""
-        if self.time_shift is None or self.split is None or not self.split.process.lag > 0.0:
+    def sentences(self) -> list[str]:
+        """Return that a course was late, where that was found without being asked for.
+
+        And that the reference was less certain where the error is put to zero than elsewhere.
+        """
+        if self.split is None:
             return []
-        shift = self.time_shift.shift
-        return [
-            f"the reference's course is {abs(shift):.2g} s {'late' if shift < 0.0 else 'early'} "
-            "against it, as a receiver's filter makes it, which is taken off"
-        ]
+        said, process = [], self.split.process
+        if self.time_shift is not None and process.lag > 0.0:
+            shift = self.time_shift.shift
+            said.append(
+                f"the reference's course is {abs(shift):.2g} s "
+                f"{'late' if shift < 0.0 else 'early'} against it, as a receiver's filter makes "
+                "it, which is taken off"
+            )
+        time = self.error.index.to_numpy(dtype=float)
+        std = np.interp(time, process.time, process.std)
+        usual, length = float(np.median(std)), time[self.at_start - 1] - time[0]
+        # Of a mean over some correlation times.
+        alike = 1.0 if length <= 0.0 else min(1.0, 2.0 * process.correlation_time / length)
+        first = float(np.median(std[: self.at_start])) * np.sqrt(alike)
+        if first > max(_UNSURE_START * usual, _NOTABLE_START):
+            said.append(
+                f"the reference is uncertain by {np.degrees(first):.2g} deg where the error is put "
+                f"to zero, at the start, and by {np.degrees(usual):.2g} deg elsewhere: so large a "
+                "constant may be in the whole error, [comparison] start_window"
+            )
+        return said
 
     @property
     def change_variance(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
@@ -201,7 +224,8 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         time, reference = time[known], reference[known]
         error = _without_spurious_turns(time, error[known])
         imu = reference - error
-    start = float(np.median(error[: edge_samples(time, settings.start_window)]))
+    at_start = edge_samples(time, settings.start_window)
+    start = float(np.median(error[:at_start]))
     error = error - start
     index = pd.Index(time, name="time")
     error = pd.Series(error, index=index, name="yaw_error")
@@ -224,6 +248,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
         error_spectrum=power_spectral_density(time, error),
         split=split,
+        at_start=at_start,
     )
 
 
@@ -428,7 +453,7 @@ def _compare_or_remark(imu, reference, settings, name, remarks):
         return None
     if result.time_shift is not None and result.time_shift.problem:
         remarks.append(f"The {name} was not aligned: {result.time_shift.problem}.")
-    remarks += [f"The {name}: {sentence}." for sentence in result.lag_sentences]
+    remarks += [f"The {name}: {sentence}." for sentence in result.sentences]
     if result.error_spectrum is None:
         remarks.append(f"The {name} has too few samples for a power spectral density.")
     return result

@@ -141,12 +141,12 @@ def test_a_course_that_is_late_is_put_right_unasked_and_a_punctual_one_is_left(l
     rate = np.gradient(wavy_yaw(time), time)
     error = np.radians(1.0) * np.sqrt(2.0) / np.sqrt(240.0 * np.var(rate[100:] - rate[:-100]))
     if lag == 0.0:
-        assert result.time_shift is None and not result.lag_sentences
+        assert result.time_shift is None and not result.sentences
         assert result.split.process.lag < 4.0 * error
     else:
         assert result.time_shift.shift == pytest.approx(-lag, abs=4.0 * error)
         assert result.split.process.lag == pytest.approx(error, rel=0.5)
-        (sentence,) = result.lag_sentences
+        (sentence,) = result.sentences
         assert ("late" if lag > 0.0 else "early") in sentence
 
 
@@ -173,6 +173,23 @@ def test_a_drive_that_is_too_short_to_tell_a_lag_leaves_it_as_unknown_as_before(
     result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
     assert result.time_shift is None and result.split.process.lag == 0.5
     assert np.isfinite(result.split.reference)
+
+
+@pytest.mark.parametrize(("first", "said"), [(30.0, True), (3.0, False)])
+def test_a_reference_that_is_uncertain_at_the_start_is_said_to_shift_the_whole_error(first, said):
+    time = np.arange(2401) / 20.0
+    std = np.radians(np.where(time < 10.0, first, 2.0))
+    poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
+    poses = poses.assign(yaw_std=std, yaw_error_time=20.0, yaw_lag=0.0, turn_error=0.0)
+    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
+    assert [sentence for sentence in result.sentences if "30 deg" in sentence] == (
+        result.sentences if said else []
+    )
+    assert len(result.sentences) == said
+    # Over many correlation times the mean is known better than each sample.
+    poses["yaw_error_time"] = 0.05
+    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
+    assert len(result.sentences) == said and "30 deg" not in "".join(result.sentences)
 
 
 def test_an_aligned_error_is_smaller_and_where_it_cannot_be_it_is_said():
