@@ -30,10 +30,9 @@ from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.comparison import (
     FASTEST_TURN,
     ComparisonSettings,
-    differences_table,
     jumps,
-    yaw_differences,
 )
+from imu_simulation_framework.heading.differences import differences_table, yaw_differences
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column

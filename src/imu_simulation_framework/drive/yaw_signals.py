@@ -28,11 +28,8 @@ from imu_simulation_framework.drive.preparation import (
 from imu_simulation_framework.drive.results.files import MARKER, ResultFolder, find_result
 from imu_simulation_framework.drive.results.tables import load_table
 from imu_simulation_framework.drive.summary import previous_summary
-from imu_simulation_framework.heading.comparison import (
-    FEWEST_COMMON,
-    ComparisonSettings,
-    compare_yaw,
-)
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.differences import FEWEST_COMMON
 from imu_simulation_framework.heading.identification.terms import (
     ObservedYawError,
     observed_yaw_error,
