@@ -11,7 +11,7 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.live import Session, Shell
+from imu_simulation_framework.realistic_imu.node_session import Session, Shell
 from imu_simulation_framework.recordings.messages import (
     FIELD,
     IMU,

@@ -35,7 +35,11 @@ from imu_simulation_framework.core.errors import ConfigurationError, FrameworkEr
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.live import Diagnostic, Session, read_arguments
+from imu_simulation_framework.realistic_imu.node_session import (
+    Diagnostic,
+    Session,
+    read_arguments,
+)
 from imu_simulation_framework.recordings.messages import MessageType, separate
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
