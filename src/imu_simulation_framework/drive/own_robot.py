@@ -382,7 +382,9 @@ def _wheel(urdf, name, radius) -> _Wheel:
         raise urdf.fault(f"joint {name} does not turn about y, across the robot, as a wheel does")
     if across < 0.0:
         # Of a wheel that is mounted the other way round; forward is positive here.
-        joint.find("axis").set("xyz", " ".join(repr(float(-value)) for value in axis))
+        element = joint.find("axis")
+        element = ElementTree.SubElement(joint, "axis") if element is None else element
+        element.set("xyz", " ".join(repr(float(-value)) for value in axis))
     if urdf.links[link].find("inertial") is None:
         raise urdf.fault(f"link {link}, a wheel, has no inertial, which a moving part needs")
     shapes = [shape for owner, _, _, shape in urdf.collisions() if owner == link]

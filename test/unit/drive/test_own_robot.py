@@ -91,6 +91,15 @@ def driven(parameters, left, right, seconds=4.0):
     )
 
 
+def test_a_joint_without_an_axis_turns_about_its_x_axis(robot):
+    # What URDF has for one that says nothing, here across the robot and the other way round.
+    turned = f'rpy="0 0 {-math.pi / 2}"'
+    before = 'rpy="0 0 0"/><axis xyz="0 -1 0"/>'
+    assert before in description()
+    states = driven(robot(description().replace(before, f"{turned}/>")), 4.0, 4.0)
+    assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(4.0 * RADIUS, rel=2e-3)
+
+
 @pytest.mark.parametrize(("left", "right"), [(4.0, 4.0), (2.0, 4.0), (-3.0, 3.0), (-4.0, -3.0)])
 def test_it_moves_as_its_wheels_roll(robot, left, right):
     states = driven(robot(), left, right)
