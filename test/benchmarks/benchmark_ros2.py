@@ -19,7 +19,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT, SHARE = 5e-3, 0.5  # seconds behind, of a core
-WARM_UP = 2.0  # seconds in which both ends of the topics are found, and as many of messages
+WARM_UP = 2.0  # seconds of messages
 TURNS = 3
 HANDS_ON = """
 import rclpy
@@ -51,7 +51,10 @@ def answers(command, output, reliability, rate, seconds):
 
     def take(data):
         seconds, nanoseconds = np.frombuffer(data, "<u4", 2, 4).tolist()
-        arrived[(seconds * 10**9 + nanoseconds) // stamps[0] - 1] = time.perf_counter()
+        number = (seconds * 10**9 + nanoseconds) // stamps[0]
+        arrived[number - 1] = time.perf_counter()
+        if number == count:
+            complete.set()
 
     message = Imu()
     message.header.frame_id = "imu"
@@ -65,7 +68,7 @@ def answers(command, output, reliability, rate, seconds):
     publisher = peer.create_publisher(Imu, "/ideal", qos)
     executor = EventsExecutor()
     executor.add_node(peer)
-    done = threading.Event()
+    done, complete = threading.Event(), threading.Event()
 
     def listen():
         while not done.is_set():
@@ -80,7 +83,6 @@ def answers(command, output, reliability, rate, seconds):
             if node.poll() is not None:
                 sys.exit(f"{command[0]} has ended")
             time.sleep(0.1)
-        time.sleep(WARM_UP)
         due = time.perf_counter() + np.arange(count) / rate
         for index, (when, data) in enumerate(zip(due.tolist(), messages)):
             left = when - time.perf_counter()
@@ -91,7 +93,7 @@ def answers(command, output, reliability, rate, seconds):
             publisher.publish(data)
         used = cpu_time(node.pid) - used
         lasted = time.perf_counter() - begun
-        time.sleep(1.0)
+        complete.wait(1.0)  # the last one may be lost
     finally:
         node.terminate()
         node.wait()

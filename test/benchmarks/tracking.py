@@ -12,6 +12,7 @@ from itertools import product
 
 import numpy as np
 
+from imu_simulation_framework.commands.tune_tracking import followed_how
 from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import run_in_process
@@ -42,11 +43,9 @@ def _row(controller, kind, rolling, drive, recording, configuration):
     }
     sections["recording"] = {"path": recording} if recording else {"drive": drive}
     tables = run_in_process(load_configuration(configuration, sections))
-    error, wheels = tables.control_error, tables.wheel_velocities
-    changes = np.diff(wheels[["left", "right"]].to_numpy(), axis=0)
-    effort = _rms(changes / np.diff(wheels.index)[:, np.newaxis])
-    distance = error["distance_error"]
-    return np.degrees(_rms(error["yaw_error"])), _rms(distance), distance.max(), effort
+    found = followed_how(tables)
+    largest = tables.control_error["distance_error"].max()
+    return np.degrees(found["yaw"]), found["distance"], largest, found["effort"]
 
 
 def main():

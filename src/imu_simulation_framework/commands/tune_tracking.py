@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 from tqdm import tqdm
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import add_out, whole_number, write_file
+from imu_simulation_framework.commands.command_line import accepted_number, add_out, write_file
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import listed
@@ -70,21 +70,27 @@ class Tracking:
         self._prepared = in_process.prepared(self._setup.load())
 
     def followed(self, gains: Mapping[str, float], after: float = 0.0) -> dict[str, float]:
-        """Return rms of distance [m] and yaw [rad], and of the wheels' accelerations [rad/s^2].
+        """Return what :func:`followed_how` tells of a drive with these gains.
 
-        ``gains``: by their keys in [control]. ``after``: what is before it does not count [s].
-        Raises SimulatorError: the robot cannot be driven with these gains; or ConfigurationError:
-        they are none.
+        ``gains``: by their keys in [control]. Raises SimulatorError: the robot cannot be driven
+        with these gains; or ConfigurationError: they are none.
         """
         self._setup.set("control", **gains)
-        tables = self._run(self._setup.load(), self._prepared)
-        error, wheels = (
-            table[table.index >= after] for table in (tables.control_error, tables.wheel_velocities)
-        )
-        changes = np.diff(wheels.to_numpy(), axis=0) / np.diff(wheels.index)[:, np.newaxis]
-        values = (error["distance_error"], error["yaw_error"], changes)
-        names = ("distance", "yaw", "effort")
-        return {name: math.sqrt(np.mean(np.square(v))) for name, v in zip(names, values)}
+        return followed_how(self._run(self._setup.load(), self._prepared), after)
+
+
+def followed_how(tables: Any, after: float = 0.0) -> dict[str, float]:
+    """Return rms of distance [m] and yaw [rad], and of the wheels' accelerations [rad/s^2].
+
+    ``tables`` (ExperimentTables). ``after``: what is before it does not count [s].
+    """
+    error, wheels = (
+        table[table.index >= after] for table in (tables.control_error, tables.wheel_velocities)
+    )
+    changes = np.diff(wheels.to_numpy(), axis=0) / np.diff(wheels.index)[:, np.newaxis]
+    values = (error["distance_error"], error["yaw_error"], changes)
+    names = ("distance", "yaw", "effort")
+    return {name: math.sqrt(np.mean(np.square(v))) for name, v in zip(names, values)}
 
 
 def tuned(
@@ -189,6 +195,16 @@ def main(arguments):
     write_file(path, setup.load().to_ini().encode("utf-8"))
 
 
+def _tries(text):
+    return int(
+        accepted_number(text, lambda n: 10.0 <= n <= 1e6 and n.is_integer(), "expected 10 or more")
+    )
+
+
+def _factor(text):
+    return accepted_number(text, lambda n: 0.0 < n < math.inf, "expected a number above zero")
+
+
 def _parser():
     parser = ArgumentParser(__doc__)
     parser.add_argument("drive", help="a, b, c, d, a recording, or a config.ini")
@@ -201,14 +217,14 @@ def _parser():
         help="of the part that gains are chosen by, by default 30s; at most half of the drive",
     )  # fmt: skip
     parser.add_argument(
-        "--tries", type=whole_number, default=80, metavar="N", help="drives at most, %(default)s"
+        "--tries", type=_tries, default=80, metavar="N", help="drives at most, %(default)s"
     )
     parser.add_argument(
-        "--yaw-weight", type=float, default=0.5, metavar="M",
+        "--yaw-weight", type=_factor, default=0.5, metavar="M",
         help="metres that an error of one radian counts as much as, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
-        "--effort", type=float, default=1.05, metavar="FACTOR",
+        "--effort", type=_factor, default=1.05, metavar="FACTOR",
         help="most of the wheels' acceleration beside what it is before, by default %(default)s",
     )  # fmt: skip
     parser.add_argument("--config", metavar="FILE", help="settings that all of it rests on")
