@@ -24,8 +24,8 @@ from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.explore.answers import RATE_OF_DRIVES, Answers, Words
-from imu_simulation_framework.explore.page import make_app
+from imu_simulation_framework.heading.explore.answers import RATE_OF_DRIVES, Answers, Words
+from imu_simulation_framework.heading.explore.page import make_app
 from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 

@@ -21,10 +21,13 @@ from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.files import imu_catalogue, read_magnetic_environment
+from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.formats.registry import NamedImu, named_imu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.magnetism.environment import (
+    MagneticEnvironment,
+    read_magnetic_environment,
+)
 from imu_simulation_framework.sensors.measured import part_of
 from imu_simulation_framework.sensors.operation import Operation
 

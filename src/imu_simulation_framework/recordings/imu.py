@@ -22,7 +22,6 @@ from imu_simulation_framework.recordings.frames import (
     conventional_imu,
     levelling_roll_pitch,
 )
-from imu_simulation_framework.sensors.fusion.choice import make_filter
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 MOUNTED_TURNED = "the IMU is mounted turned"
@@ -220,6 +219,9 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     turned = integral(lasting, np.vstack([gyro, gyro[-1]]))
     rates = np.diff(_on_grid(grid, lasting, turned), axis=0) / period
     forces = _on_grid(grid, times, accel)
+
+    # Imported here, as most recordings have an orientation.
+    from imu_simulation_framework.sensors.fusion.choice import make_filter
 
     filter = make_filter(output, period)
     beginning = accel[times <= _LEVEL_TIME].mean(axis=0)

@@ -21,7 +21,7 @@ import numpy as np
 
 from imu_simulation_framework.core.sentences import printable
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import IMU_FRAME
+from imu_simulation_framework.core.topics import IMU_FRAME, WORLD_FRAME
 
 VECTOR = ("x", "y", "z")
 QUATERNION = ("x", "y", "z", "w")
@@ -305,6 +305,11 @@ class ImuPackers:
         return self._bias.pack(stamps, dict(zip(SIGNALS, rows.T)))
 
 
+def odometry_packer(frame: str, ros2: bool = False) -> Packer:
+    """Return what writes where a frame is in the world, in fields :data:`STATE`."""
+    return Packer(ODOMETRY, [WORLD_FRAME, frame], ros2=ros2)
+
+
 def separate(packed: np.ndarray) -> list[bytes]:
     """Return the bytes of each message, without its length."""
     data, size = packed.tobytes(), packed.dtype.itemsize
@@ -320,7 +325,9 @@ def as_packed(data: bytes) -> np.ndarray:
 def numbers_of(
     messages: Sequence[bytes], kind: MessageType, fields
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read n messages of ROS 1 whose payload is numbers of eight bytes, whatever their texts are.
+    """Read n messages whose payload is numbers of eight bytes, whatever their texts are.
+
+    They end with it, as in ROS 1, and in ROS 2 where nobody has padded them.
 
     Returns stamps (n,) [ns], and the fields (n, fields).
     """
@@ -331,6 +338,11 @@ def numbers_of(
     seconds, nanoseconds = stamps.astype(np.int64).T
     wanted = [kind.names.index(name) for name in fields]
     return seconds * NANOSECONDS + nanoseconds, values.reshape(-1, len(kind.names))[:, wanted]
+
+
+def last_numbers(data: bytes, kind: MessageType) -> list[float]:
+    """Return the payload of one such message."""
+    return np.frombuffer(data[-kind.payload.itemsize :], "<f8").tolist()
 
 
 class NumbersMessage(NamedTuple):

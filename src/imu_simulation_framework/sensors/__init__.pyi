@@ -5,9 +5,7 @@ from .correction import ImuCorrection as ImuCorrection
 from .correction import read_imu_correction as read_imu_correction
 from .files import imu_names as imu_names
 from .files import imu_specification_text as imu_specification_text
-from .files import read_gnss_specification as read_gnss_specification
 from .files import read_imu_specification as read_imu_specification
-from .files import read_magnetic_environment as read_magnetic_environment
 from .formats.registry import read_imu_parameters as read_imu_parameters
 from .formats.registry import write_imu_parameters as write_imu_parameters
 from .gnss.earth_fixes import simulate_earth_fixes as simulate_earth_fixes
@@ -18,6 +16,7 @@ from .gnss.specification import GnssOrigin as GnssOrigin
 from .gnss.specification import GnssOutages as GnssOutages
 from .gnss.specification import GnssSpecification as GnssSpecification
 from .gnss.specification import QualityChange as QualityChange
+from .gnss.specification import read_gnss_specification as read_gnss_specification
 from .imu_models.bno055_modes import bno055_calibration as bno055_calibration
 from .imu_models.bno055_modes import bno055_in_mode as bno055_in_mode
 from .imu_models.plugins import GenericParameters as GenericParameters
@@ -36,6 +35,7 @@ from .magnetism.bodies import MotorField as MotorField
 from .magnetism.environment import MagneticEnvironment as MagneticEnvironment
 from .magnetism.environment import Place as Place
 from .magnetism.environment import earth_field as earth_field
+from .magnetism.environment import read_magnetic_environment as read_magnetic_environment
 from .measured import read_part as read_part
 from .odometer import OdometerSpecification as OdometerSpecification
 from .odometer import read_odometer as read_odometer

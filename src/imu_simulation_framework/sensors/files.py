@@ -1,8 +1,7 @@
-"""Sensors' YAML files: IMUs, receivers and magnetic environments, bundled or one's own.
+"""YAML files of IMUs, bundled or one's own.
 
-Keys are the fields of dataclasses and of their parts, where meaning and unit of each are
-documented. What is left out has its default, which is no error. An IMU's
-(:class:`.sensors.imu_specification.ImuSpecification`)::
+Keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts, where
+meaning and unit of each are documented. What is left out has its default, which is no error::
 
     name: example
     gyroscope:
@@ -18,37 +17,12 @@ document's name::
     source: BST-BMI088-DS001-14, revision 1.4
     gyroscope:
       white_noise: {density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided, source: table 5}
-
-A GNSS receiver's (:class:`.GnssSpecification`)::
-
-    rate: 5.0
-    latency: 0.1
-    lever_arm: [0.2, 0.0, 0.5]
-    qualities:
-      - {quality: rtk, horizontal_noise: 0.01, vertical_noise: 0.015, velocity_noise: 0.04}
-      - {quality: float, horizontal_noise: 0.02, horizontal_drift: 0.3, correlation_time: 60.0}
-    changes:
-      - {before: rtk, after: float, rate: 0.003}
-      - {before: float, after: rtk, rate: 0.05}
-    outages: {rate: 0.001, mean_duration: 15.0}
-    heading: {source: antennas, baseline: 0.8, across_noise: 0.006}
-    origin: {latitude: 50.09, longitude: 14.42, height: 250.0}
-
-A magnetic environment's (:class:`.MagneticEnvironment`)::
-
-    place: {latitude: 50.09, longitude: 14.42, height: 250.0, date: 2026-06-01}
-    bars:
-      - {name: beam, position: [4.0, -0.8, 0.1], size: [6.0, 0.1, 0.1], permeability: 200}
-    dipoles:
-      - {name: loudspeaker, position: [1.0, 2.0, 0.5], moment: [0.0, 0.0, 3.0]}
-    motors: {left: [1.0e-6, 0.0, 0.0], right: [-1.0e-6, 0.0, 0.0]}
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple
 
@@ -62,9 +36,7 @@ from imu_simulation_framework.core.yaml_files import (
     read_described,
     read_yaml,
 )
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.stated_values import in_si
 from imu_simulation_framework.sensors.triads import TRIADS
 
@@ -183,30 +155,3 @@ def imu_catalogue() -> list[CatalogueEntry]:
             specification = load_imu_specification(path)
             entries.append(CatalogueEntry(specification, content["source"], content))
     return entries
-
-
-def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
-    """Return a GNSS receiver by its name, ``rtk``, or from its file.
-
-    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
-    description of one.
-
-    ``name``: a file, or the name of one in the package's config/gnss.
-    """
-    path = find_description(name, "gnss", "a GNSS receiver")
-    make = partial(from_mapping, GnssSpecification, what="the receiver")
-    return read_described(path, "the GNSS receiver", make, named=True, may_be_empty=True)
-
-
-def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
-    """Return a magnetic environment by its name, ``steel_beam``, or from its file.
-
-    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
-    description of one.
-
-    ``name``: a file, or the name of one in the package's config/magnetic.
-    """
-    path = find_description(name, "magnetic", "a magnetic environment")
-    what = "the magnetic environment"
-    make = partial(from_mapping, MagneticEnvironment, what=what)
-    return read_described(path, what, make, may_be_empty=True)

@@ -130,21 +130,18 @@ def measured_values() -> pd.DataFrame:
     return table
 
 
-def measurements(excluded: bool = False) -> pd.DataFrame:
+def measurements() -> pd.DataFrame:
     r"""Return what was measured of each unit in SI units, a row for each sensor and quantity.
 
-    ``excluded``: whether the numbers that are not used have rows of their own.
-
-    Columns ``part`` (as which it was measured), ``unit``, ``sensor``, ``quantity``, ``excluded``
-    (the reason, or empty), ``value``, ``numbers`` (how many of one recording it is made of) and
-    ``rate`` [Hz]. Of several axes it is the root mean square, of several recordings of one noise
-    the geometric mean. Of B what N and K of the same unit leave in the lowest point of the Allan
-    variance, :math:`2 N K / \sqrt 3`, is taken out; where they explain it alone, B is only known
-    to be smaller, and half of it is taken.
+    Numbers that are not used have no row. Columns ``part`` (as which it was measured), ``unit``,
+    ``sensor``, ``quantity``, ``excluded`` (empty), ``value``, ``numbers`` (how many of one
+    recording it is made of) and ``rate`` [Hz]. Of several axes it is the root mean square, of
+    several recordings of one noise the geometric mean. Of B what N and K of the same unit leave in
+    the lowest point of the Allan variance, :math:`2 N K / \sqrt 3`, is taken out; where they
+    explain it alone, B is only known to be smaller, and half of it is taken.
     """
     table = measured_values()
-    if not excluded:
-        table = table[table["excluded"] == ""]
+    table = table[table["excluded"] == ""]
     same = measured_parts()["measured_as"]
     table = table.assign(
         part=same.loc[table["part"]].to_numpy(),

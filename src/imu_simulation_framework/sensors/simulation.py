@@ -26,7 +26,6 @@ from imu_simulation_framework.sensors.files import (
     find_imu_specification,
     load_imu_specification,
     read_imu_specification,
-    read_magnetic_environment,
 )
 from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
@@ -48,7 +47,10 @@ from imu_simulation_framework.sensors.imu_models.specification import (
     triad_models,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.magnetism.environment import (
+    MagneticEnvironment,
+    read_magnetic_environment,
+)
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.operation import Operation
 

@@ -13,9 +13,11 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
-from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.gnss.specification import (
+    GnssSpecification,
+    read_gnss_specification,
+)
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
 _PLACE = ["x", "y", "z"]

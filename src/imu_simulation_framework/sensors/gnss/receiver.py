@@ -18,12 +18,12 @@ from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.gnss.specification import (
     QUALITIES,
     GnssOrigin,
     GnssOutages,
     GnssSpecification,
+    read_gnss_specification,
 )
 from imu_simulation_framework.sensors.noise.processes import GaussMarkov
 from imu_simulation_framework.sensors.noise.streams import NormalStreams, child_seed, run_seed

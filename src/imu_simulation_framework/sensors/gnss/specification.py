@@ -1,9 +1,27 @@
-"""What a GNSS receiver does wrong, when, where its antenna is, and what its messages hold."""
+"""What a GNSS receiver does wrong, when, where its antenna is, and what its messages hold.
+
+Its file has as keys the fields of :class:`GnssSpecification` and of its parts::
+
+    rate: 5.0
+    latency: 0.1
+    lever_arm: [0.2, 0.0, 0.5]
+    qualities:
+      - {quality: rtk, horizontal_noise: 0.01, vertical_noise: 0.015, velocity_noise: 0.04}
+      - {quality: float, horizontal_noise: 0.02, horizontal_drift: 0.3, correlation_time: 60.0}
+    changes:
+      - {before: rtk, after: float, rate: 0.003}
+      - {before: float, after: rtk, rate: 0.05}
+    outages: {rate: 0.001, mean_duration: 15.0}
+    heading: {source: antennas, baseline: 0.8, across_noise: 0.006}
+    origin: {latitude: 50.09, longitude: 14.42, height: 250.0}
+"""
 
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,8 +41,9 @@ from imu_simulation_framework.core.columns import (
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, checked_list, declared
+from imu_simulation_framework.core.settings import Settings, checked_list, declared, from_mapping
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.yaml_files import find_description, read_described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,6 +287,19 @@ STATUS = {
     QUALITIES["rtk"]: 2,
 }
 """Quality -> what sensor_msgs/NavSatStatus has for it, which does not tell float from fixed."""
+
+
+def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
+    """Return a GNSS receiver by its name, ``rtk``, or from its file.
+
+    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
+    description of one.
+
+    ``name``: a file, or the name of one in the package's config/gnss.
+    """
+    path = find_description(name, "gnss", "a GNSS receiver")
+    make = partial(from_mapping, GnssSpecification, what="the receiver")
+    return read_described(path, "the GNSS receiver", make, named=True, may_be_empty=True)
 
 
 class Reported(NamedTuple):

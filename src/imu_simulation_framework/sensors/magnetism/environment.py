@@ -4,14 +4,24 @@ Earth's field is the International Geomagnetic Reference Field (IGRF), as the li
 evaluates it: Alken et al., International Geomagnetic Reference Field: the thirteenth generation,
 Earth, Planets and Space 73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. Between its
 models, five years apart, the coefficients go along straight lines.
+
+The file of an environment has as keys the fields of :class:`MagneticEnvironment` and of its parts::
+
+    place: {latitude: 50.09, longitude: 14.42, height: 250.0, date: 2026-06-01}
+    bars:
+      - {name: beam, position: [4.0, -0.8, 0.1], size: [6.0, 0.1, 0.1], permeability: 200}
+    dipoles:
+      - {name: loudspeaker, position: [1.0, 2.0, 0.5], moment: [0.0, 0.0, 3.0]}
+    motors: {left: [1.0e-6, 0.0, 0.0], right: [-1.0e-6, 0.0, 0.0]}
 """
 
 from __future__ import annotations
 
 import datetime
+import os
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Callable
 
 import numpy as np
@@ -23,7 +33,8 @@ from imu_simulation_framework.core.checked_values import (
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.settings import Settings, declared, from_mapping
+from imu_simulation_framework.core.yaml_files import find_description, read_described
 from imu_simulation_framework.sensors.magnetism.bodies import (
     Bar,
     BarFields,
@@ -266,3 +277,17 @@ def turned(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 _AXES_TWICE = [0, 1, 2, 0, 1]
+
+
+def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
+    """Return a magnetic environment by its name, ``steel_beam``, or from its file.
+
+    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
+    description of one.
+
+    ``name``: a file, or the name of one in the package's config/magnetic.
+    """
+    path = find_description(name, "magnetic", "a magnetic environment")
+    what = "the magnetic environment"
+    make = partial(from_mapping, MagneticEnvironment, what=what)
+    return read_described(path, what, make, may_be_empty=True)

@@ -20,9 +20,14 @@ import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, required
 from imu_simulation_framework.core.sentences import as_written
-from imu_simulation_framework.explore.answers import Answers, Part, Words
-from imu_simulation_framework.explore.figures import bands_figure, colour_of, passages_figure
-from imu_simulation_framework.explore.question import (
+from imu_simulation_framework.heading.answer import angle
+from imu_simulation_framework.heading.explore.answers import Answers, Part, Words
+from imu_simulation_framework.heading.explore.figures import (
+    bands_figure,
+    colour_of,
+    passages_figure,
+)
+from imu_simulation_framework.heading.explore.question import (
     FIELDS,
     Question,
     address_of_question,
@@ -31,7 +36,6 @@ from imu_simulation_framework.explore.question import (
     texts_of_question,
     time_text,
 )
-from imu_simulation_framework.heading.answer import angle
 from imu_simulation_framework.report import table
 from imu_simulation_framework.report.charts import chart
 

@@ -7,8 +7,8 @@ from typing import Mapping, Sequence
 import numpy as np
 
 from imu_simulation_framework.core import colours
-from imu_simulation_framework.explore.answers import Part
 from imu_simulation_framework.heading.answer import Passage
+from imu_simulation_framework.heading.explore.answers import Part
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
 

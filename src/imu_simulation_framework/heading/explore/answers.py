@@ -16,7 +16,6 @@ import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import as_written
-from imu_simulation_framework.explore.question import Question, time_text
 from imu_simulation_framework.heading.answer import (
     HeadingAnswer,
     causes_of,
@@ -25,6 +24,7 @@ from imu_simulation_framework.heading.answer import (
     step_of_model,
     which_imu,
 )
+from imu_simulation_framework.heading.explore.question import Question, time_text
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
