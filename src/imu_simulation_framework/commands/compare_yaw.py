@@ -46,10 +46,15 @@ COLUMNS = (
     Column("imu", "of this one [deg]"),
     Column("maximum_absolute", "max", "deg", 3),
     Column("final", "final", "deg", 3),
+    Column("imu_final", "final of this one", "deg", 3),
+    Column("imu_final_within", "+-", "deg", 3),
     Column("drift", "drift", "deg/min", 3),
     Column("delay", "delay", "s", 3),
     Column("correlation", "correlation", "", 3),
 )
+
+WHOSE = ("reference", "imu", "imu_final", "imu_final_within")
+"""Keys of columns that need a reference of which it is known how wrong it is."""
 
 
 def main(arguments):
@@ -77,7 +82,7 @@ def main(arguments):
     print(f"first: {names[0]}")
     columns = COLUMNS
     if table["reference"].isna().all():  # nothing is known of how wrong the first one is
-        columns = tuple(one for one in COLUMNS if one.key not in ("reference", "imu"))
+        columns = tuple(one for one in COLUMNS if one.key not in WHOSE)
     print(table_text.table_text(table, columns), end="")
     for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)

@@ -105,7 +105,8 @@ def differences_table(differences) -> pd.DataFrame:
     """Sum up differences: a row each, with degrees and seconds.
 
     Indexed by name: duration [s], rms, reference (what of it is expected of the first), imu (in
-    words, what is left for this one), maximum_absolute, final [deg], drift [deg/min], delay [s],
+    words, what is left for this one), maximum_absolute, final [deg], imu_final and
+    imu_final_within (this one's own, and half its 95 % interval) [deg], drift [deg/min], delay [s],
     correlation of the rates.
     """
     import pandas as pd
@@ -121,6 +122,10 @@ def differences_table(differences) -> pd.DataFrame:
             "imu": split.imu_words() if split else "",
             "maximum_absolute": np.degrees(statistics.maximum_absolute),
             "final": np.degrees(statistics.final),
+            "imu_final": np.degrees(split.imu_final) if split else float("nan"),
+            "imu_final_within": np.degrees(0.5 * (split.imu_final_high - split.imu_final_low))
+            if split
+            else float("nan"),
             "drift": 60.0 * np.degrees(statistics.drift),
             "delay": float("nan") if one.shift.problem else one.shift.shift,
             "correlation": one.shift.correlation,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CONFIDENCE = 0.95
-_MAX_POINTS, _MAX_STARTING = 150, 10
+_MAX_POINTS, _MAX_AT_EDGE = 150, 10
 """Of an error that is split; more cost time and tell little more."""
 _DRAWS = 1000
 _STRENGTHS = np.logspace(-2.0, 1.0, 5)
@@ -152,7 +152,9 @@ class ErrorSplit:
     IMU's own, and its 95 % interval from ``imu_low`` to ``imu_high`` [rad]: with a ``imu_low`` of
     zero the reference alone may be all of it. These three are NaN where less was observed than the
     reference alone leads to in 97.5 % of drives: then it is better than it says, and nothing can be
-    said of the IMU. ``final_std`` [rad] and ``drift_std`` [rad/s]:
+    said of the IMU. ``imu_final``: the IMU's own final error [rad] from where it was over the
+    start, as all samples together tell it, and its 95 % interval from ``imu_final_low`` to
+    ``imu_final_high``; NaN as above. ``final_std`` [rad] and ``drift_std`` [rad/s]:
     standard deviations that the reference's error gives to the final error and to its slope.
     ``band``: its standard deviation [rad], indexed by time [s], zero on the start as the error is.
     ``process``: what it was taken for.
@@ -162,6 +164,9 @@ class ErrorSplit:
     imu: float
     imu_low: float
     imu_high: float
+    imu_final: float
+    imu_final_low: float
+    imu_final_high: float
     final_std: float
     drift_std: float
     band: pd.Series
@@ -192,13 +197,22 @@ def split_error(error: pd.Series, reference: ReferenceError, start_window: float
 
     inside = (error.index >= reference.time[0]) & (error.index <= reference.time[-1])
     error = error[inside] if inside.any() else error
-    started = edge_samples(error.index.to_numpy(dtype=float), start_window)
-    evenly, first = (
-        np.linspace(0, count - 1, min(count, most)).astype(int)
-        for count, most in ((len(error), _MAX_POINTS), (started, _MAX_STARTING))
+    times = error.index.to_numpy(dtype=float)
+    first, last = (edge_samples(times, start_window, at_end) for at_end in (False, True))
+    every = len(times)
+    chosen = np.unique(
+        np.concatenate(
+            [
+                np.linspace(begin, end - 1, min(end - begin, most)).astype(int)
+                for begin, end, most in (
+                    (0, every, _MAX_POINTS),
+                    (0, first, _MAX_AT_EDGE),
+                    (every - last, every, _MAX_AT_EDGE),
+                )
+            ]
+        )
     )
-    chosen = np.union1d(evenly, first)
-    time = error.index.to_numpy(dtype=float)[chosen]
+    time = times[chosen]
     values = error.to_numpy(dtype=float)[chosen]
     count, random = len(time), np.random.default_rng(_SEED)
     at_start = np.zeros(count)
@@ -212,26 +226,33 @@ def split_error(error: pd.Series, reference: ReferenceError, start_window: float
     variance, squares = np.diag(covariance), float(lasting @ values**2)
     drawn = zeroed @ _root(raw) @ random.standard_normal((count, _DRAWS))
     outside = 0.5 - 0.5 * CONFIDENCE
-    if squares < np.quantile(lasting @ drawn**2, outside):
-        own = np.full(3, math.nan)
-    else:
-        turn = np.interp(time, reference.time, reference.turn)
-        sensor = zeroed @ _drawn_of_imu(time - time[0], values, turn, raw, random)
-        own = np.quantile(np.sqrt(lasting @ sensor**2), [0.5, outside, 1.0 - outside])
-        own[1:] *= 1.0 - _CHOSEN, 1.0 + _CHOSEN
-        if own[1] < _NOTHING * math.sqrt(squares):
-            own[1] = 0.0
     slope = time - time.mean()
     slope /= max(slope @ slope, np.finfo(float).tiny)
     at_end = np.zeros(count)
     at_end[-edge_samples(time, start_window, at_end=True) :] = 1.0
     at_end /= at_end.sum()
-    imu, low, high = own.tolist()
+    if squares < np.quantile(lasting @ drawn**2, outside):
+        own, final = np.full(3, math.nan), np.full(3, math.nan)
+    else:
+        turn = np.interp(time, reference.time, reference.turn)
+        sensor = zeroed @ _drawn_of_imu(time - time[0], values, turn, raw, random)
+        shares = [0.5, outside, 1.0 - outside]
+        own, final = (
+            np.quantile(of_runs, shares)
+            for of_runs in (np.sqrt(lasting @ sensor**2), at_end @ sensor)
+        )
+        own[1:] *= 1.0 - _CHOSEN, 1.0 + _CHOSEN
+        if own[1] < _NOTHING * math.sqrt(squares):
+            own[1] = 0.0
+    (imu, low, high), (final_error, final_low, final_high) = own.tolist(), final.tolist()
     return ErrorSplit(
         math.sqrt(max(0.0, lasting @ variance)),
         imu,
         low,
         high,
+        final_error,
+        final_low,
+        final_high,
         math.sqrt(max(0.0, at_end @ covariance @ at_end)),
         math.sqrt(max(0.0, slope @ covariance @ slope)),
         pd.Series(

@@ -33,7 +33,7 @@ def correlated(random, time_constant):
 
 
 def drive(random, kind, imu_size):
-    """An observed error, what is known of the reference, and the rms of the IMU's own error."""
+    """An observed error, what is known of the reference, and the IMU's own error: rms and final."""
     rate = 8.0 * DEGREE * correlated(random, 6.0)
     turn = np.cumsum(rate) * STEP
     std, time_constant, lag, turn_error = np.zeros(len(TIME)), 10.0, 0.0, 0.0
@@ -57,18 +57,20 @@ def drive(random, kind, imu_size):
     first = slice(round(START / STEP))
     error = of_reference - imu
     error = pd.Series(error - np.median(error[first]), TIME)
-    return error, known, math.sqrt(np.mean((imu - np.mean(imu[first])) ** 2))
+    own = np.mean(imu[first]) - imu
+    return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
 
 
 @pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
 def test_the_interval_of_the_imus_part_holds_it(kind):
     random, drives, held = np.random.default_rng(7), 60, []
     for _ in range(drives):
-        error, known, own = drive(random, kind, 1.5)
+        error, known, own, final = drive(random, kind, 1.5)
         split = split_error(error, known, START)
-        held.append(split.imu_low <= own <= split.imu_high)
+        of_final = split.imu_final_low <= final <= split.imu_final_high
+        held.append((split.imu_low <= own <= split.imu_high, of_final))
     # Four standard errors of a share of 95 %.
-    assert np.mean(held) > 0.95 - 4.0 * math.sqrt(0.95 * 0.05 / drives)
+    assert np.mean(held, axis=0).min() > 0.95 - 4.0 * math.sqrt(0.95 * 0.05 / drives)
 
 
 @pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
@@ -108,6 +110,7 @@ def test_a_reference_that_is_better_than_it_says_leaves_nothing_to_say():
     error = pd.Series(1e-3 * DEGREE * np.sin(TIME), TIME)
     split = split_error(error, known, START)
     assert math.isnan(split.imu) and math.isnan(split.imu_high)
+    assert math.isnan(split.imu_final)
     assert split.imu_words().startswith("nothing")
 
 
@@ -120,6 +123,18 @@ def test_samples_at_a_gaps_edges_do_not_stand_for_the_gap():
     known = ReferenceError(time, zero + 0.1 * DEGREE, 5.0, zero, zero)
     split = split_error(error, known, START)
     assert split.imu == pytest.approx(math.sqrt(np.mean(error**2)), rel=0.03)
+
+
+def test_errors_that_are_drawn_have_its_covariance():
+    time, runs = np.arange(0.0, 20.0, 0.5), 20_000
+    std = np.linspace(0.01, 0.03, len(time))
+    known = ReferenceError(time, std, 4.0, 0.3 * np.sin(time), 0.3 * (1.0 - np.cos(time)), 0.3, 0.1)
+    expected = known.covariance(time)
+    found = np.cov(known.drawn(runs, np.random.default_rng(8)), rowvar=False)
+    variances = np.diag(expected)
+    deviations = np.sqrt((np.outer(variances, variances) + expected**2) / runs)
+    # Some 800 of them, which hang together.
+    assert np.max(np.abs(found - expected) / deviations) < 5.0
 
 
 def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():
@@ -160,3 +175,16 @@ def test_the_course_of_smoothed_fixes_is_as_wrong_as_it_says():
     # robot is is estimated, too, within some 10 %.
     assert math.sqrt(np.mean(ratios)) == pytest.approx(1.0, abs=0.2)
     assert np.mean(alike) == pytest.approx(math.exp(-1.0), abs=0.1)
+
+
+def test_a_course_errs_by_the_receivers_error_across_the_path():
+    # Sixteen times as much variance to the north: it turns the course of a path to the east.
+    random, times = np.random.default_rng(5), np.arange(0.0, 100.0, 0.2)
+    noise = random.standard_normal((len(times), 2)) * (0.1, 0.4)
+    deviations = []
+    for direction in np.eye(2):
+        table = pd.DataFrame(2.0 * np.outer(times, direction) + noise, times, ["x", "y"])
+        table = table.assign(variance_east=0.01, variance_north=0.16)
+        deviations.append(trajectory_from_fixes(table).poses["yaw_std"].median())
+    # Smoothing takes more out of the larger one, and how lively the robot is, is estimated of each.
+    assert deviations[0] > 1.3 * deviations[1]

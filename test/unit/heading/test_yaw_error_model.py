@@ -1,7 +1,3 @@
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
@@ -146,29 +142,6 @@ def test_first_exit_between_steps_as_by_a_simulation_with_fine_steps():
     assert share == pytest.approx(fine, abs=3.0 * error)
     on_steps = np.mean(np.max(np.abs(model.realisations(runs)), axis=1) <= limit)
     assert on_steps > fine + 3.0 * error
-
-
-def test_realisations_cost_what_one_processor_does():
-    # BLAS would give the products of matrices to threads that wait for each other.
-    code = (
-        "import time, numpy as np\n"
-        "from imu_simulation_framework.heading.model.model import YawErrorModel\n"
-        "from imu_simulation_framework.heading.model.sources import RateGaussMarkov\n"
-        "drifts = [RateGaussMarkov('drift', 1e-3, time) for time in np.geomspace(1, 1e4, 10)]\n"
-        "model = YawErrorModel(np.arange(2001.0), tuple(drifts))\n"
-        "model.realisations(32)\n"
-        # Threads of what is done once, the model's own matrices, go on waiting busily for a while.
-        "time.sleep(1.0)\n"
-        "begin = time.process_time(), time.thread_time()\n"
-        "model.realisations(256)\n"
-        "print((time.process_time() - begin[0]) / (time.thread_time() - begin[1]))\n"
-    )
-    threads = {f"{library}_NUM_THREADS": "2" for library in ("OMP", "OPENBLAS", "MKL")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **threads}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 1.2
 
 
 @pytest.mark.parametrize("gap", [slice(0, 0), slice(20, 60)])

@@ -67,7 +67,6 @@ from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.kinematics import absolute_turn
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.stops import found_standstills
-from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericParameters,
     HectorParameters,
@@ -79,7 +78,10 @@ from imu_simulation_framework.sensors.imu_specification import (
     MagnetometerSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.magnetism.environment import (
+    MagneticEnvironment,
+    read_magnetic_environment,
+)
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 from imu_simulation_framework.sensors.operation import Operation, Standstill
 from imu_simulation_framework.sensors.simulation import (
