@@ -54,12 +54,10 @@ def test_another_model_contradicts_an_earlier_experiment(compared, tool):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--out", "compared"), "exists; give another --out"),
         (
             ("--out", "zero", "--minutes", 0),
             "--minutes is 0, but it must be above 0 and at most 1440",
         ),
-        (("--out", "typed", "--parameters", "{yaw_drif: 1}"), "has no parameter 'yaw_drif'"),
         (("--out", "nothing", "--results", "nowhere"), "nowhere: no result of this name"),
     ],
 )

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
-import subprocess
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from experiment_process import find_program
@@ -23,22 +18,24 @@ SECONDS = 180.0
 @pytest.fixture
 def run_on_small_disk(experiment, tmp_path):
     """Run an experiment that writes to a disk of the given size; return its end and its result."""
+    disk, saved = tmp_path / "disk", tmp_path / "saved"
+    for folder in (disk, saved):
+        folder.mkdir()
 
     def run(size, *arguments):
-        with small_disk(tmp_path, size) as disk:
-            ended = experiment.run(
-                *arguments,
-                f"output:={disk.folder}",
-                program=[*disk.wrapper, find_program("run_experiment.py"), "-v"],
-                timeout=SECONDS,
-            )
-            left = [path for path in disk.saved.rglob("*") if path.is_file()]
-            assert not [path for path in left if is_half_written(path)]
-            result = find_result(left[0].parent)
-            content = {path.name[len(result.prefix) + 1 :]: path.read_bytes() for path in left}
-            for name in content:
-                if name.endswith(".csv"):
-                    result.read_table(name[: -len(".csv")])
+        # Whoever is not root is so in a namespace of users.
+        alone = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
+        shell = [*alone, "sh", "-c", ON_SMALL_DISK, "sh", size, str(disk), str(saved)]
+        program = [*shell, find_program("run_experiment.py"), "-v"]
+        ended = experiment.run(*arguments, f"output:={disk}", program=program, timeout=SECONDS)
+        left = [path for path in saved.rglob("*") if path.is_file()]
+        assert left, f"a small file system could not be mounted: {ended.output}"
+        assert not [path for path in left if is_half_written(path)]
+        result = find_result(left[0].parent)
+        content = {path.name[len(result.prefix) + 1 :]: path.read_bytes() for path in left}
+        for name in content:
+            if name.endswith(".csv"):
+                result.read_table(name[: -len(".csv")])
         assert ended.code == 1
         assert len(ended.fatal_sentences) == 1, ended.output
         assert "the disk is full" in ended.fatal_sentences[0]
@@ -84,10 +81,8 @@ def test_full_while_the_bag_is_written_leaves_the_space_to_the_results(run_on_sm
     assert summary["messages"]["ground_truth"]["received"] > 100
 
 
-MOUNT = ("mount", "-t", "tmpfs", "-o")
-
-IN_NAMESPACE = """
-mount -t tmpfs -o "size=$1" tmpfs "$2" || exit 125
+ON_SMALL_DISK = """
+mount -t tmpfs -o "size=$1,mode=1777" tmpfs "$2" || exit 125
 saved=$3
 disk=$2
 shift 3
@@ -97,50 +92,3 @@ cp -a "$disk/." "$saved"
 exit $code
 """
 """Mounts for the command alone, and copies what it left, since nobody else sees that mount."""
-
-
-@dataclass(frozen=True)
-class SmallDisk:
-    """Where to write to, how to run a program that sees it, and where to look afterwards."""
-
-    folder: Path
-    saved: Path
-    wrapper: list[str] = field(default_factory=list)
-
-
-@contextlib.contextmanager
-def small_disk(directory: Path, size: str):
-    """A tmpfs of ``size`` (``256k``), mounted as root, with sudo, or in a user namespace.
-
-    Raises
-    ------
-    AssertionError
-        Nothing of that is allowed here.
-    """
-    folder, saved = directory / "disk", directory / "saved"
-    for made in (folder, saved):
-        made.mkdir()
-    for become in _ways_to_become_root():
-        if _succeeds([*become, *MOUNT, f"size={size},mode=1777", "tmpfs", str(folder)]):
-            try:
-                yield SmallDisk(folder, folder)
-            finally:
-                subprocess.run([*become, "umount", str(folder)], check=True)
-            return
-    assert _succeeds(["unshare", "-Urm", *MOUNT, f"size={size}", "tmpfs", str(folder)]), (
-        "a small file system could be mounted neither as root nor with sudo nor in a user "
-        "namespace, so there is no disk that can be full"
-    )
-    shell = ["sh", "-c", IN_NAMESPACE, "sh", size, str(folder), str(saved)]
-    yield SmallDisk(folder, saved, ["unshare", "-Urm", *shell])
-
-
-def _ways_to_become_root():
-    if os.geteuid() == 0:
-        return [[]]
-    return [["sudo", "-n"]] if shutil.which("sudo") else []
-
-
-def _succeeds(command) -> bool:
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return done.returncode == 0

@@ -207,21 +207,6 @@ stop = 5.0
 """
 
 
-@pytest.mark.slow
-def test_a_specified_imu_named_in_a_file_alone_replays(experiment, tmp_path):
-    (tmp_path / "mine.ini").write_text(SPECIFIED)
-    first = succeeded(experiment.run("config:=mine.ini", "output:=first")).result("first")
-    assert summary_of(first)["run"]["imu"]["model"] == "specification"
-    files = csv_files(first)
-    config = f"config:={first.path('config.ini')}"
-    again = succeeded(experiment.run(config, "output:=again")).result("again")
-    assert csv_files(again) == files
-    launch = ["imu_simulation_framework", "experiment.launch", config, "output:=third"]
-    launched = experiment.run(*launch, program=["roslaunch"])
-    assert csv_files(launched.result("third")) == files, launched.output
-    assert csv_files(in_process(first, tmp_path)) == files
-
-
 HALL = """
 bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1]}]
 motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}

@@ -5,24 +5,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import rospy
 from experiment_process import messages_of
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.results.tables import ExperimentTables
-from imu_simulation_framework.ros1.messages import (
-    UNTOLD,
-    antenna_transform,
-    heading_message,
-    heading_row,
-    position_message,
-    position_row,
-    velocity_message,
-    velocity_row,
-)
-from imu_simulation_framework.sensors.gnss.specification import reported_fixes
+from imu_simulation_framework.ros1.messages import antenna_transform
+from imu_simulation_framework.sensors.gnss.messages import UNTOLD
 
 DURATION = 20.0
 RECEIVER = """
@@ -126,34 +116,6 @@ def test_a_receiver_changes_nothing_else(result):
     tables = isf.run_in_process(settings)
     for name in ("ground_truth", "imu_simulated"):
         np.testing.assert_array_equal(result.read_table(name), getattr(tables, name))
-
-
-def test_what_is_recorded_of_a_message_is_what_the_fix_tells():
-    motion = isf.rounds(1, 5.0)
-    gnss = isf.GnssSpecification(
-        qualities=(isf.FixQuality("rtk", 0.01), isf.FixQuality("single", 1.0)),
-        schedule=((0.0, "rtk"), (2.0, "none"), (4.0, "single")),
-        heading=isf.GnssHeading("course", minimum_speed=0.0),
-    )
-    table = isf.simulate_gnss(motion, gnss)
-    told = reported_fixes(table)
-    stamps = [rospy.Time(0, round(time * 1e9)) for time in table.index]
-    fixes = table.to_dict("records")
-    kinds = (
-        (told.positions, position_message, position_row, "quality"),
-        (told.velocities, velocity_message, velocity_row, "velocity_east"),
-        (told.headings, heading_message, heading_row, "heading"),
-    )
-    for expected, message, row, needed in kinds:
-        rows = [
-            row(message(stamp, fix))
-            for stamp, fix in zip(stamps, fixes)
-            if math.isfinite(fix[needed])
-        ]
-        np.testing.assert_array_equal(np.concatenate([r.stamps for r in rows]), expected.stamps)
-        np.testing.assert_array_equal(np.concatenate([r.rows for r in rows]), expected.rows)
-    assert set(told.positions.rows[:, 3]) == {-1.0, 0.0, 2.0}
-    assert 0 < len(told.velocities.stamps) < len(told.positions.stamps)
 
 
 def test_the_antenna_is_where_its_lever_arm_is():

@@ -10,7 +10,7 @@ import pytest
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.files import default_configuration_path, urdf_path
+from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
@@ -20,8 +20,8 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.summary import evaluate, terminal_table
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS
+from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -60,19 +60,6 @@ def test_every_controller_drives_to_the_end_and_its_own_way(controller, usual):
     assert rms(tables.control_error["yaw_error"]) < np.radians(2.0)
     same = tables.wheel_velocities.equals(usual.wheel_velocities)
     assert same is (controller == load_configuration().control.controller)
-
-
-def test_a_robot_with_four_wheels_drives_by_the_same_commands():
-    tables = run(
-        robot={"parameters": str(urdf_path("robot_four_wheels.yaml"))}, trajectory={"stop": 40.0}
-    )
-    assert tables.ground_truth.index[-1] == 40.0
-    # It turns by sliding, which the half track of its description tells on average only.
-    assert rms(tables.control_error["yaw_error"]) < np.radians(2.0)
-    assert rms(tables.control_error["distance_error"]) < 0.2
-    held = tables.wheel_velocities.reindex(tables.wheel_velocities_actual.index, method="ffill")
-    behind = (held - tables.wheel_velocities_actual).abs()
-    assert (behind.median() < 0.05 * held.abs().mean()).all()
 
 
 @pytest.mark.parametrize("model", sorted(PRESETS))

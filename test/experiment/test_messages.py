@@ -12,6 +12,7 @@ from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.topics import WHEEL_JOINTS
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.session import messages as messages_of_drive
 from imu_simulation_framework.drive.session.driving import DriveSession, TrackingSession, TruePose
 from imu_simulation_framework.drive.tracking.controllers import Pose2D, TrackingError
 from imu_simulation_framework.msg import ErrorCoordinates2
@@ -134,7 +135,7 @@ def test_what_an_imu_says_and_its_field_travel_as_rospy_would_send_it():
         assert (q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z) == tuple(row)
         assert message.header.frame_id == "imu_link"
         assert message.angular_velocity_covariance == tuple(range(9, 18))
-    stamps, read = raw_messages.imu_rows(messages)
+    stamps, read = messages_of_drive.imu_rows(messages)
     np.testing.assert_array_equal(stamps, STAMPS)
     np.testing.assert_array_equal(read, rows)
     rows = np.random.default_rng(2).normal(size=(2, 3))
@@ -146,7 +147,7 @@ def test_what_an_imu_says_and_its_field_travel_as_rospy_would_send_it():
         assert (field.x, field.y, field.z) == tuple(row)
         assert message.header.frame_id == "imu_link"
         assert message.magnetic_field_covariance == tuple(range(9, 18))
-    stamps, read = raw_messages.magnetic_rows(messages)
+    stamps, read = messages_of_drive.magnetic_rows(messages)
     np.testing.assert_array_equal(stamps, STAMPS)
     np.testing.assert_array_equal(read, rows)
 
@@ -156,7 +157,7 @@ def test_the_ground_truth_travels_as_rospy_would_send_it():
     topic = Subscribed()
     RobotMessages().publish_ground_truth(topic, STAMPS, state)
     messages = topic.messages()
-    stamps, rows = raw_messages.ground_truth_rows(messages)
+    stamps, rows = messages_of_drive.ground_truth_rows(messages)
     np.testing.assert_array_equal(stamps, STAMPS)
     for index, message in enumerate(read_back(Odometry, messages)):
         p, q = message.pose.pose.position, message.pose.pose.orientation
@@ -166,7 +167,7 @@ def test_the_ground_truth_travels_as_rospy_would_send_it():
         assert (q.x, q.y, q.z, q.w) == tuple(state.orientation[index])
         assert (v.x, v.y, v.z) == tuple(state.linear_velocity[index])
         assert (w.x, w.y, w.z) == tuple(state.angular_velocity[index])
-        pose = raw_messages.true_pose(messages[index])
+        pose = messages_of_drive.true_pose(messages[index])
         assert pose == (stamps[index], p.x, p.y, (q.x, q.y, q.z, q.w), v.x, v.y)
         place = (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
         assert tuple(rows[index]) == (*place, v.x, v.y, v.z, w.x, w.y, w.z)

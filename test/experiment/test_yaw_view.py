@@ -87,15 +87,6 @@ def test_ctrl_c_closes_a_view_that_stayed_and_the_drive_counts_as_driven(
     assert ended.lines[-1].startswith("results: ")
 
 
-def test_the_experiment_goes_on_when_the_view_is_closed(experiment, display, monkeypatch):
-    monkeypatch.setenv("DISPLAY", display)
-    running = experiment("view:=matplotlib", "real_time_factor:=2", SHORT)
-    running.wait_until_driving()
-    running.signal_node("yaw_view", 15)
-    ended = running.wait()
-    assert ended.code == 0, ended.output
-
-
 def test_without_a_display_the_view_says_so_and_the_experiment_goes_on(experiment, monkeypatch):
     monkeypatch.setenv("DISPLAY", ":98765")
     ended = experiment.run("view:=matplotlib", SHORT)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import threading
 import time
@@ -66,6 +67,7 @@ class FakeGazebo:
         self._offset = 0.0
         self._limit = None
         self._v = 0.0
+        self._ended = False
         self._clock = rospy.Publisher("/clock", Clock, queue_size=QUEUE)
         for name, kind, answer in (
             ("get_world_properties", GetWorldProperties, self._on_world),
@@ -80,9 +82,12 @@ class FakeGazebo:
         ):
             rospy.Service(f"/gazebo/{name}", kind, answer)
 
+    def end(self) -> None:
+        self._ended = True
+
     def run(self) -> None:
         due = time.monotonic()
-        while not rospy.is_shutdown():
+        while not (self._ended or rospy.is_shutdown()):
             due = max(due + STEPS / self._update_rate, time.monotonic() - 0.1)
             time.sleep(max(0.0, due - time.monotonic()))
             with self._changed:
@@ -224,8 +229,13 @@ def _orientation(yaw) -> Quaternion:
 def main() -> None:
     place = urllib.parse.urlsplit(os.environ["GAZEBO_MASTER_URI"])
     with socket.create_server((place.hostname, place.port)):
-        rospy.init_node("gazebo")
-        FakeGazebo(os.environ.get("FAKE_GAZEBO_FAULT", "")).run()
+        # rospy's own handler writes to its log, and fails where a signal interrupts such writing.
+        rospy.init_node("gazebo", disable_signals=True)
+        gazebo = FakeGazebo(os.environ.get("FAKE_GAZEBO_FAULT", ""))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: gazebo.end())
+        gazebo.run()
+        rospy.signal_shutdown("told to end")
 
 
 if __name__ == "__main__":

@@ -49,8 +49,9 @@ def setting(
     converted. ``choices``: a tuple holds some of them, each at most once; it is written as words
     with commas between. ``other_names``: names that lead to the choices that they had before.
     ``minimum``, ``maximum``: both inclusive. ``above``: an exclusive lower bound. ``path``: whether
-    a text is a path; an ending, for a text that is a path if it has that. ``about``: what it means,
-    where that is shown to the one who sets it.
+    a text is a path; ``yaml`` for a text that is one if it ends so; ``FORMAT:yaml`` for one that
+    may also have a format's name and a colon before the path. ``about``: what it means, where that
+    is shown to the one who sets it.
     """
     metadata: dict[str, Any] = {"unit": unit, "choices": choices, "path": path, "about": about}
     metadata.update(minimum=minimum, maximum=maximum, above=above, other_names=other_names or {})

@@ -412,9 +412,10 @@ def config_text(setup, findings, folder) -> str:
     values.setdefault("experiment", {}).setdefault("name", safe_name(drive_name(configuration)))
     # Relative to a folder whose own path may go through links.
     folder = os.path.realpath(folder)
-    for (section, key), path in paths_of(configuration).items():
+    for (section, key), (format_name, path) in paths_of(configuration).items():
         if key in values.get(section, {}):
-            values[section][key] = os.path.relpath(os.path.realpath(path), folder)
+            relative = os.path.relpath(os.path.realpath(path), folder)
+            values[section][key] = format_name + relative
     comments = {}
     for finding in findings:
         for section, key, value in finding.settings:

@@ -43,7 +43,10 @@ from imu_simulation_framework.recordings.frames import ImuConventions, Reference
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 from imu_simulation_framework.sensors.operation import Operation
 
-SIMULATORS = ("mujoco", "gazebo")
+SIMULATORS = ("mujoco", "gazebo", "external")
+PUBLISHED = "published"
+"""The IMU as an external robot publishes it, to which nothing is added."""
+
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", *file_access.FORMATS)
 
@@ -129,6 +132,16 @@ class SimulationSection(Settings):
 
 
 @dataclass(frozen=True)
+class ExternalSection(Settings):
+    """Topics of a robot that has controllers of its own, in somebody else's simulator or real."""
+
+    command: str = setting("cmd_vel")
+    odometry: str = setting("odom")
+    twist_in_world: bool = setting(False)
+    imu: str = setting("imu")
+
+
+@dataclass(frozen=True)
 class TerrainSection(Terrain):
     kind: str = setting("flat", choices=("flat", "uneven"))
 
@@ -139,13 +152,13 @@ class TerrainSection(Terrain):
 
 @dataclass(frozen=True)
 class ImuSection(Settings):
-    model: str = setting("hector", choices=tuple(PRESETS))
+    model: str = setting("hector", choices=(*PRESETS, PUBLISHED))
     rate: float = setting(100.0, above=0.0, minimum=LOWEST_RATE, maximum=1000.0)
 
 
 @dataclass(frozen=True)
 class ImuSpecificationSection(Settings):
-    file: str = setting("bno055", path="yaml")
+    file: str = setting("bno055", path="FORMAT:yaml")
 
 
 @dataclass(frozen=True)
@@ -182,6 +195,7 @@ SECTIONS = {
     "robot": RobotSection,
     "control": ControlSection,
     "simulation": SimulationSection,
+    "external": ExternalSection,
     "terrain": TerrainSection,
     "imu": ImuSection,
     "imu_specification": ImuSpecificationSection,
@@ -224,6 +238,7 @@ class Configuration:
     robot: RobotSection
     control: ControlSection
     simulation: SimulationSection
+    external: ExternalSection
     terrain: TerrainSection
     imu: ImuSection
     imu_specification: ImuSpecificationSection
@@ -316,9 +331,11 @@ def load_configuration(
             if text == "":
                 continue
             parsed[key] = setting_of_text(where, keys[key], text)
-            if _is_path(keys[key], parsed[key]):
+            format_name, file = _path_in(keys[key], parsed[key])
+            if file:
                 base = working_directory if (name, key) in overridden else path.parent
-                parsed[key] = plain_path(os.path.join(base, os.path.expanduser(parsed[key])))
+                file = os.path.join(base, os.path.expanduser(file))
+                parsed[key] = format_name + plain_path(file)
         try:
             sections[name] = section_type(**parsed)
         except ConfigurationError as error:
@@ -352,16 +369,14 @@ def is_default(section: str, key: str, text: str) -> bool:
     return key in keys and _to_text(keys[key].default) == text
 
 
-def paths_of(configuration: Configuration) -> dict:
-    """Return (section, key) -> path, of all settings that are paths and not empty."""
-    values = {
-        (section, key.name): (key, getattr(getattr(configuration, section), key.name))
+def paths_of(configuration: Configuration) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return (section, key) -> ``FORMAT:`` or nothing, and the path, of all settings with one."""
+    found = {
+        (section, key.name): _path_in(key, getattr(getattr(configuration, section), key.name))
         for section, section_type in SECTIONS.items()
         for key in dataclasses.fields(section_type)
     }
-    return {
-        place: value for place, (key, value) in values.items() if value and _is_path(key, value)
-    }
+    return {place: parts for place, parts in found.items() if parts[1]}
 
 
 def _new_parser() -> configparser.ConfigParser:
@@ -423,7 +438,13 @@ def _to_text(value: Any) -> str:
     return str(value).strip()
 
 
-def _is_path(key: dataclasses.Field, value: Any) -> bool:
-    """Return whether a value is a path; where a name may stand instead, by its ending."""
-    ending = key.metadata["path"]
-    return ending is True or (bool(ending) and str(value).endswith(f".{ending}"))
+def _path_in(key: dataclasses.Field, value: Any) -> tuple[str, str]:
+    """Return what of a value is a path, and ``FORMAT:`` before it; where it is none, nothing.
+
+    Where a name may stand instead, a path is told by its ending or by a format.
+    """
+    kind, text = key.metadata["path"], str(value)
+    named = re.fullmatch("([a-z0-9_]{2,}:)(.+)", text) if kind == "FORMAT:yaml" else None
+    if named:
+        return named[1], named[2]
+    return "", text if kind is True or (kind and text.endswith(".yaml")) else ""

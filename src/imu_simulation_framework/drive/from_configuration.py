@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.core.units import WORLD_GRAVITY
+from imu_simulation_framework.drive.configuration import PUBLISHED, Configuration
+from imu_simulation_framework.drive.robot import RobotParameters, load_robot_parameters
 from imu_simulation_framework.drive.tracking.controllers import Follower, Reference, make_controller
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.terrain import Terrain
@@ -17,15 +19,22 @@ from imu_simulation_framework.sensors.errors_in_motion import (
     understated_in_motion,
     without_earth_turning,
 )
-from imu_simulation_framework.sensors.files import (
+from imu_simulation_framework.sensors.gnss.specification import (
+    GnssSpecification,
     read_gnss_specification,
-    read_imu_specification,
-    read_magnetic_environment,
 )
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.plugins import IdealImu, IdealParameters
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.magnetism.environment import (
+    MagneticEnvironment,
+    read_magnetic_environment,
+    turned,
+)
+
+if TYPE_CHECKING:
+    from imu_simulation_framework.sensors.formats.registry import NamedImu
 
 UNDISTURBED = "clean"  # the bundled magnetic environment that has nothing but Earth's field
 
@@ -33,12 +42,45 @@ SPECIFICATION = "specification"
 """The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
 
 
+class PublishedImu(IdealImu):
+    """That of an external robot, to which nothing is added; it is as good as it is."""
+
+    label = PUBLISHED
+
+
+def experiment_robot(configuration: Configuration) -> RobotParameters:
+    """Return the robot of section robot, as it turns in the experiment's simulator."""
+    return load_robot_parameters(
+        configuration.robot.parameters or None, configuration.simulation.simulator
+    )
+
+
+def refuse_what_has_no_effect(configuration: Configuration) -> None:
+    """Refuse settings of a simulator's world for a robot that somebody else simulates.
+
+    Raises ConfigurationError.
+    """
+    if configuration.simulation.simulator != "external":
+        return
+    set_in_vain = {
+        "[terrain] kind": configuration.terrain.kind != "flat",
+        "[simulation] real_time_factor": configuration.simulation.real_time_factor != 0.0,
+        "[simulation] gravity": configuration.simulation.gravity != WORLD_GRAVITY,
+    }
+    for key, is_set in set_in_vain.items():
+        if is_set:
+            raise ConfigurationError(
+                f"{key} has no effect with [simulation] simulator = external: the robot drives in "
+                "a world of its own"
+            )
+
+
 def make_follower(configuration: Configuration, reference: Reference) -> Follower:
     """Return what commands the wheels along a reference, as section control says.
 
     ``reference``: with the wheels' velocities.
     """
-    robot = load_robot_parameters(configuration.robot.parameters or None)
+    robot = experiment_robot(configuration)
     control = configuration.control
     period = 1.0 / control.rate
     controller = make_controller(control.controller, control, period, robot)
@@ -133,6 +175,14 @@ def imu_model_and_parameters(configuration: Configuration):
     latitude. Returns ``name``; ``parameters`` (dict).
     """
     name = configuration.imu.model
+    external = configuration.simulation.simulator == "external"
+    if name != SPECIFICATION and external != (name == PUBLISHED):
+        raise ConfigurationError(
+            f"[imu] model is {name}, but with [simulation] simulator = external the IMU is the "
+            f"robot's own; expected {PUBLISHED}, or {SPECIFICATION} for errors added to it"
+            if external
+            else f"[imu] model {PUBLISHED} is that of a robot of [simulation] simulator = external"
+        )
     if configuration.simulation.latitude is not None and name != SPECIFICATION:
         raise ConfigurationError(
             f"[simulation] latitude has no effect on the IMU model {name}: plug-ins know no "
@@ -140,19 +190,35 @@ def imu_model_and_parameters(configuration: Configuration):
         )
     if name == SPECIFICATION:
         return name, {
-            "specification": read_imu_specification(configuration.imu_specification.file),
+            "specification": _specified(configuration).errors,
             "operation": configuration.operation,
             "latitude": configuration.simulation.latitude,
         }
+    if name == PUBLISHED:
+        return name, {}
     return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
+
+
+def _specified(configuration) -> NamedImu:
+    # Imported here, since it knows the formats of all other tools.
+    from imu_simulation_framework.sensors.formats.registry import named_imu
+
+    file = configuration.imu_specification.file
+    chosen = named_imu(file)
+    if not isinstance(chosen.errors, ImuSpecification):
+        raise ConfigurationError(
+            f"[imu_specification] file is {file}, the parameters of a plug-in: say imu:={file}"
+        )
+    return chosen
 
 
 def make_experiment_imu(configuration: Configuration):
     """Return the simulated IMU's error model, its random numbers from the experiment's seed."""
     name, parameters = imu_model_and_parameters(configuration)
-    return make_imu_model(
-        name, parameters, 1.0 / configuration.imu.rate, configuration.experiment.seed
-    )
+    period, seed = 1.0 / configuration.imu.rate, configuration.experiment.seed
+    if name == PUBLISHED:
+        return PublishedImu(IdealParameters(), period, seed)
+    return make_imu_model(name, parameters, period, seed)
 
 
 def with_earth_turning(truth: ImuTruth, latitude: float | None) -> ImuTruth:
@@ -185,7 +251,7 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     specification = parameters.get("specification")
     if specification is None:
         return []
-    remarks = [understated_in_motion(specification)]
+    remarks = [*_specified(configuration).remarks, understated_in_motion(specification)]
     zeroed = configuration.operation.standstill > 0.0  # which takes it off
     if configuration.simulation.latitude is None and not zeroed:
         remarks.append(without_earth_turning(specification))

@@ -251,11 +251,12 @@ class _Wheel(NamedTuple):
     radius: float
 
 
-def own_robot(path: Path, content: Any) -> RobotParameters:
+def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     """Return the parameters of a robot whose file names a description.
 
-    ``path``: of the file; ``content``: what it says, keys as of :class:`OwnRobot`. Raises
-    ConfigurationError: a key or the description is not what it must be, or MuJoCo refuses it.
+    ``path``: of the file; ``content``: what it says, keys as of :class:`OwnRobot`; ``simulator``:
+    where it turns: in MuJoCo it is tried how. Raises ConfigurationError: a key or the description
+    is not what it must be, or MuJoCo refuses it.
     """
     try:
         own = from_mapping(OwnRobot, content, "the file")
@@ -265,7 +266,7 @@ def own_robot(path: Path, content: Any) -> RobotParameters:
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
     parameters = _of_description(_Description(text, file), own, path)
-    if own.turning_half_track is None and len(own.left_wheel) > 1:
+    if simulator == "mujoco" and own.turning_half_track is None and len(own.left_wheel) > 1:
         return _turning_as_in_mujoco(parameters)
     return parameters
 

@@ -18,7 +18,7 @@ from imu_simulation_framework.drive.configuration import (
     TrajectorySection,
     load_configuration,
 )
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.from_configuration import experiment_robot
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.motion import drives, sources, trajectory
 from imu_simulation_framework.motion.motion import Motion
@@ -68,9 +68,7 @@ def prepare_drive(configuration: Configuration, recorded: Any = None) -> Prepare
     TrajectoryError: the chosen part is empty, or the robot cannot follow it. ``recorded``: if it
     was read already.
     """
-    robot = load_robot_parameters(
-        configuration.robot.parameters or None, configuration.simulation.simulator
-    )
+    robot = experiment_robot(configuration)
     settings = configuration.trajectory
     recorded = recorded or read_configured_reference(configuration)
     driven, smoothed = chosen_part(configuration, recorded.table, configuration.control.rate)

@@ -245,15 +245,15 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     content = _completed(read_yaml(path, "the robot's parameters"), path)
     if isinstance(content, Mapping) and "description" in content:
-        if simulator != "mujoco":
+        if simulator == "gazebo":
             raise ConfigurationError(
-                f"{path}: a robot with a description of its own drives in MuJoCo only; in Gazebo "
-                "it has controllers of its own, and realistic_imu.launch gives its IMU errors."
+                f"{path}: a robot with a description of its own drives in MuJoCo; in Gazebo it "
+                "has controllers of its own: start it there, and say simulator:=external."
             )
         # Imported here, since it makes these parameters.
         from imu_simulation_framework.drive.own_robot import own_robot
 
-        return own_robot(path, content)
+        return own_robot(path, content, simulator)
     try:
         robot = from_mapping(BundledRobot, content, "the file")
         robot.require_balance()

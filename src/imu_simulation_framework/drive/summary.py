@@ -30,7 +30,7 @@ known of the reference, ``reference_rms_rad`` is what of the rms is expected to 
 
 ``reference``, in a yaw error whose reference says how wrong it may be, has what is expected of
 that (``rms_rad``, ``final_std_rad``, ``drift_std_rad_per_s``) and what is left for the IMU,
-``imu_rms_rad`` with its 95 % interval, see
+``imu_rms_rad`` and ``imu_final_rad`` with their 95 % intervals, see
 :mod:`~imu_simulation_framework.heading.reference_error`.
 
 Everything but ``execution`` is the same for two runs with one seed. Units are at the end
@@ -156,6 +156,9 @@ def _yaw_summary(comparison):
             "imu_rms_rad": split.imu,
             "imu_rms_low_rad": split.imu_low,
             "imu_rms_high_rad": split.imu_high,
+            "imu_final_rad": split.imu_final,
+            "imu_final_low_rad": split.imu_final_low,
+            "imu_final_high_rad": split.imu_final_high,
             "final_std_rad": split.final_std,
             "drift_std_rad_per_s": split.drift_std,
         }

@@ -6,21 +6,19 @@ these messages stand at their end, so that names of frames, which differ in leng
 
 from __future__ import annotations
 
-import math
-from functools import partial
-from typing import TYPE_CHECKING
+import contextlib
+import struct
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
 import rospy
 from geometry_msgs.msg import QuaternionStamped, TransformStamped, TwistWithCovarianceStamped
 from rosgraph_msgs.msg import Clock
-from rospy.exceptions import TransportException
-from sensor_msgs.msg import JointState, NavSatFix, NavSatStatus
+from sensor_msgs.msg import JointState, NavSatFix
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.topics import (
     GNSS_FRAME,
@@ -28,35 +26,22 @@ from imu_simulation_framework.core.topics import (
     WHEEL_JOINTS,
     WORLD_FRAME,
 )
-from imu_simulation_framework.drive.session.driving import TruePose
+from imu_simulation_framework.drive.session.messages import pack_states, velocities_of_joints
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.recordings.messages import (
     ERROR_COORDINATES,
-    FIELD,
-    IMU,
-    MAGNETIC_FIELD,
-    ODOMETRY,
-    SIGNALS,
-    STATE,
     ImuPackers,
-    Packer,
-    numbers_of,
+    last_numbers,
+    odometry_packer,
     stamp_of,
 )
 from imu_simulation_framework.ros1.node import advertise
-from imu_simulation_framework.sensors.gnss.specification import (
-    STATUS,
-    GnssSpecification,
-    Reported,
-    heading_quaternion,
-)
+from imu_simulation_framework.sensors.gnss.messages import fix_topics
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
 
 
 class CalibrationPublisher(CalibrationTexts):
@@ -75,27 +60,23 @@ class CalibrationPublisher(CalibrationTexts):
             self._publisher.publish(String(data=text))
 
 
-UNTOLD = 1e6  # variance of what the receiver does not measure, the robot's turning [rad^2/s^2]
+FIXES = {one._type: one for one in (NavSatFix, QuaternionStamped, TwistWithCovarianceStamped)}
+"""Types of the messages of a receiver, by name."""
 
 
 class GnssPublisher:
-    """Publishes fixes with the stamps of their measurement.
+    """Publishes fixes as :func:`.fix_topics` describes it.
 
-    ``gnss/fix`` is in the antenna's frame, ``gnss/velocity`` along east, north and up, which are
-    the world's axes, ``gnss/heading`` the robot's orientation about the vertical. A fix without
-    quality has a position that is not a number, and neither velocity nor heading. Where the antenna
-    is on the robot, ``/tf_static`` says.
+    Where the antenna is on the robot, ``/tf_static`` says.
 
     ``on_robot``: whether the antenna is on a robot that drives; where it is on anything else is for
     others to say, as a frame of tf can have one parent only.
     """
 
     def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
-        self._fix = advertise(topics.GNSS_FIX, NavSatFix)
-        self._velocity = advertise(topics.GNSS_VELOCITY, TwistWithCovarianceStamped)
-        self._heading = None
-        if gnss.heading.source != "none":
-            self._heading = advertise(topics.GNSS_HEADING, QuaternionStamped)
+        self._topics = [
+            (one, advertise(one.topic, FIXES[one.type_name])) for one in fix_topics(gnss)
+        ]
         if on_robot:
             self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
             self._transforms.publish(antenna_transform(gnss))
@@ -103,18 +84,18 @@ class GnssPublisher:
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
         """Of all its topics."""
-        of_heading = () if self._heading is None else (self._heading,)
-        return (self._fix, self._velocity, *of_heading)
+        return tuple(publisher for _, publisher in self._topics)
 
     def publish(self, fixes: pd.DataFrame) -> None:
         """Publish fixes, a table GnssRecord."""
         for time, fix in zip(fixes.index, fixes.to_dict("records")):
             stamp = rospy.Time(*divmod(round(time * NANOSECONDS), NANOSECONDS))
-            self._fix.publish(position_message(stamp, fix))
-            if math.isfinite(fix["velocity_east"]):
-                self._velocity.publish(velocity_message(stamp, fix))
-            if self._heading is not None and math.isfinite(fix["heading"]):
-                self._heading.publish(heading_message(stamp, fix))
+            for one, publisher in self._topics:
+                if one.is_said(fix):
+                    message = FIXES[one.type_name]()
+                    message.header.stamp, message.header.frame_id = stamp, one.frame
+                    one.fill(message, fix)
+                    publisher.publish(message)
 
 
 def antenna_transform(gnss: GnssSpecification) -> TFMessage:
@@ -125,65 +106,6 @@ def antenna_transform(gnss: GnssSpecification) -> TFMessage:
     place.x, place.y, place.z = gnss.lever_arm
     transform.transform.rotation.w = 1.0
     return TFMessage(transforms=[transform])
-
-
-def position_message(stamp: rospy.Time, fix) -> NavSatFix:
-    """Return a fix of a table GnssRecord as a message."""
-    message = NavSatFix(
-        latitude=fix["latitude"], longitude=fix["longitude"], altitude=fix["altitude"]
-    )
-    message.header.stamp, message.header.frame_id = stamp, GNSS_FRAME
-    message.status.status = STATUS[int(fix["quality"])]
-    message.status.service = NavSatStatus.SERVICE_GPS
-    variances = [fix["variance_east"], fix["variance_north"], fix["variance_up"]]
-    if np.isfinite(variances).all():
-        message.position_covariance = np.diag(variances).ravel().tolist()
-        message.position_covariance_type = NavSatFix.COVARIANCE_TYPE_DIAGONAL_KNOWN
-    return message
-
-
-def velocity_message(stamp: rospy.Time, fix) -> TwistWithCovarianceStamped:
-    """Return a fix's velocity, which it has to have, as a message."""
-    message = TwistWithCovarianceStamped()
-    message.header.stamp, message.header.frame_id = stamp, WORLD_FRAME
-    linear = message.twist.twist.linear
-    linear.x, linear.y, linear.z = (fix[f"velocity_{way}"] for way in ("east", "north", "up"))
-    horizontal, vertical = fix["velocity_variance"], fix["velocity_variance_up"]
-    variances = [horizontal, horizontal, vertical, UNTOLD, UNTOLD, UNTOLD]
-    message.twist.covariance = np.diag(variances).ravel().tolist()
-    return message
-
-
-def heading_message(stamp: rospy.Time, fix) -> QuaternionStamped:
-    """Return a fix's heading, which it has to have, as a message."""
-    message = QuaternionStamped()
-    message.header.stamp, message.header.frame_id = stamp, WORLD_FRAME
-    message.quaternion.z, message.quaternion.w = heading_quaternion(fix["heading"])
-    return message
-
-
-def position_row(message: NavSatFix) -> Reported:
-    """Return what a position's message says; see :class:`.ReportedFixes`."""
-    variances = 3 * [math.nan]
-    if message.position_covariance_type != NavSatFix.COVARIANCE_TYPE_UNKNOWN:
-        variances = message.position_covariance[::4]
-    place = (message.latitude, message.longitude, message.altitude)
-    return _row(message, (*place, message.status.status, *variances))
-
-
-def velocity_row(message: TwistWithCovarianceStamped) -> Reported:
-    """Return what a velocity's message says; see :class:`.ReportedFixes`."""
-    linear, covariance = message.twist.twist.linear, message.twist.covariance
-    return _row(message, (linear.x, linear.y, linear.z, covariance[0], covariance[14]))
-
-
-def heading_row(message: QuaternionStamped) -> Reported:
-    """Return what a heading's message says; see :class:`.ReportedFixes`."""
-    return _row(message, (message.quaternion.z, message.quaternion.w))
-
-
-def _row(message, values) -> Reported:
-    return Reported(np.array([message.header.stamp.to_nsec()]), np.array([values], dtype=float))
 
 
 class ImuMessages(ImuPackers):
@@ -224,9 +146,7 @@ class RobotMessages:
 
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
         """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
-        columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
-        fields = dict(zip(STATE, np.concatenate(columns, axis=1).T))
-        publish_packed(publisher, self._odometry.pack(stamps, fields))
+        publish_packed(publisher, pack_states(self._odometry, stamps, state))
 
     def clock(self, stamp: int) -> Clock:
         """Say that it is ``stamp`` [ns], which the messages below are stamped with, too."""
@@ -248,53 +168,19 @@ class RobotMessages:
 
 
 def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
-    """Read sensor_msgs/JointState: how fast the wheels turn [rad/s].
+    """Read sensor_msgs/JointState, the bytes of n messages: stamps (n,) [ns], velocities (n, w).
 
-    They are few, and whoever publishes them chooses the order of the joints, so they are read as a
-    whole. Raises SimulatorError: the velocity of a wheel is not in a message. ``messages``
-    (sequence of bytes): of n messages; ``joints`` (sequence of str): of the w wheels. Returns
-    ``stamps`` (ndarray of int, shape (n,)) [ns]; ``rows`` (ndarray, shape (n, w)): in the order of
-    the joints.
+    They are few, so they are read as a whole; see :func:`.velocities_of_joints`.
     """
-    rows = []
-    for data in messages:
-        message = JointState().deserialize(data)
-        velocities = dict(zip(message.name, message.velocity))
-        missing = [joint for joint in joints if joint not in velocities]
-        if missing:
-            raise SimulatorError(
-                f"{topics.JOINT_STATES}: expected velocities of {', '.join(joints)}, got "
-                f"none of {', '.join(missing)}"
-            )
-        rows.append([velocities[joint] for joint in joints])
+    read = (JointState().deserialize(data) for data in messages)
+    rows = [velocities_of_joints(message.name, message.velocity, joints) for message in read]
     return np.array([stamp_of(data) for data in messages]), np.array(rows)
-
-
-imu_rows = partial(numbers_of, kind=IMU, fields=SIGNALS)
-magnetic_rows = partial(numbers_of, kind=MAGNETIC_FIELD, fields=FIELD)
-ground_truth_rows = partial(numbers_of, kind=ODOMETRY, fields=STATE)
-
-
-def true_pose(data: bytes) -> TruePose:
-    """Read one nav_msgs/Odometry."""
-    numbers = _numbers(data, ODOMETRY)
-    x, y, _, *orientation = numbers[_POSE]
-    return TruePose(stamp_of(data), x, y, tuple(orientation), *numbers[_TWIST][:2])
 
 
 def tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
     """Read one ErrorCoordinates2: stamp [ns], time after the drive's beginning [s], the error."""
-    time, *errors = _numbers(data, ERROR_COORDINATES)[:5]
+    time, *errors = last_numbers(data, ERROR_COORDINATES)[:5]
     return stamp_of(data), time, TrackingError(*errors)
-
-
-def _numbers(data, kind) -> list[float]:
-    return np.frombuffer(data[-kind.payload.itemsize :], "<f8").tolist()
-
-
-def odometry_packer(frame: str) -> Packer:
-    """Write where a frame is, in fields :data:`.STATE`."""
-    return Packer(ODOMETRY, [WORLD_FRAME, frame])
 
 
 def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
@@ -303,6 +189,31 @@ def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
     As :func:`.node.advertise`'s publisher does it with one message, which costs as much. Raises
     rospy.ROSException: the publisher is closed, though the node has not ended.
     """
+
+    def numbered(first: int) -> bytes:
+        messages["sequence"] = np.arange(first, first + len(messages))
+        return messages.tobytes()
+
+    _publish(publisher, len(messages), numbered)
+
+
+def publish_serialised(publisher: rospy.Publisher, message: bytearray) -> None:
+    """Hand on a message that begins with a header, in the bytes that came; see above.
+
+    Its sequence number, in the first four, becomes the publisher's own.
+    """
+
+    def numbered(first: int) -> bytes:
+        _LENGTH.pack_into(message, 0, first)
+        return _LENGTH.pack(len(message)) + message
+
+    _publish(publisher, 1, numbered)
+
+
+_LENGTH = struct.Struct("<I")
+
+
+def _publish(publisher, count: int, numbered: Callable[[int], bytes]) -> None:
     topic = publisher.impl
     if topic is None or topic.closed:
         if rospy.is_shutdown():
@@ -310,13 +221,13 @@ def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
         raise rospy.ROSException(f"{publisher.resolved_name} is closed")
     topic.acquire()
     try:
-        messages["sequence"] = np.arange(topic.seq + 1, topic.seq + 1 + len(messages))
-        topic.seq += len(messages)
-        data = messages.tobytes()
+        data = numbered(topic.seq + 1)
+        topic.seq += count
         for connection in list(topic.connections):
             try:
                 connection.write_data(data)
-            except (TransportException, OSError):
-                connection.close()
+            except Exception:  # also what closing raises once rospy has closed the topic
+                with contextlib.suppress(Exception):
+                    connection.close()
     finally:
         topic.release()

@@ -15,18 +15,19 @@ import threading
 import time
 import traceback
 import warnings
-from pathlib import Path
-from typing import Any, Callable, Mapping
+from typing import Any, Callable
 
 import rosgraph
 import rospy
 import rospy.impl.simtime
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
-from imu_simulation_framework.core.files import default_configuration_path
-from imu_simulation_framework.core.sentences import as_written, shown
-from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.drive.configuration import Configuration, load_configuration
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.drive.experiment_arguments import (
+    EXPERIMENT_PARAMETERS,
+    folder_of_call,
+    node_configuration,
+)
 from imu_simulation_framework.ros1.answers import (
     MASTER_TIMEOUT,
     NoAnswerError,
@@ -34,72 +35,6 @@ from imu_simulation_framework.ros1.answers import (
     is_node_alive,
 )
 from imu_simulation_framework.ros1.entry_points import INTERRUPTED
-
-EXPERIMENT_PARAMETERS = "experiment"
-"""Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
-``simulator`` (the one that was started), ``participants``, ``settings``, which has sections and
-keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
-
-
-def node_configuration(
-    node: str, experiment: Mapping[str, Any], private: Mapping[str, Any]
-) -> Configuration:
-    """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
-
-    Raises ConfigurationError: the settings are not what config.ini accepts. ``node``: whose
-    settings they are, for the sentence of an error; ``experiment`` (mapping): the parameters below
-    ``experiment``; ``private`` (mapping): the node's own parameters, ``{section: {key: value}}``.
-    """
-    overrides: dict = {}
-    text = experiment.get("settings_text", "")
-    for layer in (experiment.get("settings", {}), _settings_of(text), private):
-        for section, values in layer.items():
-            if not isinstance(values, Mapping):
-                raise ConfigurationError(
-                    f"{node}: the parameter {section} is {shown(values)}, expected a "
-                    "section of config.ini, {key: value}"
-                )
-            overrides.setdefault(str(section), {}).update(
-                {str(key): value for key, value in values.items() if value not in ("", None)}
-            )
-    working_directory = folder_of_call(experiment)
-    path = experiment.get("config", "") or default_configuration_path()
-    configuration = load_configuration(working_directory / path, overrides, working_directory)
-    wanted = configuration.simulation.simulator
-    if experiment.get("simulator", wanted) != wanted:
-        raise ConfigurationError(
-            f"{configuration.path}: [simulation] simulator is {wanted}, which roslaunch does not "
-            f"know when it starts nodes; say simulator:={wanted} as well, or use run_experiment.py"
-        )
-    return configuration
-
-
-def folder_of_call(parameters: Mapping[str, Any]) -> Path:
-    """Return the folder in which a launch file was called, where relative paths start.
-
-    Raises ConfigurationError: it was removed; the shell still has its name, or none.
-    """
-    folder = str(parameters.get("working_directory", "."))
-    if not os.path.isdir(folder):
-        raise ConfigurationError(
-            "the folder in which it was called does not exist any more: call it in another one"
-        )
-    return Path(folder)
-
-
-def _settings_of(text) -> Mapping[str, Any]:
-    text = str(text)
-    given, expected = as_written(text), "expected {section: {key: value}}"
-    try:
-        settings = load_plain(text)
-    except NOT_YAML as error:
-        raise ConfigurationError(f"settings:={given}: {expected}; {yaml_fault(error)}") from error
-    if settings is None:
-        return {}
-    if not isinstance(settings, Mapping):
-        raise ConfigurationError(f"settings:={given}: {expected}")
-    return settings
-
 
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 """Parameter with the sentence of the first node that failed."""
@@ -291,7 +226,8 @@ class Node:
         while not condition():
             said = what if isinstance(what, str) else what()
             if self.ended:
-                raise SimulatorError(f"{self.name}: ended while waiting for {said}")
+                # A callback may have failed meanwhile.
+                raise SimulatorError(self.failure or f"{self.name}: ended while waiting for {said}")
             now = time.monotonic()
             if now > begun + timeout:
                 raise SimulatorError(f"{self.name}: gave up waiting for {said} after {timeout:g} s")
@@ -358,6 +294,7 @@ def run_node(node_type) -> None:
             if node.nothing_to_save or (again and node.saved and number == signal.SIGTERM):
                 raise KeyboardInterrupt
 
+    raise_dropped_interrupts()
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)
     try:
@@ -386,11 +323,24 @@ def run_node(node_type) -> None:
         traceback.print_exc()
         code = 1
         sentence = f"{node_type.name}: ended by {type(error).__name__}: {error}"
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     if sentence:
         tell_failure(sentence)
     _leave(code)
+
+
+def raise_dropped_interrupts() -> None:
+    """Raise a KeyboardInterrupt again that Python drops, as in a weak reference's callback."""
+
+    def hook(unraisable):
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = hook
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
 
 
 @contextlib.contextmanager

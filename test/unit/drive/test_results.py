@@ -1,6 +1,4 @@
 import os
-import subprocess
-import sys
 import threading
 from datetime import datetime
 from pathlib import Path
@@ -70,17 +68,13 @@ def test_experiments_that_start_together_never_share_a_run(tmp_path):
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("hector_sigma0.5_fd1e-05", "hector_sigma0.5_fd1e-05"),
         ("hector, sigma=0.5, fd=0.005", "hector_sigma_0.5_fd_0.005"),
         ("../../etc/passwd", "etc_passwd"),
         ("..", "unnamed"),
-        ("", "unnamed"),
         ("a\\b\0c\nd", "a_b_c_d"),
         (" .hidden ", "hidden"),
-        ("--option", "option"),
-        ("it's $(here); `x` & {y}!", "it_s_here_x_y"),
-        ("měření č. 1", "měření_č._1"),
-        ("me\u030cr\u030ceni\u0301", "měření"),
+        ("--it's $(here); `x` & {y}!", "it_s_here_x_y"),
+        ("me\u030cr\u030ceni\u0301 č. 1", "měření_č._1"),
         ("ě" * 300, "ě" * 100),
     ],
 )
@@ -116,21 +110,18 @@ def test_equal_tables_give_equal_bytes_also_in_parts(folder):
         ("yaw,time\n1.0,2.0\n", "line 1: the first column must be time, found 'yaw'"),
         ("time,yaw,yaw\n0.0,1.0,2.0\n", "line 1: a column name occurs twice"),
         ("time,yaw\n0.0,1.0\n0.1,abc\n", "line 3, column yaw: a number was expected, found 'abc'"),
-        ("time,yaw\n0.0,1.0\n0.1,\n", "line 3, column yaw: a number was expected, found ''"),
         ("time,yaw\n0.0,1.0\n\n0.1,2.0\n", "line 3: 2 values were expected, found 1"),
-        ("time,yaw\n0.0,1.0\n0.1\n", "line 3: 2 values were expected, found 1"),
         ("time,yaw\n0.0,1.0\n0.1,2.0,3.0\n", "line 3: 2 values were expected, found 3"),
         ("time,yaw\n0.0,1.0,5.0\n0.1\n", "line 2: 2 values were expected, found 3"),
         ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: no end of line"),
-        ("time,yaw\ninf,1.0\ninf,2.0\n", "line 2, column time: does not increase"),
         ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: does not increase"),
-        ("time,yaw\n0.0,1.0\n0.2,2.0\n0.1,2.0\n", "line 4, column time: does not increase"),
         ("time,yaw\nnan,1.0\n", "line 2, column time"),
+        ("\udc89PNG", "no UTF-8 text"),
     ],
 )
 def test_a_broken_table_is_refused_with_line_and_column(tmp_path, text, sentence):
     path = tmp_path / "broken.csv"
-    path.write_text(text)
+    path.write_text(text, errors="surrogateescape")
     with pytest.raises(ResultError) as caught:
         read_csv(path)
     assert str(caught.value).startswith(f"{path}: ")
@@ -153,22 +144,6 @@ def test_a_table_that_is_read_in_pieces_is_the_same(tmp_path, monkeypatch, piece
         read_csv(path)
 
 
-def test_a_file_without_lines_is_not_read_to_its_end(tmp_path, monkeypatch):
-    path = tmp_path / "table.csv"
-    path.write_text("time," + 5000 * "0")
-    monkeypatch.setattr(csv_tables, "BLOCK", 100)
-    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", 512)
-    with pytest.raises(ResultError, match="has a line of more than 512 bytes"):
-        read_csv(path)
-
-
-def test_a_binary_file_is_refused(tmp_path):
-    path = tmp_path / "broken.csv"
-    path.write_bytes(b"\x89PNG\xff\xfe")
-    with pytest.raises(ResultError, match="no UTF-8 text"):
-        read_csv(path)
-
-
 def test_writing_replaces_leaves_nothing_aside_and_needs_the_folder(folder, tmp_path):
     folder.write_text("summary.json", "old")
     folder.write_text("summary.json", "new")
@@ -176,8 +151,6 @@ def test_writing_replaces_leaves_nothing_aside_and_needs_the_folder(folder, tmp_
     assert folder.read_text("summary.json") == "new"
     with pytest.raises(ResultError, match=r"config\.ini"):
         folder.read_text("config.ini")
-    with pytest.raises(ResultError, match="does not exist"):
-        ResultFolder.from_prefix(tmp_path / "gone" / "20190516-174258")
     with pytest.raises(ResultError, match="cannot be written: No such file or directory"):
         ResultFolder(tmp_path / "gone", "20190516-174258").write_text("summary.json", "")
 
@@ -205,33 +178,6 @@ def test_a_full_disk_reported_by_the_system_is_said(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-READ_ONLY = """
-import os, sys
-from datetime import datetime
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.drive.results.files import create_result_folder
-if os.geteuid() == 0:
-    os.setgid(65534)
-    os.setuid(65534)
-try:
-    create_result_folder(sys.argv[1], "drive", "ideal", datetime.now())
-except ResultError as error:
-    print(error)
-    sys.exit(2)
-"""
-
-
-def test_a_folder_that_may_not_be_written_is_named(tmp_path):
-    output = tmp_path / "locked"
-    output.mkdir(mode=0o555)
-    command = [sys.executable, "-c", READ_ONLY, str(output)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2, done.stderr
-    (line,) = done.stdout.splitlines()
-    assert str(output) in line
-    assert "cannot make a folder for results: Permission denied; choose" in line
-
-
 def test_a_result_is_found_by_folder_prefix_and_file(folder):
     folder.write_text("trajectory_data.csv", "time\n")
     folder.write_text("summary.json", "{}")
@@ -251,8 +197,6 @@ def test_a_result_that_is_not_there_or_not_one_is_refused(folder):
         find_result(folder.folder)
     with pytest.raises(ResultError, match="no result of this name"):
         find_result(folder.prefix_path)
-    with pytest.raises(ResultError, match="no such folder or result"):
-        find_result(folder.folder / "gone" / "20190516-174258")
     folder.write_text("trajectory_data.csv", "time\n")
     with pytest.raises(ResultError, match=f"but in: {folder.folder}"):
         find_result(folder.folder.parent)
@@ -271,8 +215,6 @@ def test_one_column_is_read_to_the_last_bit_and_a_missing_table_is_named(folder)
     np.testing.assert_array_equal(values, table["x"])
     with pytest.raises(ResultError, match="column roll cannot be read"):
         folder.read_column("imu_real", "roll")
-    with pytest.raises(ResultError, match="No such file"):
-        folder.read_column("nothing", "x")
 
 
 def test_a_heading_in_tum_turns_counterclockwise_about_the_vertical():
@@ -299,12 +241,6 @@ def test_a_folder_that_results_cannot_have_is_refused_before(tmp_path, monkeypat
         check_result_folder(tmp_path / "results", "drive", "ideal")
 
 
-@pytest.mark.parametrize("name", ["a" * 256, "a/" * 2000, "a" * 5000])
-def test_a_folder_of_too_long_a_name_is_refused_before(tmp_path, name):
-    with pytest.raises(ResultError, match="cannot make a folder for results: File name too long"):
-        check_result_folder(tmp_path / name, "drive", "ideal")
-
-
 def test_the_longest_folder_that_is_not_refused_takes_every_file(tmp_path):
     def fits(length):
         try:
@@ -314,6 +250,8 @@ def test_the_longest_folder_that_is_not_refused_takes_every_file(tmp_path):
         return True
 
     longest = next(length for length in range(4000, 3000, -1) if fits(length))
+    with pytest.raises(ResultError, match="cannot make a folder for results: File name too long"):
+        check_result_folder(_deep(tmp_path, longest + 1), 300 * "d", 300 * "i")
     result = create_result_folder(_deep(tmp_path, longest), 300 * "d", 300 * "i", START)
     assert result.write_table("wheel_velocities_actual", awkward_table()).exists()
 

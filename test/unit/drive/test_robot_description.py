@@ -119,34 +119,19 @@ def test_an_unknown_or_missing_key_and_a_robot_that_would_fall_over_are_named(nu
     "section, key, value",
     [
         ("wheel", "radius", 0.0),
-        ("wheel", "radius", "wide"),
-        ("wheel", "radius", [0.1]),
         ("wheel", "radius", True),
         ("chassis", "mass", float("nan")),
         ("imu", "position", [0.1, 0.2]),
-        ("imu", "position", 0.1),
         ("contact", "caster_friction", -0.1),
-        ("drive", "max_wheel_velocity", float("inf")),
+        ("wheel", "half_track", 1e-320),
+        ("imu", "size", [1, 1e-99, 1]),
+        *(("wheel", "positions", value) for value in ([], 0.1, [0.1, 0.1], [0.1, "far"])),
     ],
 )
 def test_impossible_value_is_named(numbers, write, section, key, value):
     path = write(_changed(numbers, section, key, value))
-    with pytest.raises(ConfigurationError, match=rf"{section}\.{key} is .* must (not )?be"):
-        load_robot_parameters(path)
-
-
-@pytest.mark.parametrize(
-    "section, key, value",
-    [
-        ("wheel", "half_track", 1e-320),
-        ("wheel", "radius", 1e-10),
-        ("imu", "size", [1, 1e-99, 1]),
-        ("chassis", "position", [-5e-324, 0, 0.2]),
-    ],
-)
-def test_what_is_next_to_nothing_is_named_with_its_file(numbers, write, section, key, value):
-    path = write(_changed(numbers, section, key, value))
-    with pytest.raises(ConfigurationError, match=rf"robot.yaml: {section}\.{key} is .* too small"):
+    words = rf"robot.yaml: {section}\.{key} is .*( must (not )?be| too small)"
+    with pytest.raises(ConfigurationError, match=words):
         load_robot_parameters(path)
 
 
@@ -203,13 +188,6 @@ def test_a_robot_with_more_wheels_may_have_casters_too(numbers, write):
     assert parameters.drivetrain.half_track == numbers["wheel"]["half_track"]
 
 
-@pytest.mark.parametrize("positions", [[], 0.1, [0.1, 0.1], [0.1, "far"], list(range(9))])
-def test_impossible_places_of_wheels_are_named(numbers, write, positions):
-    path = write(_changed(numbers, "wheel", "positions", positions))
-    with pytest.raises(ConfigurationError, match=r"wheel\.positions is .* must be"):
-        load_robot_parameters(path)
-
-
 def test_a_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
     path = write(_changed(four_wheels, "chassis", "centre_of_mass", [0.19, 0.0, 0.1]))
     with pytest.raises(
@@ -228,12 +206,6 @@ def test_files_that_are_missing_or_broken_are_named(tmp_path):
     broken.write_text("wheel: [0.1", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="broken.yaml: not valid YAML"):
         load_robot_parameters(broken)
-    empty = tmp_path / "empty.yaml"
-    empty.write_text("", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="empty.yaml: the file .* must hold keys"):
-        load_robot_parameters(empty)
-    with pytest.raises(ConfigurationError, match=r"none.xacro"):
-        expand_xacro(tmp_path / "none.xacro")
     broken = tmp_path / "broken.xacro"
     broken.write_text(
         '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">'
@@ -241,7 +213,4 @@ def test_files_that_are_missing_or_broken_are_named(tmp_path):
         encoding="utf-8",
     )
     with pytest.raises(ConfigurationError, match=r"broken.xacro.*unknown"):
-        expand_xacro(broken)
-    broken.write_text("<robot", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"broken.xacro"):
         expand_xacro(broken)

@@ -1,6 +1,5 @@
 """What the recorder does when it is told to end while it gets ready; the rest: test/experiment."""
 
-import struct
 import threading
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -75,26 +74,6 @@ def test_only_the_topics_that_nobody_publishes_are_named(recorder):
     # Its first start has given it a folder.
     answer = recorder._on_start(StartStopTimeRequest(file_prefix=prefix, start=begin, stop=end))
     assert "an experiment is running already" in answer.message
-
-
-def clock(seconds):
-    message = rospy.AnyMsg()
-    message._buff = struct.pack("<II", seconds, 0)
-    message._connection_header = {"type": "rosgraph_msgs/Clock"}
-    return message
-
-
-def test_what_comes_after_the_drive_keeps_nobody_waiting(recorder):
-    # In Gazebo time goes on: silence would never come.
-    recorder._session.ends_after(10.0)
-    recorder._session.take_error(0, 0.0)
-    for seconds in range(12):
-        recorder._on_message(topics.CLOCK, clock(seconds))
-    received = recorder._received
-    assert received == 11
-    for seconds in range(12, 100):
-        recorder._on_message(topics.CLOCK, clock(seconds))
-    assert recorder._received == received
 
 
 def test_a_bag_that_lacks_the_last_messages_is_said(recorder, monkeypatch):

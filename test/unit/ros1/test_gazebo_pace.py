@@ -80,11 +80,6 @@ def test_a_plug_in_that_does_not_listen_is_said(gazebo):
         gazebo_pace.GazeboPace(PERIOD)
 
 
-def test_before_the_drive_nobody_is_waited_for(gazebo, pace):
-    report(pace, "slow", 1.0)
-    assert gazebo.limits == []
-
-
 def test_time_is_held_at_a_control_period_which_a_sample_belongs_to(gazebo, pace):
     held = begin(pace)
     assert held == 7.1
@@ -92,12 +87,6 @@ def test_time_is_held_at_a_control_period_which_a_sample_belongs_to(gazebo, pace
     assert gazebo.limits[-1].to_sec() == pytest.approx(7.1005)
     report(pace, "fast", 100.0)
     assert gazebo.limit == pytest.approx(held)
-
-
-def test_time_that_has_run_past_the_limit_is_held_at_a_later_one(gazebo, pace, monkeypatch):
-    times = iter((7.013, 7.3, 7.3, 7.401))
-    monkeypatch.setattr(gazebo_pace, "_simulated_time", lambda: next(times))
-    assert begin(pace) == 7.4
 
 
 def test_a_drive_begins_with_the_last_sample_taken_in_by_all(gazebo, pace):
@@ -142,16 +131,6 @@ def test_the_slowest_participant_is_waited_for(gazebo, pace, name):
     report(pace, name, 4e9)
     assert gazebo.limit == pytest.approx(held + 31 * PERIOD)
     assert pace.waits_for == []
-
-
-def test_a_participant_is_waited_for_without_end(gazebo, pace):
-    held = begin(pace)
-    pace.go_on()
-    report(pace, "imu_error_model", held)
-    for _ in range(20):
-        gazebo.watch.now += 5.1
-        pace._look()
-    assert gazebo.limit == pytest.approx(held + 10 * PERIOD)
 
 
 def test_the_end_of_the_drive_lets_time_run(gazebo, pace):

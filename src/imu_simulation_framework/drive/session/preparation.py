@@ -33,7 +33,7 @@ class PreparationSession:
         check_result_folder(
             configuration.experiment.output, drive_name(configuration), imu_label(configuration)
         )
-        ensure_plausible(configuration)
+        prepare_drive(configuration, ensure_plausible(configuration).reference)
 
     def read(self, configuration: Configuration) -> DriveToFollow:
         """Read and check what is to be driven.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NamedTuple
+from typing import Any, Collection, NamedTuple
 
 import numpy as np
 
@@ -210,10 +210,11 @@ class MessageSession:
     belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
     of its first message, and so does what else was said before it and holds on.
 
-    ``control_period`` [s].
+    ``control_period`` [s]; ``clock``: topic whose stamps say when a message without one was sent.
     """
 
-    def __init__(self, control_period: float) -> None:
+    def __init__(self, control_period: float, clock: str = topics.CLOCK) -> None:
+        self._clock = clock
         self._period = round(control_period * NANOSECONDS)
         self._wheels_period = ticks_between_wheels(control_period) * self._period
         self._duration: float | None = None
@@ -254,7 +255,7 @@ class MessageSession:
         return self._with_static(self._take(topic, stamp, content))
 
     def _take(self, topic, stamp, content):
-        if topic == topics.CLOCK and stamp is not None:
+        if topic == self._clock and stamp is not None:
             self._now = stamp
         self._commands += topic == topics.WHEEL_COMMAND
         if self._duration is None:
@@ -342,14 +343,15 @@ def write_results(
     configuration: Configuration,
     session: RecordingSession,
     wall_time: float,
-    imu_is_regular: bool = True,
+    irregular: Collection[str] = (),
 ) -> dict:
     """Write what was recorded: tables, summary, figures.
 
     Raises ResultError: a file cannot be written; what was recorded stays. Returns the summary.
     ``folder``: with what was prepared before the drive; ``session``: it has begun; what it has kept
     in files is discarded once the tables are written; ``wall_time``: wall-clock seconds that the
-    drive took; ``imu_is_regular``: whether the simulated IMU measures at exactly equal intervals.
+    drive took; ``irregular``: which of imu_simulated and ground_truth are not measured at exactly
+    equal intervals, so that their stamps say how many samples there should be.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
     from imu_simulation_framework.drive.results.tables import (
@@ -377,9 +379,11 @@ def write_results(
     )
     rate = configuration.imu.rate
     imu, truth = record.imu, record.ground_truth
-    expected = {"ground_truth": truth.expected(rate, zero, end)}
-    if imu_is_regular:
-        expected["imu_simulated"] = imu.expected(published_rate(configuration), zero, end)
+    expected = {
+        "ground_truth": truth.expected(rate, zero, end),
+        "imu_simulated": imu.expected(published_rate(configuration), zero, end),
+    }
+    expected = {name: count for name, count in expected.items() if name not in irregular}
     backwards = {"imu_simulated": imu.backwards, "ground_truth": truth.backwards}
     record.discard()
     run = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
 
+from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.from_configuration import (
@@ -132,6 +133,11 @@ class SimulatedRobot:
     last: SimulatedSamples
 
     def __init__(self, configuration: Configuration) -> None:
+        if configuration.simulation.simulator == "external":
+            raise ConfigurationError(
+                "[simulation] simulator is external, a robot that only the nodes of "
+                "run_experiment.py drive; expected mujoco"
+            )
         self._rate = configuration.imu.rate
         self._samples_per_tick = samples_per_tick(configuration)
         ticks = ticks_between_wheels(1.0 / configuration.control.rate)

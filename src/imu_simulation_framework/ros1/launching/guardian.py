@@ -22,10 +22,10 @@ SAVING_NODES = ("result_comparison", "experiment_recorder")  # nodes that write 
 SAVING_TIMEOUT = 600.0
 """Wall-clock seconds that these have, once they are to end: a long drive is much to write."""
 
-REMINDING_TIMEOUT = 7.0
+REMINDING_TIMEOUT = 25.0
 """Wall-clock seconds after which these are reported again, as roslaunch does: one that has only
-figures to draw, which can be drawn at any time, leaves them out then. With what it takes to notice
-a fault, and to say good-bye on a busy machine, an experiment has ended 15 s after it."""
+figures to draw, which can be drawn at any time, leaves them out then. They take 4 s, and several
+times that on a busy machine."""
 
 REMINDING_PERIOD = 2.0
 

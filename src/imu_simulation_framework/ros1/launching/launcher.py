@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import re
 import secrets
 import socket
 import urllib.parse
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import rosgraph.network
@@ -17,20 +15,27 @@ import roslaunch
 import roslaunch.config
 import rospkg
 
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.drive.experiment_arguments import (
+    argument_help,
+    check_arguments,
+    experiment_parameters,
+    node_configuration,
+)
 from imu_simulation_framework.drive.from_configuration import (
     describe_imu,
     experiment_gnss,
+    experiment_robot,
     make_magnetic_environment,
     make_terrain,
+    refuse_what_has_no_effect,
 )
-from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+from imu_simulation_framework.drive.robot import robot_description
 from imu_simulation_framework.ros1.answers import PREPARATION, Apart
 from imu_simulation_framework.ros1.launching.supervision import report, run
-from imu_simulation_framework.ros1.node import EXPERIMENT_PARAMETERS, node_configuration
 from imu_simulation_framework.ros1.simulators.gazebo_server import ensure_no_gazebo_runs
 
 MASTER_URI = "ROS_MASTER_URI"
@@ -149,88 +154,7 @@ def _check_packages(argument, packages) -> None:
         raise FrameworkError(f"{argument} needs the {kind} {', '.join(missing)}: not installed")
 
 
-BOOLEANS = ("true", "false")
-CHOICES = {
-    "gui": BOOLEANS,
-    "record": BOOLEANS,
-    "rviz": BOOLEANS,
-    "table": BOOLEANS,
-    "view": ("none", "multiplot", "matplotlib"),
-}
-"""What roslaunch itself decides on; all else is checked as a setting of config.ini."""
-
-_ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
-_ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
 _SUBSTITUTION = "$("
-_HERE = "$(find imu_simulation_framework)"
-
-
-def check_arguments(launch_file, given) -> dict:
-    """Refuse what experiment.launch does not know.
-
-    Raises ConfigurationError: an argument is none, or its value not among the choices. Returns dict
-    of str: every argument's value by its name, its default where none is given.
-    """
-    known = _documented(launch_file)
-    for argument in given:
-        name, _, value = argument.partition(":=")
-        if not _ARGUMENT.fullmatch(argument) or name not in known:
-            raise ConfigurationError(
-                f"{argument}: expected name:=value with one of {', '.join(sorted(known))}"
-            )
-        if name in CHOICES and value not in CHOICES[name]:
-            raise ConfigurationError(f"{argument}: expected one of {', '.join(CHOICES[name])}")
-        if "\0" in value:
-            raise ConfigurationError(f"{name}:= holds the character NUL, expected text")
-    values = {name: default for name, (_, default) in known.items()}
-    values.update(argument.split(":=", 1) for argument in given)
-    return values
-
-
-def experiment_parameters(launch_file, values) -> dict:
-    """Return the parameters that the nodes of an experiment share, as the launch file sets them.
-
-    ``values`` (mapping of str): every argument's value by its name.
-
-    Returns dict: as :func:`.node.node_configuration` takes them.
-    """
-    root = ElementTree.parse(launch_file).getroot()
-    settings: dict[str, dict] = {}
-    for parameter in root.iterfind(f"group[@ns='{EXPERIMENT_PARAMETERS}/settings']/param"):
-        section, key = parameter.attrib["name"].split("/")
-        argument = _ARGUMENT_ALONE.sub(r"\1", parameter.attrib["value"])
-        settings.setdefault(section, {})[key] = values[argument]
-    return {
-        "config": values["config"],
-        # Relative paths start where this program was called.
-        "working_directory": os.getcwd(),
-        "settings": settings,
-        "settings_text": values["settings"],
-    }
-
-
-def argument_help(launch_file) -> str:
-    """Every argument of a launch file with its meaning and its default, a line each."""
-    known = _documented(launch_file)
-    width = max(map(len, known)) + 2
-    lines = [
-        f"  {name + ':=':{width}}  {meaning}" + (f" (default: {default})" if default else "")
-        for name, (meaning, default) in known.items()
-    ]
-    return "\n".join(["arguments, each name:=value:", *lines])
-
-
-def _documented(launch_file) -> dict:
-    # roslaunch's own list of them is made with the arguments of this program in force.
-    here = str(package_share())
-    return {
-        argument.attrib["name"]: (
-            argument.get("doc"),
-            argument.attrib["default"].replace(_HERE, here),
-        )
-        for argument in ElementTree.parse(launch_file).getroot().findall("arg")
-        if argument.get("default") is not None
-    }
 
 
 def load_launch_file(launch_file, arguments):
@@ -307,15 +231,19 @@ def main(arguments) -> int:
         ensure_no_gazebo_runs()
     check_installation(values)
     # Of IMU, receiver, ground and robot it is made sure once, instead of in every node.
-    for make in (describe_imu, make_terrain, make_magnetic_environment, experiment_gnss):
+    for make in (
+        *(refuse_what_has_no_effect, describe_imu, make_terrain),
+        *(make_magnetic_environment, experiment_gnss),
+    ):
         make(configuration)
-    robot = load_robot_parameters(configuration.robot.parameters or None)
+    robot = experiment_robot(configuration)
     try:
         config = load_launch_file(launch_file, [*given, f"simulator:={simulator}", "table:=false"])
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
-    # tf and rviz show the robot that drives; a launch file knows the bundled one only.
-    config.params["/robot_description"].value = robot_description(robot)
+    if simulator != "external":
+        # tf and rviz show the robot that drives; a launch file knows the bundled one only.
+        config.params["/robot_description"].value = robot_description(robot)
     # What cannot be driven, or gives no answer, is said before anything is started.
     with Apart(*PREPARATION) as preparation:
         preparation.call("check", configuration)

@@ -25,6 +25,7 @@ from roslaunch.pmon import ProcessListener
 from tqdm import tqdm
 
 from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.drive.results.files import ResultFolder, tidy
 from imu_simulation_framework.drive.results.record import ENDING as SAMPLES
 from imu_simulation_framework.drive.summary import terminal_table
@@ -40,7 +41,7 @@ from imu_simulation_framework.ros1.launching.guardian import (
     is_stopped,
     started,
 )
-from imu_simulation_framework.ros1.node import EXPERIMENT_PARAMETERS, FAILURE, PROGRESS, RESULT
+from imu_simulation_framework.ros1.node import FAILURE, PROGRESS, RESULT
 
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
 """Colours, bold type and the title of a terminal's window."""

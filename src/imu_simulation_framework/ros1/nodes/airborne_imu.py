@@ -36,16 +36,15 @@ from imu_simulation_framework.core.topics import (
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.files import read_gimbal
 from imu_simulation_framework.flight.recording import find_flight
-from imu_simulation_framework.recordings.messages import STATE
+from imu_simulation_framework.recordings.messages import STATE, odometry_packer
 from imu_simulation_framework.ros1.messages import (
     GnssPublisher,
     ImuMessages,
-    odometry_packer,
     publish_packed,
 )
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
-from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.formats.registry import named_imu
+from imu_simulation_framework.sensors.gnss.specification import read_gnss_specification
 from imu_simulation_framework.sensors.simulation import ImuErrors
 
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)

@@ -15,9 +15,9 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
+from imu_simulation_framework.drive.session.messages import true_pose
 from imu_simulation_framework.drive.tracking.controllers import Reference
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros1.messages import true_pose
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.participant import Participant
 

@@ -57,15 +57,18 @@ class ExperimentRecorder(Participant):
 
     name = "experiment_recorder"
 
+    _waits_for_static = True
+
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
         self._bag: Any = None
         self._file: Any = None
         self._path = ""
-        self._session = MessageSession(1.0 / self.configuration.control.rate)
         self._received = 0
         configuration, simulator = self.configuration, self._simulator
+        clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.may_lack else topics.CLOCK
+        self._session = MessageSession(1.0 / configuration.control.rate, clock)
         gnss = experiment_gnss(configuration)
         has_heading = gnss is not None and gnss.heading.source != "none"
         reported = {
@@ -81,14 +84,15 @@ class ExperimentRecorder(Participant):
             if reported.get(topic, True)
         }
         self._static = inputs.pop(topics.STATIC_TRANSFORMS)
-        self.inputs = tuple(inputs.values())
+        self._waits_for_static = topics.STATIC_TRANSFORMS not in simulator.may_lack
+        self.inputs = tuple(inputs[topic] for topic in inputs if topic not in simulator.may_lack)
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
     def prepare(self, start, stop):
         try:
             self.wait_until(
-                lambda: self._static.get_num_connections() > 0,
+                lambda: not self._waits_for_static or self._static.get_num_connections() > 0,
                 f"robot_state_publisher to publish {self._static.resolved_name}",
                 STATIC_TIMEOUT,
             )

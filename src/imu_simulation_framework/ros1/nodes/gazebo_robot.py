@@ -25,12 +25,13 @@ from imu_simulation_framework.core.topics import (
 )
 from imu_simulation_framework.drive.from_configuration import (
     SPECIFICATION,
+    experiment_robot,
     imu_model_and_parameters,
     make_magnetic_environment,
     make_terrain,
 )
 from imu_simulation_framework.drive.gazebo_world import iron_sdf, terrain_sdf
-from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+from imu_simulation_framework.drive.robot import robot_description
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.ros1.simulators.gazebo import MODEL, READY, plugin_of, set_speed
 from imu_simulation_framework.ros1.simulators.interface import call, wait_for_service
@@ -63,7 +64,7 @@ class GazeboRobot(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        self._robot = load_robot_parameters(self.configuration.robot.parameters or None)
+        self._robot = experiment_robot(self.configuration)
         self._transforms = None
         self._wheels = None
         self._transform_stamp = rospy.Time()

@@ -16,11 +16,11 @@ from std_srvs.srv import Trigger, TriggerResponse
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.from_configuration import (
+    experiment_robot,
     make_experiment_imu,
     make_magnetic_environment,
     with_earth_turning,
 )
-from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.sensors import AlongTheWay
 from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
 from imu_simulation_framework.ros1.node import advertise, subscribe
@@ -58,7 +58,7 @@ class ImuErrorModel(Participant):
         environment = make_magnetic_environment(self.configuration)
         self._has_field = environment is not None and self._imu.has_magnetometer
         if self._has_field or self._imu.feels_speed:
-            robot = load_robot_parameters(self.configuration.robot.parameters or None)
+            robot = experiment_robot(self.configuration)
             self._wheel_joints = robot.wheel_joints
             environment = environment if self._has_field else None
             self._torques_known = environment is None or not environment.motors

@@ -108,7 +108,8 @@ class PathFollower(Node):
                 time.sleep(POLL_PERIOD)
 
     def _prepare(self):
-        if self.configuration.robot.parameters and not self._supervised:
+        external = self.configuration.simulation.simulator == "external"
+        if self.configuration.robot.parameters and not (self._supervised or external):
             rospy.logwarn(
                 "%s: tf and rviz show the bundled robot, not the one of %s, which roslaunch does "
                 "not know when it starts nodes; run_experiment.py shows it",

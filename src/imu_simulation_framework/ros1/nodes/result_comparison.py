@@ -7,10 +7,10 @@ import threading
 import time
 from typing import Any
 
+import numpy as np
 import rospy
-from geometry_msgs.msg import QuaternionStamped, TwistWithCovarianceStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, JointState, MagneticField, NavSatFix
+from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
@@ -18,29 +18,26 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.drive.from_configuration import (
     experiment_gnss,
+    experiment_robot,
     imu_model_and_parameters,
 )
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.session.messages import (
+    ground_truth_rows,
+    imu_rows,
+    magnetic_rows,
+)
 from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
 from imu_simulation_framework.drive.summary import terminal_table
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.recordings.messages import stamp_of
-from imu_simulation_framework.ros1.messages import (
-    ground_truth_rows,
-    heading_row,
-    imu_rows,
-    magnetic_rows,
-    position_row,
-    tracking_error,
-    velocity_row,
-    wheel_rows,
-)
+from imu_simulation_framework.ros1.messages import FIXES, tracking_error, wheel_rows
 from imu_simulation_framework.ros1.node import experiment_parameter
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
 from imu_simulation_framework.ros1.simulators.interface import (
     needs_error_model,
     publishes_magnetic_field,
 )
+from imu_simulation_framework.sensors.gnss.messages import fix_topics
 
 MESSAGES_AT_ONCE = 10  # so many are kept as they came; fewer than a killed process may lose anyway
 
@@ -60,7 +57,7 @@ class ResultComparison(Participant):
         self._lock = threading.Lock()
         self._gnss = experiment_gnss(self.configuration)
         self._session = RecordingSession(1.0 / self.configuration.control.rate, self._gnss)
-        robot = load_robot_parameters(self.configuration.robot.parameters or None)
+        robot = experiment_robot(self.configuration)
         of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
@@ -78,9 +75,11 @@ class ResultComparison(Participant):
             self._keep(
                 topics.GROUND_TRUTH, Odometry, ground_truth_rows, self._session.add_ground_truth
             ),
-            self._keep(topics.JOINT_STATES, JointState, of_wheels, self._session.add_wheels),
             self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
         )
+        if topics.JOINT_STATES not in self._simulator.may_lack:
+            add = self._session.add_wheels
+            self.inputs += (self._keep(topics.JOINT_STATES, JointState, of_wheels, add),)
         if publishes_magnetic_field(self.configuration, self._simulator):
             add = self._session.add_magnetic_field
             self.inputs += (self._keep(topics.IMU_MAG, MagneticField, magnetic_rows, add),)
@@ -92,24 +91,19 @@ class ResultComparison(Participant):
     def _subscribe_to_receiver(self):
         """Listen to what the GNSS receiver publishes: few messages, each read at once."""
 
-        def recording(kind, row):
+        def recording(one):
             def record(message):
+                stamps = np.array([message.header.stamp.to_nsec()])
                 with self._lock:
                     self._received += 1
-                    self._session.add_fixes(kind, *row(message))
+                    self._session.add_fixes(one.kind, stamps, np.array([one.row(message)]))
 
             return record
 
         assert self._gnss is not None
-        kinds = [
-            (topics.GNSS_FIX, NavSatFix, "gnss_position", position_row),
-            (topics.GNSS_VELOCITY, TwistWithCovarianceStamped, "gnss_velocity", velocity_row),
-        ]
-        if self._gnss.heading.source != "none":
-            kinds.append((topics.GNSS_HEADING, QuaternionStamped, "gnss_heading", heading_row))
         return [
-            self.subscribe(topic, message, recording(kind, row))
-            for topic, message, kind, row in kinds
+            self.subscribe(one.topic, FIXES[one.type_name], recording(one))
+            for one in fix_topics(self._gnss)
         ]
 
     def prepare(self, start, stop):
@@ -274,7 +268,7 @@ class ResultComparison(Participant):
             configuration,
             self._session,
             wall_time=ended - self._commanded_at,
-            imu_is_regular=self._simulator.is_imu_regular(configuration.imu.model),
+            irregular=self._simulator.irregular(configuration.imu.model),
         )
         self._warn_of_losses(summary["messages"])
         if self._prints_table:

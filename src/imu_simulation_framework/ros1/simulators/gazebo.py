@@ -33,6 +33,7 @@ from imu_simulation_framework.core.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.drive.gazebo_world import HIGHEST_UPDATE_RATE, PHYSICS_RATE
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.simulators.interface import SimulatorInterface, call
@@ -236,8 +237,10 @@ def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
 
 MODEL = "robot"  # name of the robot's model in Gazebo
 
-READY = "gazebo_robot/ready"
-"""Parameter that is true once the robot stands in the world and its controllers run."""
+READY = f"{EXPERIMENT_PARAMETERS}/robot_stands"
+"""Parameter that is true once the robot stands in the world and its controllers run.
+
+The next experiment on this master clears it."""
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
 _DRIFTING = ("gaussian_noise", "offset", "drift", "drift_frequency")
@@ -368,9 +371,9 @@ class GazeboInterface(SimulatorInterface):
                         f"Hector's plug-in has set {server}/{key} to {got[key]} instead of {value}"
                     )
 
-    def is_imu_regular(self, model):
+    def irregular(self, model):
         # Gazebo's own IMU sensor measures in a thread that now and then comes late.
-        return plugin_of(model) != "generic"
+        return ("imu_simulated",) if plugin_of(model) == "generic" else ()
 
     def publishes_imu_bias(self, model):
         return plugin_of(model) == "hector"
@@ -380,9 +383,10 @@ class GazeboInterface(SimulatorInterface):
         world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
         if call(physics, timeout=2.0).pause:
             return "Gazebo's physics is paused"
-        time = call(world, timeout=2.0).sim_time
         pace = self._pace
+        # Read before Gazebo is asked: what is simulated meanwhile is no step back.
         known = 0.0 if pace is None else pace.answered_until
+        time = call(world, timeout=2.0).sim_time
         if time < known - LIMIT_MARGIN:  # beyond what is rounded
             return (
                 f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from abc import ABC, abstractmethod
-from typing import Mapping, Sequence
+from typing import Collection, Mapping, Sequence
 
 import rospy
 import yaml
@@ -50,6 +50,9 @@ class SimulatorInterface(ABC):
     imu_topic: str = topics.IMU
     """On which the simulator publishes; another node may stand between it and imu/data."""
 
+    may_lack: Collection[str] = ()
+    """Topics on which nobody may publish."""
+
     silence: float = CALL_TIMEOUT
     """Wall-clock seconds without a sign of life, after which a node is not waited for."""
 
@@ -74,9 +77,9 @@ class SimulatorInterface(ABC):
         Raises SimulatorError: the simulator refuses, or does not answer.
         """
 
-    def is_imu_regular(self, model: str) -> bool:
-        """Return whether this simulated IMU measures at exactly equal intervals."""
-        return True
+    def irregular(self, model: str) -> tuple[str, ...]:
+        """Return which of imu_simulated and ground_truth have not exactly equal intervals."""
+        return ()
 
     def publishes_imu_bias(self, model: str) -> bool:
         """Return whether there is a topic with this simulated IMU's biases."""
@@ -212,6 +215,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
 SIMULATOR_INTERFACES = {
     "mujoco": ("interface", "MujocoSimulatorInterface"),
     "gazebo": ("gazebo", "GazeboInterface"),
+    "external": ("external", "ExternalInterface"),
 }
 """Name in config.ini -> module and class; imported only when it is used, since Gazebo's messages
 are only where it is."""

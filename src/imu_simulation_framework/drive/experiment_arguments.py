@@ -1,0 +1,166 @@
+"""What an experiment is started with: arguments of experiment.launch, parameters, config.ini.
+
+They mean the same in ROS 1, in ROS 2 and to whoever starts the nodes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any, Mapping
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import default_configuration_path, package_share
+from imu_simulation_framework.core.sentences import as_written, shown
+from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain, yaml_fault
+from imu_simulation_framework.drive.configuration import Configuration, load_configuration
+
+EXPERIMENT_PARAMETERS = "experiment"
+"""Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
+``simulator`` (the one that was started), ``participants``, ``settings``, which has sections and
+keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
+
+BOOLEANS = ("true", "false")
+CHOICES = {
+    "gui": BOOLEANS,
+    "record": BOOLEANS,
+    "rviz": BOOLEANS,
+    "table": BOOLEANS,
+    "view": ("none", "multiplot", "matplotlib"),
+}
+"""What roslaunch itself decides on; all else is checked as a setting of config.ini."""
+
+_ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
+_ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
+_HERE = "$(find imu_simulation_framework)"
+
+
+def check_arguments(launch_file, given) -> dict:
+    """Refuse what experiment.launch does not know.
+
+    Raises ConfigurationError: an argument is none, or its value not among the choices. Returns dict
+    of str: every argument's value by its name, its default where none is given.
+    """
+    known = documented_arguments(launch_file)
+    for argument in given:
+        name, _, value = argument.partition(":=")
+        if not _ARGUMENT.fullmatch(argument) or name not in known:
+            raise ConfigurationError(
+                f"{argument}: expected name:=value with one of {', '.join(sorted(known))}"
+            )
+        if name in CHOICES and value not in CHOICES[name]:
+            raise ConfigurationError(f"{argument}: expected one of {', '.join(CHOICES[name])}")
+        if "\0" in value:
+            raise ConfigurationError(f"{name}:= holds the character NUL, expected text")
+    values = {name: default for name, (_, default) in known.items()}
+    values.update(argument.split(":=", 1) for argument in given)
+    return values
+
+
+def experiment_parameters(launch_file, values) -> dict:
+    """Return the parameters that the nodes of an experiment share, as the launch file sets them.
+
+    ``values`` (mapping of str): every argument's value by its name.
+
+    Returns dict: as :func:`node_configuration` takes them.
+    """
+    root = ElementTree.parse(launch_file).getroot()
+    settings: dict[str, dict] = {}
+    for parameter in root.iterfind(f"group[@ns='{EXPERIMENT_PARAMETERS}/settings']/param"):
+        section, key = parameter.attrib["name"].split("/")
+        argument = _ARGUMENT_ALONE.sub(r"\1", parameter.attrib["value"])
+        settings.setdefault(section, {})[key] = values[argument]
+    return {
+        "config": values["config"],
+        # Relative paths start where this program was called.
+        "working_directory": os.getcwd(),
+        "settings": settings,
+        "settings_text": values["settings"],
+    }
+
+
+def argument_help(launch_file) -> str:
+    """Every argument of a launch file with its meaning and its default, a line each."""
+    known = documented_arguments(launch_file)
+    width = max(map(len, known)) + 2
+    lines = [
+        f"  {name + ':=':{width}}  {meaning}" + (f" (default: {default})" if default else "")
+        for name, (meaning, default) in known.items()
+    ]
+    return "\n".join(["arguments, each name:=value:", *lines])
+
+
+def documented_arguments(launch_file: str) -> dict[str, tuple[str, str]]:
+    """Return meaning and default of a launch file's arguments by their names."""
+    # roslaunch's own list of them is made with the arguments of this program in force.
+    here = str(package_share())
+    return {
+        argument.attrib["name"]: (
+            argument.get("doc", ""),
+            argument.attrib["default"].replace(_HERE, here),
+        )
+        for argument in ElementTree.parse(launch_file).getroot().findall("arg")
+        if argument.get("default") is not None
+    }
+
+
+def node_configuration(
+    node: str, experiment: Mapping[str, Any], private: Mapping[str, Any]
+) -> Configuration:
+    """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
+
+    Raises ConfigurationError: the settings are not what config.ini accepts. ``node``: whose
+    settings they are, for the sentence of an error; ``experiment`` (mapping): the parameters below
+    ``experiment``; ``private`` (mapping): the node's own parameters, ``{section: {key: value}}``.
+    """
+    overrides: dict = {}
+    text = experiment.get("settings_text", "")
+    for layer in (experiment.get("settings", {}), _settings_of(text), private):
+        for section, values in layer.items():
+            if not isinstance(values, Mapping):
+                raise ConfigurationError(
+                    f"{node}: the parameter {section} is {shown(values)}, expected a "
+                    "section of config.ini, {key: value}"
+                )
+            overrides.setdefault(str(section), {}).update(
+                {str(key): value for key, value in values.items() if value not in ("", None)}
+            )
+    working_directory = folder_of_call(experiment)
+    path = experiment.get("config", "") or default_configuration_path()
+    configuration = load_configuration(working_directory / path, overrides, working_directory)
+    wanted = configuration.simulation.simulator
+    if experiment.get("simulator", wanted) != wanted:
+        raise ConfigurationError(
+            f"{configuration.path}: [simulation] simulator is {wanted}, which roslaunch does not "
+            f"know when it starts nodes; say simulator:={wanted} as well, or use run_experiment.py"
+        )
+    return configuration
+
+
+def folder_of_call(parameters: Mapping[str, Any]) -> Path:
+    """Return the folder in which a launch file was called, where relative paths start.
+
+    Raises ConfigurationError: it was removed; the shell still has its name, or none.
+    """
+    folder = str(parameters.get("working_directory", "."))
+    if not os.path.isdir(folder):
+        raise ConfigurationError(
+            "the folder in which it was called does not exist any more: call it in another one"
+        )
+    return Path(folder)
+
+
+def _settings_of(text) -> Mapping[str, Any]:
+    text = str(text)
+    given, expected = as_written(text), "expected {section: {key: value}}"
+    try:
+        settings = load_plain(text)
+    except NOT_YAML as error:
+        raise ConfigurationError(f"settings:={given}: {expected}; {yaml_fault(error)}") from error
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise ConfigurationError(f"settings:={given}: {expected}")
+    return settings

@@ -1,0 +1,132 @@
+"""A robot with controllers of its own: speed and yaw rate for it, and where it is in our world."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import deque
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.angles import difference, quaternion_product, yaw_from_quaternion
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.drive.robot import DifferentialDrivetrain
+from imu_simulation_framework.recordings.messages import IMU
+
+_ORIENTATION = struct.Struct("<5d")  # and the first number of its covariance, -1 without one
+
+STANDING = 0.02  # a robot slower than this [m/s, rad/s] stands
+
+LONGEST_SILENCE = 0.5  # s of odometry without a command, after which the robot is told to stop
+
+
+class ExternalRobotSession:
+    """Between an experiment and a robot that takes a speed and a yaw rate.
+
+    It cannot be put anywhere: its odometry is turned and moved about the vertical instead, so that
+    it stands at the drive's first pose.
+
+    ``drivetrain``: of the wheels that are commanded, which need not be the robot's; ``period``: of
+    commands [s]; ``twist_in_world``: whether the odometry's twist is along the axes of its frame,
+    and not along the robot's.
+    """
+
+    def __init__(
+        self, drivetrain: DifferentialDrivetrain, period: float, twist_in_world: bool = False
+    ) -> None:
+        self._drivetrain = drivetrain
+        self._period = period
+        self._silence = round(max(LONGEST_SILENCE, 3.0 * period) * NANOSECONDS)
+        self._twist_in_world = twist_in_world
+        self._origin: np.ndarray = np.zeros(3)
+        self._place: np.ndarray = np.zeros(3)
+        self._turn = 0.0
+        self._newest: tuple[int, np.ndarray] | None = None
+        self._commanded_at: int | None = None
+        self._stopped = True
+        self._unanswered: deque[int] = deque()
+        self._latest = 0.0
+
+    def put(self, x: float, y: float, yaw: float) -> None:
+        """Have where the robot stands be (x, y) [m], yaw [rad].
+
+        Raises SimulatorError: its odometry has said nothing yet, or it moves.
+        """
+        if self._newest is None:
+            raise SimulatorError("the robot's odometry has said nothing yet")
+        _, state = self._newest
+        speed, turning = float(np.linalg.norm(state[7:10])), float(np.linalg.norm(state[10:]))
+        if not max(speed, turning) < STANDING:
+            raise SimulatorError(
+                f"the robot moves, at {speed:.2g} m/s and {turning:.2g} rad/s; expected that it "
+                "stands where the drive shall begin"
+            )
+        self._origin = state[:3] * (1.0, 1.0, 0.0)
+        self._place = np.array((x, y, 0.0))
+        self._turn = float(difference(yaw, yaw_from_quaternion(state[3:7])))
+
+    def odometry(self, stamp: int, state: np.ndarray) -> np.ndarray:
+        """Return the robot's state in the experiment's world, the twist along the robot's axes.
+
+        ``stamp`` [ns]; ``state`` (13,): position, orientation x, y, z, w, linear and angular
+        velocity, as its odometry says. The returned array has the same shape.
+        """
+        self._newest = stamp, state
+        moved = state.copy()
+        x, y, z = state[:3] - self._origin
+        cosine, sine = math.cos(self._turn), math.sin(self._turn)
+        moved[:3] = self._place + (cosine * x - sine * y, sine * x + cosine * y, z)
+        moved[3:7] = self._turned(state[3:7])
+        if self._twist_in_world:
+            twist = state[7:].reshape(2, 3)
+            moved[7:] = Rotation.from_quat(state[3:7]).apply(twist, inverse=True).ravel()
+        return moved
+
+    def imu(self, data: bytes) -> bytearray:
+        """Return a message of the robot's IMU as the experiment's world has it, in its bytes.
+
+        A plug-in may publish a thousand a second. Raises SimulatorError: it has no orientation.
+        """
+        place = len(data) - IMU.payload.itemsize
+        *quaternion, variance = _ORIENTATION.unpack_from(data, place)
+        if variance == -1.0 or not abs(math.hypot(*quaternion) - 1.0) < 0.01:
+            raise SimulatorError("has no orientation, of which the yaw is made")
+        message = bytearray(data)
+        _ORIENTATION.pack_into(message, place, *self._turned(quaternion), variance)
+        return message
+
+    def _turned(self, quaternion) -> tuple[float, ...]:
+        half = 0.5 * self._turn
+        return quaternion_product(0.0, 0.0, math.sin(half), math.cos(half), *quaternion)
+
+    def due(self, stamp: int) -> None:
+        """Learn that a command is due that answers the state of this stamp [ns]."""
+        self._unanswered.append(stamp)
+
+    def command(self, left: float, right: float) -> tuple[float, float]:
+        """Return speed [m/s] and yaw rate [rad/s] of wheels that turn so fast [rad/s]."""
+        newest = 0 if self._newest is None else self._newest[0]
+        if self._unanswered:
+            late = (newest - self._unanswered.popleft()) / NANOSECONDS
+            self._latest = max(self._latest, late)
+        self._commanded_at, self._stopped = newest, False
+        return self._drivetrain.forward(left, right)
+
+    def left_alone(self) -> bool:
+        """Whether no command came for so long that the robot has to stop; told once."""
+        if self._stopped or self._newest is None or self._commanded_at is None:
+            return False
+        self._stopped = self._newest[0] - self._commanded_at > self._silence
+        return self._stopped
+
+    def too_late(self) -> str:
+        """Return what is to be said of commands that came late; empty if there is nothing."""
+        if self._latest <= 2.0 * self._period:
+            return ""
+        return (
+            f"commands came up to {self._latest:.2f} s of the robot's time after the state that "
+            f"they answer, expected {2.0 * self._period:.2f} s at most: it ran ahead of the nodes, "
+            "and followed its path less tightly than it could"
+        )

@@ -1,0 +1,60 @@
+"""Bytes of the messages of a drive, as its sessions want them, in ROS 1 and in ROS 2."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.drive.session.driving import TruePose
+from imu_simulation_framework.recordings.messages import (
+    FIELD,
+    IMU,
+    MAGNETIC_FIELD,
+    ODOMETRY,
+    SIGNALS,
+    STATE,
+    Packer,
+    last_numbers,
+    numbers_of,
+    stamp_of,
+)
+
+imu_rows = partial(numbers_of, kind=IMU, fields=SIGNALS)
+magnetic_rows = partial(numbers_of, kind=MAGNETIC_FIELD, fields=FIELD)
+ground_truth_rows = partial(numbers_of, kind=ODOMETRY, fields=STATE)
+
+_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
+
+
+def true_pose(data: bytes) -> TruePose:
+    """Read one nav_msgs/Odometry."""
+    numbers = last_numbers(data, ODOMETRY)
+    x, y, _, *orientation = numbers[_POSE]
+    return TruePose(stamp_of(data), x, y, tuple(orientation), *numbers[_TWIST][:2])
+
+
+def pack_states(packer: Packer, stamps: np.ndarray, state: Any) -> np.ndarray:
+    """Write odometry of a simulator's states (n,) at stamps (n,) [ns]."""
+    columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
+    return packer.pack(stamps, dict(zip(STATE, np.concatenate(columns, axis=1).T)))
+
+
+def velocities_of_joints(
+    names: Sequence[str], velocities: Sequence[float], joints: Sequence[str]
+) -> list[float]:
+    """Return how fast some joints turn [rad/s], of a message that has them in any order.
+
+    Raises SimulatorError: the velocity of one is not in it.
+    """
+    known = dict(zip(names, velocities))
+    missing = [joint for joint in joints if joint not in known]
+    if missing:
+        raise SimulatorError(
+            f"{topics.JOINT_STATES}: expected velocities of {', '.join(joints)}, got "
+            f"none of {', '.join(missing)}"
+        )
+    return [known[joint] for joint in joints]

@@ -1,0 +1,197 @@
+"""Between an experiment and a robot with controllers of its own, simulated elsewhere or real."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from typing import Any
+
+import rospy
+from geometry_msgs.msg import Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64MultiArray
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import ROBOT_FRAME
+from imu_simulation_framework.drive.from_configuration import (
+    experiment_robot,
+    refuse_what_has_no_effect,
+)
+from imu_simulation_framework.drive.session.external import ExternalRobotSession
+from imu_simulation_framework.drive.session.messages import ground_truth_rows
+from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.recordings.messages import STATE, odometry_packer, stamp_of
+from imu_simulation_framework.ros1.answers import ask_master
+from imu_simulation_framework.ros1.messages import publish_packed, publish_serialised
+from imu_simulation_framework.ros1.node import Node, advertise
+from imu_simulation_framework.ros1.simulators.external import PLACED, SET_POSE
+from imu_simulation_framework.ros1.simulators.interface import (
+    make_simulator_interface,
+    needs_error_model,
+)
+from imu_simulation_framework.srv import SetPose, SetPoseResponse
+
+COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}
+"""Types of messages that robots take as commands."""
+
+RATE_SAMPLES = 50  # of the IMU, to tell its rate
+RATE_TOLERANCE = 0.05
+
+
+class ExternalRobot(Node):
+    """Turns wheel commands into ``cmd_vel``, odometry into the ground truth, hands on the IMU.
+
+    The robot's world is turned and moved so that the robot stands at the drive's first pose. Where
+    no command comes any more, and at the end, it is told to stop.
+    """
+
+    name = "external_robot"
+
+    def __init__(self) -> None:
+        super().__init__()
+        configuration = self.configuration
+        refuse_what_has_no_effect(configuration)
+        self._topics = configuration.external
+        self._lock = threading.Lock()
+        self._session = ExternalRobotSession(
+            experiment_robot(configuration).drivetrain,
+            1.0 / configuration.control.rate,
+            self._topics.twist_in_world,
+        )
+        self._stamped = False
+        self._commands: Any = None  # rospy.Publisher, once it is known what the robot takes
+        self._packer = odometry_packer(ROBOT_FRAME)
+        self._newest = 0  # of the odometry's stamps [ns]
+        self._imu_stamps: list[int] = []
+        self._simulator = make_simulator_interface(configuration)
+        # A robot that publishes where the experiment listens needs nobody between.
+        published = rospy.resolve_name(self._topics.imu)
+        self._hands_on = published != rospy.resolve_name(self._simulator.imu_topic)
+        self._refuse_own_topics()
+        self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
+        self._imu = advertise(self._simulator.imu_topic, Imu) if self._hands_on else None
+
+    def run(self):
+        self._advertise_commands()
+        self.subscribe(self._topics.odometry, Odometry, self._on_odometry, raw=True)
+        self.subscribe(self._topics.imu, Imu, self._on_imu, raw=True)
+        self.wait_until(lambda: self._newest > 0, self._source("odometry", Odometry))
+        self.wait_until(lambda: len(self._imu_stamps) >= RATE_SAMPLES, self._source("imu", Imu))
+        if needs_error_model(self.configuration, self._simulator):
+            self._ensure_rate()
+        self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
+        self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
+        rospy.Service(SET_POSE, SetPose, self._on_set_pose)
+        return super().run()
+
+    def _refuse_own_topics(self) -> None:
+        """Refuse to listen to what the experiment itself publishes."""
+        ours = {"odometry": topics.GROUND_TRUTH}
+        if self._hands_on:
+            ours["imu"] = topics.IMU
+        for key, topic in ours.items():
+            name = rospy.resolve_name(topic)
+            if rospy.resolve_name(getattr(self._topics, key)) == name:
+                raise ConfigurationError(
+                    f"{self.name}: [external] {key} is {name}, on which the experiment publishes "
+                    "itself: have the robot publish elsewhere"
+                )
+
+    def _source(self, key, message_type) -> str:
+        name = rospy.resolve_name(getattr(self._topics, key))
+        return f"{message_type._type} on {name} ([external] {key})"
+
+    def _advertise_commands(self) -> None:
+        """Advertise what the robot subscribes to, as it wants it."""
+        name = rospy.resolve_name(self._topics.command)
+        place = f"{name} ([external] command)"
+
+        def listeners() -> list[str]:
+            return dict(ask_master("getSystemState")[1]).get(name, [])
+
+        self.wait_until(listeners, f"a robot that listens on {place}")
+        # Its type is known to the master since somebody subscribes.
+        kind = dict(ask_master("getTopicTypes")).get(name, Twist._type)
+        if kind not in COMMANDS:
+            raise SimulatorError(
+                f"{self.name}: {listeners()[0]} listens on {place} for {kind}, expected "
+                f"{' or '.join(COMMANDS)}"
+            )
+        self._stamped = COMMANDS[kind] is TwistStamped
+        self._commands = advertise(name, COMMANDS[kind])
+        self.wait_until(
+            self._commands.get_num_connections, f"the connection with the robot on {place}"
+        )
+
+    def _ensure_rate(self) -> None:
+        """Refuse an IMU whose rate is not what the error model is told."""
+        stamps, wanted = self._imu_stamps, self.configuration.imu.rate
+        period = statistics.median(b - a for a, b in zip(stamps, stamps[1:])) / NANOSECONDS
+        if not abs(period * wanted - 1.0) < RATE_TOLERANCE:
+            rate = f"{1.0 / period:.4g} Hz" if period > 0.0 else "with one stamp for all"
+            raise ConfigurationError(
+                f"{self.name}: the robot's IMU publishes {rate}, but [imu] rate is {wanted:g} Hz"
+            )
+
+    def _on_odometry(self, data):
+        stamps, states = ground_truth_rows([data])
+        with self._lock:
+            state = self._session.odometry(int(stamps[0]), states[0])
+            stop = self._session.left_alone()
+            self._newest = int(stamps[0])
+        publish_packed(self._ground_truth, self._packer.pack(stamps, dict(zip(STATE, state))))
+        if stop:
+            self._command(0.0, 0.0)
+
+    def _on_imu(self, data):
+        try:
+            with self._lock:
+                message = self._session.imu(data)
+        except SimulatorError as error:
+            raise SimulatorError(f"{self._source('imu', Imu)}: {error}") from None
+        if len(self._imu_stamps) < RATE_SAMPLES:
+            self._imu_stamps.append(stamp_of(data))
+        if self._hands_on:
+            publish_serialised(self._imu, message)
+
+    def _on_error(self, data):
+        with self._lock:
+            self._session.due(stamp_of(data))
+
+    def _on_command(self, message):
+        if len(message.data) == 2:
+            with self._lock:
+                command = self._session.command(*message.data)
+            self._command(*command)
+
+    def _command(self, speed: float, yaw_rate: float) -> None:
+        twist = Twist()
+        twist.linear.x, twist.angular.z = speed, yaw_rate
+        if not self._stamped:
+            self._commands.publish(twist)
+            return
+        stamped = TwistStamped(twist=twist)
+        stamped.header.stamp, stamped.header.frame_id = rospy.Time(nsecs=self._newest), ROBOT_FRAME
+        self._commands.publish(stamped)
+
+    def _on_set_pose(self, request):
+        pose = request.pose
+        try:
+            with self._lock:
+                self._session.put(pose.x, pose.y, pose.theta)
+                placed = self._newest
+            rospy.set_param(PLACED, placed / NANOSECONDS)
+        except SimulatorError as error:
+            return SetPoseResponse(success=False, message=str(error))
+        return SetPoseResponse(success=True, message="")
+
+    def close(self):
+        """Stop the robot."""
+        if self._commands is not None:
+            self._command(0.0, 0.0)
+        late = self._session.too_late()
+        if late:
+            rospy.logwarn("%s: %s", self.name, late)

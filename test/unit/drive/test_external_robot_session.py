@@ -1,0 +1,125 @@
+"""A robot with controllers of its own, in the experiment's world."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import (
+    imu_label,
+    refuse_what_has_no_effect,
+)
+from imu_simulation_framework.drive.robot import DifferentialDrivetrain
+from imu_simulation_framework.drive.session.external import ExternalRobotSession
+from imu_simulation_framework.drive.session.messages import imu_rows
+from imu_simulation_framework.drive.session.simulation import SimulatedRobot
+from imu_simulation_framework.recordings.messages import ImuPackers, separate
+
+WHEELS = DifferentialDrivetrain(0.1, 0.25)
+SECOND = 10**9
+
+
+def state_at(x, y, yaw, speed=0.0, yaw_rate=0.0):
+    turn = Rotation.from_euler("z", yaw).as_quat()
+    return np.array([x, y, 0.1, *turn, speed, 0.0, 0.0, 0.0, 0.0, yaw_rate])
+
+
+def session(**options):
+    return ExternalRobotSession(WHEELS, 0.05, **options)
+
+
+def test_where_the_robot_stands_becomes_the_first_pose():
+    robot = session()
+    robot.odometry(0, state_at(3.0, -2.0, 1.0))
+    robot.put(10.0, 20.0, -0.5)
+    stood = robot.odometry(0, state_at(3.0, -2.0, 1.0))
+    np.testing.assert_allclose(stood[:3], (10.0, 20.0, 0.1))
+    # Two metres ahead of where it stood, and turned by 0.3 rad.
+    ahead = state_at(3.0 + 2.0 * math.cos(1.0), -2.0 + 2.0 * math.sin(1.0), 1.3, 0.7, 0.2)
+    moved = robot.odometry(SECOND, ahead)
+    np.testing.assert_allclose(
+        moved[:2], (10.0 + 2.0 * math.cos(-0.5), 20.0 + 2.0 * math.sin(-0.5))
+    )
+    assert Rotation.from_quat(moved[3:7]).as_euler("xyz") == pytest.approx([0.0, 0.0, -0.2])
+    np.testing.assert_array_equal(moved[7:], ahead[7:])
+    for ros2 in (False, True):
+        stamps, row = np.array([SECOND]), np.concatenate((ahead[3:7], np.arange(6.0)))
+        (message,) = separate(ImuPackers(3 * [9 * [0.0]], ros2=ros2).data(stamps, row[np.newaxis]))
+        (turned,) = imu_rows([bytes(robot.imu(message))])[1]
+        assert turned == pytest.approx([*moved[3:7], *range(6)])
+
+
+def test_a_twist_along_the_worlds_axes_is_turned_into_the_robots():
+    robot, yaw = session(twist_in_world=True), 2.0
+    state = state_at(0.0, 0.0, yaw)
+    state[7:10] = (0.5 * math.cos(yaw), 0.5 * math.sin(yaw), 0.0)
+    np.testing.assert_allclose(robot.odometry(0, state)[7:10], (0.5, 0.0, 0.0), atol=1e-15)
+
+
+def test_a_robot_that_moves_or_is_silent_is_refused():
+    robot = session()
+    with pytest.raises(SimulatorError, match="said nothing yet"):
+        robot.put(0.0, 0.0, 0.0)
+    robot.odometry(0, state_at(0.0, 0.0, 0.0, speed=0.3))
+    with pytest.raises(SimulatorError, match=r"moves, at 0\.3 m/s and 0 rad/s"):
+        robot.put(0.0, 0.0, 0.0)
+
+
+def test_wheels_become_speed_and_yaw_rate_and_silence_stops_the_robot_once():
+    robot = session()
+    robot.odometry(0, state_at(0.0, 0.0, 0.0))
+    assert robot.command(*WHEELS.inverse(0.6, -0.4)) == pytest.approx((0.6, -0.4))
+    robot.odometry(SECOND // 2, state_at(0.3, 0.0, 0.0))
+    assert not robot.left_alone()
+    robot.odometry(SECOND // 2 + 1, state_at(0.3, 0.0, 0.0))
+    assert [robot.left_alone(), robot.left_alone()] == [True, False]
+
+
+def test_how_late_a_command_is_counts_from_the_state_that_it_answers():
+    robot = session()
+    robot.command(1.0, 1.0)  # the first one answers nothing
+    for stamp, answered in ((1, 0), (2, 1), (3, 1), (9, 1)):
+        robot.odometry(stamp * SECOND // 10, state_at(0.0, 0.0, 0.0))
+        robot.due(stamp * SECOND // 10)
+        for _ in range(answered):
+            robot.command(1.0, 1.0)
+    # The second one answers 0.1 s at 0.2 s, the third 0.2 s at 0.3 s, the last one 0.3 s at 0.9 s.
+    assert "up to 0.60 s of the robot's time after the state that they answer" in robot.too_late()
+
+
+def configured(**overrides):
+    given = {"simulation": {"simulator": "external"}, "imu": {"model": "published"}}
+    for section, keys in overrides.items():
+        given.setdefault(section, {}).update(keys)
+    return load_configuration(overrides=given)
+
+
+def test_the_imu_is_the_robots_own_or_has_a_specifications_errors_added():
+    assert imu_label(configured()) == "published"
+    assert imu_label(configured(imu={"model": "specification"})) == "specification_bno055"
+    with pytest.raises(ConfigurationError, match="model is hector.* expected published"):
+        imu_label(configured(imu={"model": "hector"}))
+    with pytest.raises(ConfigurationError, match="published is that of a robot"):
+        imu_label(configured(simulation={"simulator": "mujoco"}))
+
+
+@pytest.mark.parametrize(
+    ("section", "keys"),
+    [
+        ("terrain", {"kind": "uneven"}),
+        ("simulation", {"real_time_factor": 2.0}),
+        ("simulation", {"gravity": 3.7}),
+    ],
+)
+def test_settings_of_a_world_that_is_not_ours_are_refused(section, keys):
+    refuse_what_has_no_effect(configured())
+    with pytest.raises(ConfigurationError, match=f"\\[{section}\\] {next(iter(keys))} has no"):
+        refuse_what_has_no_effect(configured(**{section: keys}))
+
+
+def test_no_simulation_of_ours_passes_for_a_robot_that_runs_elsewhere():
+    with pytest.raises(ConfigurationError, match="simulator is external, .* expected mujoco"):
+        SimulatedRobot(configured())

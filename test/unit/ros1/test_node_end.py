@@ -1,0 +1,58 @@
+"""What happens while a node ends: dropped interrupts, topics that are closed meanwhile."""
+
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+from imu_simulation_framework.ros1.messages import publish_serialised
+
+INTERRUPTED_IN_A_CALLBACK = """
+import os, signal, time, weakref
+from imu_simulation_framework.ros1.node import raise_dropped_interrupts
+
+raise_dropped_interrupts()
+try:
+    watched = set("a")
+    reference = weakref.ref(watched, lambda _: os.kill(os.getpid(), signal.SIGINT) or time.sleep(9))
+    del watched
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("ended")
+"""
+
+
+def test_an_interrupt_that_python_drops_is_raised_again():
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_IN_A_CALLBACK],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (ended.stdout, ended.stderr) == ("ended\n", "")
+
+
+class Gone:
+    """A subscriber's connection whose topic rospy has closed meanwhile."""
+
+    def write_data(self, _):
+        raise BrokenPipeError
+
+    def close(self):
+        raise TypeError("'NoneType' object is not iterable")
+
+
+def test_a_subscriber_that_is_gone_keeps_no_message_from_the_next_one():
+    written = []
+    lock = threading.Lock()
+    topic = SimpleNamespace(
+        closed=False,
+        seq=6,
+        acquire=lock.acquire,
+        release=lock.release,
+        connections=[Gone(), SimpleNamespace(write_data=written.append)],
+    )
+    publish_serialised(SimpleNamespace(impl=topic), bytearray(b"....message"))
+    assert written == [b"\x0b\0\0\0\x07\0\0\0message"]
+    assert topic.seq == 7 and not lock.locked()
