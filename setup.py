@@ -22,7 +22,18 @@ READ_AT_RUN_TIME = [
     "urdf/**/*",
 ]
 
-NODES_OF_ROS2 = ("imu_corrector", "realistic_imu")
+LAUNCHED_BY_ROS2 = ("experiment", "gz_robot", "imu_corrector", "realistic_imu")
+PROGRAMS_OF_ROS2 = (
+    "error_publisher",
+    "external_robot",
+    "imu_corrector",
+    "imu_yaw_publisher",
+    "mujoco_simulator",
+    "path_follower",
+    "realistic_imu",
+    "result_comparison",
+    "run_experiment",
+)
 
 manifest = ElementTree.parse(ROOT / "package.xml").getroot()
 
@@ -38,8 +49,13 @@ def shared_files():
     if os.environ.get("ROS_VERSION") == "2":
         marker = "share/ament_index/resource_index/packages"
         folders[marker] = ["resource/imu_simulation_framework"]
-        folders["lib/imu_simulation_framework"] = [f"scripts/{name}.py" for name in NODES_OF_ROS2]
-        folders[f"{SHARE}/launch"] = [f"launch/{name}.launch.py" for name in NODES_OF_ROS2]
+        folders["lib/imu_simulation_framework"] = [
+            f"scripts/{name}.py" for name in PROGRAMS_OF_ROS2
+        ]
+        launched = [f"launch/{name}.launch.py" for name in LAUNCHED_BY_ROS2]
+        # run_experiment.py reads its arguments there.
+        folders[f"{SHARE}/launch"] = ["launch/experiment.launch", *launched]
+        folders[f"{SHARE}/worlds"] = ["worlds/gz_robot.sdf"]
     return sorted(folders.items())
 
 
@@ -55,7 +71,7 @@ setup(
     package_data={
         "": ["__init__.pyi"],
         manifest.findtext("name"): ["py.typed"],
-        manifest.findtext("name") + ".explore": ["assets/*"],
+        manifest.findtext("name") + ".heading.explore": ["assets/*"],
         manifest.findtext("name") + ".report": ["page.css", "page.html", "page.js"],
     },
     data_files=shared_files(),

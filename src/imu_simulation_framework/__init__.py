@@ -14,12 +14,11 @@ may import (a test holds both):
 ``characterisation``  from a sensor's recording to its specification: Allan
                       variance, calibration
 ``heading``           the yaw error: model, budget, statistics, identification,
-                      judgement
+                      judgement, a page with sliders
 ``drive``             robot, tracking, MuJoCo, config.ini, sessions, results,
                       ensembles
 ``realistic_imu``     a real sensor's errors on any robot's topics and bags
 ``flight``            JSBSim, gimbal, inertial navigation
-``explore``           a page in the browser with sliders for heading drift
 ``commands``          the command lines, a module for each program
 ``ros1``              nodes, simulators' interfaces, launching: the only place that
                       imports rospy

@@ -3,6 +3,7 @@
 PyPI has no launch; where it is not installed, what the files call only keeps what it is given.
 """
 
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from imu_simulation_framework.core.settings import keys_of
+from imu_simulation_framework.drive.configuration import ExternalSection
 from imu_simulation_framework.realistic_imu.corrector import LiveCorrector
 from imu_simulation_framework.realistic_imu.live import LiveImu
 from imu_simulation_framework.ros2.node import ShellArguments
@@ -19,7 +21,7 @@ from imu_simulation_framework.ros2.node import ShellArguments
 LAUNCH = Path(__file__).resolve().parents[2] / "launch"
 NAMES = {
     "launch": ["LaunchDescription"],
-    "launch.actions": ["DeclareLaunchArgument", "Shutdown"],
+    "launch.actions": ["DeclareLaunchArgument", "ExecuteProcess", "Shutdown"],
     "launch.conditions": ["IfCondition"],
     "launch.substitutions": ["LaunchConfiguration"],
     "launch_ros": [],
@@ -28,18 +30,28 @@ NAMES = {
 }
 
 
-@pytest.fixture(params=[LiveImu, LiveCorrector], ids=lambda session: session.name)
-def described(request, monkeypatch):
-    """The session, arguments by name and the node of a launch file."""
+@pytest.fixture
+def description(monkeypatch):
+    """What a launch file describes."""
     for module, names in NAMES.items():
         stand_in = ModuleType(module)
         for name in names:
             setattr(stand_in, name, lambda *given, **words: SimpleNamespace(given=given, **words))
         monkeypatch.setitem(sys.modules, module, stand_in)
     monkeypatch.delitem(sys.modules, "imu_simulation_framework.ros2.launching", raising=False)
-    file = runpy.run_path(str(LAUNCH / f"{request.param.name}.launch.py"))
-    *arguments, node = file["generate_launch_description"]().given[0]
+
+    def of(name):
+        file = runpy.run_path(str(LAUNCH / f"{name}.launch.py"))
+        return file["generate_launch_description"]().given[0]
+
+    yield of
     monkeypatch.delitem(sys.modules, "imu_simulation_framework.ros2.launching")
+
+
+@pytest.fixture(params=[LiveImu, LiveCorrector], ids=lambda session: session.name)
+def described(request, description):
+    """The session, arguments by name and the node of a launch file."""
+    *arguments, node = description(request.param.name)
     return request.param, {argument.given[0]: argument for argument in arguments}, node
 
 
@@ -79,3 +91,42 @@ def test_what_is_required_ends_the_launch(described):
     _, _, node = described
     (shutdown,) = node.on_exit
     assert shutdown.condition.given[0].given == ("required",)
+
+
+def test_an_experiment_has_the_arguments_of_roslaunch(description, monkeypatch):
+    monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
+    *arguments, run = description("experiment")
+    root = ElementTree.parse(LAUNCH / "experiment.launch").getroot()
+    of_roslaunch = {arg.get("name"): arg for arg in root.findall("arg") if arg.get("doc")}
+    assert [argument.given[0] for argument in arguments] == list(of_roslaunch)
+    program, *given = run.cmd
+    assert program == "/ws/lib/imu_simulation_framework/run_experiment.py"
+    assert [(name, value.given[0]) for name, value in given] == [
+        (f"{name}:=", name) for name in of_roslaunch
+    ]
+
+
+def test_gz_sims_robot_is_bridged_and_its_imu_gets_errors(description, monkeypatch):
+    monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
+    experiment, _, simulator, bridge, imu = description("gz_robot")
+    *arguments, _ = experiment.given[0]
+    defaults = {argument.given[0]: argument.default_value for argument in arguments}
+    assert (defaults["simulator"], defaults["imu"]) == ("external", "published")
+    world = ElementTree.parse(simulator.cmd[-1])
+    (drive, place) = world.findall(".//model/plugin")
+    # Of each topic: whether Gazebo takes or gives it, and the type there.
+    expected = {
+        f"/{drive.findtext('topic')}": ("]", "gz.msgs.Twist"),
+        f"/{place.findtext('odom_topic')}": ("[", "gz.msgs.Odometry"),
+        f"/{world.findtext('.//sensor/topic')}": ("[", "gz.msgs.IMU"),
+        "/clock": ("[", "gz.msgs.Clock"),
+    }
+    pattern = re.compile(r"(/[\w/]+)@[\w/]+([\[\]])([\w.]+)")
+    matches = map(pattern.fullmatch, bridge.arguments)
+    bridged = {one[1]: (one[2], one[3]) for one in matches}
+    assert bridged == expected
+    external = ExternalSection()
+    (parameters,) = imu.parameters
+    assert f"/{parameters['input']}" in bridged
+    assert parameters["output"] == external.imu
+    assert {f"/{external.command}", f"/{external.odometry}"} <= set(bridged)

@@ -128,6 +128,10 @@ class Program:
             text=True,
         )
 
+    @property
+    def has_ended(self):
+        return self._process.poll() is not None
+
     def interrupt(self, number=signal.SIGINT):
         self._process.send_signal(number)
 

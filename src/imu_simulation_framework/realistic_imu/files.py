@@ -30,8 +30,8 @@ from imu_simulation_framework.recordings.formats.any_format import topics_of_bag
 from imu_simulation_framework.recordings.formats.bag import choose_topic
 from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
-from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
 
 TABLES = ("imu_simulated", "imu_real", "ground_truth")
 """Those of a result that have something of an IMU."""

@@ -42,10 +42,10 @@ from imu_simulation_framework.recordings.messages import (
     ODOMETRY,
     ImuPackers,
 )
-from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
 from imu_simulation_framework.sensors.operation import Operation
 
 _TOPIC = re.compile(r"[~/A-Za-z][\w/]*", re.ASCII)

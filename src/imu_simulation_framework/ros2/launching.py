@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from ament_index_python.packages import get_package_prefix
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, Shutdown
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, Shutdown
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.core.settings import keys_of
+from imu_simulation_framework.drive.experiment_arguments import documented_arguments
 from imu_simulation_framework.ros2.node import ShellArguments
 
+_PACKAGE = __package__.partition(".")[0]
 _TYPES: dict[Any, type] = {"str": str, "int": int, "float": float, "bool": bool}
 
 
@@ -46,7 +51,7 @@ def session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
     ]
     types = {**{key.name: _TYPES[key.type] for key in keys}, "use_sim_time": bool}
     node = Node(
-        package=__package__.partition(".")[0],
+        package=_PACKAGE,
         executable=f"{session_type.name}.py",
         name=session_type.name,
         output="screen",
@@ -60,6 +65,70 @@ def session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
         on_exit=[Shutdown(condition=IfCondition(LaunchConfiguration("required")))],
     )
     return LaunchDescription([*declared, node])
+
+
+def experiment_launch(**defaults: str) -> LaunchDescription:
+    """Return what runs an experiment, with the arguments that it has in ROS 1.
+
+    ``defaults``: of some of them, in place of ROS 1's.
+    """
+    known = documented_arguments(str(package_share() / "launch" / "experiment.launch"))
+    declared = [
+        DeclareLaunchArgument(name, default_value=defaults.get(name, default), description=meaning)
+        for name, (meaning, default) in known.items()
+    ]
+    program = Path(get_package_prefix(_PACKAGE)) / "lib" / _PACKAGE / "run_experiment.py"
+    run = ExecuteProcess(
+        cmd=[str(program), *([f"{name}:=", LaunchConfiguration(name)] for name in known)],
+        output="screen",
+        on_exit=[Shutdown()],
+    )
+    return LaunchDescription([*declared, run])
+
+
+BRIDGED = (
+    "/cmd_vel@geometry_msgs/msg/Twist]gz.msgs.Twist",
+    "/odom@nav_msgs/msg/Odometry[gz.msgs.Odometry",
+    "/imu/ideal@sensor_msgs/msg/Imu[gz.msgs.IMU",
+    "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock",
+)
+"""Topics of worlds/gz_robot.sdf, as ros_gz_bridge is told of them."""
+
+
+def gz_launch() -> LaunchDescription:
+    """Return what runs an experiment with the robot of worlds/gz_robot.sdf in gz sim.
+
+    The errors of ``specification`` are added to its IMU.
+    """
+    world = str(package_share() / "worlds" / "gz_robot.sdf")
+    specification, seed = map(LaunchConfiguration, ("specification", "seed"))
+    return LaunchDescription(
+        [
+            # First of all, since it declares the seed; it waits for the robot.
+            experiment_launch(simulator="external", imu="published"),
+            DeclareLaunchArgument(
+                "specification", default_value="bno055", description="errors of the robot's IMU"
+            ),
+            ExecuteProcess(cmd=["gz", "sim", "-s", "-r", world], on_exit=[Shutdown()]),
+            Node(package="ros_gz_bridge", executable="parameter_bridge", arguments=[*BRIDGED]),
+            Node(
+                package=_PACKAGE,
+                executable="realistic_imu.py",
+                name="realistic_imu",
+                output="screen",
+                parameters=[
+                    {
+                        "input": "imu/ideal",
+                        "output": "imu",
+                        "specification": ParameterValue(specification, value_type=str),
+                        "seed": ParameterValue(seed, value_type=int),
+                        "qos": "reliable",
+                    }
+                ],
+                on_exit=[Shutdown()],
+            ),
+        ]
+    )
 
 
 def _written(value):

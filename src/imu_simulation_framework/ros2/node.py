@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 import importlib
 import signal
@@ -31,7 +32,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
@@ -40,7 +41,7 @@ from imu_simulation_framework.realistic_imu.node_session import (
     Session,
     read_arguments,
 )
-from imu_simulation_framework.recordings.messages import MessageType, separate
+from imu_simulation_framework.recordings.messages import separate
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
 DEPTH = 1000  # messages that wait for whoever is slow, before the oldest is dropped
@@ -67,7 +68,7 @@ _OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class Node(rclpy.node.Node):
-    """The :class:`.Shell` of a :class:`.Session`, to which it hands messages as the bytes they are.
+    """A node that hands on messages as the bytes they are.
 
     It can be put into any executor, with others; whoever spins looks at ``ended``.
 
@@ -78,79 +79,56 @@ class Node(rclpy.node.Node):
 
     Attributes
     ----------
-    session_type : type
-        Of the session, which is made with arguments and shell.
-    session : Session
-        What is made of messages.
+    program : str
+        Its name, of the script that starts it, too.
+    alone : bool
+        Whether only one node may publish on each topic of which it takes the bytes.
     ended : bool
         Whether there is nothing left to do.
     failure : str
         Why it cannot go on; empty if nothing is wrong.
     """
 
-    session_type: type[Any]
+    program: str
     ros2 = True
+    alone = True
 
     def __init__(self, **options: Any) -> None:
-        name = self.session_type.name
-        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
+        super().__init__(
+            self.program, automatically_declare_parameters_from_overrides=True, **options
+        )
         self.ended = False
         self.failure = ""
-        kinds = (ShellArguments, self.session_type.arguments_type)
-        self._warn_of_unknown([key.name for kind in kinds for key in keys_of(kind)])
-        of_shell, arguments = map(self._arguments, kinds)
-        self._qos = QoSProfile(depth=DEPTH, reliability=QOS[of_shell.qos])
+        self._qos = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE)
         self._publishers_of: dict[str, Any] = {}
         self._inputs: dict[str, str] = {}
         self._said: set[str] = set()
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(LOOK_PERIOD, self._guarded(self._look), clock=steady)
-        session: Session = self.session_type(arguments, self)
-        self.session = session
-        if session.diagnoses:
-            self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 1)
-        for topic, kind in session.outputs.items():
-            self.advertise(topic, kind)
-        for topic in session.texts:
-            self.advertise_text(topic)
-        if session.joint_states:
-            # Several may publish states, each of joints of their own.
-            topic = session.joint_states
-            self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
-        for topic, (kind, _) in session.inputs.items():
-            self.subscribe(topic, kind.name, partial(session.take, topic))
+        self.every(LOOK_PERIOD, self._look)
 
-    def _arguments(self, kind):
-        """Declare parameters with their types, ranges and meanings; return their values."""
-        keys = {key.name: key for key in keys_of(kind)}
-        made = read_arguments(kind, self.session_type.name, self._given)
-        for name, key in keys.items():
-            if self.has_parameter(name):
-                self.undeclare_parameter(name)
-            value = getattr(made, name)
-            self.declare_parameter(name, value, _descriptor(key), ignore_override=True)
-        return made
+    def every(self, period: float, callback: Callable[..., None]) -> Any:
+        """Have a function called each ``period`` [s] of the wall clock; return the timer."""
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        return self.create_timer(period, self._guarded(callback), clock=steady)
+
+    def look_after(self) -> None:
+        """Do what no message asks for; called now and then."""
+
+    def close(self) -> None:
+        """Save or tell what there is at the end."""
 
     def _given(self, name: str, default: Any) -> Any:
         return self.get_parameter(name).value if self.has_parameter(name) else default
 
-    def _warn_of_unknown(self, known) -> None:
-        for name in self.get_parameters_by_prefix(""):
-            if name in known or name.startswith(_OF_ROS):
-                continue
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            self.warn(f"there is no parameter {name}{hint}")
-
-    def advertise(self, topic: str, kind: MessageType) -> None:
-        """Offer a topic for :meth:`send`."""
+    def advertise(self, topic: str, type_name: str) -> Any:
+        """Offer a topic, for :meth:`send` as well; return what publishes there."""
         events = PublisherEventCallbacks(
             incompatible_qos=lambda _: self._say_incompatible(topic, is_output=True)
         )
         with self._named(topic):
             self._publishers_of[topic] = self.create_publisher(
-                message_class(kind.name), topic, self._qos, event_callbacks=events
+                message_class(type_name), topic, self._qos, event_callbacks=events
             )
+        return self._publishers_of[topic]
 
     def advertise_text(self, topic: str) -> None:
         """Offer a topic for :meth:`send_text`."""
@@ -159,11 +137,17 @@ class Node(rclpy.node.Node):
             self._publishers_of[topic] = self.create_publisher(String, topic, latched)
 
     def subscribe(
-        self, topic: str, type_name: str, callback: Callable[[Any], None], raw: bool = True
+        self,
+        topic: str,
+        type_name: str,
+        callback: Callable[[Any], None],
+        raw: bool = True,
+        qos: QoSProfile | None = None,
     ) -> None:
         """Have a function called with each message, or with its bytes.
 
-        What it cannot take ends the node. ``raw`` ones may only be of this type.
+        What it cannot take ends the node. ``raw`` ones may only be of this type. ``qos``: another
+        one than the node's.
         """
         events = SubscriptionEventCallbacks(
             incompatible_qos=lambda _: self._say_incompatible(topic, is_output=False)
@@ -173,7 +157,7 @@ class Node(rclpy.node.Node):
                 message_class(type_name),
                 topic,
                 self._guarded(callback),
-                self._qos,
+                qos or self._qos,
                 event_callbacks=events,
                 raw=raw,
             )
@@ -187,9 +171,7 @@ class Node(rclpy.node.Node):
         except (InvalidTopicNameException, RuntimeError) as error:
             # The second one is how rcl says what is wrong with a name.
             reason = str(error).partition("\n")[0].partition(", at /")[0]
-            raise ConfigurationError(
-                f"{self.session_type.name}: {shown(topic)}: {reason}"
-            ) from None
+            raise ConfigurationError(f"{self.program}: {shown(topic)}: {reason}") from None
 
     def _guarded(self, callback):
         def guarded(*arguments):
@@ -198,36 +180,38 @@ class Node(rclpy.node.Node):
             try:
                 callback(*arguments)
             except FrameworkError as error:
-                self.fail(f"{self.session_type.name}: {error}")
+                self.fail(f"{self.program}: {error}")
 
         return guarded
 
     def _look(self, *_) -> None:
         # Some executors say when it is.
         self._check_publishers()
-        self.session.look_after()
-
-    def _on_joints(self, message):
-        stamp = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
-        self.session.take_joints(stamp, message.name, message.effort)
+        self.look_after()
 
     def _check_publishers(self) -> None:
-        begin = f"{self.session.name}: "
         for topic, type_name in self._inputs.items():
-            expected = type_name.replace("/", "/msg/")
-            full = self.resolve(topic)
-            publishers = self.get_publishers_info_by_topic(full)
-            for one in publishers:
-                if one.topic_type != expected:
-                    self.fail(
-                        f"{begin}{_name(one)} publishes {one.topic_type} on {full}, expected "
-                        f"{expected}"
-                    )
-            if len(publishers) > 1 and self.session.alone:
-                names = [_name(one) for one in publishers]
-                self.fail(
-                    f"{begin}{names[1]} publishes on {full}, beside {names[0]}: only one node may"
+            names = [_name(one) for one in self.publishers_on(topic, type_name)]
+            if len(names) > 1 and self.alone:
+                raise SimulatorError(
+                    f"{names[1]} publishes on {self.resolve(topic)}, beside {names[0]}: only one "
+                    "node may"
                 )
+
+    def publishers_on(self, topic: str, type_name: str) -> list[Any]:
+        """Return what rclpy knows of those that publish on a topic.
+
+        Raises SimulatorError: one publishes messages of another type.
+        """
+        full = self.resolve(topic)
+        expected = type_name.replace("/", "/msg/")
+        publishers = self.get_publishers_info_by_topic(full)
+        for one in publishers:
+            if one.topic_type != expected:
+                raise SimulatorError(
+                    f"{_name(one)} publishes {one.topic_type} on {full}, expected {expected}"
+                )
+        return list(publishers)
 
     def _say_incompatible(self, topic: str, is_output: bool) -> None:
         """Say who at the other end of a topic wants, or offers, another quality of service."""
@@ -245,7 +229,7 @@ class Node(rclpy.node.Node):
             reason = reason.replace("ERROR: ", "").strip().rstrip(";")
             sentence = (
                 f"{_name(other)} {way} {full} with another quality of service, so that no message "
-                f"comes through ({reason}); qos:= is {self._given('qos', '')} here"
+                f"comes through ({reason}); qos:= is {self._given('qos', 'reliable')} here"
             )
             if sentence not in self._said:
                 self._said.add(sentence)
@@ -271,15 +255,91 @@ class Node(rclpy.node.Node):
         with self._named(topic):
             return self.resolve_topic_name(topic)
 
+    def publisher_of(self, topic: str) -> Any:
+        """Return what publishes on a topic that is offered."""
+        return self._publishers_of[topic]
+
     def send(self, topic: str, packed: np.ndarray) -> None:
         """Publish messages as :meth:`.Packer.pack` has written them."""
-        publisher = self._publishers_of[topic]
-        for data in separate(packed):
+        self.send_bytes(topic, *separate(packed))
+
+    def send_bytes(self, topic: str, *messages: bytes) -> None:
+        """Publish messages of which the bytes are given."""
+        publisher = self.publisher_of(topic)
+        for data in messages:
             publisher.publish(data)
 
     def send_text(self, topic: str, text: str) -> None:
         """Publish a std_msgs/String that who subscribes later hears, too."""
-        self._publishers_of[topic].publish(String(data=text))
+        self.publisher_of(topic).publish(String(data=text))
+
+
+class SessionNode(Node):
+    """The :class:`.Shell` of a :class:`.Session`, of whose type and arguments it is made.
+
+    Attributes
+    ----------
+    session_type : type
+        Of the session, which is made with arguments and shell.
+    session : Session
+        What is made of messages.
+    """
+
+    session_type: type[Any]
+
+    def __init_subclass__(cls) -> None:
+        cls.program = cls.session_type.name
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        kinds = (ShellArguments, self.session_type.arguments_type)
+        self._warn_of_unknown([key.name for kind in kinds for key in keys_of(kind)])
+        of_shell, arguments = map(self._arguments, kinds)
+        self._qos = QoSProfile(depth=DEPTH, reliability=QOS[of_shell.qos])
+        session: Session = self.session_type(arguments, self)
+        self.session = session
+        self.alone = session.alone
+        if session.diagnoses:
+            self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 1)
+        for topic, kind in session.outputs.items():
+            self.advertise(topic, kind.name)
+        for topic in session.texts:
+            self.advertise_text(topic)
+        if session.joint_states:
+            # Several may publish states, each of joints of their own.
+            topic = session.joint_states
+            self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
+        for topic, (kind, _) in session.inputs.items():
+            self.subscribe(topic, kind.name, partial(session.take, topic))
+
+    def _arguments(self, kind):
+        """Declare parameters with their types, ranges and meanings; return their values."""
+        keys = {key.name: key for key in keys_of(kind)}
+        made = read_arguments(kind, self.program, self._given)
+        for name, key in keys.items():
+            if self.has_parameter(name):
+                self.undeclare_parameter(name)
+            value = getattr(made, name)
+            self.declare_parameter(name, value, descriptor(key, value), ignore_override=True)
+        return made
+
+    def _warn_of_unknown(self, known) -> None:
+        for name in self.get_parameters_by_prefix(""):
+            if name in known or name.startswith(_OF_ROS):
+                continue
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.warn(f"there is no parameter {name}{hint}")
+
+    def _on_joints(self, message):
+        stamp = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
+        self.session.take_joints(stamp, message.name, message.effort)
+
+    def look_after(self) -> None:
+        self.session.look_after()
+
+    def close(self) -> None:
+        self.session.close()
 
     def diagnose(self, diagnostic: Diagnostic) -> None:
         """Publish it on ``/diagnostics``."""
@@ -311,18 +371,26 @@ def _name(endpoint) -> str:
     return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}"
 
 
-def _descriptor(key) -> ParameterDescriptor:
-    """Return what ROS 2 tells of a parameter."""
+def descriptor(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
+    """Return what ROS 2 tells of a parameter: a key of :class:`.Settings` with its value."""
     accepted = key.metadata
-    descriptor = ParameterDescriptor(description=accepted["about"], read_only=True)
+    about = accepted.get("about") or (accepted.get("unit") and f"in {accepted['unit']}") or ""
+    told = ParameterDescriptor(description=about, read_only=True)
     if accepted.get("choices"):
-        descriptor.additional_constraints = " or ".join(accepted["choices"])
+        told.additional_constraints = " or ".join(accepted["choices"])
     low, high = accepted.get("minimum"), accepted.get("maximum")
+    # A default is accepted whatever the rest says.
+    if low is None or high is None or low <= -LARGEST_SETTING or not _is_within(value, low, high):
+        return told
     if key.type == "int":
-        descriptor.integer_range = [IntegerRange(from_value=low, to_value=high)]
-    if key.type == "float" and low > -LARGEST_SETTING:
-        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-    return descriptor
+        told.integer_range = [IntegerRange(from_value=low, to_value=high)]
+    if key.type == "float":
+        told.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return told
+
+
+def _is_within(value, low, high) -> bool:
+    return isinstance(value, (int, float)) and low <= value <= high
 
 
 def _executor() -> rclpy.executors.Executor:
@@ -334,27 +402,33 @@ def _executor() -> rclpy.executors.Executor:
     return EventsExecutor()
 
 
-def run_node(node_type: type[Node]) -> None:
-    """Start a node of a type, run it, and exit: with code 1 after a sentence on what is wrong.
+def run_nodes(*node_types: type[Node]) -> None:
+    """Start nodes in this process, run them, and exit: with code 1 after what is wrong with one.
 
-    A signal ends it with code 0.
+    The first one that ends ends all. A signal ends them with code 0.
     """
-    raise SystemExit(_run(node_type))
+    raise SystemExit(_run(node_types))
 
 
-def _run(node_type) -> int:
-    logger = rclpy.logging.get_logger(node_type.session_type.name)
-    node = None
+def _run(node_types) -> int:
+    nodes: list[Node] = []
     interrupted = []
+    starting = node_types[0].program
 
     def on_signal(*_):
         interrupted.append(True)
-        if node is not None:
+        end_all()
+
+    def end_all():
+        for node in nodes:
             node.ended = True
 
     def listen_to_signals():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, on_signal)
+
+    def say(sentence):
+        rclpy.logging.get_logger(starting).fatal(sentence)
 
     listen_to_signals()
     code = 1
@@ -363,30 +437,33 @@ def _run(node_type) -> int:
             rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         except Exception as error:  # of rclpy's own, which have no common name
             raise ConfigurationError(str(error).partition(", at /")[0]) from None
-        node = node_type()
+        for node_type in node_types:
+            starting = node_type.program
+            nodes.append(node_type())
         executor = _executor()
         listen_to_signals()  # again, since that executor listens to them itself
-        executor.add_node(node)
-        while not node.ended and not interrupted:
+        for node in nodes:
+            executor.add_node(node)
+        while not interrupted and not any(node.ended for node in nodes):
             executor.spin_once(timeout_sec=LOOK_PERIOD)
-        node.session.close()
-        code = 1 if node.failure else 0
+        end_all()
+        for node in nodes:
+            node.close()
+        code = 1 if any(node.failure for node in nodes) else 0
     except FrameworkError as error:
         if interrupted:
             code = 0
         else:
-            logger.fatal(str(error))
+            say(str(error))
     except MemoryError:
-        logger.fatal(
-            f"{node_type.session_type.name}: there is not enough memory; end other programs"
-        )
+        say(f"{starting}: there is not enough memory; end other programs")
     except Exception as error:  # a defect
         traceback.print_exc()
-        logger.fatal(f"{node_type.session_type.name}: ended by {type(error).__name__}: {error}")
+        say(f"{starting}: ended by {type(error).__name__}: {error}")
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        if node is not None:
+        for node in nodes:
             node.destroy_node()
         rclpy.try_shutdown()
     return code

@@ -13,12 +13,12 @@ from imu_simulation_framework.core.errors import ConfigurationError, SimulatorEr
 from imu_simulation_framework.realistic_imu.corrector import LiveCorrector
 from imu_simulation_framework.realistic_imu.live import LiveImu
 from imu_simulation_framework.realistic_imu.truth import Mounting
-from imu_simulation_framework.ros2.node import Node
+from imu_simulation_framework.ros2.node import SessionNode
 
 TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
 
 
-class RealisticImuNode(Node):
+class RealisticImuNode(SessionNode):
     """Gives the ideal IMU that any simulator publishes the errors of a real one.
 
     Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
@@ -63,7 +63,7 @@ class RealisticImuNode(Node):
         return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))
 
 
-class ImuCorrector(Node):
+class ImuCorrector(SessionNode):
     """Republishes an IMU with the correction that calibrate_imu.py found.
 
     Topics: ``imu/data_raw`` to ``imu/data``; where the correction has a magnetometer

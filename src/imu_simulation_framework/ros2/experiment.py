@@ -1,0 +1,501 @@
+"""Nodes of an experiment in ROS 2: a recorded drive, replayed by the robot in MuJoCo, in lock-step.
+
+Sessions, topics and results are those of ROS 1. What is a message of this package there is a
+standard one here, so that nothing has to be generated: numbers with names and a stamp are a
+sensor_msgs/JointState, the reference trajectory a std_msgs/Float64MultiArray of time, x, y and yaw.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
+from std_srvs.srv import Empty
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.angles import yaw_in_a_loop
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.drive.from_configuration import (
+    experiment_gnss,
+    imu_label,
+    imu_remarks,
+    make_follower,
+    measures_magnetic_field,
+)
+from imu_simulation_framework.drive.results.files import create_result_folder
+from imu_simulation_framework.drive.session.driving import (
+    DriveSession,
+    TrackedPose,
+    TrackingSession,
+)
+from imu_simulation_framework.drive.session.messages import (
+    ground_truth_rows,
+    imu_rows,
+    magnetic_rows,
+    pack_states,
+    true_pose,
+    velocities_of_joints,
+)
+from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
+from imu_simulation_framework.drive.session.yaws import YawSample, YawSession
+from imu_simulation_framework.drive.summary import terminal_table
+from imu_simulation_framework.drive.tracking.controllers import Reference, TrackingError
+from imu_simulation_framework.recordings.messages import (
+    ERROR_COORDINATES,
+    IMU,
+    ImuPackers,
+    last_numbers,
+    odometry_packer,
+    stamp_of,
+)
+from imu_simulation_framework.ros2.node import message_class
+from imu_simulation_framework.ros2.participant import (
+    MUJOCO,
+    RECORDER,
+    RESULT,
+    ExperimentNode,
+    Participant,
+    simulator_program,
+    stamp_in,
+)
+from imu_simulation_framework.sensors.gnss.messages import FixTopic, fix_topics
+from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
+
+END_DRIVE = "mujoco_simulator/end_drive"
+"""Service that tells the simulator that no command follows."""
+
+_HELD = 0.1  # wall-clock seconds after which a simulator that waits repeats itself
+_PROGRESS_PERIOD = 2.0  # wall-clock seconds
+_AT_ONCE = 10  # messages that are read together, which costs little more than one
+
+
+class MujocoSimulatorNode(Participant):
+    """Publishes each control period's samples, then waits for the command that answers them.
+
+    Until the first command, time stands still and the first samples are repeated, so that whoever
+    joins late hears them.
+    """
+
+    program = MUJOCO
+
+    def __init__(self, **options: Any) -> None:
+        # Imported here, as not every node needs MuJoCo, or reads recordings.
+        from imu_simulation_framework.drive.session.simulation import SimulatedRobot
+
+        super().__init__(**options)
+        self._robot = SimulatedRobot(self.configuration)
+        imu = self._robot.imu
+        self._packers = ImuPackers(imu.covariances(), imu.magnetic_covariance(), ros2=True)
+        self._odometry = odometry_packer(topics.ROBOT_FRAME, ros2=True)
+        self._time = self.advertise(topics.CLOCK, "rosgraph_msgs/Clock")
+        self._joints = self.advertise(topics.JOINT_STATES, "sensor_msgs/JointState")
+        self.advertise(topics.GROUND_TRUTH, "nav_msgs/Odometry")
+        self.advertise(topics.IMU, IMU.name)
+        self._bias = self.advertise(topics.IMU_BIAS, IMU.name)
+        if measures_magnetic_field(self.configuration):
+            self.advertise(topics.IMU_MAG, "sensor_msgs/MagneticField")
+        positioning = self._robot.positioning
+        self._fixes = [] if positioning is None else fix_topics(positioning.gnss)
+        for one in self._fixes:
+            self.advertise(one.topic, one.type_name)
+        self._transforms = None
+        try:
+            self._transforms = self.advertise(topics.TRANSFORMS, "tf2_msgs/TFMessage")
+        except ModuleNotFoundError:
+            self.inform("tf2_msgs is not installed, so there is no /tf")
+        mode = imu.bno055_mode
+        self._calibration = CalibrationTexts(mode) if mode else None
+        if mode:
+            self.advertise_text(topics.IMU_CALIBRATION)
+        self._factor = self.configuration.simulation.real_time_factor
+        self._timeout = self.configuration.simulation.command_timeout
+        self._started: float | None = None  # the first command's wall-clock time [s]
+        self._answered_at = 0.0
+        self._ended = False
+        self.create_service(Empty, END_DRIVE, self._on_end_drive)
+        self._hold = self.every(_HELD, self._repeat)
+
+    def prepare(self) -> None:
+        _, x, y, yaw = self.reference[:, 0].tolist()
+        self._robot.set_pose(x, y, yaw)
+
+    def _repeat(self, *_) -> None:
+        if self._started is None and self.reference is not None:
+            self._publish(self._robot.last)
+
+    def on_command(self, left: float, right: float) -> None:
+        now = time.monotonic()
+        if self._started is None:
+            self._started = now
+            self._hold.cancel()
+        if self._factor > 0.0:
+            time.sleep(max(0.0, self._robot.time / self._factor - (now - self._started)))
+        self._publish(self._robot.tick(left, right))
+        self._answered_at = time.monotonic()
+
+    def look_after(self) -> None:
+        super().look_after()
+        if self._started is None or self._ended:
+            return
+        if time.monotonic() - self._answered_at > self._timeout:
+            self.fail(
+                f"{self.program}: no command on {topics.WHEEL_COMMAND} for {self._timeout:g} s "
+                f"at {self._robot.time:.2f} s of simulated time"
+            )
+
+    def _publish(self, samples) -> None:
+        """Publish samples, the ground truth first: others work on their answer meanwhile."""
+        stamps, state = samples.stamps, samples.state
+        self.send(topics.GROUND_TRUTH, pack_states(self._odometry, stamps, state))
+        clock = Clock()
+        clock.clock.sec, clock.clock.nanosec = divmod(int(stamps[-1]), NANOSECONDS)
+        self._time.publish(clock)
+        if samples.has_magnetic_field:
+            self.send(topics.IMU_MAG, self._packers.field(*samples.magnetic_rows()))
+        for fixes in samples.fixes:
+            self._publish_fixes(fixes)
+        read, rows = samples.imu_rows()
+        self.send(topics.IMU, self._packers.data(read, rows))
+        if self._calibration is not None:
+            _, fields = samples.magnetic_rows() or (None, None)
+            for text in self._calibration.add(read, rows[:, 4:7], rows[:, 7:], fields):
+                self.send_text(topics.IMU_CALIBRATION, text)
+        if self._bias.get_subscription_count():
+            self.send(topics.IMU_BIAS, self._packers.bias(*samples.bias_rows()))
+        if len(samples.wheels):
+            joints = JointState(
+                name=self._robot.wheel_joints,
+                position=state.wheel_positions[-1],
+                velocity=state.wheel_velocities[-1],
+            )
+            joints.header.stamp = clock.clock
+            self._joints.publish(joints)
+        if self._transforms is not None and self._transforms.get_subscription_count():
+            transform = TransformStamped(child_frame_id=topics.ROBOT_FRAME)
+            transform.header.stamp, transform.header.frame_id = clock.clock, topics.WORLD_FRAME
+            place, turn = transform.transform.translation, transform.transform.rotation
+            place.x, place.y, place.z = state.position[-1].tolist()
+            turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()
+            self._transforms.publish(message_class("tf2_msgs/TFMessage")(transforms=[transform]))
+
+    def _publish_fixes(self, table) -> None:
+        for at, fix in zip(table.index, table.to_dict("records")):
+            for one in self._fixes:
+                if one.is_said(fix):
+                    message = message_class(one.type_name)()
+                    header = message.header
+                    header.frame_id = one.frame
+                    stamp = divmod(round(at * NANOSECONDS), NANOSECONDS)
+                    header.stamp.sec, header.stamp.nanosec = stamp
+                    one.fill(message, fix)
+                    self.publisher_of(one.topic).publish(message)
+
+    def _on_end_drive(self, _, response):
+        self._ended = True
+        return response
+
+
+class ErrorPublisher(Participant):
+    """Answers the ground truth of each control period with one ``trajectory_error``."""
+
+    program = "error_publisher"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        lock_step = self.configuration.simulation.simulator == "mujoco"
+        self._session = TrackingSession(1.0 / self.configuration.control.rate, lock_step)
+        self._publisher = self.advertise(topics.TRAJECTORY_ERROR, "sensor_msgs/JointState")
+        self.subscribe(topics.GROUND_TRUTH, "nav_msgs/Odometry", self._on_ground_truth)
+
+    def prepare(self) -> None:
+        self._session.follow(Reference(*self.reference))
+
+    def is_ready(self) -> bool:
+        leaders = (PathFollower.program, RECORDER)
+        return self._session.begun and self.is_heard_by(self._publisher, leaders)
+
+    def on_command(self, left: float, right: float) -> None:
+        self._session.commanded()
+
+    def _on_ground_truth(self, data):
+        tracked = self._session.ground_truth(true_pose(data))
+        if tracked is not None:
+            self._publisher.publish(_error_message(tracked))
+
+
+def _error_message(tracked: TrackedPose) -> JointState:
+    values = (tracked.time, *tracked.error, *tracked.reference, *tracked.actual)
+    message = JointState(name=ERROR_COORDINATES.names, position=values)
+    stamp = message.header.stamp
+    stamp.sec, stamp.nanosec = divmod(tracked.stamp, NANOSECONDS)
+    message.header.frame_id = topics.WORLD_FRAME
+    return message
+
+
+def _read_error(message: JointState) -> tuple[int, float, TrackingError]:
+    time_from_start, *errors = message.position[:5]
+    return stamp_in(message), time_from_start, TrackingError(*errors)
+
+
+class PathFollower(ExperimentNode):
+    """Replays a recorded drive: it answers each ``trajectory_error`` with a command.
+
+    It prepares the drive and the results' folder, and ends after whoever records.
+    """
+
+    program = "path_follower"
+
+    def __init__(self, **options: Any) -> None:
+        from imu_simulation_framework.drive.session.preparation import PreparationSession
+
+        super().__init__(**options)
+        configuration = self.configuration
+        preparation = PreparationSession()
+        drive = preparation.read(configuration)
+        for what_was_read, *found in drive.read:
+            self.inform(what_was_read)
+            for sentence in found:
+                self.warn(sentence)
+        for sentence in (*imu_remarks(configuration), *drive.warnings):
+            self.warn(sentence)
+        output, label = configuration.experiment.output, imu_label(configuration)
+        folder = create_result_folder(output, drive.name, label, datetime.now())
+        folder.write_text("config.ini", configuration.to_ini())
+        preparation.write(folder)
+        follower = make_follower(configuration, drive.reference)
+        self._session = DriveSession(follower)
+        self._timeout = configuration.simulation.command_timeout
+        self._started_at = self._answered_at = self._progressed_at = 0.0
+        self._publisher = self.advertise(topics.WHEEL_COMMAND, "std_msgs/Float64MultiArray")
+        self._end_drive = self.create_client(Empty, END_DRIVE)
+        error = "sensor_msgs/JointState"
+        self.subscribe(topics.TRAJECTORY_ERROR, error, self._on_error, raw=False)
+        poses = np.array(follower.reference.poses())
+        trajectory = Float64MultiArray(data=poses.ravel())
+        labels = ("time, x, y, yaw", "sample")
+        for name, size, stride in zip(labels, poses.shape, (poses.size, poses.shape[1])):
+            trajectory.layout.dim.append(MultiArrayDimension(label=name, size=size, stride=stride))
+        self.latch(topics.REFERENCE_TRAJECTORY, trajectory)
+        self.latch(RESULT, String(data=folder.prefix_path))
+        self.inform(
+            f"driving {drive.name}: {self._session.duration:.1f} s, {drive.length:.1f} m, with "
+            f"{configuration.control.controller}; results in {folder.folder}"
+        )
+
+    def _on_error(self, message):
+        if not self._started_at or self._session.finished:
+            return
+        _, time_from_start, error = _read_error(message)
+        self._command(self._session.answer(time_from_start, error))
+        if self._session.finished:
+            self._end_drive.call_async(Empty.Request())
+
+    def _command(self, velocities) -> None:
+        self._answered_at = time.monotonic()
+        self._publisher.publish(Float64MultiArray(data=velocities))
+
+    def look_after(self) -> None:
+        now = time.monotonic()
+        if self._session.finished:
+            self.ended = RECORDER not in self.get_node_names()
+        elif not self._started_at:
+            simulator = simulator_program(self.configuration)
+            if self.is_heard_by(self._publisher, (simulator, ErrorPublisher.program, RECORDER)):
+                self._started_at = now
+                self._command(self._session.begin())
+        elif now - self._answered_at > self._timeout:
+            self.fail(
+                f"{self.program}: no message on {topics.TRAJECTORY_ERROR} for {self._timeout:g} s "
+                f"after {self._session.time:.2f} s of simulated time: the simulator or "
+                "error_publisher is silent"
+            )
+        elif now - self._progressed_at > _PROGRESS_PERIOD:
+            self._progressed_at = now
+            factor = self._session.time / (now - self._started_at)
+            self.inform(
+                f"simulated {self._session.time:.1f} of {self._session.duration:.1f} s, "
+                f"{factor:.1f} x real time"
+            )
+
+
+class ResultComparison(Participant):
+    """Records the drive from the first command on, and writes the results when it is complete.
+
+    It writes what there is when it is ended before.
+    """
+
+    program = RECORDER
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        configuration = self.configuration
+        gnss = experiment_gnss(configuration)
+        session = RecordingSession(1.0 / configuration.control.rate, gnss)
+        self._session = session
+        self._joints: Any = None
+        self._commanded_at = 0.0
+        # Of each topic: bytes that have come, who reads and who records them.
+        self._kept: dict[str, tuple[list[bytes], Any, Any]] = {}
+        self._heard: set[str] = set()
+        self._keep(topics.IMU, IMU.name, imu_rows, session.add_imu)
+        truth = "nav_msgs/Odometry"
+        self._keep(topics.GROUND_TRUTH, truth, ground_truth_rows, session.add_ground_truth)
+        if measures_magnetic_field(configuration):
+            field = "sensor_msgs/MagneticField"
+            self._keep(topics.IMU_MAG, field, magnetic_rows, session.add_magnetic_field)
+        joints = "sensor_msgs/JointState"
+        self._lock_step = configuration.simulation.simulator == "mujoco"
+        if self._lock_step:
+            self.subscribe(topics.JOINT_STATES, joints, self._on_joints, raw=False)
+        self.subscribe(topics.TRAJECTORY_ERROR, joints, self._on_error, raw=False)
+        for one in [] if gnss is None else fix_topics(gnss):
+            self.subscribe(one.topic, one.type_name, partial(self._on_fix, one), raw=False)
+
+    def _on_fix(self, topic: FixTopic, message) -> None:
+        stamps, rows = np.array([stamp_in(message)]), np.array([topic.row(message)], dtype=float)
+        self._session.add_fixes(topic.kind, stamps, rows)
+
+    def _keep(self, topic, type_name, read, add) -> None:
+        messages: list[bytes] = []
+        self._kept[topic] = messages, read, add
+
+        def keep(data):
+            self._heard.add(topic)
+            messages.append(data)
+            if len(messages) >= _AT_ONCE:
+                self._read_messages()
+
+        self.subscribe(topic, type_name, keep)
+
+    def _read_messages(self) -> None:
+        for messages, read, add in self._kept.values():
+            if messages:
+                samples = read(messages)
+                messages.clear()
+                add(*samples)
+
+    def prepare(self) -> None:
+        self._session.ends_after(float(self.reference[0, -1]))
+        self._session.record.keep_in(self.folder)
+
+    def is_ready(self) -> bool:
+        return len(self._heard) == len(self._kept) + self._lock_step
+
+    def on_command(self, left: float, right: float) -> None:
+        self._commanded_at = self._commanded_at or time.monotonic()
+        self._session.add_command(left, right)
+
+    def _on_joints(self, message):
+        self._heard.add(topics.JOINT_STATES)
+        if self._joints is None:
+            from imu_simulation_framework.drive.from_configuration import experiment_robot
+
+            self._joints = experiment_robot(self.configuration).wheel_joints
+        velocities = velocities_of_joints(message.name, message.velocity, self._joints)
+        self._session.add_wheels(np.array([stamp_in(message)]), np.array([velocities]))
+
+    def _on_error(self, message):
+        self._session.add_error(*_read_error(message))
+
+    def look_after(self) -> None:
+        super().look_after()
+        if self._session.arrived:
+            self._read_messages()
+            if self._session.complete:
+                self._write()
+
+    def close(self) -> None:
+        if self._session.over:
+            return
+        self._read_messages()
+        if self._session.begun:
+            self._write()
+        else:
+            self._session.record.discard()
+
+    def _write(self) -> None:
+        self._session.over = True
+        wall_time = time.monotonic() - self._commanded_at
+        sampled = ("imu_simulated", "ground_truth")
+        # Others publish at a rate of their own.
+        irregular = () if self._lock_step else sampled
+        summary = write_results(
+            self.folder, self.configuration, self._session, wall_time, irregular
+        )
+        for name in sampled if self._lock_step else ():
+            messages = summary["messages"][name]
+            lost = messages["expected"] - messages["received"]
+            if lost:
+                self.warn(f"{lost} of {messages['expected']} messages of {name} were lost")
+        print(terminal_table(summary), flush=True)
+        print(f"results: {self.folder.folder}", flush=True)
+        self.ended = True
+
+
+class ImuYawPublisher(Participant):
+    """Yaws of simulated IMU, recorded IMU and ground truth, and their errors, for live views.
+
+    It listens to the simulator only while somebody listens to it.
+    """
+
+    program = "imu_yaw_publisher"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._session = YawSession()
+        joints = "sensor_msgs/JointState"
+        self._publishers_of_yaw = {
+            topic: self.advertise(topic, joints) for topic in self._session.topics
+        }
+        self._listening: list[Any] = []
+        self.subscribe(topics.TRAJECTORY_ERROR, joints, self._on_error, raw=False)
+
+    def prepare(self) -> None:
+        recorded = None
+        if self.folder.path("imu_real.csv").exists():
+            recorded = self.folder.read_column("imu_real", "yaw")
+        self._session.compare_with(self.folder.read_column("reference", "yaw"), recorded)
+
+    def look_after(self) -> None:
+        watched = any(one.get_subscription_count() for one in self._publishers_of_yaw.values())
+        # Where the simulated error begins is heard even before the first subscriber.
+        needed = self.reference is not None and (watched or not self._session.begun)
+        if needed and not self._listening:
+            self._session.restart()
+            known = set(self.subscriptions)
+            self.subscribe(topics.IMU, IMU.name, self._on_imu)
+            self.subscribe(topics.GROUND_TRUTH, "nav_msgs/Odometry", self._on_ground_truth)
+            self._listening = [one for one in self.subscriptions if one not in known]
+        elif self._listening and not needed:
+            while self._listening:
+                self.destroy_subscription(self._listening.pop())
+
+    def _on_error(self, message):
+        stamp, time_from_start, _ = _read_error(message)
+        self._session.begin(stamp - round(time_from_start * NANOSECONDS))
+
+    def _on_imu(self, data):
+        yaw = yaw_in_a_loop(*last_numbers(data, IMU)[:4])
+        self._publish(self._session.add_imu(stamp_of(data), yaw))
+
+    def _on_ground_truth(self, data):
+        pose = true_pose(data)
+        yaw = yaw_in_a_loop(*pose.orientation)
+        self._publish(self._session.add_ground_truth(pose.stamp, yaw))
+
+    def _publish(self, samples: list[YawSample]) -> None:
+        for sample in samples:
+            publisher = self._publishers_of_yaw[sample.topic]
+            if publisher.get_subscription_count():
+                values = [sample.yaw, sample.unwrapped]
+                message = JointState(name=["yaw", "yaw_unwrapped"], position=values)
+                stamp = message.header.stamp
+                stamp.sec, stamp.nanosec = divmod(sample.stamp, NANOSECONDS)
+                publisher.publish(message)

@@ -1,0 +1,178 @@
+"""Between an experiment in ROS 2 and a robot with controllers of its own, simulated or real."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.drive.from_configuration import (
+    experiment_robot,
+    refuse_what_has_no_effect,
+)
+from imu_simulation_framework.drive.session.external import ExternalRobotSession
+from imu_simulation_framework.drive.session.messages import ground_truth_rows
+from imu_simulation_framework.recordings.messages import IMU, STATE, odometry_packer
+from imu_simulation_framework.ros2.node import DEPTH
+from imu_simulation_framework.ros2.participant import EXTERNAL, Participant, stamp_in
+
+_ODOMETRY = "nav_msgs/Odometry"
+_COMMANDS = {"geometry_msgs/msg/Twist": Twist, "geometry_msgs/msg/TwistStamped": TwistStamped}
+"""Types of messages that robots take as commands."""
+
+
+class ExternalRobot(Participant):
+    """Turns wheel commands into ``cmd_vel``, odometry into the ground truth, hands on the IMU.
+
+    The robot's world is turned and moved so that the robot stands at the drive's first pose;
+    nothing is published before. Where no command comes any more, and at the end, the robot is told
+    to stop.
+    """
+
+    program = EXTERNAL
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        configuration = self.configuration
+        if configuration.simulation.simulator != "external":
+            raise ConfigurationError(
+                f"{self.program}: [simulation] simulator is {configuration.simulation.simulator}, "
+                "expected external"
+            )
+        refuse_what_has_no_effect(configuration)
+        self._topics = configuration.external
+        self._session = ExternalRobotSession(
+            experiment_robot(configuration).drivetrain,
+            1.0 / configuration.control.rate,
+            self._topics.twist_in_world,
+        )
+        self._packer = odometry_packer(topics.ROBOT_FRAME, ros2=True)
+        self._sources = {"odometry": _ODOMETRY, "imu": IMU.name}
+        self._awaited = {"command", *self._sources}
+        self._newest = 0  # of the odometry's stamps [ns]
+        self._commands: Any = None
+        self._stamped = False
+        self._is_placed = False
+        self._patience = configuration.simulation.startup_timeout
+        self._deadline = math.inf
+        self.advertise(topics.GROUND_TRUTH, _ODOMETRY)
+        # A robot that publishes where the experiment listens needs nobody between.
+        self._hands_on = self.resolve(self._topics.imu) != self.resolve(topics.IMU)
+        if self._hands_on:
+            self.advertise(topics.IMU, IMU.name)
+        if self.resolve(self._topics.odometry) == self.resolve(topics.GROUND_TRUTH):
+            raise ConfigurationError(
+                f"{self.program}: [external] odometry is {self._topics.odometry}, on which the "
+                "experiment publishes itself: have the robot publish elsewhere"
+            )
+        error = "sensor_msgs/JointState"
+        self.subscribe(topics.TRAJECTORY_ERROR, error, self._on_error, raw=False)
+
+    def is_ready(self) -> bool:
+        return self._is_placed
+
+    def look_after(self) -> None:
+        if not self._is_placed:
+            # Other nodes of this process may have prepared a long drive before the first look.
+            self._deadline = min(self._deadline, time.monotonic() + self._patience)
+            self._find_robot()
+            lacking = self._place()
+            if lacking and time.monotonic() > self._deadline:
+                self.fail(f"{self.program}: gave up waiting: {lacking}")
+        super().look_after()
+
+    def _find_robot(self) -> None:
+        """Connect to what of the robot has appeared."""
+        if self._commands is None:
+            name = self.resolve(self._topics.command)
+            for listener in self.get_subscriptions_info_by_topic(name):
+                kind = _COMMANDS.get(listener.topic_type)
+                if kind is None:
+                    raise SimulatorError(
+                        f"{listener.node_name} listens on {name} for {listener.topic_type}, "
+                        f"expected {' or '.join(_COMMANDS)}"
+                    )
+                self._stamped = kind is TwistStamped
+                self._commands = self.create_publisher(kind, name, DEPTH)
+                self._awaited.discard("command")
+                break
+        callbacks = {"odometry": self._on_odometry, "imu": self._on_imu}
+        for key, type_name in list(self._sources.items()):
+            name = getattr(self._topics, key)
+            publishers = self.publishers_on(name, type_name)
+            if publishers:
+                offered = {one.qos_profile.reliability for one in publishers}
+                worst = ReliabilityPolicy.BEST_EFFORT
+                reliability = worst if worst in offered else ReliabilityPolicy.RELIABLE
+                qos = QoSProfile(depth=DEPTH, reliability=reliability)
+                self.subscribe(name, type_name, callbacks[key], qos=qos)
+                del self._sources[key]
+
+    def _place(self) -> str:
+        """Say where the robot stands, once all is there; return what is lacking."""
+        if self._awaited:
+            key = min(self._awaited)
+            name = self.resolve(getattr(self._topics, key))
+            what = "nobody listens" if key == "command" else "nothing comes"
+            return f"{what} on {name} ([external] {key})"
+        if self.reference is None:
+            return f"nobody says where the robot is to be, on {topics.REFERENCE_TRAJECTORY}"
+        _, x, y, yaw = self.reference[:, 0].tolist()
+        try:
+            self._session.put(x, y, yaw)
+        except SimulatorError as error:
+            return str(error)
+        self._is_placed = True
+        return ""
+
+    def _on_odometry(self, data):
+        stamps, states = ground_truth_rows([data])
+        self._newest = int(stamps[0])
+        state = self._session.odometry(self._newest, states[0])
+        self._awaited.discard("odometry")
+        if self._is_placed:
+            self.send(topics.GROUND_TRUTH, self._packer.pack(stamps, dict(zip(STATE, state))))
+        if self._session.left_alone():
+            self._command(0.0, 0.0)
+
+    def _on_imu(self, data):
+        try:
+            message = self._session.imu(data)
+        except SimulatorError as error:
+            name = self.resolve(self._topics.imu)
+            raise SimulatorError(f"{name} ([external] imu) {error}") from None
+        self._awaited.discard("imu")
+        if self._is_placed and self._hands_on:
+            self.send_bytes(topics.IMU, bytes(message))
+
+    def _on_error(self, message):
+        self._session.due(stamp_in(message))
+
+    def on_command(self, left: float, right: float) -> None:
+        self._command(*self._session.command(left, right))
+
+    def _command(self, speed: float, yaw_rate: float) -> None:
+        twist = Twist()
+        twist.linear.x, twist.angular.z = speed, yaw_rate
+        if not self._stamped:
+            self._commands.publish(twist)
+            return
+        stamped = TwistStamped(twist=twist)
+        stamp = stamped.header.stamp
+        stamp.sec, stamp.nanosec = divmod(self._newest, NANOSECONDS)
+        stamped.header.frame_id = topics.ROBOT_FRAME
+        self._commands.publish(stamped)
+
+    def close(self) -> None:
+        """Stop the robot."""
+        if self._commands is not None:
+            self._command(0.0, 0.0)
+        late = self._session.too_late()
+        if late:
+            self.warn(late)
