@@ -3,7 +3,7 @@
 First the simulator and the IMU models by themselves, in turns in one process; a batch beside the
 drawing of a normal number for each sample. Then drive A eleven times: MuJoCo stepping alone, the
 experiment in one process, and the experiment as ROS nodes in lock-step, without and with a bag of
-every topic. Absolute figures depend on the machine, the ratios less.
+every topic, and as nodes of ROS 2. Absolute figures depend on the machine, the ratios less.
 """
 
 import json
@@ -111,12 +111,14 @@ class PeakMemory(threading.Thread):
             time.sleep(MEMORY_PERIOD)
 
 
-def as_nodes(folder, record):
-    """The experiment through roslaunch; its summary, peak memory [MB] and CPU time [s]."""
+def as_nodes(folder, of_ros2=False, record="false"):
+    """The experiment through nodes; its summary, peak memory [MB] and CPU time [s]."""
     name = "run_experiment.py"
-    program = shutil.which(name) or str(package_share() / "scripts" / name)
+    program = [sys.executable, shutil.which(name) or str(package_share() / "scripts" / name)]
+    if of_ros2:
+        program = [str(package_share() / "run"), "ros2", name]
     experiment = subprocess.Popen(
-        [sys.executable, program, "drive:=a", f"output:={folder}", f"record:={record}"],
+        [*program, "drive:=a", f"output:={folder}", f"record:={record}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -144,9 +146,14 @@ def experiments():
     print(f"{'':36}{'x real time':>12}{'cost of MuJoCo':>16}{'peak MB':>9}{'CPU s':>7}")
     print(f"{'MuJoCo alone':36}{reference:12.1f}{1.0:16.2f}")
     print(f"{'in one process':36}{one_process:12.1f}{reference / one_process:16.2f}")
-    for record, name in (("false", "ROS nodes in lock-step"), ("true", "the same, record:=true")):
+    ways = {
+        "ROS nodes in lock-step": {},
+        "the same, record:=true": {"record": "true"},
+        "ROS 2 nodes in lock-step": {"of_ros2": True},
+    }
+    for name, way in ways.items():
         with tempfile.TemporaryDirectory() as folder:
-            summary, peak, cpu = as_nodes(folder, record)
+            summary, peak, cpu = as_nodes(folder, **way)
         factor = summary["execution"]["real_time_factor"]
         print(f"{name:36}{factor:12.1f}{reference / factor:16.2f}{peak:9.0f}{cpu:7.0f}")
         for topic in ("imu_simulated", "ground_truth"):

@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+UNIT = Path(__file__).resolve().parents[1] / "unit"
+sys.path[:0] = [str(UNIT), str(UNIT / "sensors" / "formats")]

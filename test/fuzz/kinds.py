@@ -30,7 +30,7 @@ KINDS = {
     databases: 3,
     quaternions: 2,
     folders: 2,
-    named_bags: 1,
+    named_bags: 2,
     records: 1,
     names: 0.5,
     chunks: 0.5,

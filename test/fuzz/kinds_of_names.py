@@ -7,13 +7,14 @@ import functools
 import hashlib
 import io
 import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import specimens
 import targets
 import yaml
+from harm_bytes import harmed_bytes
+from harm_settings import harmed_settings
 from trials import OUT, Trial, put
 from verdict import DONE, Expected
 
@@ -85,20 +86,18 @@ def _ensemble() -> dict:
 
 
 def chunks(random, folder) -> Trial:
-    """An ensemble that somebody else has begun."""
+    """An ensemble that somebody else has begun, and perhaps damaged or forged."""
     (Path(folder) / OUT / "chunks").mkdir(parents=True)
     files = dict(_ensemble())
     expected = Expected((0,))
     (name,) = (name for name in files if name.endswith(".chunk"))
-    forgery = random.choice(_FORGERIES)
-    if forgery == "job":
-        text = files["job.json"]
-        bad = (b"", b"{", b"[]", b"null", text.replace(b"linear", b"sensor"), b"[" * 5000, b"\xff")
-        files["job.json"] = random.choice(bad)
+    choice = random.random()
+    if choice < 0.3:
+        files["job.json"] = harmed_settings(random, files["job.json"].decode())
         expected = Expected((0, 2), ("job.json",))
-    elif forgery:
+    elif choice < 0.9:
         head, _, body = files[name].partition(b"\n")
-        body = forgery(random, body)
+        body = harmed_bytes(random, body) if random.random() < 0.5 else _other_arrays(random, body)
         if random.random() < 0.9:
             head = head[:-64] + hashlib.sha256(body).hexdigest().encode()
         files[name] = head + b"\n" + body
@@ -111,71 +110,14 @@ def chunks(random, folder) -> Trial:
     return Trial("monte_carlo.py", arguments, expected)
 
 
-_ARRAYS = (
-    *(np.zeros(0), np.array("text"), np.zeros((3, 3, 3)), np.array([b"x"]), np.array(1j)),
-    *(np.array("2019", "datetime64[s]"), np.zeros(3, [("a", "f8")]), None),
-    np.array([{"a": 1}, None], dtype=object),
-)
-"""What no array of a chunk is; None for its own with one more axis."""
-
-
 def _other_arrays(random, body):
-    """An array is gone, or has another name, shape, kind or numbers that no run has."""
+    """One array has other numbers, another shape or kind, or needs pickle to be read."""
     with np.load(io.BytesIO(body), allow_pickle=False) as file:
         arrays = dict(file)
     name = random.choice(sorted(arrays))
-    array = arrays.pop(name)
-    choice = random.choice(("gone", "name", "array", "array", "array", "values"))
-    if choice == "name":
-        arrays[random.choice((f"{name}x", "a\x1b[31m", "../x"))] = array
-    elif choice == "array":
-        other = random.choice(_ARRAYS)
-        arrays[name] = array[..., np.newaxis] if other is None else other
-    elif choice == "values":
-        bad = random.choice((np.nan, np.inf, -1, 1e300)) if array.dtype.kind == "f" else 7
-        with np.errstate(invalid="ignore", over="ignore"):
-            arrays[name] = np.full_like(array, bad)
+    array = arrays[name]
+    others = (np.full_like(array, 7), array[..., np.newaxis], np.zeros(0), np.array("text"))
+    arrays[name] = random.choice((*others, np.array([{"a": 1}, None], dtype=object)))
     target = io.BytesIO()
     np.savez_compressed(target, **arrays)
     return target.getvalue()
-
-
-def _bomb(random, body):
-    """A member that unpacks to far more than it says."""
-    content = bytearray(_zipped({"time.npy": bytes(2**26)}, zipfile.ZIP_DEFLATED))
-    place = content.rindex(b"PK\x01\x02")
-    content[place + 24 : place + 28] = (100).to_bytes(4, "little")
-    return bytes(content)
-
-
-_HEADS = (
-    b"{'descr': '<f8', 'fortran_order': False, 'shape': (999999999999,), }",
-    b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
-    b"__import__('os').system('touch made_by_a_trial')",
-    *(b"(" * 500, b""),
-)
-
-
-def _header(random, body):
-    """An array whose header says what it is not."""
-    head = random.choice(_HEADS)
-    with zipfile.ZipFile(io.BytesIO(body)) as before:
-        members = {item: before.read(item) for item in before.namelist()}
-    length = (len(head) + 1).to_bytes(2, "little")
-    members[random.choice(sorted(members))] = b"\x93NUMPY\x01\x00" + length + head + b"\n"
-    return _zipped(members)
-
-
-def _zipped(members, method=zipfile.ZIP_STORED):
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", method) as archive:
-        for item, content in members.items():
-            archive.writestr(item, content)
-    return target.getvalue()
-
-
-def _no_archive(random, body):
-    return random.choice((b"", b"PK", b"PK\x05\x06" + bytes(18), b"x" * 100, body[:-30], body[50:]))
-
-
-_FORGERIES = (*(None, "job", _no_archive, _bomb, _header), *[_other_arrays] * 6)

@@ -17,6 +17,7 @@ import pandas as pd
 import recording_writers as writers
 import table_writers as tables
 from column_tables import Car
+from format_files import GOOD as OF_OTHERS
 from scipy import io
 from synthetic_experiment import make_tables
 
@@ -239,53 +240,17 @@ def parameters() -> tuple[tuple[str, Specimen], ...]:
     specification = read_imu_specification("bno055")
     files = []
     for name, kind in FORMATS.items():
-        if kind.write is not None:
+        if kind.write is None:
+            text = OF_OTHERS[name]
+        else:
             time = 100.0 if "random_walk_time" in kind.options else None
             text = write_imu_parameters(specification, name, 100.0, WriteOptions(time)).text
-            files.append((name, Specimen(f"{name}.txt", text.encode())))
-    files += [(name, Specimen(f"{name}.yaml", text.encode())) for name, text in _OF_OTHERS]
+        files.append((name, Specimen(f"{name}.txt", text.encode())))
     files += [
         ("specification", Specimen(path.name, path.read_bytes()))
         for path in sorted((package_share() / "config" / "imus").glob("*.yaml"))
     ]
     return tuple(files)
-
-
-_OF_OTHERS = (
-    (
-        "kalibr",
-        "%YAML:1.0 # OpenVINS\n\nimu0:\n  T_i_b:\n    - [1.0, 0.0]\n    - [0.0, 1.0]\n"
-        "  accelerometer_noise_density: 2.5e-3  # [ m / s^2 / sqrt(Hz) ]\n"
-        "  accelerometer_random_walk: 3.5e-4\n  gyroscope_noise_density: 1.5e-04\n"
-        "  gyroscope_random_walk: 2.5e-05\n  rostopic: /imu0\n  update_rate: 200\n"
-        "  T_w: !!opencv-matrix\n    rows: 1\n    cols: 2\n    data: [1.0, 2.0]\n",
-    ),
-    (
-        "imu_utils",
-        '%YAML:1.0\n---\ntype: IMU\nname: "16448"\nGyr:\n   unit: " rad/s"\n   x-axis:\n'
-        "      gyr_n: 1e-4\n      gyr_w: 3e-5\n   y-axis:\n      gyr_n: 2e-4\n      gyr_w: 6e-5\n"
-        "   z-axis:\n      gyr_n: 3e-4\n      gyr_w: 9e-5\n   avg-axis:\n      gyr_n: 2e-4\n"
-        '      gyr_w: 6e-5\nAcc:\n   unit: " m/s^2"\n   avg-axis:\n      acc_n: 2e-3\n'
-        "      acc_w: 6e-4\n",
-    ),
-    (
-        "vins",
-        "%YAML:1.0\n\nbody_T_cam0: !!opencv-matrix\n   rows: 1\n   cols: 1\n   dt: d\n"
-        "   data: [1.0]\nacc_n: 0.2\ngyr_n: 0.02\nacc_w: 4.0e-3\ngyr_w: 6.0e-4\ng_norm: 9.81\n",
-    ),
-    (
-        "orb_slam3",
-        '%YAML:1.0\n\nCamera.type: "PinHole"\nIMU.NoiseGyro: 1.7e-4\nIMU.NoiseAcc: 2.0000e-3\n'
-        "IMU.GyroWalk: 1.9e-05\nIMU.AccWalk: 3e-03\nIMU.Frequency: 250.0\n",
-    ),
-    (
-        "rotors",
-        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">\n'
-        '<xacro:property name="noise" value="1e-4"/>\n<gazebo>\n'
-        '<plugin filename="librotors_gazebo_imu_plugin.so">\n'
-        "<gyroscopeNoiseDensity>${2 * noise}</gyroscopeNoiseDensity>\n</plugin></gazebo></robot>\n",
-    ),
-)
 
 
 CONFIGURATION = (package_share() / "config.ini").read_text()

@@ -124,7 +124,7 @@ def gimbal(arguments):
 def udp(arguments):
     """Receive a flight of packets.json: who sends what, and perhaps goes on with it for ever."""
     sent = json.loads(Path(arguments[0]).read_text())
-    senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
+    senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     with isf.flight.PacketReceiver() as receiver:
 
         def send(sender, packet):
@@ -133,7 +133,7 @@ def udp(arguments):
         for sender, packet in sent["packets"]:
             send(sender, packet)
         with _repeated(0.02, *(lambda given=given: send(*given) for given in sent["for_ever"])):
-            flight = isf.flight.receive_flight(receiver, timeout=0.5, **sent["settings"])
+            flight = isf.flight.receive_flight(receiver, timeout=0.5)
     _tell_flight(flight)
 
 

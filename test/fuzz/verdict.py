@@ -117,8 +117,8 @@ class Verdict:
         return lines[-1] if lines else ""
 
 
-class Judged:
-    """A program that has been started and is judged when it has ended.
+def tried(program, folder, expected=None, limits=None, environment=None) -> Verdict:
+    """Run a program to its end and say what it should not have done.
 
     Parameters
     ----------
@@ -127,192 +127,144 @@ class Judged:
         spares the seconds in which an interpreter starts.
     folder : Path
         The scratch folder, with the inputs in it; the program starts there.
-    limits : Limits
+    expected : Expected, optional
+    limits : Limits, optional
     environment : mapping, optional
-        Beside what this process has; None takes a variable away.
+        Beside what this process has.
     """
-
-    def __init__(self, program, folder, limits=None, environment=None) -> None:
-        self.program = program
-        self.folder = Path(folder)
-        self.limits = limits or Limits()
-        self._token = secrets.token_hex(8)
-        # Beside the folder, so that nothing of the judge's is in it.
-        self._aside = self.folder.with_name(self.folder.name + ".judge")
-        self._aside.mkdir()
-        (self._aside / "temporary").mkdir()
-        self._before = contents(self.folder)
-        self._around = self._surroundings()
-        changes = {**(environment or {}), _MARK: self._token}
-        changes["TMPDIR"] = str(self._aside / "temporary")
-        self._started = time.monotonic()
-        self._ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
-        sys.stdout.flush()
-        sys.stderr.flush()
-        # Closed by the start of a command: the memory from then on is its own.
-        self._started_yet, until_then = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self._seen = 0
-        self.pid = os.fork()
-        if not self.pid:
-            self._be_the_program(changes)
-        os.close(until_then)
-
-    def _be_the_program(self, changes):
-        """What the new process does; does not return."""
-        code = 70
-        try:
-            os.setsid()
-            cpu = int(self.limits.cpu) + 1
-            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-            resource.setrlimit(resource.RLIMIT_AS, (self.limits.address_space,) * 2)
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.default_int_handler if number == 2 else signal.SIG_DFL)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            for number, name in ((1, "output"), (2, "error")):
-                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-                os.dup2(os.open(self._aside / name, flags, 0o600), number)
-            os.chdir(self.folder)
-            for name, value in changes.items():
-                os.environ.pop(name, None)
-                if value is not None:
-                    os.environ[name] = value
-            if not callable(self.program):
-                os.execvp(self.program[0], self.program)
-            tempfile.tempdir = None  # what TMPDIR said to this process
-            sys.dont_write_bytecode = True
-            tell_writes((self.folder, self._aside), self._aside / "outside")
-            for number, name in enumerate(("stdin", "stdout", "stderr")):
-                mode = "w" if number else "r"
-                opened = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
-                setattr(sys, name, opened)
-            code = self.program()
-            sys.stdout.flush()
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            with contextlib.suppress(Exception):
-                sys.stderr.flush()
-            os._exit(code)
-
-    def judge(self, expected=None) -> Verdict:
-        """Wait for the end; say what the program should not have done."""
-        expected = expected or Expected()
-        status, usage = self._wait()
-        os.close(self._started_yet)
-        deadline = time.monotonic() + 2.0
-        while (left := self._members()) and time.monotonic() < deadline:
-            time.sleep(_POLL)
-        self._kill(left)
-        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
-        output, error = (self._printed(name) for name in ("output", "error"))
-        cpu, memory = usage.ru_utime + usage.ru_stime, self._memory(usage)
-        verdict = Verdict(code, output, error, cpu, memory, ())
-        short = [f"left running: {words}" for words in left.values()]
-        if self._too_long:
-            short.append(f"did not end within {self.limits.wall:g} s")
-        elif code not in expected.codes:
-            short.append(f"exit code {code}, expected one of {expected.codes}")
-        if cpu > self.limits.cpu:
-            short.append(f"took {cpu:.0f} s of processor time")
-        if memory > self.limits.memory:
-            short.append(f"took {memory / 2**20:.0f} MiB of memory")
-        noise = [line.strip() for line in (output + error).splitlines() if _NOISE.search(line)]
-        short += [f"prints: {line[:200]}" for line in noise[:1]]
-        short += misprinted(verdict, expected)
-        after = contents(self.folder)
-        short += harmed(self._before, after, expected.changed)
-        new = [name for name in after if name not in self._before]
-        if expected.places is not None:
-            away = (name for name in new if not below(name, expected.places))
-            short += [f"wrote where nobody asked it to: {name}" for name in away]
-        if code in DONE:
-            missing = (name for name in expected.results if not fnmatch.filter(after, name))
-            short += [f"exit code {code}, but there is no {name}" for name in missing]
-        short += unreadable(self.folder, new)
-        outside = [*self._printed("outside").splitlines()]
-        outside += sorted(self._surroundings() - self._around)
-        short += [f"wrote outside of its folder: {name}" for name in dict.fromkeys(outside)]
-        temporary = sorted(path.name for path in (self._aside / "temporary").iterdir())
-        short += [f"left behind: temporary {name}" for name in temporary]
-        return replace(verdict, short=tuple(short))
-
-    def _wait(self):
-        deadline, self._too_long = self._started + self.limits.wall, False
-        pause = _POLL
-        while True:
-            pid, status, usage = os.wait4(self.pid, os.WNOHANG)
-            if pid:
-                return status, usage
-            self._look_at_memory()
-            if time.monotonic() > deadline and not self._too_long:
-                self._too_long = True
-                self._kill({self.pid: ""})
-            time.sleep(pause)
-            pause = min(1.5 * pause, _LONGEST_POLL)
-
-    def _look_at_memory(self):
-        """See how much a command has had until now, once it is no copy of this process any more."""
-        if callable(self.program):
-            return
-        with contextlib.suppress(OSError, IndexError):
-            os.read(self._started_yet, 1)  # an error as long as it has not started
-            peak = _read(f"/proc/{self.pid}/status").split(b"VmHWM:")[1]
-            self._seen = max(self._seen, int(peak.split()[0]) * 1024)
-
-    def _memory(self, usage):
-        """Bytes that the program had at most.
-
-        The system counts a command's from the fork on, and so all that this process has had; of
-        less than that is known what was seen of it.
-        """
-        counted, own = usage.ru_maxrss, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return self._seen if self._seen and counted <= own else counted * 1024
-
-    def _members(self) -> dict:
-        """Command lines of the living processes that descend from the program."""
-        wanted, members = f"{_MARK}={self._token}".encode(), {}
-        for pid in filter(str.isdecimal, os.listdir("/proc")):
-            with contextlib.suppress(OSError):
-                # Behind the name in brackets: state, parent, group, session, ..., start in ticks.
-                state = _read(f"/proc/{pid}/stat").rsplit(b")", 1)[1].split()
-                if int(state[19]) < self._ticks or int(pid) == self.pid:
-                    continue
-                # A function's process has its variables only in memory: by its session.
-                marked = wanted in _read(f"/proc/{pid}/environ").split(b"\0")
-                words = _read(f"/proc/{pid}/cmdline").replace(b"\0", b" ")
-                if words and (marked or int(state[3]) == self.pid):
-                    members[int(pid)] = words.decode("utf-8", "replace").strip()
-        return members
-
-    @staticmethod
-    def _kill(members):
-        for pid in members:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-    def _printed(self, name) -> str:
-        path = self._aside / name
-        # What is no text is shown as what nobody should print.
-        return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
-
-    def _surroundings(self):
-        """What is beside the scratch folder and above it, where "../.." leads."""
-        above = self.folder.parent
-        return {str(path) for place in (above, above.parent) for path in place.iterdir()}
+    expected, limits, folder = expected or Expected(), limits or Limits(), Path(folder)
+    # Beside the folder, so that nothing of the judge's is in it.
+    aside = folder.with_name(f"{folder.name}.judge")
+    (aside / "temporary").mkdir(parents=True)
+    before, around = contents(folder), _surroundings(folder)
+    token = secrets.token_hex(8)
+    variables = {**(environment or {}), _MARK: token, "TMPDIR": str(aside / "temporary")}
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if not pid:
+        _be_the_program(program, folder, aside, limits, variables)
+    status, usage, in_time = _wait(pid, limits.wall)
+    left = _ended(pid, f"{_MARK}={token}".encode())
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+    output, error = (_printed(aside / name) for name in ("output", "error"))
+    # Of a command the system counts from the fork on: what this process has is far below the limit.
+    cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    verdict = Verdict(code, output, error, cpu, memory, ())
+    short = [f"left running: {words}" for words in left.values()]
+    if not in_time:
+        short.append(f"did not end within {limits.wall:g} s")
+    elif code not in expected.codes:
+        short.append(f"exit code {code}, expected one of {expected.codes}")
+    if cpu > limits.cpu:
+        short.append(f"took {cpu:.0f} s of processor time")
+    if memory > limits.memory:
+        short.append(f"took {memory / 2**20:.0f} MiB of memory")
+    noise = [line.strip() for line in (output + error).splitlines() if _NOISE.search(line)]
+    short += [f"prints: {line[:200]}" for line in noise[:1]]
+    short += misprinted(verdict, expected)
+    after = contents(folder)
+    short += harmed(before, after, expected.changed)
+    new = [name for name in after if name not in before]
+    if expected.places is not None:
+        away = (name for name in new if not below(name, expected.places))
+        short += [f"wrote where nobody asked it to: {name}" for name in away]
+    if code in DONE:
+        missing = (name for name in expected.results if not fnmatch.filter(after, name))
+        short += [f"exit code {code}, but there is no {name}" for name in missing]
+    short += unreadable(folder, new)
+    outside = [*_printed(aside / "outside").splitlines(), *sorted(_surroundings(folder) - around)]
+    short += [f"wrote outside of its folder: {name}" for name in dict.fromkeys(outside)]
+    temporary = sorted(path.name for path in (aside / "temporary").iterdir())
+    short += [f"left behind: temporary {name}" for name in temporary]
+    return verdict.with_short(*short)
 
 
-def _read(path) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY)
+def _be_the_program(program, folder, aside, limits, variables):
+    """What the new process does; does not return."""
+    code = 70
     try:
-        return os.read(descriptor, 2**17)
+        os.setsid()
+        cpu = int(limits.cpu) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
+        resource.setrlimit(resource.RLIMIT_AS, (limits.address_space,) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.default_int_handler if number == 2 else signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, name in ((1, "output"), (2, "error")):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            os.dup2(os.open(aside / name, flags, 0o600), number)
+        os.chdir(folder)
+        os.environ.update(variables)
+        if not callable(program):
+            os.execvp(program[0], program)
+        tempfile.tempdir = None  # what TMPDIR said to this process
+        sys.dont_write_bytecode = True
+        tell_writes((folder, aside), aside / "outside")
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            mode = "w" if number else "r"
+            opened = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, opened)
+        code = program()
+        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
     finally:
-        os.close(descriptor)
+        with contextlib.suppress(Exception):
+            sys.stderr.flush()
+        os._exit(code)
 
 
-def tried(program, folder, expected=None, limits=None, environment=None) -> Verdict:
-    """Run a program to its end and judge it; see :class:`Judged`."""
-    return Judged(program, folder, limits, environment).judge(expected)
+def _wait(pid, wall):
+    """Status and usage of a process that has ended, and whether it has by itself."""
+    deadline, pause, in_time = time.monotonic() + wall, _POLL, True
+    while True:
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        if ended:
+            return status, usage, in_time
+        if in_time and time.monotonic() > deadline:
+            in_time = False
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(pause)
+        pause = min(1.5 * pause, _LONGEST_POLL)
+
+
+def _ended(pid, mark) -> dict:
+    """Command lines of what is still there of a program's processes; they are killed."""
+    deadline = time.monotonic() + 2.0
+    while (left := _members(pid, mark)) and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    for member in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(member, signal.SIGKILL)
+    return left
+
+
+def _members(pid, mark) -> dict:
+    """Command lines of the living processes that descend from the program."""
+    members = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            # A function's process has its variables only in memory: by its session, the fourth
+            # number behind the name in brackets.
+            session = (process / "stat").read_bytes().rsplit(b")", 1)[1].split()[3]
+            marked = mark in (process / "environ").read_bytes().split(b"\0")
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ")
+            if words and (marked or int(session) == pid):
+                members[int(process.name)] = words.decode("utf-8", "replace").strip()
+    return members
+
+
+def _printed(path) -> str:
+    # What is no text is shown as what nobody should print.
+    return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+
+
+def _surroundings(folder):
+    """What is beside the scratch folder and above it, where "../.." leads."""
+    places = (folder.parent, folder.parent.parent)
+    return {str(path) for place in places for path in place.iterdir()}
 
 
 def misprinted(verdict, expected) -> list[str]:

@@ -10,12 +10,11 @@ import unittest
 
 import rospy
 import rostest
-from gazebo_msgs.srv import GetPhysicsProperties, GetWorldProperties
+from gazebo_msgs.srv import GetWorldProperties
 from nav_msgs.msg import Odometry, Path
 from ros_testing import TIMEOUT, Collector, connected_publisher, wait_until
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
-from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
@@ -26,14 +25,6 @@ from imu_simulation_framework.ros1.simulators.gazebo import GazeboInterface, set
 
 def yaw(q):
     return float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))
-
-
-def empty(service):
-    rospy.ServiceProxy(f"/gazebo/{service}", Empty)()
-
-
-def physics():
-    return rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)()
 
 
 class GazeboTest(unittest.TestCase):
@@ -71,19 +62,6 @@ class Interface(GazeboTest):
             self.gazebo.set_imu_parameters("hector", {"yaw_offset": 50.0}, 1)
         self.gazebo.set_imu_parameters("hector", {}, 1)
 
-    def test_a_pause_is_why_it_is_silent(self):
-        self.assertEqual(self.gazebo.why_silent(), "")
-        empty("pause_physics")
-        self.addCleanup(empty, "unpause_physics")
-        self.assertEqual(self.gazebo.why_silent(), "Gazebo's physics is paused")
-        with self.assertRaisesRegex(SimulatorError, "physics is paused: unpause it"):
-            self.gazebo.wait_until_ready(TIMEOUT)
-
-    def test_it_runs_as_fast_as_is_wanted(self):
-        self.addCleanup(self.gazebo.end_drive)
-        self.gazebo.begin_drive(10.0, 2.0, 0.01)
-        self.assertEqual(physics().max_update_rate, 2000.0)
-
 
 class Pace(GazeboTest):
     """Control periods of 50 ms, half a second of wall clock each: a busy machine keeps up."""
@@ -109,12 +87,6 @@ class Pace(GazeboTest):
         self.assertTrue(self.time_stands())
         self.gazebo.commanded()
         wait_until(lambda: self.time() > self.zero, "simulated time")
-
-    def test_nobody_is_waited_for_after_the_drive(self):
-        self.begin()
-        self.assertTrue(self.time_stands())
-        self.gazebo.end_drive()
-        self.assertFalse(self.time_stands())
 
 
 class Views(GazeboTest):

@@ -22,13 +22,12 @@ BELOW = {
     "heading": {"motion", "sensors", "report"},
     "drive": {"motion", "sensors", "recordings", "heading", "report"},
     "realistic_imu": {"motion", "sensors", "recordings", "drive"},
-    "explore": {"motion", "sensors", "heading", "report"},
     "flight": {"motion", "sensors", "recordings", "report"},
 }
 """What a package may import besides ``core``, which all may import and which imports none."""
 BELOW["commands"] = set(BELOW) - {"core"}
 BELOW["ros1"] = {"drive", "flight", "realistic_imu", "recordings", "sensors"}
-BELOW["ros2"] = {"realistic_imu", "recordings", "sensors"}
+BELOW["ros2"] = {"drive", "realistic_imu", "recordings", "sensors"}
 GENERATED = {"msg", "srv"}
 """Made by catkin, beside the library's own packages."""
 

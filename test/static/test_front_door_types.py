@@ -74,19 +74,6 @@ def test_bodies_behind_the_front_door_are_checked():
     assert len(ours) > 30 and ours <= strict | NOT_YET and not strict & NOT_YET
 
 
-def test_what_has_no_type_is_found():
-    class Incomplete:
-        __module__ = isf.__name__
-
-        def method(self, known: int, unknown) -> None: ...
-
-        @property
-        def value(self): ...
-
-    found = {where: _unsaid(f) for where, f in _functions(Incomplete).items()}
-    assert found == {"Incomplete.method": ["unknown"], "Incomplete.value": ["return"]}
-
-
 def test_who_checks_types_is_told_that_there_are_some():
     assert (SOURCE / "py.typed").is_file()
 

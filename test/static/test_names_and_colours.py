@@ -17,21 +17,12 @@ OF_TITLE = {
 
 
 def rviz(repository, name):
-    """What a file of RViz displays: topics, colours of paths by their names, and its two frames."""
-    settings = yaml.safe_load((repository / f"rviz/{name}.rviz").read_text(encoding="utf-8"))
-    manager = settings["Visualization Manager"]
-    displays = [item for item in manager["Displays"] if "Topic" in item]
-    painted = {
-        item["Name"]: item.get("Force Color") or item.get("Color")
-        for item in displays
-        if item["Class"] != "rviz/Odometry"
-    }
-    painted = {
-        name: "#" + "".join(f"{int(part):02x}" for part in colour.split(";"))
-        for name, colour in painted.items()
-    }
+    """The topics that a file of RViz displays, and its two frames."""
+    text = (repository / f"rviz/{name}.rviz").read_text(encoding="utf-8")
+    manager = yaml.safe_load(text)["Visualization Manager"]
+    shown = {item["Topic"] for item in manager["Displays"] if "Topic" in item}
     frames = manager["Global Options"]["Fixed Frame"], manager["Views"]["Current"]["Target Frame"]
-    return {item["Topic"] for item in displays}, painted, frames
+    return shown, frames
 
 
 def test_the_robot_has_the_frames_and_joints_of_the_library():
@@ -80,20 +71,14 @@ def test_no_other_module_of_the_library_says_a_colour_or_a_frame(repository):
             assert found is None, f"{path.name}: {found.group()}"
 
 
-def test_rviz_shows_topics_frames_and_colours_of_the_library(repository):
-    displayed, painted, frames = rviz(repository, "experiment")
+def test_rviz_shows_topics_and_frames_of_the_library(repository):
     shown = (topics.REFERENCE_PATH, topics.DRIVEN_PATH, topics.MAGNETIC_ARROW)
-    assert displayed == {topics.in_root(name) for name in shown}
-    assert frames == (topics.WORLD_FRAME, topics.ROBOT_FRAME)
-    assert painted == {
-        "Reference path": colours.LIVE_REFERENCE_PATH,
-        "Driven path": colours.SIMULATED,
-        "Magnetic field": colours.MAGNETIC_FIELD,
-    }
-    displayed, painted, frames = rviz(repository, "airborne")
-    assert displayed == {topics.in_root(topics.DRIVEN_PATH), topics.in_root(topics.GROUND_TRUTH)}
-    assert colours.SIMULATED in painted.values()
-    assert frames == (topics.WORLD_FRAME, topics.AIRCRAFT_FRAME)
+    of_experiment = {topics.in_root(name) for name in shown}
+    frames = (topics.WORLD_FRAME, topics.ROBOT_FRAME)
+    assert rviz(repository, "experiment") == (of_experiment, frames)
+    of_flight = {topics.in_root(topics.DRIVEN_PATH), topics.in_root(topics.GROUND_TRUTH)}
+    frames = (topics.WORLD_FRAME, topics.AIRCRAFT_FRAME)
+    assert rviz(repository, "airborne") == (of_flight, frames)
 
 
 def test_rqt_multiplot_shows_topics_in_colours_of_the_library(repository):

@@ -6,14 +6,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from calibration_records import free_record, magnetic_record, table_record
+from calibration_records import magnetic_record, table_record
 from recording_writers import imu, magnetic_field, temperature, write_bag
 from tool_calls import call_tool, refused, succeeded
 from turntable import turntable_motion
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.sensors.correction import read_imu_correction
-from imu_simulation_framework.sensors.files import load_imu_specification, read_imu_specification
+from imu_simulation_framework.sensors.files import load_imu_specification
 
 TOOL = "calibrate_imu.py"
 
@@ -28,13 +28,11 @@ def recordings(tmp_path_factory):
     times, readings, hard, _ = magnetic_record(2)
     index = pd.Index(times, name="time")
     pd.DataFrame(readings, columns=MAG, index=index).to_csv(folder / "mag.csv")
-    pd.DataFrame(readings * [1, 1, 0], columns=MAG, index=index).to_csv(folder / "flat.csv")
     untimed = pd.DataFrame(1e6 * readings, columns=[f"{name} (uT)" for name in MAG])
     untimed.to_csv(folder / "untimed.csv", index=False)
     # As a driver that publishes a slow magnetometer with every sample of its IMU.
     readings[np.arange(len(readings)) % 4 != 0] = np.nan
     pd.DataFrame(readings, columns=MAG, index=index).to_csv(folder / "nan.csv")
-    pd.DataFrame(readings * np.nan, columns=MAG, index=index).to_csv(folder / "nothing.csv")
     foreign = pd.read_csv(folder / "table.csv")
     foreign[list(ACCEL)] /= 9.80665
     foreign.to_csv(folder / "g.csv", index=False)
@@ -121,37 +119,6 @@ def test_a_bag_with_magnetometer_and_temperature_is_calibrated(tmp_path):
     assert min(left.magnetometer.turn_on_bias_sigma) > 0.0
 
 
-def test_a_magnetometer_alone_leaves_a_specification_where_the_noise_is_known(recordings, tmp_path):
-    folder, _, hard = recordings
-    options = ("--magnetometer", "--noise", "bno055_magnetometer", "--out", tmp_path / "out")
-    succeeded(call_tool(TOOL, folder / "mag.csv", *options))
-    left = load_imu_specification(tmp_path / "out" / "imu.yaml")
-    assert left.gyroscope == read_imu_specification("bno055_magnetometer").gyroscope
-    assert 0.0 < max(left.magnetometer.turn_on_bias_sigma) < 0.2e-6
-    assert np.diag(left.magnetometer.scale_factor_and_misalignment).min() > 0.0
-
-
-def test_positions_of_any_kind(tmp_path):
-    sensor, times, values = free_record(4)
-    index = pd.Index(times, name="time")
-    pd.DataFrame(values, columns=[*GYRO, *ACCEL], index=index).to_csv(tmp_path / "free.csv")
-    options = ("--free-positions", "--gravity", 9.81, "--out", tmp_path / "out")
-    done = call_tool(TOOL, tmp_path / "free.csv", *options)
-    assert done.returncode == 2 and "take the noise of the accelerometer" in done.stderr
-    done = succeeded(call_tool(TOOL, tmp_path / "free.csv", *options, "--noise", "bno055"))
-    found = read_imu_correction(tmp_path / "out" / "correction.yaml").accelerometer
-    assert np.allclose(found.bias, sensor.accelerometer.turn_on_bias, atol=2e-3)
-    assert "the stated noise does" not in done.stdout and "do not change" not in done.stdout
-    # The noise of a better one says too much.
-    quiet = tmp_path / "quiet.yaml"
-    quiet.write_text(
-        "name: quiet\ngyroscope: {white_noise: 1.0e-4}\naccelerometer: {white_noise: 1.0e-5}\n"
-    )
-    done = succeeded(call_tool(TOOL, tmp_path / "free.csv", *options, "--noise", quiet))
-    assert "accelerometer: readings at rest scatter 12 times as much as the stated" in done.stdout
-    assert "gyroscope: readings" not in done.stdout
-
-
 COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axis} [T]")]
 
 
@@ -202,34 +169,13 @@ def test_units_that_a_recording_does_not_state(recordings, tmp_path, options):
     assert "mounted" not in done.stdout
 
 
-def test_columns_with_names_of_their_own_are_guessed_and_told(recordings, tmp_path):
-    folder, sensor, _ = recordings
-    table = pd.read_csv(folder / "table.csv")
-    foreign = pd.DataFrame({"Time (s)": table["time"]})
-    for axis in "xyz":
-        foreign[f"Gyroscope {axis.upper()} (deg/s)"] = np.degrees(table[f"gyro_{axis}"])
-        foreign[f"Accelerometer {axis.upper()} (g)"] = table[f"accel_{axis}"] / 9.80665
-    foreign.to_csv(tmp_path / "foreign.csv", index=False)
-    done = succeeded(call_tool(TOOL, tmp_path / "foreign.csv", "--out", tmp_path / "out"))
-    assert "columns are guessed, say it with --column if not so: time=Time (s)" in done.stdout
-    found = read_imu_correction(tmp_path / "out" / "correction.yaml").gyroscope
-    assert np.allclose(found.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("table.csv", "--turns"), "or give a reference"),
         (("table.csv", "--turns", "ten"), "--turns 'ten' is not understood"),
         (("table.csv", "--turns", "w=3"), "axes are x, y and z"),
-        (("table.csv", "--turns", "-3"), "a number above 0"),
-        (("table.csv", "--turns", "50"), "no movement from rest to rest"),
-        (("table.csv", "--shortest-rest", "100"), "never at rest for 100 s"),
         (("table.csv", "--gravity", "nan"), "--gravity is nan"),
-        (("table.csv", "--temperature"), "temperature"),
         (("table.csv", "--magnetometer"), "mag_x mag_y mag_z"),
-        (("flat.csv", "--magnetometer"), "does not span all directions"),
-        (("nothing.csv", "--magnetometer"), "values of mag_x, mag_y, mag_z are not numbers"),
         (("mag.csv", "--magnetometer", "--field", "0.5"), "is one of them in another unit?"),
         (("mag.csv", "--magnetometer", "--rate", "0"), "--rate is 0"),
         (("untimed.csv", "--magnetometer"), "but no time"),

@@ -20,10 +20,7 @@ def test_a_port_that_is_taken_is_named():
     "arguments, words",
     [
         (["--port", "65536"], "'65536' is no port from 0 to 65535"),
-        (["--port", "-1"], "'-1' is no port"),
         (["--imu", "hector"], "hector is no specification of an IMU"),
-        (["--imu", "nobody"], "nobody"),
-        (["nowhere.bag"], "nowhere.bag"),
         (["--setting", "nothing", __file__], "'nothing' is not SECTION/KEY=VALUE"),
     ],
 )

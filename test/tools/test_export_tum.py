@@ -63,9 +63,3 @@ def test_without_a_recorded_imu_the_simulated_one_is_exported(tmp_path):
     assert {path.name for path in (tmp_path / "tum").iterdir()} == {
         f"{name}.tum" for name in ("trajectory", "driven", "simulated_truth", "simulated_imu")
     }
-
-
-def test_what_is_no_result_is_refused(tmp_path):
-    done = call_tool("export_tum.py", tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no result in this folder" in done.stderr

@@ -189,13 +189,9 @@ def test_bad_input_is_one_sentence(tmp_path):
     Path("none.ini").write_text("[recording]\ndrive = a\n[imu_recording]\nuse = false\n")
     for words, *arguments in (
         ("no recorded IMU", without),
-        ("1 yaws", one),
         ("at least 30 are needed", short),
         ("--step is 0", whole, "--step", "0"),
-        ("--step is nan", whole, "--step", "nan"),
         ("the step is 0.001 s", whole, "--step", "0.001"),
-        ("there is no such", "absent.bag"),
-        ("SECTION/KEY=VALUE", whole, "--setting", "topic"),
         ("use is false", "none.ini"),
     ):
         refused(call_tool("identify_yaw_error.py", *arguments), words)

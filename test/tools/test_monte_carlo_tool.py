@@ -1,17 +1,13 @@
 """monte_carlo.py, as a person calls it."""
 
 import gzip
-import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, printed_by, refused, run_as_process
-
-from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.drive.ensembles.samplers import ExperimentDrawing
+from tool_calls import PNG, call_tool, printed_by, refused
 
 SPECIFICATION = """
 name: mine
@@ -71,24 +67,6 @@ def test_files_and_text_of_an_ensemble_that_is_known_in_closed_form():
     assert f"within 5 deg all the time: {100.0 * share:.4g} %" in text
 
 
-def test_a_report_has_what_is_printed():
-    text = drawn(
-        "--straight", "60s", "--imu", "mine.yaml", "--runs", 200, "--what", "linear", "--report",
-        "--standstill", "0",
-    )  # fmt: skip
-    assert text.endswith("\nmonte_carlo/ensemble.html\n")
-    page = Path("monte_carlo/ensemble.html").read_text(encoding="utf-8")
-    printed = next(line for line in text.splitlines() if line.startswith("final error"))
-    mean = printed.split()[3]
-    assert f'<td class="number" data-label="mean">{mean} ' in page
-    for words in (
-        "<h2>Distribution of each statistic</h2>",
-        "<td>imu/mine/gyroscope/turn_on_bias_sigma</td><td>0.001, 0.001, 0.001</td>",
-        "<td>seed</td><td>1</td>",
-    ):
-        assert words in page, words
-
-
 def test_a_share_of_all_or_none_is_no_certainty():
     motion = (
         *("--straight", "20s", "--imu", "mine.yaml", "--runs", "100"),
@@ -124,22 +102,11 @@ def test_what_cannot_be_drawn_is_one_sentence():
     experiment = (*runs, "--what", "experiment")
     for words, *arguments in (
         ("0 runs", *motion, "--runs", "0"),
-        ("no address", *motion, *runs, "--scheduler", "here"),
         ("no drift to draw", "--straight", "0.5s", "--imu", "mine.yaml", *runs),
         ("follows a drive", *motion, *experiment),
-        ("convert_imu_parameters.py", "a", "--imu", "kalibr:imu.yaml", *experiment),
         ("--heading is for the sensor", "a", *MAGNETIC, "--what", "experiment"),
     ):
         refused(call_tool("monte_carlo.py", *arguments), words)
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_does_not_answer_ends_the_program_within_seconds():
-    done = run_as_process(
-        "monte_carlo.py", "a", "--imu", "bno055", "--runs", "5", "--scheduler", "127.0.0.1:9"
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no Dask scheduler answers at 127.0.0.1:9" in done.stderr
 
 
 def test_a_sensor_and_its_linear_model_in_a_magnetic_environment():
@@ -165,19 +132,3 @@ def test_a_sensor_and_its_linear_model_in_a_magnetic_environment():
 
 
 MAGNETIC = ("--imu", "bno055_magnetometer", "--runs", "2", "--heading", "magnetometer")
-
-
-def test_an_ensemble_in_another_place_is_another_one():
-    sections = {
-        "trajectory": {"stop": 10.0},
-        "imu": {"model": "specification"},
-        "imu_specification": {"file": "bno055_magnetometer"},
-    }
-    one, other = (
-        ExperimentDrawing(
-            load_configuration(overrides={**sections, "magnetic_environment": {"file": place}})
-        ).identity()
-        for place in ("clean", "steel_beam")
-    )
-    assert one["magnetic environment"] != other["magnetic environment"]
-    assert json.dumps([one, other])

@@ -1,5 +1,4 @@
 import json
-import os
 import shutil
 from datetime import datetime
 from functools import partial
@@ -7,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from synthetic_experiment import make_tables
-from tool_calls import call_tool, refused, run_as_process, succeeded
+from tool_calls import call_tool, refused, succeeded
 
 from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
 from imu_simulation_framework.drive.results.writing import write_results
@@ -115,15 +114,9 @@ def test_what_is_missing_broken_or_out_of_range_is_refused(result, tmp_path):
 @pytest.mark.parametrize(
     "key, value, words",
     [
-        ("run", 5, "run is 5, expected keys with values"),
         ("run", {"a": nested(500)}, "nested deeper than 30 levels"),
-        ("messages", {"imu_simulated": 3}, "messages: imu_simulated is 3, expected counts"),
         ("messages", {"x": {"expected_according_to": "simulator", "expected": -1}}, "expects -1"),
-        ("messages", {"x": {"expected_according_to": "simulator"}}, "expects None"),
         ("comparison_settings", {"align": 1}, "align is 1, but it must be false or true"),
-        ("comparison_settings", {"max_shift_s": "1"}, "max_shift is '1', but it must be a"),
-        ("comparison_settings", {"max_shift_s": 10**400}, "max_shift is a whole number of about"),
-        ("execution", {"wall_time_s": []}, "wall_time_s is [], expected a number above 0"),
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
     ],
 )
@@ -133,12 +126,3 @@ def test_a_summary_with_wrong_values_is_refused_by_name(result, key, value, word
     before = contents(result.folder)
     refused(run(result.folder), result.path("summary.json"), words)
     assert contents(result.folder) == before
-
-
-def test_a_reader_that_has_gone_gives_no_traceback(result):
-    reader, writer = os.pipe()
-    os.close(reader)
-    with open(writer, "wb") as output:
-        done = run_as_process(TOOL, result.folder, stdout=output)
-    assert done.returncode == 141
-    assert done.stderr == ""

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, refused, succeeded
+from tool_calls import PNG, call_tool, refused
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.summary import evaluate
@@ -62,19 +62,6 @@ def test_one_kind_of_imu_can_be_chosen(output):
     assert list(table["drive"]) == ["drive_a", "drive_b"]
     table, _ = shown(output / "drive_a", "--imu", "simulated")
     assert list(table["run"]) == [1, 2, 3]
-
-
-def test_a_result_that_is_named_twice_is_there_once(output):
-    table, _ = shown(output / "drive_b", output / "drive_b" / "hector_x" / "1")
-    assert len(table) == 2
-
-
-def test_tables_come_in_three_formats(output):
-    succeeded(run(output, "--table", "csv", "markdown", "latex"))
-    markdown = Path("yaw_errors/yaw_errors.md").read_text().splitlines()
-    assert markdown[1].startswith("| ---") and len(markdown) == 8
-    latex = Path("yaw_errors/yaw_errors.tex").read_text()
-    assert r"hector\_x" in latex and latex.count(r"\\") == 7
 
 
 def test_runs_of_different_length_are_refused_unless_cut(output, tmp_path):

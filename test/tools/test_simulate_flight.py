@@ -8,20 +8,12 @@ import pandas as pd
 import pytest
 from tool_calls import call_tool, succeeded
 
-from imu_simulation_framework.flight.jsbsim import data_folder
 from imu_simulation_framework.flight.recording import read_flight
 from imu_simulation_framework.recordings.reading import read_imu
 
 pytest.importorskip("jsbsim")
 
 TOOL = "simulate_flight.py"
-DIVE = """
-    <event name="Dive">
-      <condition>simulation/sim-time-sec ge 30</condition>
-      <set name="ap/altitude_hold" value="0"/>
-      <set name="fcs/elevator-cmd-norm" value="1"/>
-    </event>
-  </run>"""
 
 
 run = partial(call_tool, TOOL)
@@ -93,38 +85,13 @@ def test_a_flight_is_flown_again_from_its_own_table(flown, tmp_path):
     np.testing.assert_allclose(again[:, 7:10], before[:, 7:10], atol=1e-4)
 
 
-def test_a_rate_that_no_receiver_divides_is_refused_and_goes_without_one(tmp_path):
-    arguments = ("c3104", "--imu", "mti300", "--rate", 99, "--duration", 5, "--out", tmp_path)
-    refused = run(*arguments)
-    assert refused.returncode == 2 and "multiple" in refused.stderr
-    done = succeeded(run(*arguments, "--gnss", "none"))
-    assert "without a receiver there is no navigator" in done.stdout
-    assert not (tmp_path / "fixes.csv").exists()
-
-
-def test_a_crash_is_said_and_the_data_up_to_there_kept(tmp_path):
-    script = tmp_path / "crash.xml"
-    own = (data_folder() / "scripts" / "c3104.xml").read_text()
-    script.write_text(own.replace("</run>", DIVE))
-    done = succeeded(run(script, "--imu", "ideal", "--out", tmp_path / "out"))
-    assert "the aircraft has crashed: it" in done.stdout
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["crashed"]
-    end = pd.read_csv(tmp_path / "out" / "body.csv")["time"].iloc[-1]
-    assert 30.0 < end < 60.0
-
-
 @pytest.mark.parametrize(
     "arguments, words",
     [
         (("c31o4", "--imu", "ideal"), "JSBSim has no script 'c31o4', did you mean c3104"),
         (("gone.xml", "--imu", "ideal"), "gone.xml: the script cannot be read"),
-        (("gone.csv", "--imu", "ideal"), "gone.csv: there is no such recording"),
-        (("c3104", "--imu", "nothing"), "nothing"),
         (("c3104", "--imu", "ideal", "--gimbal", "nothing"), "nothing"),
         (("c3104", "--imu", "ideal", "--duration", -1), "duration"),
-        (("c3104", "--imu", "ideal", "--rate", 0), "rate"),
-        (("c3104", "--imu", "ideal", "--runs", 0), "runs"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(tmp_path, arguments, words):

@@ -55,39 +55,12 @@ def test_seed_and_rate_are_those_asked_for(tmp_path):
     [
         (["none.yaml", "--hours", "1", "--out", "a.csv"], "none.yaml: there is no such file"),
         (["bno055", "--hours", "0", "--out", "a.csv"], "--hours is 0, but it must be above 0"),
-        (["bno055", "--hours", "nan", "--out", "a.csv"], "--hours is nan"),
-        (["bno055", "--hours", "inf", "--out", "a.csv"], "--hours is inf"),
         # A year at 100 kHz takes 660 TB.
         (["bno055", "--hours", "8784", "--rate", "100000", "--out", "a.csv"], "GB are free"),
-        (["bno055", "--hours", "1e300", "--out", "a.csv"], "--hours is 1e+300"),
-        (["bno055", "--hours", "1", "--rate", "1e308", "--out", "a.csv"], "--rate is 1e+308"),
         (["bno055", "--hours", "1", "--rate", "-5", "--out", "a.csv"], "--rate is -5"),
-        (["bno055", "--hours", "1e-9", "--out", "a.csv"], "less than one sample"),
         (["bno055", "--hours", "1", "--out", "a.mat"], "a.mat: a recording's name must end in"),
-        (["bno055", "--hours", "1", "--out", "no/folder/a.csv"], "No such file or directory"),
-        (["bno055", "--hours", "1", "--out", "a.csv", "--seed", "-1"], "'-1' is not a whole"),
-        (["bno055", "--out", "a.csv"], "--hours"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence_with_exit_code_2(tmp_path, arguments, words):
     refused(run(*arguments), words)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_broken_specification_is_refused_with_file_and_key(tmp_path):
-    specification = tmp_path / "imu.yaml"
-    specification.write_text("accelerometer: {white_noise: -1}")
-    done = run(specification, "--hours", 1, "--out", tmp_path / "a.bag")
-    assert done.returncode == 2
-    assert f"{specification}: accelerometer.white_noise is -1" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["imu.yaml"]
-
-
-def test_the_specification_is_not_overwritten(tmp_path):
-    specification = tmp_path / "imu.csv"
-    specification.write_text("gyroscope: {white_noise: 1e-3}\noutput: {rate: 50}\n")
-    before = specification.read_bytes()
-    done = run(specification, "--hours", 0.001, "--out", specification)
-    assert done.returncode == 2
-    assert "is the input" in done.stderr
-    assert specification.read_bytes() == before

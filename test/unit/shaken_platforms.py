@@ -17,24 +17,17 @@ def attitude(time, roll_pitch_yaw, frequencies, heading=0.0):
     return Rotation.from_euler("ZYX", angles[:, ::-1])
 
 
-def shaken(
-    roll_pitch_yaw,
-    frequencies=(0.5, 0.7, 0.3),
-    duration=60.0,
-    rate=100.0,
-    speed=SPEED,
-    height=1000.0,
-):
+def shaken(roll_pitch_yaw, frequencies=(0.5, 0.7, 0.3), duration=60.0):
     """Return the motion of a platform over a level plane."""
-    time = np.arange(int(round(duration * rate)) + 1) / rate
-    position = np.outer(time, (speed, 0.0, 0.0)) + (0.0, 0.0, height)
+    time = np.arange(round(100.0 * duration) + 1) / 100.0
+    position = np.outer(time, (SPEED, 0.0, 0.0)) + (0.0, 0.0, 1000.0)
     turned = attitude(time, roll_pitch_yaw, frequencies)
     return isf.Motion.from_poses(time, position, turned.as_quat())
 
 
-def shaken_on_earth(roll_pitch_yaw, frequencies=(0.5, 0.7, 0.3), duration=60.0, rate=100.0):
+def shaken_on_earth(roll_pitch_yaw, frequencies=(0.5, 0.7, 0.3), duration=60.0):
     """Return the motion of a platform that flies north over the Earth."""
-    time = np.arange(int(round(duration * rate)) + 1) / rate
+    time = np.arange(round(100.0 * duration) + 1) / 100.0
     latitude = 0.87 + SPEED * time / 6.37e6
     longitude = np.full(len(time), 0.25)
     position = ecef_of(latitude, longitude, np.full(len(time), 1000.0))

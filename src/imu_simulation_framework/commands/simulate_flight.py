@@ -52,8 +52,8 @@ from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
-from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.formats.registry import named_imu
+from imu_simulation_framework.sensors.gnss.specification import read_gnss_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 START = 3.0

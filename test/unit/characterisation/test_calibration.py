@@ -305,19 +305,13 @@ def test_refused_in_a_sentence(table):
     level = np.column_stack([np.cos(times), np.sin(times), 0.0 * times]) * 2e-5
     broken = values.copy()
     broken[100, 2] = np.nan
-    still = np.vstack([np.zeros((100, 3)), np.eye(3), -np.eye(3)])
     shaken = np.random.default_rng(1).normal(0.0, 1.0, values.shape).cumsum(axis=0)
     for words, call in (
         ("never at rest", lambda: rest_times.find_rest(times, shaken, AXES, "made")),
         ("not a finite number", lambda: rest_times.find_rest(times, broken, AXES, "made")),
         ("six positions", lambda: calibrate_accelerometer(times, values[:, 3:], rests[:5])),
         ("or give a reference", lambda: rest_times.whole_turns(times, gyro, rests, None)),
-        ("no movement from rest to rest", lambda: rest_times.whole_turns(times, gyro, rests, 40)),
-        ("expected 7", lambda: rest_times.whole_turns(times, gyro, rests, 7)),
         ("does not span all directions", lambda: fit_to_sphere(times, level)),
-        ("does not span all directions", lambda: fit_to_sphere(times, 0.0 * level)),
-        ("does not span all directions", lambda: fit_to_sphere(times[:106], still)),
-        ("three finite numbers", lambda: fit_to_sphere(times, level * np.nan)),
         ("too short", lambda: calibrate_gyroscope(times, gyro, [rest_times.RestTime(0, 300)])),
     ):
         with pytest.raises(RecordingError, match=words) as caught:

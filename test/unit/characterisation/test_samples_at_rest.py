@@ -1,7 +1,5 @@
 """Recordings of a sensor at rest: read in parts, cut at gaps, cleaned, refused if it moves."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -9,8 +7,7 @@ from imu_simulation_framework.characterisation import samples_at_rest
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings import at_rest as reading_at_rest
-from imu_simulation_framework.recordings import file_access
-from imu_simulation_framework.recordings.at_rest import ColumnsOnDisk, read_at_rest
+from imu_simulation_framework.recordings.at_rest import read_at_rest
 from imu_simulation_framework.recordings.reading import read_imu
 
 RATE = 100.0
@@ -142,22 +139,13 @@ def test_heavy_tails_a_wandering_bias_and_coarse_readings_make_no_outliers():
             lambda t, v: (np.concatenate([t[:9000], 90.0 + 2.0 * (t[9000:] - 90.0)]), v),
             ["rate changes from 100.00 Hz to 50.00 Hz"],
         ),
-        (
-            lambda t, v: (t[np.arange(len(t)) % 2000 != 0], v[np.arange(len(t)) % 2000 != 0]),
-            ["missing at 9 places", "at least 60 s"],
-        ),
-        (
-            lambda t, v: (np.cumsum(np.where(np.arange(len(t)) % 5 < 2, 0.03, 0.01)), v),
-            ["40 % of the steps"],
-        ),
+        (lambda t, v: (np.cumsum(1 + (np.arange(len(t)) % 5 < 2)), v), ["40 % of the steps"]),
     ],
 )
 def test_what_cannot_serve_is_refused_in_a_sentence(change, words):
-    with pytest.raises(RecordingError) as caught:
+    with pytest.raises(RecordingError, match="^file.bag: ") as caught:
         prepared(*change(*sampled()), "file.bag")
-    assert str(caught.value).startswith("file.bag: ")
-    for word in words:
-        assert word in str(caught.value)
+    assert all(word in str(caught.value) for word in words)
 
 
 ALL_AXES = (*GYRO, *ACCEL)
@@ -212,28 +200,3 @@ def test_units_dates_and_lines_are_those_of_all_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 50)
     with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is no number"):
         read_at_rest(written(tmp_path / "static.csv", 200, spoil))
-
-
-def test_less_memory_is_taken_than_the_text_has_bytes(tmp_path, monkeypatch):
-    path = written(tmp_path / "static.csv", 60_000)
-    monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 2000)
-    monkeypatch.setattr(file_access, "BLOCK", 2**16)
-    read_at_rest(written(tmp_path / "short.csv", 3000))
-    tracemalloc.start()
-    try:
-        recorded = read_at_rest(path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert len(recorded.times) == 60_000
-    # Of 82 bytes of text a sample, it is some columns of 8 bytes and one part of the text.
-    assert peak < path.stat().st_size
-
-
-def test_a_full_disk_is_told(tmp_path, monkeypatch):
-    def full(self, columns):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(ColumnsOnDisk, "append", full)
-    with pytest.raises(RecordingError, match="No space left on device; the variable TMPDIR"):
-        read_at_rest(written(tmp_path / "static.csv", 200))

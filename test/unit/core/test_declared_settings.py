@@ -64,11 +64,8 @@ def test_what_is_declared_is_accepted_in_both_forms(key, value, text):
     ("key", "value", "words", "of_a_text"),
     [
         ("length", 0.0, "must be positive", "expected more than 0.0"),
-        ("length", 11.0, "must be at most 10", "expected at most 10.0"),
         ("length", math.nan, "must be a finite number", "expected a finite number"),
-        ("length", "wide", "must be a finite number", "expected a number"),
         ("limit", 0.4, "must be at least 0.5", "expected at least 0.5"),
-        ("seed", -1, "must be at least 0", "expected at least 0"),
         ("seed", 2**63, f"must be at most {LARGEST_SEED}", f"expected at most {LARGEST_SEED}"),
         ("seed", 1.5, "must be a whole number", "expected a whole number"),
         ("used", "maybe", "must be false or true", "expected true or false"),

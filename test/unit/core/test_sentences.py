@@ -12,11 +12,7 @@ from imu_simulation_framework.core.sentences import listed, shown
         "x" * 190,
         "{reference: {topic: /odometry/filtered}, imu_recording: {topic: /imu/data_raw}}",
         5,
-        -1.25,
         None,
-        [1, 2, 3],
-        {"trajectory": {"stop": 60.0}},
-        (1.0, "a"),
     ],
 )
 def test_what_a_person_writes_is_shown_whole(value):

@@ -11,9 +11,6 @@ import pytest
 
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole, written_aside
-from imu_simulation_framework.drive.check import RecordingSetup
-from imu_simulation_framework.drive.check_report import write_check
-from imu_simulation_framework.recordings.imu_writer import write_imu_recording
 
 
 def refusal(path):
@@ -101,22 +98,6 @@ def test_what_is_broken_off_leaves_the_old_file_and_nothing_else(tmp_path, error
         break_off()
     assert (tmp_path / "file").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_refused_target_costs_no_work_and_a_check_replaces_no_configuration(tmp_path):
-    os.mkfifo(tmp_path / "static.csv")
-
-    def blocks():
-        raise AssertionError("samples are made before the name is looked at")
-        yield
-
-    with pytest.raises(ResultError, match="is a FIFO"):
-        write_imu_recording(tmp_path / "static.csv", blocks(), ())
-    path = tmp_path / "config.ini"
-    path.write_text("[imu]\n")
-    with pytest.raises(ResultError, match="is the input"):
-        write_check(tmp_path, RecordingSetup(str(path)), None)
-    assert path.read_text() == "[imu]\n"
 
 
 def test_an_input_is_not_overwritten_by_any_of_its_names_and_a_missing_folder_is_said(tmp_path):

@@ -24,7 +24,6 @@ LOOPED = isf.GimbalSpecification(
 @pytest.mark.parametrize(
     "gimbal",
     [
-        isf.GimbalSpecification("plain"),
         isf.GimbalSpecification("fixed", drive=isf.FixedJoints((0.1, 0.2, 0.3))),
         isf.GimbalSpecification(
             "swings", drive=isf.SinusoidalJoints((0.1, 0.2, 0.3), (1.0, 2.0, 3.0), (0.1, 0.0, 0.0))
@@ -34,8 +33,6 @@ LOOPED = isf.GimbalSpecification(
         ),
         LOOPED,
         isf.GimbalSpecification("one_end", limits=((None, 1.0), (-1.0, None), (-0.5, None))),
-        isf.GimbalSpecification("held", drive=isf.Stabilisation(isf.HeldAttitude(0.1, 0.2))),
-        isf.GimbalSpecification("ahead", drive=isf.Stabilisation(isf.PointAhead(up=-100.0))),
     ],
     ids=lambda gimbal: gimbal.name,
 )
@@ -82,25 +79,14 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table_and_unknown_names_are_re
     "text, said",
     [
         ("arm: 3", "the gimbal has the unknown key 'arm'"),
-        ("- 1", "the gimbal is \\[1\\], but it must hold keys and values"),
         ("fixed: [1, 2]", "fixed: angles is \\[1, 2\\], but it must be a list of 3 numbers"),
-        ("fixed: [0, .nan, 0]", "fixed: angles is nan, but it must be a finite number"),
         ("fixed: [0, 0, 0]\nsinusoid: {}", "has fixed and sinusoid, but only one"),
         ("sinusoid: {periods: [0, 1, 1]}", "sinusoid.periods is 0, but it must be at least"),
         ("limits: {pan: [1, -1]}", "limits of pan are 1 rad and -1 rad"),
-        ("limits: {tilt: [-2, 2]}", "limits of tilt is -2, but it must be at most 1.5708"),
-        ("limits: {yaw: [-2, 2]}", "limits has the unknown key 'yaw'"),
-        ("stabilisation: {bandwidth: 0}", "stabilisation.bandwidth is 0, but it must be pos"),
         ("stabilisation: {boresight: up}", "stabilisation.boresight is 'up', but it must be for"),
         ("stabilisation: {hold: {}, point: {}}", "both hold and point"),
         ("stabilisation: {point: {latitude: 95}}", "stabilisation.point.latitude is 95"),
-        ("stabilisation: {hold: {yaw: north}}", "stabilisation.hold.yaw is 'north'"),
-        ("table: 3", "table is 3, but it must be a file's name"),
         ("table: {times: [0, 1]}", "table lacks the key angles"),
-        ("table: {times: [0, [1]], angles: []}", r"table.times is \[1\], but it must be a finite"),
-        ("table: {times: [0], angles: [3]}", "table.angles is 3, but it must be a list of 3"),
-        ("roll_to_imu: [0, 0, 200]", "roll_to_imu is 200, but it must be at most 100"),
-        ("pan_to_tilt: [0, 0", "not valid YAML"),
     ],
 )
 def test_what_is_no_gimbal_is_refused_with_the_files_name(tmp_path, text, said):
@@ -132,14 +118,11 @@ def _with(line, text):
     "rows, said",
     [
         (_with(7, "2.5,nan,0.2,0.1"), "line 7, column pan: nan is no angle"),
-        (_with(7, "2.5,0.1,,0.1"), "line 7, column tilt: a number was expected, found ''"),
         (_with(7, "2.5,0.1,0.1"), "line 7: 4 values were expected, found 3"),
         (_with(7, "2.0,0.1,0.1,0.1"), "line 7, column time: does not increase"),
         (_with(1, "time,pan,tilt,yaw"), "line 1: there is no column roll, expected time, pan"),
-        (_with(1, "t,pan,tilt,roll"), "line 1: the first column must be time"),
         (ROWS[:10] + ROWS[35:], "line 11: there is a gap of 13 s before it, while the other times"),
         (ROWS[:2], "there are 1 rows of angles"),
-        (_with(7, "2.5,1e9,0,0"), "angles is 1000000000.0, but it must be at most"),
     ],
 )
 def test_a_table_with_a_fault_is_refused_with_its_line(tmp_path, rows, said):

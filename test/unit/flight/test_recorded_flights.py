@@ -20,10 +20,7 @@ from imu_simulation_framework.core.errors import (
 )
 from imu_simulation_framework.flight.recording import find_flight, read_flight
 from imu_simulation_framework.motion.earth import ecef_of
-from imu_simulation_framework.motion.earth_motion import (
-    enu_to_ecef,
-    ned_to_ecef,
-)
+from imu_simulation_framework.motion.earth_motion import enu_to_ecef, ned_to_ecef
 
 RATE, START = 50.0, 1_700_000_000
 ORIGIN = (np.degrees(LATITUDE), np.degrees(LONGITUDE), HEIGHT)
@@ -191,7 +188,6 @@ def but_for(column, row, value):
     "change, words",
     [
         (lambda t: t.rename(columns={NORTH: EAST, EAST: NORTH}), "its velocities are .* m/s from"),
-        (lambda t: t.drop(index=range(500, 550)), "line 502: nothing was recorded for 1.020 s"),
         (but_for("time [s]", 700, 1.0), "clock runs backwards by 12.980 s at line 702"),
         (but_for("latitude [deg]", 7, 91.0), "line 9: .*latitude 91"),
         *(
@@ -254,10 +250,9 @@ def test_poses_in_a_bag_are_about_an_origin(tmp_path, flown):
 
 
 def test_topics_without_a_time_in_common_are_refused(tmp_path):
-    stamps = [10**9 * k for k in range(10, 20)]
+    stamps, zero = [10**9 * k for k in range(10, 20)], np.zeros(3)
     fixes = [writers.fix(stamp, 48.0, 11.0) for stamp in stamps]
-    zero, level = np.zeros(3), (0.0, 0.0, 0.0, 1.0)
-    imus = [writers.imu(stamp + 10**11, level, zero, zero) for stamp in stamps]
+    imus = [writers.imu(stamp + 10**11, (0.0, 0.0, 0.0, 1.0), zero, zero) for stamp in stamps]
     path = writers.write_bag(tmp_path / "a.bag", {"/fix": fixes, "/imu": imus})
     with pytest.raises(RecordingError, match=r"topic /imu: .* topic /fix have no time in common"):
         read_flight(path, topic="/fix", attitude_topic="/imu")
@@ -281,23 +276,9 @@ def test_a_recorded_flight_is_cut_and_nothing_is_left_after_its_end(recorded):
         find_flight(recorded, start=30.0)
 
 
-def test_a_script_is_flown():
-    pytest.importorskip("jsbsim")
-    found, remarks = find_flight("c3104", 2.0, 50.0, 3.0)
-    assert len(found.states) == 101
-    assert remarks == ()
-
-
 @pytest.mark.parametrize(
     "wanted, said",
-    [
-        ("udp:", "'udp:' is no source of packets, expected udp:PORT"),
-        ("udp:one", "'udp:one' is no source of packets"),
-        ("udp:99999", "99999"),
-        ("nowhere.csv", "nowhere.csv"),
-        ("c3014", "JSBSim has no script 'c3014', did you mean"),
-        ("nowhere.xml", r"nowhere\.xml"),
-    ],
+    [("udp:", "'udp:' is no source of packets, expected udp:PORT"), ("udp:99999", "99999")],
 )
 def test_what_is_no_flight_is_refused_with_its_name(wanted, said):
     pytest.importorskip("jsbsim")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.core.angles import turns
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.flight import recording
 from imu_simulation_framework.flight.jsbsim import fly
@@ -92,19 +92,13 @@ def test_silence_and_too_little_are_no_flight(wire):
 def errors(states, flown):
     """Largest errors of position [m], velocity [m/s] and orientation [rad]."""
     rows = np.rint(states.time * 50.0).astype(int)
-    turned = Rotation.from_quat(states.orientation).inv()
-    turned = turned * Rotation.from_quat(flown.orientation[rows])
-    return (
-        np.max(np.linalg.norm(states.position - flown.position[rows], axis=1)),
-        np.max(np.linalg.norm(states.velocity - flown.velocity[rows], axis=1)),
-        np.max(turned.magnitude()),
-    )
+    place, speed = states.position - flown.position[rows], states.velocity - flown.velocity[rows]
+    turned = turns(states.orientation, flown.orientation[rows])
+    return [np.linalg.norm(off, axis=1).max() for off in (place, speed, turned)]
 
 
-@pytest.mark.parametrize(
-    "sent", [PROPERTIES, "<position> ON </position><velocities> ON </velocities>"]
-)
-def test_text_with_all_digits_is_the_flight(flown, sent):
+def test_text_with_all_digits_is_the_flight(flown):
+    sent = "<position> ON </position><velocities> ON </velocities>"
     flight = received(TEXT.format(' precision="15"', sent))
     place, speed, angle = errors(flight.states, flown)
     # JSBSim's geodetic latitude and height are 5e-5 m from what it integrates.
@@ -233,16 +227,7 @@ def test_packets_before_the_labels_and_before_a_new_beginning_are_told(flight_of
 
 
 @pytest.mark.parametrize(
-    "first",
-    [
-        [b"hello"],
-        [b""],
-        [HEADER],
-        [b"<LABELS> ,Time,P,Q\n"],
-        [HEADER, row(7), row(8), row(9)],
-        [flightgear(0)],
-        [flightgear(0), flightgear(10**9)],
-    ],
+    "first", [[b"hello"], [HEADER], [b"<LABELS> ,Time,P,Q\n"], [flightgear(0), flightgear(10**9)]]
 )
 def test_who_sends_first_does_not_lock_the_simulator_out(wire, first):
     receiver, send = wire
@@ -256,17 +241,7 @@ def test_who_sends_first_does_not_lock_the_simulator_out(wire, first):
     assert flight.remarks == (f"{count} packet{'s' * (count > 1)} of other senders left out",)
 
 
-def test_very_many_senders_do_not_lock_the_simulator_out(wire):
-    receiver, send = wire
-    send(HEADER)
-    for _ in range(100):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-            stranger.sendto(b"hello", (receiver.host, receiver.port))
-    send(*map(row, range(20)))
-    assert len(receive_flight(receiver, timeout=0.3).states) == 20
-
-
-@pytest.mark.parametrize("place", [0, 1, 3, 10, 50])
+@pytest.mark.parametrize("place", [0, 3, 50])
 @pytest.mark.parametrize("astray", [150, 50_000, -500])
 def test_a_packet_of_another_time_is_left_out_and_said(flight_of, place, astray):
     packets = list(map(row, range(100, 200)))
@@ -314,23 +289,12 @@ def repeated(send):
         thread.join()
 
 
-@pytest.mark.parametrize("garbage", [b"hello", b"", HEADER, row(49), row(10), flightgear(0)])
-@pytest.mark.parametrize("own", [True, False])
-def test_what_is_no_new_state_does_not_keep_a_flight_alive(wire, garbage, own):
+@pytest.mark.parametrize("garbage", [b"hello", HEADER, row(49)])
+def test_what_is_no_new_state_does_not_keep_a_flight_alive(wire, garbage):
     receiver, send = wire
     send(HEADER, *map(row, range(50)))
-    begin = time.monotonic()
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-
-        def disturb():
-            if own:
-                send(garbage)
-            else:
-                stranger.sendto(garbage, (receiver.host, receiver.port))
-
-        with repeated(disturb):
-            flight = receive_flight(receiver, timeout=0.4)
-    assert time.monotonic() - begin < 10.0
+    with repeated(lambda: send(garbage)):
+        flight = receive_flight(receiver, timeout=0.4)
     assert len(flight.states) == 50
 
 
@@ -360,13 +324,9 @@ def test_what_nobody_takes_is_dropped_and_counted():
     assert len(flight.states) == 9
 
 
-def test_a_port_that_is_taken_or_none_is_refused_and_no_thread_is_left_behind():
+def test_a_port_that_is_taken_or_none_is_refused():
     taken = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
     with PacketReceiver() as receiver, taken:
         PacketReceiver(port=receiver.port)
     with pytest.raises(SimulatorError, match="UDP port 70000 of 127.0.0.1 cannot be listened on"):
         PacketReceiver(port=70_000)
-    before = threading.active_count()
-    with PacketReceiver():
-        assert threading.active_count() == before + 1
-    assert threading.active_count() == before

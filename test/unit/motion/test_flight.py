@@ -7,7 +7,7 @@ from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.motion.earth import ecef_of, geodetic_of
 from imu_simulation_framework.motion.flight import FlightStates, flight_instants
 
-RATE, SPEED, LATITUDE = 50.0, 60.0, 0.5
+RATE, LATITUDE = 50.0, 0.5
 TIME = np.arange(0.0, 20.0, 1.0 / RATE)
 PLACES = np.column_stack([np.full(len(TIME), LATITUDE), TIME * 9e-6, np.full(len(TIME), 300.0)])
 

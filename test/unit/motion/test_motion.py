@@ -149,8 +149,6 @@ def test_resampling_keeps_the_motion_and_uneven_samples_have_no_period(tumble):
 
 MALFORMED = [
     ({"time": np.array([0.0, 2.0, 1.0])}, "1 s follows 2 s"),
-    ({"time": np.array([0.0, 0.0, 1.0])}, "0 s follows 0 s"),
-    ({"time": np.zeros((3, 1))}, r"expected \(n,\)"),
     ({"time": np.zeros(0)}, r"expected \(n,\), n >= 1"),
     ({"position": np.zeros((3, 2))}, "position has the shape"),
     ({"velocity": np.full((3, 3), np.nan)}, "velocity holds a value that is not finite"),
@@ -175,19 +173,13 @@ def test_a_malformed_motion_is_refused(good, change, words):
     "call",
     [
         lambda: isf.at_rest(0.0),
-        lambda: isf.at_rest(1.0, rate=-1.0),
         lambda: isf.at_rest(1e12),
         lambda: isf.straight(1.0, speed=np.inf),
         lambda: isf.rounds(0, 1.0),
-        lambda: isf.rounds(1, -1.0),
         lambda: isf.straight(1.0).resampled(0.0),
-        lambda: isf.straight(0.01).mounted(np.zeros((2, 3))),
         lambda: isf.straight(1.0).mounted((1.0, 2.0)),
-        lambda: isf.straight(1.0).mounted(rotation=Rotation.random(7, random_state=1)),
         lambda: isf.Motion.from_poses([0.0, 1.0], np.zeros((2, 3)), np.ones((2, 4))),
         lambda: isf.Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 3)), np.zeros((3, 4))),
-        lambda: isf.Motion.from_poses([0.0, 1.0, 1.0], np.zeros((3, 3)), np.ones((3, 4))),
-        lambda: isf.Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 2)), np.ones((3, 4))),
     ],
 )
 def test_what_is_no_motion_is_refused(call):

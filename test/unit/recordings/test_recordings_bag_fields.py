@@ -160,18 +160,9 @@ def test_a_topic_of_another_type_is_looked_into(car, bag):
         assert np.array_equal(table["gyro_z"], car.rates[:, 2])
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"yaw": "/vectornav.heading [deg]"}, "no column '/vectornav.heading'; its columns are"),
-        ({"yaw": "/compass.heading [deg]"}, "no column '/compass.heading'"),
-    ],
-)
-def test_fields_that_are_not_there_are_refused(bag, change, message):
-    with pytest.raises(RecordingError, match=message):
-        read_imu(bag, columns={**COLUMNS, **change})
-
-
-def test_a_topic_of_another_type_without_what_is_needed_is_refused(bag):
+def test_what_is_not_there_is_refused(bag):
+    for field in ("/vectornav.heading", "/compass.heading"):
+        with pytest.raises(RecordingError, match=f"no column '{field}'; its columns are"):
+            read_imu(bag, columns={**COLUMNS, "yaw": f"{field} [deg]"})
     with pytest.raises(RecordingError, match="topic /gps is of type mine/Receiver, expected .*Imu"):
         read_imu(bag, topic="/gps")

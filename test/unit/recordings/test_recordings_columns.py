@@ -238,15 +238,12 @@ def test_units_in_the_files_own_header_need_no_map(tmp_path, names):
 @pytest.mark.parametrize(
     ("step", "start", "unit"),
     [
-        (50.0, 1.5e12, "ms"),
         (50.3, 1.5e12, "ms"),
         (10_000.0, 1.5e15, "us"),
         (10_000_000.0, 1.5e18, "ns"),
         (10.0, 0.0, "ms"),
-        (50.0, 7.0, "ms"),
         (5_000.0, 0.0, "us"),
         (5_000_000.0, 0.0, "ns"),
-        (99.7, 0.0, "ms"),
     ],
 )
 def test_times_that_are_not_in_seconds_are_refused_with_their_unit(tmp_path, step, start, unit):
@@ -268,23 +265,16 @@ def test_times_in_seconds_need_no_unit(tmp_path, step, start):
     ("read", "columns", "more", "reason"),
     [
         (read_imu, {**IMU, "yaw": "n [deg sideways]"}, (), "expected one of [rad], [mrad], [deg]"),
-        (read_imu, {**IMU, "yaw": "n [deg cw from south]"}, (), "cw from north"),
         (read_imu, {**IMU, "yaw": "n [furlong]"}, (), "gives yaw in [furlong], expected one of"),
         (read_imu, {"time": "t", "gyro_z": "n [deg/s cw]"}, (), "gives gyro_z in [deg/s cw]"),
         (read_reference, POSES, ("gyro_z",), "gives gyro_z, of which a reference of poses can"),
-        (read_reference, POSES, ("speed", "course"), "gives speed, of which a reference of poses"),
-        (read_reference, POSES, ("latitude", "longitude"), "gives latitude, of which"),
         (read_reference, POSES, ("qx", "qy"), "gives qx, which is of use only with qz, qw"),
         (read_reference, POSES, ("qx", "qy", "qz", "qw"), "gives yaw, which is given by qx, qy"),
         (read_reference, POSES, ("heading",), "gives both yaw and heading, which say the same"),
-        (read_reference, FIXES, ("roll",), "gives roll, of which a reference of fixes can make"),
         (read_reference, FIXES, ("x",), "gives x, of which a reference of fixes can make no use"),
         (read_reference, FIXES, ("speed",), "gives speed, which is of use only with course"),
-        (read_reference, FIXES, ("sigma_east",), "gives sigma_east, which is of use only with"),
-        (read_imu, IMU, ("latitude",), "gives latitude, of which an IMU can make no use"),
         (read_imu, IMU, ("x",), "gives x, of which an IMU can make no use"),
         (read_imu, IMU, ("roll",), "gives roll, which is of use only with roll, pitch and yaw"),
-        (read_imu, IMU, ("variance_east",), "gives variance_east, of which an IMU can make no"),
     ],
 )
 def test_what_is_mapped_and_of_no_use_is_refused_by_name(tmp_path, read, columns, more, reason):

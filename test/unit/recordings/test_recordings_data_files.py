@@ -151,15 +151,13 @@ def test_a_file_that_is_cut_off_is_refused_in_one_sentence(car, tmp_path, name):
     ("content", "message"),
     [
         ('{"t": 1}\n{"t": 2\n', "line 2 is no JSON .*, expected an object a line"),
-        ('{"t": 1}\n3\n', r"line 2 is no object, expected samples as \{'time'"),
         ('[{"t": 1}, 3]', "sample 2 is no object"),
-        ("[" * 9, "no JSON"),
         ('{"t":' * 100_000, "is no JSON|has .* characters"),
     ],
 )
 def test_other_json_is_refused(tmp_path, content, message):
     path = tmp_path / "a.json"
-    path.write_text(content if content[1] != "[" else "[ {" + content)
+    path.write_text(content)
     with pytest.raises(RecordingError, match=message):
         guess_columns(path)
 

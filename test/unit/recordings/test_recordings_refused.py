@@ -130,10 +130,9 @@ def mapped(**columns):
 
 
 REFERENCES = [
-    case(file("a.bag", b"not a bag at all\n" * 10), "not a ROS 1 bag"),
     case(file("a.bag", b"not a bag at all\n" * 10), "cannot be read as a ROS 1 bag", format="bag"),
+    case(file("a.bag", b"not a bag at all\n" * 10), "not a ROS 1 bag"),
     case(file("a.bag", b"#ROSBAG V1.2\n" + bytes(100)), "not supported"),
-    case(file("a.db3", b"SQLite format 3\0" + bytes(100)), "ROS 2 bag"),
     case(file("a.db3", b"\x89MCAP0\r\n" + bytes(100)), "ROS 2 bag"),
     case(file("a.tum", b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n"), "line 2, column 'qz': 'zero'"),
     case(file("a.csv", b"time,x,y,yaw\n0,1,1,1\n\xff\xfe,2,2,2\n"), "line 3 is not text"),
@@ -157,18 +156,14 @@ REFERENCES = [
     case(bag(odometry([STAMPS[k ^ 1] for k in range(COUNT)])), "20 of 40 time stamps are older"),
     case(bag(odometry(position=(math.nan,) * 3)), "/topic: none of 40 samples can be used: values"),
     case(bag(odometry(orientation=NOTHING)), "quaternions have length zero"),
-    case(bag(odometry(orientation=(0, 0, 0, 0.5))), "qz, qw have a length of usually 0.5"),
     case(bag(odometry(orientation=(0, 0, 0, 195.0))), "a length of usually 195, expected 1"),
     case(bag(fixes(lambda k: (48.0, 11.0, 1.0, -1))), "the receiver never had a fix"),
     case(bag(fixes(lambda k: FAR)), "message 1 is at latitude 5.3e+06"),
     case(bag(fixes(lambda k: (48.0, 11.0))), "nowhere faster than 0.2 m/s"),
     case(echo(odometry(), "%time", "%timex"), "a.csv: the columns are not those of nav_msgs/Odom"),
-    *(
-        case(
-            kitti({1: 1e-5 * K, 7: 8.0, place: np.where(K == 3, 1e300, 8.0)}),
-            f"file 3: {name} is 1e+300, expected at most 1e+09",
-        )
-        for place, name in ((2, "altitude"), (7, "velocity_east"))
+    case(
+        kitti({1: 1e-5 * K, 7: np.where(K == 3, 1e300, 8.0)}),
+        "file 3: velocity_east is 1e+300, expected at most 1e+09",
     ),
     case(
         file("a.tum", b"".join(b"%d 0 0 0 0 0 0 1\n" % stamp for stamp in STAMPS)),
@@ -186,15 +181,7 @@ REFERENCES = [
         "topic /vel: none of its 40 messages is within 0.051 s of a position",
         velocity_topic="/vel",
     ),
-    case(
-        bag(fixes(lambda k: (48.0, 11.0))),
-        "/topic is of type sensor_msgs/NavSatFix, expected geometry_msgs/TwistStamped",
-        velocity_topic="/topic",
-    ),
-    *(
-        case(PLACES, f"{key} is of use only in a bag, this is csv", **{key: "/vel"})
-        for key in ("velocity_topic", "heading_topic")
-    ),
+    case(PLACES, "velocity_topic is of use only in a bag", velocity_topic="/vel"),
 ]
 IMUS = [
     case(raw_bag({}), "holds no messages, expected sensor_msgs/Imu"),
@@ -207,16 +194,13 @@ IMUS = [
     case(csv(t=TIMES, azimuth=TIMES), "found none; map them, the file's columns are t, azimuth"),
     case(echo(odometry()), "not those of sensor_msgs/Imu; they are %time, field.header.seq"),
     case(kitti({}, "timestamps.txt", "2011-09-26 13:02:25.9\nnoon"), "line 2 is 'noon'"),
-    case(kitti({}, "timestamps.txt", "now\n"), "line 1 is 'now', expected a time"),
     case(kitti({}, "timestamps.txt", "2011-13-26 13:02:25.9"), "line 1 is '2011-13-26 13:02:25.9'"),
     case(kitti({}, "timestamps.txt", "2011-09-26 13:02:25.9\n\n"), "timestamps.txt has 1 lines"),
     case(kitti({}, "data/0000000003.txt", 2**14 * "1 "), "0000000003.txt: has 16384 bytes or more"),
     case(kitti({}, "data/0000000003.txt", "1 2 3"), "0000000003.txt: expected 30 numbers"),
     case(kitti({}, "data/0000000003.txt", 30 * "x "), "0000000003.txt: expected 30 numbers"),
     case(kitti({}, "data/12x.txt", 30 * "1 "), "that this file has no time"),
-    case(angles("1.1,1.2.3"), "line 13, column 'heading': '1.2.3' is no number", **mapped()),
     case(angles("1.1,12 m"), "line 13, column 'heading': '12 m' is no number", **mapped()),
-    case(angles("1.1,--"), "line 13, column 'heading': '--' is no number", **mapped()),
     case(angles("1.1,1.0,5"), "line 13 has 3 cells, expected 2", **mapped()),
     case(csv(time=TIMES, yaw=["nan"] * COUNT), "no sample holds a"),
     case(csv(time=["nan"] * COUNT, yaw=TIMES), "no sample has a time"),
@@ -281,11 +265,9 @@ def test_a_bag_without_index_or_with_a_damaged_chunk_or_a_truncated_gzip_file(tm
     packed = writers.pack(angles()(tmp_path))
     packed.write_bytes(packed.read_bytes()[:-20])
     assert "gzip file is truncated" in refusal(read_imu, packed, format="csv")
-    packed.write_bytes(packed.read_bytes()[:5])
-    assert "gzip file is truncated" in refusal(read_imu, packed)
 
 
-@pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.001, 0.5, 0.999])
 def test_a_truncated_bag(tmp_path, share):
     path = bag(odometry(), imu=imu())(tmp_path)
     content = path.read_bytes()

@@ -56,13 +56,10 @@ def assert_equal_samples(ours, expected):
 
 def write(kind, path, content):
     """A bag of each storage; what to open."""
-    if kind == "mcap":
-        return writers.write_mcap(path.with_suffix(".mcap"), content)
-    if kind == "mcap in packed chunks":
-        path = path.with_suffix(".mcap")
-        return writers.write_mcap(path, content, compression="LZ4", chunk_size=1000)
-    if kind == "mcap without index":
-        return writers.write_mcap(path.with_suffix(".mcap"), content, chunked=False)
+    if kind.startswith("mcap"):
+        packed = {"compression": "LZ4", "chunk_size": 1000}
+        of_kind = {"mcap in packed chunks": packed, "mcap without index": {"chunked": False}}
+        return writers.write_mcap(path.with_suffix(".mcap"), content, **of_kind.get(kind, {}))
     compression = {"packed file": "FILE", "packed messages": "MESSAGE"}.get(kind)
     writers.write_ros2_bag(path, content, compression)
     return path / f"{path.name}.db3" if kind == "file" else path
@@ -116,15 +113,6 @@ def test_a_damaged_number_of_the_kind_that_makes_calculations_warn_is_missing(tm
     path.write_bytes(content.replace(plain, signalling))
     assert np.isnan(read_imu_samples(path).columns["gyro_x"]).sum() == 1
     assert len(read_imu(path).table) == COUNT - 1
-
-
-def test_strings_of_every_length(tmp_path):
-    """What follows a string begins at another place for each length."""
-    messages = [writers.imu(*row) for row in zip(STAMPS, ORIENTATIONS, GYRO, ACCEL)]
-    for length, message in enumerate(messages):
-        message.header.frame_id = "i" * length
-    table = read_imu(writers.write_ros2_bag(tmp_path / "a", {"/imu": messages})).table
-    assert np.array_equal(table[["gyro_x", "gyro_y", "gyro_z"]], GYRO)
 
 
 def test_a_recording_of_several_files(tmp_path):
@@ -272,14 +260,8 @@ ENDLESS = (
             ["UPDATE messages SET timestamp = 'noon' WHERE id = 3"],
             "has 'noon' as timestamp of message 30 on /odom, expected a whole number",
         ),
-        (["UPDATE messages SET timestamp = 1.5e300 WHERE id = 3"], "has 1.5e+300 as timestamp"),
-        (["UPDATE topics SET name = x'1b'"], "its table topics has (1, b'\\x1b', "),
         (["UPDATE topics SET type = x'00'"], "its table topics has (1, '/odom', b'\\x00')"),
         (["ALTER TABLE messages RENAME TO m", ENDLESS], "messages is no table that a recorder"),
-        (
-            ["ALTER TABLE topics RENAME TO t", "CREATE VIEW topics AS SELECT * FROM t"],
-            "topics is no table that a recorder makes",
-        ),
         (["UPDATE topics SET name = '/odom' || char(27) || '[2J' || char(10) || 'b'"], None),
     ],
 )
@@ -296,33 +278,3 @@ def test_a_database_that_was_made_to_harm(tmp_path, statements, words):
         assert escaped in refusal(path, topic="/other")
         return
     assert words in refusal(path)
-
-
-def test_pages_that_lead_in_circles_come_to_an_end(tmp_path):
-    path = write("file", tmp_path / "b", {"/odom": 20 * REFERENCES["odometry"]})
-    with closing(sqlite3.connect(path)) as database:
-        ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages'")
-        (size,) = database.execute("PRAGMA page_size").fetchone()
-    content = bytearray(path.read_bytes())
-    begin = (root - 1) * size
-    assert content[begin] == 5  # an inner page of a table's tree
-    (cells,) = struct.unpack_from(">H", content, begin + 3)
-    template = bytes(content[begin : begin + size])
-    count = len(content) // size
-
-    def page(follower):
-        """One of which all cells lead to the same page."""
-        changed = bytearray(template)
-        for cell in range(cells):
-            (place,) = struct.unpack_from(">H", changed, 12 + 2 * cell)
-            struct.pack_into(">I", changed, place, follower)
-        struct.pack_into(">I", changed, 8, follower)
-        return changed
-
-    # Many pages above each other, the last of which leads to the first.
-    content[begin : begin + size] = page(count + 1)
-    for follower in (*range(count + 2, count + 12), count):
-        content += page(follower)
-    struct.pack_into(">I", content, 28, len(content) // size)
-    path.write_bytes(content)
-    assert "ROS 2 bag is truncated or damaged" in refusal(path)

@@ -156,7 +156,6 @@ def test_numbers_between_words(car, tmp_path, layout, start):
     "text",
     [
         "time,x\n2024-05-01T10:00:00Z,1\n2024-05-01T10:00:01Z,2\n",
-        "start,stop\n2024-05-01T10:00:00Z,2024-05-01T10:00:00Z\n",
         "t x y z\n1 2 3 4\n",
         "key: 1\nvalue: 2\n",
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.drive.figures import ShownError, paths, yaw_error_spectra, yaw_errors
+from imu_simulation_framework.drive.figures import ShownError, yaw_error_spectra, yaw_errors
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.charts import POINTS, chart
@@ -48,15 +48,6 @@ def test_every_kind_is_what_plotly_takes():
     (bars,) = (one for one in figure["data"] if one.get("type") == "bar")
     # To the right of upwards; each bar from edge to edge.
     assert arrow["marker"]["angle"] == [90.0] and bars["width"] == [1.0, 1.0]
-
-
-def test_panels_stand_one_above_the_other():
-    layout = chart(every_kind())["layout"]
-    places = [layout[f"yaxis{number}"]["domain"] for number in ("", 2, 3, 4, 5)]
-    assert places[0][1] == pytest.approx(1.0)
-    assert places[-1][0] == pytest.approx(0.0, abs=1e-12)
-    for above, below in zip(places, places[1:]):
-        assert above[1] > above[0] > below[1]
 
 
 def test_every_kind_is_drawn_and_named_once():
@@ -108,28 +99,6 @@ def test_long_lines_and_paths_are_thinned_keep_their_peaks_and_gaps():
     assert None in chart(Figure().panel("y").line(time, time, style.REAL))["data"][0]["y"]
 
 
-@pytest.mark.parametrize("reach, ticks", [(20.0, "D2"), (1e4, 1), (1e12, 2)])
-def test_a_logarithmic_axis_has_some_numbers_but_not_too_many(reach, ticks):
-    figure = Figure().panel("y", log="xy").line([1.0, 10.0, 10.5], [0.0, 1.0, reach], style.REAL)
-    layout = chart(figure)["layout"]
-    assert (layout["yaxis"]["dtick"], layout["xaxis"]["dtick"]) == (ticks, "D2")
-
-
-def test_dashes_are_those_of_the_printed_figures():
-    figure = Figure().panel("y").line(ENDS, ENDS, style.SIMULATED).line(ENDS, ENDS, style.REAL)
-    dashed, solid = (trace["line"] for trace in chart(figure)["data"])
-    assert dashed["color"] == colours.SIMULATED
-    long, short = (float(part[:-2]) for part in dashed["dash"].split(","))
-    assert long > 2.0 * short > 0.0
-    assert "dash" not in solid
-
-
-def test_a_name_stands_in_the_legend_once():
-    figure = Figure().panel("a").line(ENDS, ENDS, style.REAL, "same")
-    figure.panel("b").line(ENDS, ENDS, style.REAL, "same")
-    assert [trace["showlegend"] for trace in chart(figure)["data"]] == [True, False]
-
-
 def shown(drive, name, recorded, seed):
     time = pd.Index(np.arange(0.0, 200.0, 0.1), name="time")
     walk = np.cumsum(np.random.default_rng(seed).normal(size=len(time))) * 1e-3
@@ -161,10 +130,3 @@ def test_a_spectrum_ends_where_it_is_asked_to_and_none_is_said(errors):
     still.comparison.error_spectrum.density[:] = 0.0
     figure = yaw_error_spectra([still])
     assert figure.empty and "too few" in figure.nothing
-
-
-def test_each_path_has_its_ends():
-    table = pd.DataFrame({"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 0.0]})
-    traces = chart(paths({"A": table, "B": table + 1.0}))["data"]
-    points = [(trace["x"], trace["y"]) for trace in traces if trace["name"] == "end"]
-    assert points == [([2.0], [0.0]), ([3.0], [1.0])]

@@ -1,21 +1,14 @@
 """Figures of Allan analyses, judgements and flights."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from imu_simulation_framework.characterisation.allan.analysis import identify
-from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
+from imu_simulation_framework.characterisation.allan.figures import raw_figure
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.core.columns import ACCEL
 from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.flight.figures import (
-    imu_figure,
-    navigation_figure,
-    numbered,
-    path_figure,
-)
+from imu_simulation_framework.flight.figures import imu_figure, numbered
 from imu_simulation_framework.heading.figures import judgement
 from imu_simulation_framework.heading.judgement import judge
 from imu_simulation_framework.report.drawing import drawing
@@ -28,10 +21,6 @@ INSTANTS = {"start of cruise": 40.0, "lift-off": 10.0, "start of ascent": 10.5}
 
 def titles(figure):
     return [axis.get_title(loc="left") for axis in figure.axes]
-
-
-def in_legend(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 @pytest.fixture(scope="module")
@@ -64,19 +53,6 @@ def test_the_raw_figure_marks_the_outliers_where_they_were_and_the_limits(identi
     assert raw.counts.sum() == 30_000
     # What was recorded is drawn, not what outliers were replaced by.
     assert raw.highest.max() > 0.2 > recording.values[1].max()
-    labels = [axis.get_ylabel() for axis in figure.axes[::2]]
-    assert labels == [f"{name} [m/s²]" for name in ACCEL]
-
-
-def test_a_legend_has_one_entry_for_each_style_and_letters_name_the_terms(identification):
-    figure = drawing(allan_figure(identification, "accelerometer"))
-    entries = in_legend(figure)
-    assert len(entries) == len(set(entries)) <= 9
-    fits = [result.fit for result in identification.axes.values()]
-    for axis, fit in zip(figure.axes, fits):
-        letters = {text.get_text() for text in axis.texts}
-        assert "N" in letters
-        assert not fit.terms["random_walk"].identified or "K" in letters
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +69,6 @@ def test_a_judgement_shows_its_sentence_and_every_p_value(judged):
         f"p = {look.p_value:.2g}, corrected {look.adjusted:.2g}"
         for look in reversed(judged.statistics)
     ]
-    named = in_legend(figure)
-    assert "95 % for the whole curve" in named
-    assert f"observed, p = {judged.envelope.p_value:.2g}" in named
 
 
 def test_what_is_far_out_of_a_judgement_is_drawn_at_the_edge():
@@ -112,56 +85,10 @@ def sensed(seed=1):
     return tuple(noise), tuple(0.0 * noise)
 
 
-def path():
-    return np.column_stack([30.0 * TIME, 2000.0 * np.sin(TIME / 30.0), 3.0 * TIME])
-
-
-def errors():
-    walk = np.cumsum(np.random.default_rng(2).normal(size=(2, len(TIME), 3)), axis=1)
-    return SimpleNamespace(time=TIME, attitude=1e-3 * walk, position=walk, velocity=0.1 * walk)
-
-
-def navigated():
-    return navigation_figure({"gimbal off": errors(), "gimbal on": errors()}, INSTANTS)
-
-
 def test_an_imu_is_drawn_over_the_truth_and_instants_near_each_other_are_one():
     assert [sign for sign, _, _ in numbered(INSTANTS)] == ["0", "i", "ii"]
     figure = drawing(imu_figure(TIME, *sensed(), INSTANTS))
     assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]
     figure = drawing(imu_figure(TIME, *sensed()))
     assert [len(axis.lines) for axis in figure.axes] == [4, 2, 6]
-    named = in_legend(figure)
-    assert len(named) == 6 and "y, left, measured" in named
     assert picture(figure).startswith(b"\x89PNG")
-
-
-def test_paths_without_instants_and_navigators_are_drawn():
-    for places in (path() * (1.0, 1.0, 0.0), np.zeros((len(TIME), 3))):
-        assert picture(drawing(path_figure(places, TIME, {}, (0.0, 0.0, 0.0))))
-    assert titles(drawing(navigated()))[:2] == ["(c) gimbal off", "(d) gimbal on"]
-    assert len(navigation_figure({"gimbal off": errors()}, {}).panels) == 3
-
-
-@pytest.mark.parametrize("name", ["imu", "path", "navigation", "judgement"])
-def test_nothing_of_a_figure_leaves_it(name, judged):
-    described = {
-        "imu": lambda: imu_figure(TIME, *sensed(), INSTANTS),
-        "path": lambda: path_figure(path(), TIME, INSTANTS, (30.0, -95.0, 10.0)),
-        "navigation": navigated,
-        "judgement": lambda: judgement(judged),
-    }[name]()
-    figure = drawing(described)
-    picture(figure)
-    whole, renderer = figure.bbox, figure.canvas.get_renderer()
-    shown = [text for axis in figure.axes for text in axis.texts] + figure.texts
-    shown += [text for box in figure.legends for text in box.get_texts()]
-    beside = 1.0
-    if name == "judgement":
-        beside = 0.0
-        for axis in figure.axes:
-            shown += [axis._left_title, axis.xaxis.label, *axis.get_yticklabels()]
-    for text in shown:
-        box = text.get_window_extent(renderer)
-        assert box.x0 >= whole.x0 - beside and box.x1 <= whole.x1 + beside, text.get_text()
-        assert box.y0 >= whole.y0 - beside and box.y1 <= whole.y1 + beside, text.get_text()

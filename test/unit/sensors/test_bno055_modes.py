@@ -13,7 +13,6 @@ from true_signals import PERIOD, turned
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.files import imu_specification_text, load_imu_specification
 from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     MODES,
@@ -87,12 +86,9 @@ def test_without_a_gyroscope_a_turn_is_followed_late_and_no_direction_keeps_the_
         np.testing.assert_array_equal(found, fused[some])
 
 
-def test_what_a_mode_makes_is_a_specification_that_rejects_where_it_can(tmp_path):
+def test_what_a_mode_makes_is_a_specification_that_rejects_where_it_can():
     specification = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "COMPASS")
     assert specification.name == "bno055_magnetometer_compass"
-    path = tmp_path / "imu.yaml"
-    path.write_text(imu_specification_text(specification))
-    assert load_imu_specification(path) == specification
     output = isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True)
     for mode in MODES:
         found = bno055_in_mode(replace(PERFECT, output=output), mode).output
@@ -110,8 +106,6 @@ WITHOUT = isf.OutputSpecification(filter="compass")
         (lambda: isf.ImuSpecification(output=WITHOUT), "compass.* no magneto"),
         (lambda: replace(WITHOUT, filter_rate_bias=True), "compass.* no gyroscope"),
         (lambda: bno055_calibration(_handled().iloc[:, :6], "NDOF"), "magnetic field"),
-        (lambda: isf.OutputSpecification(bno055_mode="AMG"), "bno055_mode is 'AMG'"),
-        (lambda: Bno055Calibration(""), "mode"),
     ],
 )
 def test_what_no_mode_can_be_is_refused(make, words):

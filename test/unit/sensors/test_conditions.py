@@ -194,10 +194,8 @@ def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
 @pytest.mark.parametrize(
     "make, word",
     [
-        (lambda: Vibration(spectrum=((1.0, 1.0),)), "spectrum"),
         (lambda: Vibration(spectrum=((2.0, 1.0), (1.0, 1.0))), "1 Hz after 2 Hz"),
         (lambda: Vibration(spectrum=((1.0, 1.0), (2.0, -1.0))), "negative"),
-        (lambda: Vibration(spectrum=((1.0, float("nan")), (2.0, 1.0))), "finite"),
         (lambda: isf.TemperatureProfile(table=((0, 1),), power=((0, 1),)), "power"),
         (lambda: SupplyVoltage(table=3.3), "table"),
         (lambda: imu_model(SHAKEN, 0.01).batch(imu_truth(still(1.0))), "vibration.* speed"),

@@ -101,15 +101,10 @@ def test_bundled_environments_are_read_by_name():
 @pytest.mark.parametrize(
     "text, sentence",
     [
-        ("plaice: {}", "has the unknown key 'plaice'; did you mean place?"),
         ("place: {latitude: 99}", "place.latitude is 99"),
         ("place: {date: 2077-01-01}", "place.date is 2077-01-01, but the model"),
-        ("bars: 3", "bars is 3, but it must be a list."),
         ("bars: [{position: [0, 0, 0]}]", r"bars\[0\] lacks the key size."),
-        ("bars: [{position: [0, 0, 0], size: [1, 1]}]", r"bars\[0\].size has 2 numbers"),
-        ("earth: [1, 2]", "earth is .*list of 3 numbers"),
         ("earth: [50, 0, 0]", "earth is 50, but it must be at most 1"),
-        ("a: [", "not valid YAML"),
     ],
 )
 def test_what_is_no_environment_is_refused_with_its_file(tmp_path, text, sentence):
@@ -156,13 +151,10 @@ def test_dates_are_dates_times_or_texts_and_poles_have_a_field_of_their_own():
     "place, sentence",
     [
         ((91.0, 0.0, 0.0, "2025-01-01"), "latitude is 91.0, but it must be at most 90."),
-        ((0.0, 400.0, 0.0, "2025-01-01"), "longitude is 400.0"),
-        ((0.0, float("nan"), 0.0, "2025-01-01"), "longitude is nan"),
         ((0.0, 0.0, 1e6, "2025-01-01"), "height is 1000000.0, but the model of Earth's"),
         ((0.0, 0.0, 0.0, "1899-12-31"), "date is 1899-12-31, but the model of Earth's"),
         ((0.0, 0.0, 0.0, "2030-01-02"), "covers 1900-01-01 to 2030-01-01."),
         ((0.0, 0.0, 0.0, "yesterday"), "it must be a date as in 2026-11-22."),
-        ((0.0, 0.0, 0.0, 2025), "it must be a date as in 2026-11-22."),
     ],
 )
 def test_what_the_model_does_not_cover_is_refused(place, sentence):

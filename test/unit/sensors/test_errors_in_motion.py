@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.errors_in_motion import (
     inflated,
     understated_in_motion,
@@ -50,12 +49,6 @@ def test_inflated_noise():
             np.testing.assert_allclose(getattr(after, field), expected)
         assert after.saturation == before.saturation
     assert larger.output == imu.output
-
-
-@pytest.mark.parametrize("factor", [0.0, -1.0, float("nan")])
-def test_no_factor(factor):
-    with pytest.raises(ConfigurationError, match="factor is"):
-        inflated(AT_REST, factor)
 
 
 def test_only_a_sensor_that_fuses_and_whose_sheet_tells_of_noise_alone_is_at_rest():

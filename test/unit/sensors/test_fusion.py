@@ -1,7 +1,6 @@
 """Orientation from gyroscope and accelerometer."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -14,13 +13,8 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
-from imu_simulation_framework.sensors.fusion.complementary import (
-    ComplementaryFilter,
-    block_length,
-    fuse_block,
-)
+from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 FILTERS = ("mahony", "vqf")
@@ -166,12 +160,6 @@ def test_a_steady_curve_is_not_taken_for_a_bias():
     assert tilts[1] < 1.1 * tilts[0]
 
 
-def test_a_missing_library_is_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "vqf", None)
-    with pytest.raises(ConfigurationError, match="vqf"):
-        _filter("vqf")
-
-
 # Mahony's filter over a whole series equals the loop over its samples.
 KINDS = ("standing still", "drive", "accelerating", "tumbling", "free fall")
 
@@ -219,15 +207,8 @@ def test_a_series_equals_its_samples_one_by_one(kind, time_constant):
     assert angles_between([more], [stepped.update(rate[0], force[0])]).max() < 1e-12
 
 
-def test_a_drive_needs_no_loop():
-    rate, force = _series("drive", 60_000)
-    assert block_length(PERIOD, 3.0) > len(rate)
-    assert fuse_block(tuple(LEVEL), rate, force, PERIOD, 3.0) is not None
-
-
 @pytest.mark.parametrize("time_constant", [1e-4, 0.01, 0.1])
 def test_a_time_constant_of_few_samples_is_looped_over(time_constant):
-    assert block_length(PERIOD, time_constant) == 0
     rate, force = _series("drive", 1000)
     at_once, stepped = _started(time_constant), _started(time_constant)
     np.testing.assert_array_equal(at_once.update_all(rate, force), _loop(stepped, rate, force))

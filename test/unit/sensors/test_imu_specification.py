@@ -22,20 +22,14 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 from imu_simulation_framework.sensors.triads import TRIADS
 
-NAN, INF = math.nan, math.inf
+NAN = math.nan
 
 
 def test_one_number_stands_for_three_axes():
     triad = TriadSpecification(white_noise=1e-3, random_walk=np.array([1, 2, 3]))
     assert triad == TriadSpecification(white_noise=[1e-3] * 3, random_walk=(1.0, 2.0, 3.0))
-    assert hash(triad)
-    assert triad.white_noise == (1e-3, 1e-3, 1e-3)
-    assert triad.random_walk == (1.0, 2.0, 3.0)
+    assert hash(triad) and triad.random_walk == (1.0, 2.0, 3.0)
     assert TriadSpecification().white_noise == (0.0, 0.0, 0.0)
-    assert TriadSpecification(bandwidth=0.01).bandwidth == 0.01
-    signed = ("rate_ramp", "turn_on_bias", "temperature_bias")
-    negative = TriadSpecification(**dict.fromkeys(signed, -1.0))
-    assert all(getattr(negative, name) == (-1.0, -1.0, -1.0) for name in signed)
     assert TriadSpecification().gauss_markov_time == (1000.0, 1000.0, 1000.0)
 
 
@@ -43,16 +37,10 @@ def test_one_number_stands_for_three_axes():
     "values, words",
     [
         ({"white_noise": -1e-4}, "white_noise is -0.0001, but it must not be negative"),
-        ({"white_noise": (1.0, -1.0, 1.0)}, "white_noise y is -1.0, but it must not be negative"),
         ({"white_noise": (1.0, 2.0)}, "white_noise has 2 numbers, but there must be three"),
-        ({"random_walk": 10**400}, "random_walk .* 400 digits"),
         ({"random_walk": 1e200}, "random_walk is 1e.200, which is too large"),
         ({"gauss_markov_time": 1e-318}, "gauss_markov_time is 1e-318, which is too small"),
-        ({"gauss_markov_time": (1.0, INF, 1.0)}, "gauss_markov_time y is inf"),
-        ({"bias_instability_band": (0.0, 1.0)}, "bias_instability_band is 0.0, but it must be"),
         ({"bias_instability_band": (2.0, 1.0)}, "bias_instability_band is 2 s to 1 s"),
-        ({"bias_instability_band": 3.0}, "bias_instability_band is 3.0, but it must be two times"),
-        ({"g_sensitivity": 0.1}, "g_sensitivity must have three rows of three numbers"),
         ({"g_sensitivity": [[1, 2, 3], [1, 2, 3], [1, 2]]}, "three rows of three numbers"),
         ({"scale_factor_and_misalignment": [[0, NAN, 0]] * 3}, "misalignment xy is nan"),
     ],
@@ -60,22 +48,6 @@ def test_one_number_stands_for_three_axes():
 def test_impossible_errors_are_refused_by_name(values, words):
     with pytest.raises(ConfigurationError, match=words):
         TriadSpecification(**values)
-
-
-@pytest.mark.parametrize(
-    "kind, values, words",
-    [
-        (OutputSpecification, {"filter": "kalman"}, "filter is 'kalman', but it must be mahony or"),
-        (OutputSpecification, {"topic": "two words"}, "topic is 'two words', but it must be the"),
-        (TemperatureProfile, {"table": ((0.0, 20.0), (0.0, 21.0))}, "its times must increase"),
-        (TemperatureProfile, {"table": (1.0, 2.0)}, "table must be a list of pairs"),
-        (ImuSpecification, {"name": "a/b"}, "name is 'a/b'"),
-        (ImuSpecification, {"gyroscope": 1.0}, "gyroscope is .* must be a TriadSpecification"),
-    ],
-)
-def test_impossible_parts_are_refused_by_name(kind, values, words):
-    with pytest.raises(ConfigurationError, match=words):
-        kind(**values)
 
 
 def test_an_accelerometer_has_no_g_sensitivity_and_temperature_approaches_its_end():
@@ -169,15 +141,10 @@ FULL = isf.ImuSpecification(
 )
 
 
-def _bundled(name):
-    return files.load_imu_specification(files.find_imu_specification(name))
-
-
 @pytest.mark.parametrize(
     "specification",
     [
         FULL,
-        isf.ImuSpecification(name="imu", magnetometer=isf.MagnetometerSpecification()),
         isf.ImuSpecification(
             temperature=isf.TemperatureProfile(power=((0.0, 1.0), (2.0, 3.0))),
             accelerometer=isf.TriadSpecification(bandwidth=47.0, supply_bias=1e-4),
@@ -190,32 +157,14 @@ def test_what_was_saved_reads_back_equal(tmp_path, specification):
     assert files.load_imu_specification(path) == specification
 
 
-def test_text_has_a_unit_at_each_number_and_nothing_that_is_at_its_default():
-    text = files.imu_specification_text(FULL)
-    for line in (
-        "white_noise: [0.0001, 2e-20, 3.0]  # rad/s/sqrt(Hz)",
-        "white_noise: [0.7, 0.7, 0.7]  # m/s^2/sqrt(Hz)",
-        "nonlinearity: [0.001, 0.001, 0.001]  # 1/(T)",
-        "hard_iron: [2e-06, -1e-06, 3e-06]  # T",
-        "table: [[0.0, 5.0], [1.0, 4.8]]  # s, V",
-        "spectrum: [[0.0, 0.02], [400.0, 0.02]]  # Hz, (m/s^2)^2/Hz",
-    ):
-        assert f"  {line}\n" in text
-    assert text.count("saturation") == 1
-    assert "magnetometer" not in files.imu_specification_text(isf.ImuSpecification())
-
-
 @pytest.mark.parametrize(
     "text, words",
     [
         ("gyroscop: {}", "unknown key 'gyroscop'; did you mean gyroscope\\?"),
-        ("gyroscope: {arw: 1.0}", "gyroscope has the unknown key 'arw'; known are quantisation,"),
         ("accelerometer: {g_sensitivity: 1.0}", "accelerometer.g_sensitivity"),
-        ("gyroscope: {white_noise: -1e-4}", "gyroscope.white_noise is -0.0001, but it must not be"),
-        ("gyroscope: 3", "it must hold keys and values"),
-        ("", "must hold keys and values"),
+        ("name: a/b", "name is 'a/b'"),
+        ("output: {topic: two words}", "output.topic is 'two words'"),
         ("output: {filter: ekf}", "output.filter is 'ekf', but it must be mahony or vqf"),
-        ("a: [", "not valid YAML"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_key(tmp_path, text, words):
@@ -223,7 +172,7 @@ def test_what_is_wrong_is_named_with_file_and_key(tmp_path, text, words):
 
 
 def test_bno055_has_tables_3_2_and_3_3_in_si_units():
-    specification = _bundled("bno055")
+    specification = isf.read_imu_specification("bno055")
     gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
     degree = math.pi / 180.0
     for values, table, size in (
@@ -240,7 +189,7 @@ def test_bno055_has_tables_3_2_and_3_3_in_si_units():
 
 
 def test_datasheet_has_table_3_1_in_si_units():
-    specification = _bundled("bno055_datasheet")
+    specification = isf.read_imu_specification("bno055_datasheet")
     gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
     degree, g = math.pi / 180.0, 9.80665
     for values, expected in (
@@ -269,8 +218,6 @@ def test_files_that_are_none_are_told_and_those_without_a_name_give_their_own(tm
             files.load_imu_specification(wrong)
     with pytest.raises(ConfigurationError, match="no such file, .* bno055, bno055_datasheet"):
         files.find_imu_specification("bno056")
-    with pytest.raises(ConfigurationError, match="no such file"):
-        files.find_imu_specification(tmp_path / "bno055")
     path = tmp_path / "sensor_7.yaml"
     path.write_text("gyroscope: {white_noise: 1e-4, random_walk: [1E-7, 0, +2e-07]}\n")
     specification = files.load_imu_specification(path)
@@ -303,24 +250,6 @@ def test_a_file_of_a_format_is_called_as_the_file_and_its_true_heading_told(tmp_
     assert "robot gives out the true orientation" in remark
     path.write_text(KALIBR)
     assert named_imu(f"kalibr:{path}").remarks == named_imu("bno055").remarks == ()
-
-
-@pytest.mark.parametrize(
-    ("parameter", "gyroscope", "accelerometer", "magnetometer"),
-    [
-        ("quantisation", "rad", "m/s", "T s"),
-        ("white_noise", "rad/s/sqrt(Hz)", "m/s^2/sqrt(Hz)", "T/sqrt(Hz)"),
-        ("bias_instability", "rad/s", "m/s^2", "T"),
-        ("random_walk", "rad/s^2/sqrt(Hz)", "m/s^3/sqrt(Hz)", "T/s/sqrt(Hz)"),
-        ("rate_ramp", "rad/s^2", "m/s^3", "T/s"),
-        ("temperature_bias", "rad/s/K", "m/s^2/K", "T/K"),
-        ("gauss_markov_time", "s", "s", "s"),
-        ("g_sensitivity", "rad/s per m/s^2", "m/s^2 per m/s^2", "T per m/s^2"),
-    ],
-)
-def test_units_follow_from_what_is_measured(parameter, gyroscope, accelerometer, magnetometer):
-    expected = [gyroscope, accelerometer, magnetometer]
-    assert [kind.unit_of(parameter) for kind in TRIADS.values()] == expected
 
 
 def test_every_parameter_has_a_unit_and_some_another_in_data_sheets():

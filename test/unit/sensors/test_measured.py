@@ -1,12 +1,10 @@
-"""What was measured of parts: the tables, how they are combined, and mistakes that are found."""
+"""What was measured of parts: the tables, and how they are combined."""
 
-import csv
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
-from implausible_values import implausible
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share
@@ -57,30 +55,15 @@ def test_recordings_are_there_once_and_all_are_used_by_numbers():
     assert set(measured_values()["part"]) <= set(measured_parts().index)
 
 
-def test_sixty_units_of_twelve_parts_are_usable():
-    assert len(TABLE[["part", "unit"]].drop_duplicates()) >= 60
-    assert TABLE["part"].nunique() >= 12
-    assert (TABLE["value"] > 0.0).all() and (TABLE["excluded"] == "").all()
-
-
-def rms_by_hand(part, unit, quantity, scale, excluded=""):
+def rms_by_hand(part, unit, quantity, scale):
     """Root mean square over axes of a gyroscope, straight from the files."""
     folder = package_share() / "config" / "measured_imus"
-    with open(folder / "recordings.csv", encoding="utf-8") as file:
-        of_unit = {
-            row["recording"]: float(row["rate"] or "nan")
-            for row in csv.DictReader(file)
-            if (row["part"], row["unit"]) == (part, unit)
-        }
-    with open(folder / "values.csv", encoding="utf-8") as file:
-        values = [
-            float(row["value"]) * scale(of_unit[row["recording"]])
-            for row in csv.DictReader(file)
-            if row["recording"] in of_unit
-            and (row["sensor"], row["quantity"]) == ("gyroscope", quantity)
-            and row["excluded"] == excluded
-        ]
-    assert values
+    recordings = pd.read_csv(folder / "recordings.csv")
+    values = pd.read_csv(folder / "values.csv").rename(columns={"unit": "value_unit"})
+    table = values.merge(recordings, on="recording")
+    wanted = {"part": part, "unit": unit, "sensor": "gyroscope", "quantity": quantity}
+    table = table[(table[list(wanted)] == wanted).all(axis=1) & table["excluded"].isna()]
+    values = table["value"] * scale(table["rate"])
     return np.sqrt(np.mean(np.square(values)))
 
 
@@ -211,64 +194,6 @@ def test_a_class_of_single_units_takes_the_spread_of_all_units():
     alone = [part for part, rows in table.groupby("part") if len(rows) == 1]
     models = class_models(table, {part: str(part in alone) for part in CONSUMER})
     assert len(alone) > 3 and models["True"].within == pytest.approx(models["False"].within)
-
-
-def planted(ratio, part="vn100", unit="report c", quantity="white_noise"):
-    """Return the measurements with one that is wrong by a factor, and what is found of it."""
-    table = TABLE.copy()
-    place = (table["part"] == part) & (table["unit"] == unit) & (table["quantity"] == quantity)
-    place &= table["sensor"] == "gyroscope"
-    assert place.sum() == 1
-    table.loc[place, "value"] *= ratio
-    table.loc[place, "rate"] = 40.0
-    return [
-        each
-        for each in implausible(table)
-        if (each.part, each.unit, each.sensor, each.quantity) == (part, unit, "gyroscope", quantity)
-    ]
-
-
-@pytest.mark.parametrize(
-    "ratio, cause",
-    [
-        (math.sqrt(40.0), "per sample instead of density (root of 40 Hz)"),
-        (180.0 / math.pi, "degrees instead of radians"),
-        (1000.0, "no usual mistake"),
-    ],
-)
-def test_planted_mistakes_are_found_and_named(ratio, cause):
-    (found,) = planted(ratio)
-    assert cause in found.sentence and found.sentence.startswith("vn100 report c: white_noise")
-    assert found.ratio == pytest.approx(ratio, rel=0.15)
-    assert planted(1.0) == []
-
-
-def test_a_one_sided_density_is_found_among_units_that_agree_within_a_tenth():
-    names = ("adis16448", "mti100", "navchip", "stim300", "vn100", "mti10")
-    table, _ = simulated(np.random.default_rng(5), names, -9.0, 1.0, 0.06)
-    table["rate"] = 100.0
-    assert implausible(table) == []
-    place = (table["part"] == "vn100") & (table["unit"] == "2")
-    table.loc[place, "value"] *= math.sqrt(2.0)
-    (found,) = implausible(table)
-    assert found[:3] == ("vn100", "2", "gyroscope")
-    assert found.sentence.endswith("probably one-sided instead of two-sided density")
-
-
-def test_degrees_are_found_by_the_class_where_a_part_has_one_unit():
-    (found,) = planted(180.0 / math.pi, "bmi270", "ESKF")
-    assert "degrees instead of radians" in found.sentence
-
-
-def test_what_people_found_is_found_without_them():
-    table = measurements(excluded=True)
-    causes = {(each.part, each.unit, each.quantity): each.sentence for each in implausible(table)}
-    for unit in (("vn100", "report e"), ("mti10", "A"), ("vn100", "OVC 1")):
-        assert "per sample instead of density" in causes[(*unit, "white_noise")]
-    assert "degrees" in causes["bmi055", "T265 vins-application", "white_noise"]
-    # Of what is used, five values are far off, and nothing says that they are wrong.
-    used = implausible(TABLE)
-    assert len(used) == 5 and all("no usual mistake" in each.sentence for each in used)
 
 
 def test_every_bundled_imu_has_noise_of_its_own_or_of_its_class():

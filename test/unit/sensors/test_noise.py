@@ -82,17 +82,6 @@ def test_many_runs_equal_a_few_runs_at_a_time(name):
     np.testing.assert_array_equal(restarted.advance(20), _make(name, seed=3).advance(20))
 
 
-@pytest.mark.parametrize("name", PROCESSES)
-def test_a_batch_leaves_the_streamed_state_alone(name):
-    generators = [np.random.default_rng(1) for _ in range(2)]
-    process, other = (PROCESSES[name](generator) for generator in generators)
-    process.advance(10), other.advance(10)
-    process.batch(500, 2)
-    # The batch has drawn random numbers: the others go on from the same place.
-    generators[1].bit_generator.state = generators[0].bit_generator.state
-    np.testing.assert_array_equal(process.advance(20), other.advance(20))
-
-
 # Square of the Allan deviation at an averaging time and so many samples, for a size of one.
 ALLAN_VARIANCES = {
     "white": lambda tau, count: 1.0 / tau,
@@ -153,7 +142,6 @@ def test_a_random_walk_grows_from_zero_and_a_gauss_markov_process_is_stationary(
         (lambda g: processes.WhiteNoise(-1.0, PERIOD, g), "density is -1.0"),
         (lambda g: processes.GaussMarkov(1.0, 0.0, PERIOD, g), "correlation_time is 0.0"),
         (lambda g: processes.BiasInstability(1.0, (10.0, 1.0), PERIOD, g), "band is 10 s to 1 s"),
-        (lambda g: processes.Quantisation(1.0, 0.0, g), "period is 0.0"),
     ],
 )
 def test_impossible_parameters_are_refused(make, words):

@@ -31,9 +31,12 @@ from imu_simulation_framework.flight.navigation.filter import (
 from imu_simulation_framework.flight.navigation.tuning import FilterTuning, tuning_of
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_motion import EarthMotion, ned_to_ecef
-from imu_simulation_framework.sensors.files import read_gnss_specification, read_imu_specification
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on, simulate_earth_fixes
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.gnss.specification import (
+    GnssSpecification,
+    read_gnss_specification,
+)
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.noise.streams import child_seed

@@ -1,13 +1,19 @@
 """A good file of each format."""
 
-KALIBR = """rostopic: /imu
+GOOD = {
+    "specification": """gyroscope:
+  white_noise: 1e-4
+  gauss_markov_sigma: 1e-3
+  gauss_markov_time: 100
+""",
+    "kalibr": """rostopic: /imu
 update_rate: 200
 accelerometer_noise_density: 1e-2
 accelerometer_random_walk: 2e-4
 gyroscope_noise_density: 5e-3
 gyroscope_random_walk: 4e-6
-"""
-SDF = """<sdf version="1.6">
+""",
+    "sdf": """<sdf version="1.6">
 <sensor name="imu" type="imu">
 <update_rate>100</update_rate>
 <imu>
@@ -21,15 +27,15 @@ SDF = """<sdf version="1.6">
 </imu>
 </sensor>
 </sdf>
-"""
-HECTOR = """<plugin filename="libhector_gazebo_ros_imu.so">
+""",
+    "hector": """<plugin filename="libhector_gazebo_ros_imu.so">
 <updateRate>100</updateRate>
 <rateDrift>1 2 3</rateDrift>
 <rateDriftFrequency>0.1 0.2 0.3</rateDriftFrequency>
 <yawDrift>1</yawDrift>
 </plugin>
-"""
-ROTORS = """<plugin filename="librotors_gazebo_imu_plugin.so">
+""",
+    "rotors": """<plugin filename="librotors_gazebo_imu_plugin.so">
 <gyroscopeNoiseDensity>3e-4</gyroscopeNoiseDensity>
 <gyroscopeRandomWalk>4e-5</gyroscopeRandomWalk>
 <gyroscopeBiasCorrelationTime>1000</gyroscopeBiasCorrelationTime>
@@ -39,8 +45,8 @@ ROTORS = """<plugin filename="librotors_gazebo_imu_plugin.so">
 <accelerometerBiasCorrelationTime>300</accelerometerBiasCorrelationTime>
 <accelerometerTurnOnBiasSigma>0.2</accelerometerTurnOnBiasSigma>
 </plugin>
-"""
-IMU_UTILS = """%YAML:1.0
+""",
+    "imu_utils": """%YAML:1.0
 ---
 type: IMU
 Gyr:
@@ -53,47 +59,31 @@ Acc:
    avg-axis:
       acc_n: 3e-2
       acc_w: 4e-4
-"""
-VINS = """%YAML:1.0
+""",
+    "vins": """%YAML:1.0
 imu: 1
 acc_n: 0.1  # a comment
 gyr_n: 0.01
 acc_w: 0.001
 gyr_w: 1e-4
-"""
-ORB_SLAM3 = """%YAML:1.0
+""",
+    "orb_slam3": """%YAML:1.0
 IMU.NoiseGyro: 1.7e-4 #1.6968e-04
 IMU.NoiseAcc: 2e-3
 IMU.GyroWalk: 1.9e-05
 IMU.AccWalk: 3e-03
 IMU.Frequency: 200.0
-"""
-UNITY = """<sensor type="imu">
+""",
+    "unity": """<sensor type="imu">
 <update_rate>100</update_rate>
 <noise><stddev>0.1</stddev></noise>
 </sensor>
-"""
-DATASHEET = """rate: 100
+""",
+    "datasheet": """rate: 100
 gyroscope:
   noise:
     density: 0.014
     unit: deg/s/sqrt(Hz)
     spectrum: one-sided
-"""
-SPECIFICATION = """gyroscope:
-  white_noise: 1e-4
-  gauss_markov_sigma: 1e-3
-  gauss_markov_time: 100
-"""
-GOOD = {
-    "specification": SPECIFICATION,
-    "kalibr": KALIBR,
-    "sdf": SDF,
-    "hector": HECTOR,
-    "rotors": ROTORS,
-    "imu_utils": IMU_UTILS,
-    "vins": VINS,
-    "orb_slam3": ORB_SLAM3,
-    "unity": UNITY,
-    "datasheet": DATASHEET,
+""",
 }

@@ -21,7 +21,6 @@ imu0:
   T_i_b:
     - [1.0, 0.0]
     - [0.0, 1.0]
-  #  gyroscope_noise_density: 0.05      # what was there before
   accelerometer_noise_density: 2.5000e-3  # [ m / s^2 / sqrt(Hz) ]
   accelerometer_random_walk: 3.5000e-4
   gyroscope_noise_density: 1.5e-04
@@ -29,19 +28,15 @@ imu0:
   rostopic: /imu0
   time_offset: 0.0
   update_rate: 200
-  model: "kalibr"
   T_w: !!opencv-matrix
     rows: 1
     cols: 2
     data: [1.0, 2.0]
-  Tg:
-    - [ 0.0, 0.0 ]
-    - [ 0.0, 0.0 ]
 """
 
 
 def test_a_header_does_not_move_the_lines_and_a_configuration_names_the_file(read, tmp_path):
-    with pytest.raises(ConfigurationError, match=r"line 10: imu0\.gyroscope_noise_density"):
+    with pytest.raises(ConfigurationError, match=r"line 9: imu0\.gyroscope_noise_density"):
         read("kalibr", CHAIN.replace("1.5e-04", "-1.5e-04"))
     (tmp_path / "chain.yaml").write_text(CHAIN)
     content = '%YAML:1.0\nuse_fej: true\nrelative_config_imu: "chain.yaml"\n'
@@ -198,18 +193,10 @@ MACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
 """
 
 
-@pytest.mark.parametrize(
-    "parameters, again",
-    [
-        ("noise", ""),
-        ("name noise:=3e-4 *origin", ""),
-        ("name", '<xacro:property name="noise" value="2e-4"/>'),
-        (
-            "name",
-            '<xacro:arg name="noise" default="1"/><xacro:property name="noise" value="$(a)"/>',
-        ),
-    ],
-)
+AGAIN = '<xacro:property name="noise" value="2e-4"/>'
+
+
+@pytest.mark.parametrize("parameters, again", [("noise", ""), ("name", AGAIN)])
 def test_what_only_xacro_can_know_is_asked_for(parameters, again, read):
     content = MACRO.format(parameters=parameters, again=again)
     with pytest.raises(ConfigurationError, match=r"line 5: .*'\$\{noise\}'.*expand .* xacro"):
@@ -224,8 +211,6 @@ def test_what_only_xacro_can_know_is_asked_for(parameters, again, read):
     [
         ("${1 + 2 * 3}", "7.0"),
         ("a ${-2} b ${4 / 2}", "a -2.0 b 2.0"),
-        ("${2 ** 3}", "8.0"),
-        ("${x}", "0.5"),
         # Left as they are: unknown, no arithmetic, no number, no end.
         ("${y}", "${y}"),
         ("${__import__('os')}", "${__import__('os')}"),
@@ -233,7 +218,6 @@ def test_what_only_xacro_can_know_is_asked_for(parameters, again, read):
         ("${1 / 0}", "${1 / 0}"),
         ("${9 ** 9 ** 9 ** 9}", "${9 ** 9 ** 9 ** 9}"),
         ("${(-8) ** 0.5}", "${(-8) ** 0.5}"),
-        ("${True + 1}", "${True + 1}"),
         ("$(arg x)", "$(arg x)"),
     ],
 )
@@ -250,7 +234,6 @@ def test_a_comment_begins_the_file_and_changes_nothing(name, read):
     assert with_comment.text.endswith(without.text)
     assert "Converted from a file." in with_comment.text
     assert read(name, with_comment.text, 100.0) == read(name, without.text, 100.0)
-    assert isinstance(read(name, with_comment.text, 100.0)[0], isf.ImuSpecification)
 
 
 NEARLY = "<gyroscopeNoiseDensty>5e-4</gyroscopeNoiseDensty>"
@@ -265,11 +248,9 @@ COMMENTED = "<!-- " + model(PX4).split("\n", 1)[1].split("</model>")[0] + " -->\
         ("rotors", model(PX4, before="{%- if imu %}\n"), ["condition"]),
         ("rotors", model(PX4, before="<pose>{{ length }} 0 0</pose>\n" + COMMENTED), []),
         ("hector", HEADING.format("Drift"), ["<headingDrift>", "did you mean <yawDrift>?"]),
-        ("hector", HEADING.format("GaussianNoise"), ["did you mean <yawGaussianNoise>?"]),
     ],
 )
 def test_what_is_nearly_right_or_open_is_noted(name, content, noted, read):
     reading = read(name, content, 250.0)
     assert reading.specification.output.rate == 250.0
     assert all(in_notes(reading, words) for words in noted)
-    assert in_notes(reading, "condition") == ("condition" in noted)
