@@ -46,6 +46,7 @@ STEPS = 10  # of physics in a sample
 GENERIC_PHASE = 4_000_000  # nanoseconds from a sample of the truth to the next of the generic IMU
 TORQUE = 0.05  # what a wheel's motor pulls with [N m] for each rad/s that it is told
 LARGEST_OFFSET = 10.0
+DELAY = 0.1  # seconds until an answer to what time it is in the world arrives
 GRAVITY = 9.81
 QUEUE = 1000
 
@@ -140,7 +141,9 @@ class FakeGazebo:
         return ()
 
     def _on_world(self, _):
-        return 1e-9 * SAMPLE * self._samples, True, ""
+        simulated = 1e-9 * SAMPLE * self._samples
+        time.sleep(DELAY)  # and simulates on meanwhile
+        return simulated, True, ""
 
     def _on_physics(self, _):
         values = {"pause": self._paused, "time_step": 0.001, "max_update_rate": self._update_rate}
