@@ -7,13 +7,16 @@
     heading_budget.py a --imu bno055_magnetometer --magnetic-environment steel_beam
     heading_budget.py --straight 10min --imu stim300 --latitude 50
     heading_budget.py a --imu mpu6050 --standstill 60s --stops "every 2min for 3s"
+    heading_budget.py a --imu mpu6050 --odometer odometer.yaml
 
 Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
 parameters, or a plug-in's parameters by name. The gyroscope's offset is measured while the robot
 stands still before the drive (--standstill), and each IMU is any unit of its part, unless its file
-describes one unit (--unit). The bands are computed, not drawn, and exact where
-errors are small; "all the time" is counted in 4000 drawn drives, between the model's steps, too.
-With --require: how small each error of a gyroscope must be, as a standard deviation. Writes to DIR:
+describes one unit (--unit). An odometer's file has the fields of isf.OdometerSpecification.
+
+The bands are computed, not drawn, and exact where errors are small; "all the time" is counted in
+4000 drawn drives, between the model's steps, too. With --require: how small each error of a
+gyroscope must be, as a standard deviation. Writes to DIR:
 
     heading_budget.png    bands over time, and which source causes them
     bands.csv             mean, standard deviation and bands over time [deg]
@@ -26,6 +29,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,8 +75,10 @@ from imu_simulation_framework.sensors.errors_in_motion import (
     without_noise,
     without_wandering_bias,
 )
+from imu_simulation_framework.sensors.formats.registry import NamedImu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
+from imu_simulation_framework.sensors.odometer import OdometerSpecification, read_odometer
 
 NAME = "heading_budget"
 PROBABILITIES = (0.5, 0.95, 0.99)
@@ -96,8 +102,10 @@ class _Budget(NamedTuple):
 def main(arguments):
     """Answer what the command line asks."""
     options = _parser().parse_args(arguments)
-    if not options.imu and options.require is None:
-        raise ConfigurationError("name an IMU with --imu, or a requirement with --require")
+    if not options.imu and not options.odometer and options.require is None:
+        raise ConfigurationError(
+            "name an IMU with --imu, an odometer with --odometer, or a requirement with --require"
+        )
     operation = heading_choices.operation(options)
     chosen = heading_choices.chosen_motion(options, linear=True)
     driven, motion = chosen.motion, operation.moved(chosen.motion)
@@ -111,6 +119,9 @@ def main(arguments):
     imus = heading_choices.placed_imus(
         [heading_choices.unit_of(imu, options) for imu in named], options
     )
+    for path in options.odometer:
+        odometer = NamedImu(Path(path).stem, read_odometer(path), (path,), ())
+        imus.append(heading_choices.PlacedImu(odometer, None))
     out = make_folder(options.out)
     tables = (("budget", imus), ("requirements", options.require is not None))
     written = [f"{NAME}.{format}" for format in options.formats] + ["bands.csv"] if imus else []
@@ -196,7 +207,7 @@ def _period(at):
 
 def _budget(placed, chosen, driven, operation, period, at, part, options):
     imu, factor = placed.imu, options.inflate
-    errors, remarks = imu.errors, list(imu.remarks)
+    name, errors, remarks = imu.name, imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
         if options.bias_instability_band is not None:
             try:
@@ -210,9 +221,12 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
         sentence = understated_in_motion(errors)
         if factor is not None:
             errors = inflated(errors, factor)
+            name = errors.name
         elif sentence is not None:
             remarks.append(sentence + "; --inflate makes its noise larger, as Kalibr advises")
-    elif factor is not None or options.bias_instability_band is not None:
+    elif not isinstance(errors, OdometerSpecification) and (
+        factor is not None or options.bias_instability_band is not None
+    ):
         option = "--bias-instability-band" if factor is None else "--inflate"
         raise ConfigurationError(f"{option} is for specifications, but {imu.name} is a plug-in")
     arguments = {
@@ -228,7 +242,6 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
     if isinstance(errors, ImuSpecification):
         said += filter(None, [_by_band(errors, model), _of_earth(errors, model, chosen.motion)])
     remarks += [f"{imu.name}: {sentence}" for sentence in said]
-    name = imu.name if factor is None else errors.name
     return _Budget(name, errors, model, remarks, mendings)
 
 
@@ -418,6 +431,10 @@ def _parser():
     parser.add_argument(
         "--imu", action="append", default=[], metavar="IMU", help="see above; several are compared"
     )
+    parser.add_argument(
+        "--odometer", action="append", default=[], metavar="FILE",
+        help="a differential drive's wheel odometry, compared with the IMUs; may be given again",
+    )  # fmt: skip
     heading_choices.add_magnetic_options(parser)
     parser.add_argument(
         "--at",

@@ -22,10 +22,12 @@ from imu_simulation_framework.heading.model.of_imu import (
     SCALE_FACTOR,
     yaw_error_model,
 )
+from imu_simulation_framework.heading.model.of_odometer import TRACK, WHEEL_SIZE, WHEELS
 from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.odometer import OdometerSpecification
 from imu_simulation_framework.sensors.operation import Operation
 
 RUNS = 4000
@@ -181,7 +183,7 @@ def mendings_of(
     ``imu``, ``motion``, ``operation``: that ``model`` is of, motion before it is given stops.
     ``part``: of :func:`another_part`. ``arguments``: of :func:`.yaw_error_model` besides.
     """
-    if not isinstance(imu, ImuSpecification):
+    if not isinstance(imu, (ImuSpecification, OdometerSpecification)):
         return ()
     end = len(model.time)
     now = model.not_exceeded(0.95)
@@ -190,15 +192,18 @@ def mendings_of(
         ("scale factor and axes calibrated", (SCALE_FACTOR, MISALIGNMENT)),
         ("g-sensitivity calibrated", (G_SENSITIVITY,)),
         ("a temperature that does not change", ("temperature",)),
+        ("wheels and track calibrated", (WHEELS, TRACK, WHEEL_SIZE)),
     ):
         rest = tuple(source for source in model.sources if source.name not in names)
         if len(rest) < len(model.sources):
             found.append((words, replace(model, sources=rest)))
     others = []
-    if operation.standstill < LONG_STANDSTILL:
+    of_gyroscope = isinstance(imu, ImuSpecification)
+    alone = isinstance(imu, ImuSpecification) and not imu.output.fuses_magnetometer
+    if of_gyroscope and operation.standstill < LONG_STANDSTILL:
         words = f"standing still for {LONG_STANDSTILL:g} s before the drive"
         others.append((words, replace(operation, standstill=LONG_STANDSTILL)))
-    if operation.stops == "none" and not imu.output.fuses_magnetometer:
+    if alone and operation.stops == "none":
         others.append((f"a stop {STOPS}", replace(operation, stops=STOPS)))
     for words, other in others:
         try:
@@ -207,7 +212,7 @@ def mendings_of(
             continue  # a motion that cannot stop
         found.append((words, mended.until(min(end, len(mended.time)))))
     mendings = [Mending(words, one.not_exceeded(0.95)) for words, one in found]
-    if part is not None and not imu.output.fuses_magnetometer:
+    if part is not None and alone:
         mendings.append(part)
     worth = [one for one in mendings if one.not_exceeded < WORTH * now]
     return tuple(sorted(worth, key=lambda one: one.not_exceeded))

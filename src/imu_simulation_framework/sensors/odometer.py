@@ -134,16 +134,21 @@ def simulate_odometer(
     return pd.DataFrame(columns, index=pd.Index(time, name="time"))
 
 
-def _rolled(
-    motion: Motion, odometer: OdometerSpecification, seed: Any
-) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
-    """Return the wheels' true angles (n, 2), the times (n,), and the first yaw and place."""
+def rolled_way(motion: Motion, odometer: OdometerSpecification) -> np.ndarray:
+    """Return how far forward the wheels have rolled on average since the start (n,) [m]."""
     yaw = motion.yaw
     speed = np.cos(yaw) * motion.velocity[:, 0] + np.sin(yaw) * motion.velocity[:, 1]
     # What pushes against the ground; the middle's own, so that turning pushes no wheel.
     pushed = 1.0 + odometer.acceleration_slip / STANDARD_GRAVITY * np.gradient(speed, motion.time)
     way = speed * pushed
-    way = np.concatenate([[0.0], np.cumsum(0.5 * (way[1:] + way[:-1]) * motion.period)])
+    return np.concatenate([[0.0], np.cumsum(0.5 * (way[1:] + way[:-1]) * motion.period)])
+
+
+def _rolled(
+    motion: Motion, odometer: OdometerSpecification, seed: Any
+) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
+    """Return the wheels' true angles (n, 2), the times (n,), and the first yaw and place."""
+    yaw, way = motion.yaw, rolled_way(motion, odometer)
     count = int((motion.time[-1] - motion.time[0]) * odometer.rate + 1e-6) + 1
     time = motion.time[0] + np.arange(count) / odometer.rate
     steps = np.diff(np.interp(time, motion.time, way), prepend=0.0)

@@ -27,6 +27,7 @@ from imu_simulation_framework.heading.model.realisations import (
     numbers_per_run,
 )
 from imu_simulation_framework.heading.model.sources import (
+    CURVES,
     PROCESSES,
     YAW_PROCESSES,
     KnownError,
@@ -34,6 +35,7 @@ from imu_simulation_framework.heading.model.sources import (
     Source,
     StateSpace,
     YawNoise,
+    YawRandomWalk,
     state_space,
 )
 from imu_simulation_framework.sensors.operation import Standstill
@@ -99,7 +101,7 @@ class YawErrorModel:
                 f"{np.max(steps):g} s"
             )
         for source in self.sources:
-            curve = getattr(source, "curve", getattr(source, "regressor", time))
+            curve = getattr(source, CURVES.get(type(source), ""), time)
             if np.shape(curve) != time.shape:
                 raise ConfigurationError(
                     f"{source.name}: its curve has the shape {np.shape(curve)}, expected "
@@ -150,10 +152,9 @@ class YawErrorModel:
 
     def until(self, samples: int) -> YawErrorModel:
         """Return the same model with its first samples alone; at least two."""
-        cut = {KnownError: "curve", RandomConstant: "regressor"}
         sources = list(self.sources)
         for place, source in enumerate(sources):
-            name = cut.get(type(source))
+            name = CURVES.get(type(source))
             if name:
                 sources[place] = replace(source, **{name: getattr(source, name)[:samples]})
         return replace(self, time=self.time[:samples], sources=tuple(sources))
@@ -179,7 +180,8 @@ class YawErrorModel:
         noise, initial = (np.sum(each, axis=0)[np.newaxis] for each in (space.noise, space.initial))
         whole = self._variances(noise, initial)
         constants = sum(part**2 for _, part in self._constants())
-        return whole[:, 0] + np.sum(space.yaw_noise) + constants
+        walks = sum(variance for _, variance in self._walks())
+        return whole[:, 0] + np.sum(space.yaw_noise) + constants + walks
 
     def budget(self) -> pd.DataFrame:
         """Return the variance of the yaw error by source [rad^2]; the columns add up to the whole.
@@ -196,6 +198,9 @@ class YawErrorModel:
             for source, constant in self._constants():
                 if source == name:
                     part += constant**2
+            for source, variance in self._walks():
+                if source == name:
+                    part += variance
             columns[name] = part
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
@@ -219,6 +224,8 @@ class YawErrorModel:
         covariance = lower + lower.T + np.diag(np.diag(covariance) + np.sum(space.yaw_noise))
         for _, part in self._constants():
             covariance += np.outer(part, part)
+        for _, variance in self._walks():
+            covariance += np.minimum(variance, variance[:, np.newaxis])
         return covariance
 
     def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
@@ -338,14 +345,16 @@ class YawErrorModel:
         return inside * bridges_within(errors, variance, widened, free)
 
     @cached_property
-    def _variance_within_step(self) -> float:
-        """Return the variance of a step's Brownian bridge, from the middle's, given the ends."""
+    def _variance_within_step(self) -> np.ndarray:
+        """Return the variance of each step's Brownian bridge, from the middle's, given the ends."""
         processes = self._of(PROCESSES)
         half = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)
         noise = np.sum(half.noise, axis=0)
         # What the noise of the first half means for the middle less the mean of both ends.
         first = half.design - 0.5 * half.design @ half.transition
-        return 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
+        same = 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
+        walks = sum(np.diff(variance) for _, variance in self._walks())
+        return same + walks + np.zeros(len(self.time) - 1)
 
     def _noise_within(self, errors, noise, limit):
         """Return the probability that white noise has led no sample of a run outside, (runs, n)."""
@@ -370,8 +379,8 @@ class YawErrorModel:
         if runs < 1:
             raise ConfigurationError(f"there shall be {runs} runs, but at least one is needed")
         if not self.standstills:
-            constants = self._constants()
-            return draw_runs(self.state_space, self.mean(), constants, runs, seed, first_run)
+            parts = self._constants(), self._walks()
+            return draw_runs(self.state_space, self.mean(), *parts, runs, seed, first_run)
         # A source's numbers depend on its name alone: the parts are those of the whole.
         of_rate, others = (one.realisations(runs, seed, first_run) for one in self._parts())
         return self._zeroed(of_rate) + others
@@ -379,7 +388,9 @@ class YawErrorModel:
     @property
     def numbers_per_run(self) -> int:
         """How many normal numbers a realisation takes."""
-        return numbers_per_run(self.state_space, self._constants(), len(self.time))
+        return numbers_per_run(
+            self.state_space, self._constants(), self._walks(), len(self.time)
+        )
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
         """Return how well the model explains an observed yaw error.
@@ -395,7 +406,7 @@ class YawErrorModel:
                 f"the observed yaw error has the shape {observed.shape}, but the model has "
                 f"{len(self.time)} times"
             )
-        if self.standstills:
+        if self.standstills or self._walks():
             return self._dense_likelihood(observed - self.mean())
         from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
 
@@ -412,8 +423,10 @@ class YawErrorModel:
 
     def _dense_likelihood(self, error):
         """Return the same from the covariance's Cholesky root, whose rows are the predictions."""
-        seen = np.flatnonzero(np.isfinite(error))
-        root = np.linalg.cholesky(self.covariance()[np.ix_(seen, seen)])
+        covariance = self.covariance()
+        # Where the error is known to be zero, as at the beginning, nothing is to be seen.
+        seen = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
+        root = np.linalg.cholesky(covariance[np.ix_(seen, seen)])
         white = solve_triangular(root, error[seen], lower=True)
         std = np.diag(root)
         innovations, innovation_std = np.full((2, len(error)), np.nan)
@@ -500,6 +513,13 @@ class YawErrorModel:
     def _constants(self):
         """Return name, and yaw error for one standard deviation, of each random constant."""
         return [(s.name, s.sigma * s.regressor) for s in self._of(RandomConstant)]
+
+    def _walks(self):
+        """Return name and variance of the random walks that grow unevenly, one of each name."""
+        walks: dict[str, np.ndarray] = {}
+        for source in self._of(YawRandomWalk):
+            walks[source.name] = walks.get(source.name, 0.0) + source.variance
+        return list(walks.items())
 
 
 def _not_exceeded(probability, mean, std, shares):

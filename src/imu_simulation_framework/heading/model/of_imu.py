@@ -52,6 +52,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.of_odometer import odometer_sources
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
@@ -83,6 +84,7 @@ from imu_simulation_framework.sensors.magnetism.environment import (
     read_magnetic_environment,
 )
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
+from imu_simulation_framework.sensors.odometer import OdometerSpecification
 from imu_simulation_framework.sensors.operation import Operation, Standstill
 from imu_simulation_framework.sensors.simulation import (
     imu_model,
@@ -530,8 +532,9 @@ LinearImu = Union[
     HectorParameters,
     GenericParameters,
     YawErrorParameters,
+    OdometerSpecification,
 ]
-"""What says which errors an IMU has, of those whose yaw error is linear in them."""
+"""What says which errors an IMU, or an odometer, has: those whose yaw error is linear in them."""
 
 
 @by_name(imu=named_errors, magnetic_environment=read_magnetic_environment)
@@ -543,10 +546,10 @@ def yaw_error_model(
     sample: float | None = None,
     operation: Operation | None = None,
 ) -> YawErrorModel:
-    """Return the distribution of an IMU's yaw error along a motion.
+    """Return the distribution of an IMU's, or an odometer's, yaw error along a motion.
 
     ``imu`` (LinearImu): its errors. ``motion`` (Motion or EarthMotion): of the IMU itself, evenly
-    sampled. ``period``: time from one of the model's times to the next [s]. Where it is no whole
+    sampled; of the middle between the wheels for an odometer. ``period``: time from one of the model's times to the next [s]. Where it is no whole
     multiple of the sensor's, the sensor's processes are taken in continuous time.
     ``magnetic_environment`` (MagneticEnvironment): for a sensor with a magnetic heading; by default
     an undisturbed field as in Europe. ``sample``: time from one of the sensor's samples to the
@@ -591,13 +594,17 @@ def yaw_error_model(
         sources, limits = imu.sources(time, net, absolute), list(imu.limits)
     elif isinstance(imu, HectorParameters):
         sources, limits = _of_hector(imu, time, sample)
+    elif isinstance(imu, OdometerSpecification):
+        sample = max(sample, 1.0 / imu.rate)
+        motion = motion.local() if isinstance(motion, EarthMotion) else motion
+        sources, limits = odometer_sources(imu, motion, time), []
     elif isinstance(imu, GenericParameters):
         # Of q = (0, 0, s, c) the yaw changes by 2 (c dz - s dw).
         sources, limits = [YawNoise("yaw noise", 2.0 * imu.gaussian_noise)], []
     else:
         raise ConfigurationError(
-            f"a yaw error's model needs an ImuSpecification, a plug-in's or identified parameters, "
-            f"but this is a {type(imu).__name__}"
+            "a yaw error's model needs an ImuSpecification, an OdometerSpecification, a plug-in's "
+            f"or identified parameters, but this is a {type(imu).__name__}"
         )
     ratio = period / sample
     whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio

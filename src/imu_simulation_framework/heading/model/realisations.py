@@ -33,17 +33,19 @@ def draw_runs(
     space: StateSpace,
     mean: np.ndarray,
     constants: Sequence[tuple[str, np.ndarray]],
+    walks: Sequence[tuple[str, np.ndarray]],
     runs: int,
     seed: int,
     first_run: int = 0,
 ) -> np.ndarray:
-    """Return realisations (runs, n) of a mean (n,), of processes and of random constants.
+    """Return realisations (runs, n) of a mean (n,), of processes, random constants and walks.
 
     ``space``: the processes. ``mean`` (n,). ``constants``: the name of each constant's source, and
-    what the constant's standard deviation means. ``runs``, ``seed``, ``first_run``: as for
+    what the constant's standard deviation means. ``walks``: the name of each uneven random walk's
+    source, no two alike, and its variance (n,). ``runs``, ``seed``, ``first_run``: as for
     :meth:`.YawErrorModel.realisations`.
     """
-    drawing = _Drawing(space, constants, len(mean))
+    drawing = _Drawing(space, constants, walks, len(mean))
     errors = np.empty((runs, len(mean)))
     last = first_run + runs
     for first in range(first_run - first_run % RUNS_AT_ONCE, last, RUNS_AT_ONCE):
@@ -53,14 +55,16 @@ def draw_runs(
     return errors
 
 
-def numbers_per_run(space: StateSpace, constants: Sequence[tuple], samples: int) -> int:
+def numbers_per_run(
+    space: StateSpace, constants: Sequence[tuple], walks: Sequence[tuple], samples: int
+) -> int:
     """Return how many normal numbers a realisation of so many samples takes."""
-    return sum(stream.numbers for stream in _streams(space, constants, samples))
+    return sum(stream.numbers for stream in _streams(space, constants, walks, samples))
 
 
 @dataclass(frozen=True)
 class _Stream:
-    """Random numbers of one source: those of its states, of its yaw noise or of its constants."""
+    """Random numbers of one source: of its states, its yaw noise, its constants or its walk."""
 
     name: str
     numbers: int
@@ -68,6 +72,7 @@ class _Stream:
     initial: np.ndarray | None = None
     yaw_noise: float = 0.0
     constants: tuple[int, ...] = ()
+    walk: np.ndarray | None = None
     spread: float = 0.0
 
     @cached_property
@@ -76,7 +81,7 @@ class _Stream:
         return zlib.crc32(self.name.encode()) << 64
 
 
-def _streams(space, constants, samples):
+def _streams(space, constants, walks, samples):
     steps = -(-(samples - 1) // STEPS_AT_ONCE) * STEPS_AT_ONCE
     streams = []
     for group, name in enumerate(space.names):
@@ -93,6 +98,9 @@ def _streams(space, constants, samples):
     for name in dict.fromkeys(names):
         mine = tuple(index for index, other in enumerate(names) if other == name)
         streams.append(_Stream(f"{name}, constant", len(mine), constants=mine))
+    for name, variance in walks:
+        steps = np.sqrt(np.diff(variance, prepend=0.0))
+        streams.append(_Stream(f"{name}, walk", samples, walk=steps))
     return streams
 
 
@@ -118,10 +126,10 @@ def _root(covariance, shared=0):
 class _Drawing:
     """Everything that does not depend on the run, and memory for the numbers."""
 
-    def __init__(self, space, constants, samples):
+    def __init__(self, space, constants, walks, samples):
         self._samples = samples
         self._blocks = -(-(samples - 1) // STEPS_AT_ONCE)
-        self._streams = _streams(space, constants, samples)
+        self._streams = _streams(space, constants, walks, samples)
         self._curves = np.array([curve for _, curve in constants])
         self._numbers = [np.zeros((RUNS_AT_ONCE, stream.numbers)) for stream in self._streams]
         self._design = space.design
@@ -166,6 +174,8 @@ class _Drawing:
                 total += numbers[:, first_ones:].reshape(RUNS_AT_ONCE, -1, of_block) @ lifted
             elif stream.constants:
                 errors += numbers @ self._curves[list(stream.constants)]
+            elif stream.walk is not None:
+                errors += np.cumsum(numbers * stream.walk, axis=1)
             else:
                 errors += stream.yaw_noise * numbers
         errors[:, 0] += state @ self._design
@@ -218,23 +228,31 @@ _CERTAIN = 20.0
 
 
 def bridges_within(
-    errors: np.ndarray, variance: float, limit: float, free: np.ndarray | bool = True
+    errors: np.ndarray,
+    variance: np.ndarray,
+    limit: np.ndarray,
+    free: np.ndarray | bool = True,
 ) -> np.ndarray:
     """Return the probability that no bridge between errors so far has left a band, (runs, n).
 
-    ``errors`` (runs, n): at even steps. ``variance``: that a step adds to the error, where it is
-    free [the errors' unit squared]. ``limit``: the band is between minus and plus this. ``free``
-    (n - 1,): in which steps the error is not held. The result is zero from where an error itself is
-    outside.
+    ``errors`` (runs, n): at even steps. ``variance`` (n - 1,): that each step adds to the error,
+    where it is free [the errors' unit squared]. ``limit`` (n - 1,): in each step the band is
+    between minus and plus this. ``free`` (n - 1,): in which steps the error is not held. The result
+    is zero from where an error itself is outside.
     """
-    within = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1).astype(float)
-    if variance == 0.0:
+    inside = np.ones(errors.shape, dtype=bool)
+    for ends in (errors[:, :-1], errors[:, 1:]):
+        inside[:, 1:] &= np.abs(ends) <= limit
+    inside[:, 0] = np.abs(errors[:, 0]) <= limit[0]
+    within = np.logical_and.accumulate(inside, axis=1).astype(float)
+    if not np.any(variance):
         return within
     width = 2.0 * limit
     start, end = errors[:, :-1] + limit, errors[:, 1:] + limit
     nearest = np.minimum(start * end, (width - start) * (width - end))
     rows, steps = np.nonzero((nearest < _CERTAIN * variance) & free & (within[:, 1:] > 0.0))
     x, y = start[rows, steps], end[rows, steps]
+    variance, width = variance[steps], width[steps]
     stays = np.zeros(len(x))
     for image in range(-_IMAGES, _IMAGES + 1):
         away = image * width

@@ -121,6 +121,16 @@ class YawGaussMarkov(RandomSource):
 
 
 @dataclass(frozen=True)
+class YawRandomWalk(RandomSource):
+    """Random walk of the yaw itself that grows unevenly, as with the distance of wheels that slip.
+
+    ``variance`` (n,): at the model's times, from zero on, never falling [rad^2].
+    """
+
+    variance: np.ndarray
+
+
+@dataclass(frozen=True)
 class YawNoise(RandomSource):
     """White noise of the yaw itself, of the sensor or of the reference; ``sigma`` [rad]."""
 
@@ -131,7 +141,9 @@ PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, Y
 YAW_PROCESSES = (YawGaussMarkov, YawNoise)
 """Those that are no errors of the rate."""
 Process = Union[AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise]
-Source = Union[KnownError, RandomConstant, Process]
+Source = Union[KnownError, RandomConstant, YawRandomWalk, Process]
+CURVES = {KnownError: "curve", RandomConstant: "regressor", YawRandomWalk: "variance"}
+"""Field of those that have a value at each of the model's times."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,90 @@
+"""The linear model of an odometer's yaw error against simulated ones and closed formulas."""
+
+import math
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.sources import YawNoise, YawRandomWalk
+
+RUNS = 2000
+ERRORS = {
+    "unequal wheels": {"diameter_ratio": 1.004, "diameter_ratio_sigma": 0.003},
+    "track": {"track_ratio": 1.03, "track_ratio_sigma": 0.01},
+    "size of the wheels": {"scale": 0.99, "scale_sigma": 0.005},
+    "wheel slip": {"slip": 3e-3},
+}
+ALL = {name: value for errors in ERRORS.values() for name, value in errors.items()}
+
+
+@pytest.fixture(scope="module")
+def motion():
+    """Two rounds one way and back to where it began, driven backwards, at 10 Hz."""
+    time = np.arange(0.0, 80.0, 0.1)
+    yaw = 4.0 * np.pi * np.sin(np.pi * time / 79.9) ** 2
+    speed = np.where(time < 40.0, 1.0, -0.5)
+    steps = np.column_stack([np.cos(yaw), np.sin(yaw), 0.0 * yaw]) * speed[:, None] * 0.1
+    level = np.column_stack([0 * yaw, 0 * yaw, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
+    return isf.Motion.from_poses(time, np.cumsum(steps, axis=0), level)
+
+
+@pytest.mark.parametrize("errors", [*ERRORS.values(), ALL], ids=[*ERRORS, "all"])
+def test_mean_and_standard_deviation_are_those_of_simulated_odometers(motion, errors):
+    odometer = isf.OdometerSpecification(rate=10.0, **errors)
+    model = isf.yaw_error_model(odometer, motion, 1.0)
+    runs = [isf.simulate_odometer(motion, odometer, run=run) for run in range(RUNS)]
+    places = [20, 40, 60, 72]
+    found = np.array([isf.yaw_error(run, motion).to_numpy()[::10][places] for run in runs])
+    std = np.sqrt(model.variance()[places])
+    assert np.all(std > 1e-3)
+    # What is not linear is a share of the square of the relative errors.
+    margin = 0.03 * np.max(np.abs(model.mean())) * 0.03 + 1e-9
+    assert np.all(abs(found.mean(axis=0) - model.mean()[places]) < 4.0 * std / RUNS**0.5 + margin)
+    assert np.all(abs(found.std(axis=0, ddof=1) / std - 1.0) < 4.0 / math.sqrt(2.0 * RUNS) + 0.01)
+    limit = float(np.quantile(np.max(np.abs(found), axis=1), 0.8))
+    drawn = model.realisations(RUNS)[:, places]
+    assert np.all(abs(drawn.std(axis=0) / std - 1.0) < 4.0 / math.sqrt(2.0 * RUNS))
+    share = np.mean(np.max(np.abs(drawn), axis=1) <= limit)
+    assert abs(share - 0.8) < 4.0 * math.sqrt(2.0 * 0.8 * 0.2 / RUNS)
+
+
+def test_slip_is_a_brownian_motion_in_the_distance_that_is_rolled():
+    slip, track, speed = 2e-3, 0.5, 1.0
+    odometer = isf.OdometerSpecification(slip=slip, track=track)
+    model = isf.yaw_error_model(odometer, isf.straight(200.0, speed), 10.0)
+    sigma = slip * math.sqrt(2.0) / track
+    np.testing.assert_allclose(np.sqrt(model.variance()), sigma * np.sqrt(model.time), rtol=1e-6)
+    covariance = sigma**2 * np.minimum.outer(model.time, model.time)
+    np.testing.assert_allclose(model.covariance(), covariance, atol=1e-12)
+    # It has left a barrier by then as seldom as the reflection principle's series says.
+    limit = sigma * math.sqrt(200.0)
+    odd = 2 * np.arange(20) + 1
+    series = np.exp(-((odd * np.pi) ** 2) / 8.0) * (-1.0) ** np.arange(20) / odd
+    stays, half_width = model.probability_always_within(limit, runs=20_000)
+    # The readings, at which alone it is looked at, are fifty a second.
+    assert abs(stays - 4.0 / np.pi * series.sum()) < 2.0 * half_width + 0.005
+    errors = model.realisations(4000)[:, 1:] / (sigma * math.sqrt(10.0))
+    steps = np.diff(errors, axis=1)
+    assert abs(np.mean(steps[:, 1:] * steps[:, :-1])) < 4.0 / math.sqrt(steps[:, 1:].size)
+    walk = model.only("wheel slip").likelihood(model.realisations(1)[0])
+    assert np.nanstd(walk.innovations[1:] / walk.innovation_std[1:]) == pytest.approx(1.0, abs=0.6)
+
+
+def test_walks_of_one_name_are_one_and_a_model_can_be_cut():
+    time = np.arange(5.0)
+    walks = [YawRandomWalk("slip", time**2), YawRandomWalk("slip", 3.0 * time)]
+    model = YawErrorModel(time, (*walks, YawNoise("noise", 1.0)))
+    np.testing.assert_allclose(model.budget()["slip"], time**2 + 3.0 * time)
+    np.testing.assert_allclose(model.until(3).variance(), model.variance()[:3])
+    drawn = model.only("slip").realisations(4000, seed=2)
+    assert abs(drawn[:, -1].std() / 28**0.5 - 1.0) < 4.0 / math.sqrt(8000.0)
+
+
+def test_ticks_are_noise_within_a_step(motion):
+    odometer = isf.OdometerSpecification(rate=10.0, ticks_per_turn=100, track=0.4)
+    model = isf.yaw_error_model(odometer, motion, 1.0)
+    error = isf.yaw_error(isf.simulate_odometer(motion, odometer), motion)
+    # Its readings are hardly correlated: a wheel turns by some ticks from one to the next.
+    assert float(np.std(error)) == pytest.approx(math.sqrt(model.variance()[-1]), rel=0.15)
