@@ -219,10 +219,32 @@ def test_a_report_has_bands_causes_and_what_was_asked_and_of_requirements_alone_
     assert "<script" not in page
 
 
+ODOMETER = "wheel_radius: 0.1\ntrack: 0.5\ntrack_ratio_sigma: 0.01\nslip: 0.002\n"
+
+
+def test_an_odometer_beside_an_imu():
+    Path("wheels.yaml").write_text(ODOMETER)
+    text = answered("--straight", "10min", "--imu", "mine.yaml", "--odometer", "wheels.yaml")
+    # Both wheels walk by 2 mm in a metre, for 600 m, half a metre apart.
+    std = math.degrees(0.002 * math.sqrt(2.0 * 600.0) / 0.5)
+    bands = pd.read_csv("heading_budget/bands.csv")
+    assert bands[bands["imu"] == "wheels"].iloc[-1]["std"] == pytest.approx(std, rel=1e-6)
+    assert "most is wheel slip" in text
+
+    # On circles the track counts each turn by 1 % too much or too little.
+    rounds = str(120.0 / (2.0 * math.pi))
+    text = answered("--rounds", rounds, "--radius", "5", "--odometer", "wheels.yaml")
+    budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
+    assert budget.loc["track", "std [deg]"] == pytest.approx(math.degrees(1.2), rel=1e-6)
+    assert "most is track; wheels and track calibrated would make it" in text
+
+
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
         (["a"], "name an IMU"),
+        (["a", "--odometer", "none.yaml"], "none.yaml"),
+        (["a", "--odometer", "mine.yaml"], "mine.yaml: it has the unknown key 'name'"),
         (
             ["--imu", "bno055"],
             "name one motion: a drive, --straight, --rounds, --mowing or --flight",

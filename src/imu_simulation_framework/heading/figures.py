@@ -18,6 +18,7 @@ from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
 
 _SOURCES = (*colours.SERIES, colours.FOOTER_GREY)
+_COLOURS = len(_SOURCES)
 _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
 
 
@@ -57,7 +58,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
     figure, unit = _over_time(budgets)
     every = dict.fromkeys(name for budget in budgets for name in budget.model.names)
     styles = {
-        source: (_SOURCES[place % len(_SOURCES)], _HATCHES[place % len(_HATCHES)])
+        source: (_SOURCES[place % _COLOURS], _HATCHES[(place + place // _COLOURS) % len(_HATCHES)])
         for place, source in enumerate(every)
     }
     for budget in budgets:

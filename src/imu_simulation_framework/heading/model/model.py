@@ -388,9 +388,7 @@ class YawErrorModel:
     @property
     def numbers_per_run(self) -> int:
         """How many normal numbers a realisation takes."""
-        return numbers_per_run(
-            self.state_space, self._constants(), self._walks(), len(self.time)
-        )
+        return numbers_per_run(self.state_space, self._constants(), self._walks(), len(self.time))
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
         """Return how well the model explains an observed yaw error.

@@ -549,8 +549,9 @@ def yaw_error_model(
     """Return the distribution of an IMU's, or an odometer's, yaw error along a motion.
 
     ``imu`` (LinearImu): its errors. ``motion`` (Motion or EarthMotion): of the IMU itself, evenly
-    sampled; of the middle between the wheels for an odometer. ``period``: time from one of the model's times to the next [s]. Where it is no whole
-    multiple of the sensor's, the sensor's processes are taken in continuous time.
+    sampled; of the middle between the wheels for an odometer. ``period``: time from one of the
+    model's times to the next [s]. Where it is no whole multiple of the sensor's, the sensor's
+    processes are taken in continuous time.
     ``magnetic_environment`` (MagneticEnvironment): for a sensor with a magnetic heading; by default
     an undisturbed field as in Europe. ``sample``: time from one of the sensor's samples to the
     next, where the motion is sampled more coarsely [s]; by default the motion's. A slower sensor
