@@ -29,6 +29,7 @@ from .flight import navigate_runs as navigate_runs
 from .flight import read_flight as read_flight
 from .flight import read_gimbal as read_gimbal
 from .flight import simulate_gimbal as simulate_gimbal
+from .heading import FusedYawError as FusedYawError
 from .heading import YawErrorModel as YawErrorModel
 from .heading import judge as judge
 from .heading import yaw_error as yaw_error

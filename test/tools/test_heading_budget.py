@@ -239,11 +239,30 @@ def test_an_odometer_beside_an_imu():
     assert "most is track; wheels and track calibrated would make it" in text
 
 
+def test_both_fused():
+    """On circles only a scale factor of 0.2 % and a track of 1 % matter, beside one another."""
+    Path("wheels.yaml").write_text("track_ratio_sigma: 0.01\nslip: 0.0001\n")
+    Path("mine.yaml").write_text(
+        "name: mine\nunits: {tolerances: true}\ngyroscope: {white_noise: 1.0e-6, "
+        "scale_factor_and_misalignment: {scale_factor: 0.2, unit: '%'}}\n"
+    )
+    motion = ("--rounds", "100", "--radius", "5", "--odometer", "wheels.yaml", "--report")
+    text = answered(*motion, "--imu", "mine.yaml", "--fuse")
+    bands = pd.read_csv("heading_budget/bands.csv").groupby("imu").last()
+    assert list(bands.index) == ["mine", "mine + wheels", "wheels"]
+    turn = 36000.0 * bands["time"].iloc[0] / (1000.0 * math.pi)
+    least = turn / math.hypot(1.0 / 0.002, 1.0 / 0.01)
+    assert least < bands.loc["mine + wheels", "std"] < 1.02 * least
+    assert "note: fused headings are those of the best estimator" in text
+    assert "mine + wheels" in Path("heading_budget/heading_budget.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
         (["a"], "name an IMU"),
         (["a", "--odometer", "none.yaml"], "none.yaml"),
+        (["a", "--imu", "mine.yaml", "--fuse"], "--fuse needs an IMU, --imu, and an odometer"),
         (["a", "--odometer", "mine.yaml"], "mine.yaml: it has the unknown key 'name'"),
         (
             ["--imu", "bno055"],

@@ -7,12 +7,13 @@
     heading_budget.py a --imu bno055_magnetometer --magnetic-environment steel_beam
     heading_budget.py --straight 10min --imu stim300 --latitude 50
     heading_budget.py a --imu mpu6050 --standstill 60s --stops "every 2min for 3s"
-    heading_budget.py a --imu mpu6050 --odometer odometer.yaml
+    heading_budget.py a --imu mpu6050 --odometer odometer.yaml --fuse
 
 Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
 parameters, or a plug-in's parameters by name. The gyroscope's offset is measured while the robot
 stands still before the drive (--standstill), and each IMU is any unit of its part, unless its file
-describes one unit (--unit). An odometer's file has the fields of isf.OdometerSpecification.
+describes one unit (--unit). An odometer's file has the fields of isf.OdometerSpecification;
+--fuse adds what the best estimator makes of both.
 
 The bands are computed, not drawn, and exact where errors are small; "all the time" is counted in
 4000 drawn drives, between the model's steps, too. With --require: how small each error of a
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,7 +62,8 @@ from imu_simulation_framework.heading.answer import (
     step_of_model,
 )
 from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
-from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
+from imu_simulation_framework.heading.model.fused import MAX_TIMES, FusedYawError
 from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RateGaussMarkov
 from imu_simulation_framework.motion.earth import EARTH_RATE
@@ -90,7 +93,7 @@ REMARKED = 0.1
 class _Budget(NamedTuple):
     name: str
     errors: Any
-    model: YawErrorModel
+    model: YawErrorDistribution
     remarks: list[str]
     mendings: tuple[Mending, ...]
 
@@ -106,6 +109,8 @@ def main(arguments):
         raise ConfigurationError(
             "name an IMU with --imu, an odometer with --odometer, or a requirement with --require"
         )
+    if options.fuse and not (options.imu and options.odometer):
+        raise ConfigurationError("--fuse needs an IMU, --imu, and an odometer, --odometer")
     operation = heading_choices.operation(options)
     chosen = heading_choices.chosen_motion(options, linear=True)
     driven, motion = chosen.motion, operation.moved(chosen.motion)
@@ -131,12 +136,16 @@ def main(arguments):
     sources = [*chosen.files, *(file for placed in imus for file in placed.imu.files)]
     for name in written:
         refuse_overwriting(out / name, sources)
-    period = min(_period(at), step_of_model(at, motion, operation, 1))
+    most = MAX_TIMES - 1 if options.fuse else MAX_STEPS
+    period = min(_period(at, most), step_of_model(at, motion, operation, 1))
     part = None
     if any(isinstance(placed.imu.errors, ImuSpecification) for placed in imus):
         parts = heading_choices.any_bundled_unit()
         part = another_part(parts, motion, options.within, at, operation, chosen.sample)
     budgets = [_budget(imu, chosen, driven, operation, period, at, part, options) for imu in imus]
+    if options.fuse:
+        count = len(options.odometer)
+        budgets += [_fused(*both) for both in product(budgets[:-count], budgets[-count:])]
     turn = math.degrees(motion.yaw[np.searchsorted(motion.time - motion.time[0], at - 1e-9)])
     turn -= math.degrees(motion.yaw[0])
     words = (
@@ -197,12 +206,12 @@ def _show_budgets(options, out, title, budgets):
     ]
 
 
-def _period(at):
+def _period(at, most):
     """Return steps of a second, or what gives enough of them, or not too many."""
     for period in (0.1, 1.0, 10.0, 60.0):
-        if at / period <= MAX_STEPS and at / period >= 20.0:
+        if at / period <= most and at / period >= 20.0:
             return period
-    return 0.01 if at < 2.0 else at / MAX_STEPS
+    return 0.01 if at < 2.0 else at / most
 
 
 def _budget(placed, chosen, driven, operation, period, at, part, options):
@@ -243,6 +252,15 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
         said += filter(None, [_by_band(errors, model), _of_earth(errors, model, chosen.motion)])
     remarks += [f"{imu.name}: {sentence}" for sentence in said]
     return _Budget(name, errors, model, remarks, mendings)
+
+
+def _fused(imu, odometer):
+    remarks = [
+        "fused headings are those of the best estimator, which knows the size of each error; a "
+        "filter on a robot is at most as good. Between the model's times they do not pass a limit"
+    ]
+    model = FusedYawError(imu.model, odometer.model)
+    return _Budget(f"{imu.name} + {odometer.name}", None, model, remarks, ())
 
 
 def _by_band(errors, model):
@@ -415,7 +433,7 @@ def _write_report(options, out, words, at, period, operation, budgets, answers, 
             "runs drawn for all the time": RUNS,
             "inflate": options.inflate,
             "operation": dataclasses.asdict(operation),
-            "imu": {budget.name: dataclasses.asdict(budget.errors) for budget in budgets},
+            "imu": {one.name: dataclasses.asdict(one.errors) for one in budgets if one.errors},
             "versions": versions(),
         },
         list(dict.fromkeys([*remarks, *(r for budget in budgets for r in budget.remarks)])),
@@ -435,6 +453,9 @@ def _parser():
         "--odometer", action="append", default=[], metavar="FILE",
         help="a differential drive's wheel odometry, compared with the IMUs; may be given again",
     )  # fmt: skip
+    parser.add_argument(
+        "--fuse", action="store_true", help="also each IMU's heading fused with each odometer's"
+    )
     heading_choices.add_magnetic_options(parser)
     parser.add_argument(
         "--at",

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import (
     G_SENSITIVITY,
@@ -120,7 +121,7 @@ def angle(size: float) -> str:
 
 
 def heading_answer(
-    model: YawErrorModel,
+    model: YawErrorDistribution,
     limit: float,
     mendings: tuple[Mending, ...] = (),
     runs: int = RUNS,
@@ -130,7 +131,7 @@ def heading_answer(
     """Return the answer at the end of a model's times.
 
     ``limit`` [rad]. ``mendings``: of :func:`mendings_of`. ``runs``, ``seed``, ``on_runs``: as for
-    :meth:`.YawErrorModel.survival`.
+    :meth:`.YawErrorDistribution.survival`.
     """
     stays, half_width = model.survival(limit, runs, seed, on_runs)
     return HeadingAnswer(
@@ -143,7 +144,7 @@ def heading_answer(
     )
 
 
-def causes_of(model: YawErrorModel) -> pd.DataFrame:
+def causes_of(model: YawErrorDistribution) -> pd.DataFrame:
     """Return what each source adds at the end: columns mean, std [rad], share [1] and differs."""
     variance = model.budget().iloc[-1]
     mean = model.mean_by_source().iloc[-1].reindex(variance.index).fillna(0.0)
@@ -161,7 +162,7 @@ def causes_of(model: YawErrorModel) -> pd.DataFrame:
     return table.reindex(size.sort_values(ascending=False, kind="stable").index)
 
 
-def _differs(model: YawErrorModel, name: str) -> str:
+def _differs(model: YawErrorDistribution, name: str) -> str:
     kinds = [source for source in model.sources if source.name == name]
     if all(isinstance(source, KnownError) for source in kinds):
         return KNOWN

@@ -12,7 +12,7 @@ from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.judgement import PSD, SIGNED, unseen_share
-from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
 from imu_simulation_framework.heading.statistics import autocorrelation
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
@@ -26,7 +26,7 @@ class ShownBudget(NamedTuple):
     """An IMU's ``name`` and the ``model`` of its yaw error."""
 
     name: str
-    model: YawErrorModel
+    model: YawErrorDistribution
 
 
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:

@@ -13,13 +13,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Callable, NamedTuple, Sequence
+from typing import Callable, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.distribution import (
+    YawErrorDistribution,
+    normal_within,
+)
 from imu_simulation_framework.heading.model.realisations import (
     SAMPLED_BARRIER,
     bridges_within,
@@ -42,8 +46,6 @@ from imu_simulation_framework.sensors.operation import Standstill
 
 _DRAWN_AT_ONCE = 512
 """Runs that are in memory when a probability is counted."""
-_POINTS = 7
-"""Strengths of each source that units are divided into."""
 
 
 class Likelihood(NamedTuple):
@@ -60,7 +62,7 @@ class Likelihood(NamedTuple):
 
 
 @dataclass(frozen=True)
-class YawErrorModel:
+class YawErrorModel(YawErrorDistribution):
     """Distribution of the yaw error over time, on one motion.
 
     ``time`` (n,): even steps, from the motion's start [s]. ``sources`` (tuple of Source):
@@ -122,11 +124,6 @@ class YawErrorModel:
         """From one of the times to the next [s]."""
         return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the sources, each once, in their order."""
-        return tuple(dict.fromkeys(source.name for source in self.sources))
-
     @cached_property
     def state_space(self) -> StateSpace:
         """The sources that are random processes."""
@@ -160,18 +157,15 @@ class YawErrorModel:
         return replace(self, time=self.time[:samples], sources=tuple(sources))
 
     def mean(self) -> np.ndarray:
-        """Return the mean yaw error, (n,) [rad]."""
         return np.sum([s.curve for s in self._of(KnownError)], axis=0) + np.zeros(len(self.time))
 
     def mean_by_source(self) -> pd.DataFrame:
-        """Return what each source adds to the mean [rad]: a column for each that is known."""
         table = pd.DataFrame(index=pd.Index(self.time, name="time"))
         for source in self._of(KnownError):
             table[source.name] = table.get(source.name, 0.0) + source.curve
         return table
 
     def variance(self) -> np.ndarray:
-        """Return the variance of the yaw error, (n,) [rad^2], from all sources at once."""
         return self._variance.copy()
 
     @cached_property
@@ -184,10 +178,6 @@ class YawErrorModel:
         return whole[:, 0] + np.sum(space.yaw_noise) + constants + walks
 
     def budget(self) -> pd.DataFrame:
-        """Return the variance of the yaw error by source [rad^2]; the columns add up to the whole.
-
-        Known errors have none: theirs is :meth:`mean_by_source`.
-        """
         space, columns = self.state_space, {}
         variances = self._variances_by_group
         for name in self.names:
@@ -228,76 +218,15 @@ class YawErrorModel:
             covariance += np.minimum(variance, variance[:, np.newaxis])
         return covariance
 
-    def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
-        """Return mean, standard deviation and central intervals at each time [rad].
-
-        ``probabilities``: between 0 and 1. Returns columns mean, std, and for each probability in
-        per cent lower_95, upper_95; index time [s]. Raises ConfigurationError if a probability is
-        not between 0 and 1.
-        """
-        mean, std = self.mean(), np.sqrt(self.variance())
-        table = pd.DataFrame({"mean": mean, "std": std}, index=pd.Index(self.time, name="time"))
-        for probability in probabilities:
-            half = _not_exceeded(probability, np.zeros(len(mean)), *self._units())
-            name = f"{100.0 * probability:g}"
-            table[f"lower_{name}"], table[f"upper_{name}"] = mean - half, mean + half
-        return table
-
-    def not_exceeded(self, probability: float) -> float:
-        """Return what the size of the last yaw error does not exceed with a probability [rad].
-
-        ``probability``: between 0 and 1; ConfigurationError if it is not.
-        """
-        std, shares = self._units()
-        return float(_not_exceeded(probability, self.mean()[-1:], std[-1:], shares)[0])
-
-    def _units(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return standard deviations (n, u) that units have, and the share (u,) of each of them.
-
-        The strengths are those of Gauss and Hermite's points, by which the integral over units of a
-        smooth function is a sum.
-        """
-        space, fixed = self.state_space, self.variance()
-        if not space.varies:
-            return np.sqrt(fixed)[:, np.newaxis], np.ones(1)
+    def _of_units(self) -> list[tuple[np.ndarray, float]]:
+        if not self.state_space.varies:
+            return []
         variances = self._variances_by_group
-        points, weights = np.polynomial.hermite_e.hermegauss(_POINTS)
-        varying, shares = [np.zeros((len(self.time), 1))], np.ones(1)
-        for group, spread in enumerate(space.spreads):
-            if spread == 0.0 or not np.any(variances[:, group]):
-                continue
-            fixed = fixed - variances[:, group]
-            strengths = np.exp(2.0 * spread * points - 2.0 * spread**2)
-            of_units = varying[-1][:, :, np.newaxis]
-            of_units = of_units + variances[:, group, np.newaxis, np.newaxis] * strengths
-            varying.append(of_units.reshape(len(self.time), -1))
-            shares = np.outer(shares, weights / weights.sum()).ravel()
-        return np.sqrt(varying[-1] + np.maximum(fixed, 0.0)[:, np.newaxis]), shares
-
-    def probability_within(self, limit: float) -> np.ndarray:
-        """Return the probability that the yaw error is within plus or minus the limit, (n,).
-
-        At each time by itself, not all the way up to it.
-
-        ``limit`` [rad].
-        """
-        std, shares = self._units()
-        return normal_within(self.mean()[:, np.newaxis], std, limit) @ shares
-
-    def probability_always_within(
-        self,
-        limit: float,
-        runs: int = 4000,
-        seed: int = 1,
-        on_runs: Callable[[int], object] = lambda _: None,
-    ) -> tuple[float, float]:
-        """Return the probability that the yaw error is within a limit all the time.
-
-        As at the last of the times of :meth:`survival`. Returns the probability, and the half width
-        of its 95 % interval, by the number of runs.
-        """
-        stays, half_width = self.survival(limit, runs, seed, on_runs)
-        return float(stays[-1]), float(half_width[-1])
+        return [
+            (variances[:, group], spread)
+            for group, spread in enumerate(self.state_space.spreads)
+            if spread != 0.0 and np.any(variances[:, group])
+        ]
 
     def survival(
         self,
@@ -518,37 +447,6 @@ class YawErrorModel:
         for source in self._of(YawRandomWalk):
             walks[source.name] = walks.get(source.name, 0.0) + source.variance
         return list(walks.items())
-
-
-def _not_exceeded(probability, mean, std, shares):
-    """Return what the size of an error (n,) does not exceed, normal with std (n, u) by units."""
-    from scipy.special import ndtri  # few of those who import the model need it
-
-    if not 0.0 < probability < 1.0:
-        raise ConfigurationError(
-            f"a band's probability is {probability}, but it must be between 0 and 1"
-        )
-    if std.shape[1] == 1 and not np.any(mean):
-        return float(ndtri(0.5 + 0.5 * probability)) * std[:, 0]
-    lower, upper = np.zeros(len(mean)), np.abs(mean) + 9.0 * np.max(std, axis=1)
-    while np.any(upper - lower > 1e-6 * upper):
-        middle = 0.5 * (lower + upper)
-        inside = normal_within(mean[:, np.newaxis], std, middle[:, np.newaxis]) @ shares
-        above = inside > probability
-        lower, upper = np.where(above, lower, middle), np.where(above, middle, upper)
-    return upper
-
-
-def normal_within(mean, std, limit):
-    """Return the probability that a normal number lies within plus or minus the limit.
-
-    ``mean``, ``std`` (array_like): the standard deviation may be zero.
-    """
-    from scipy.special import ndtr
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = ndtr((limit - mean) / std) - ndtr((-limit - mean) / std)
-    return np.where(np.asarray(std) > 0.0, inside, np.abs(mean) <= limit)
 
 
 def _assigned(covariance, state, weights, divisor):

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.heading.model.model import normal_within
+from imu_simulation_framework.heading.model.distribution import normal_within
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion

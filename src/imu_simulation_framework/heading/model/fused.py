@@ -1,0 +1,141 @@
+r"""The yaw error of a gyroscope's and an odometer's heading together, by the best linear estimator.
+
+Both read the same yaw, so that their difference :math:`d = e_g - e_o` is seen, and shows all that
+is wrong with either as far as the other one does not do the same: a bias, a scale factor, unequal
+wheels. The estimator takes off what the differences up to now say of the gyroscope's error,
+
+.. math:: e = e_g - A d, \qquad
+          A_{t, \leq t} = C_g(t, \leq t) (C_g + C_o)(\leq t, \leq t)^{-1}
+
+with the covariances of both. It is what a Kalman filter with a state for each error comes to that
+knows their sizes; none is better, so that a filter on a robot is at most as good. With the
+Cholesky root L of :math:`C_g + C_o` and :math:`K = L^{-1} C_g`, A is the lower triangle of
+:math:`K^T`, times :math:`L^{-1}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Callable
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import cholesky, solve_triangular
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.sources import PROCESSES, KnownError
+
+MAX_TIMES = 1000
+"""Covariances of more times than these take minutes."""
+_SEEN = 1e-5
+"""With which standard deviation the difference is seen at least, of a radian or of the largest."""
+_DRAWN_AT_ONCE = 512
+
+
+class FusedYawError(YawErrorDistribution):
+    """Distribution of the yaw error that is left when an IMU's and an odometer's heading are fused.
+
+    ``imu``, ``odometer`` (YawErrorModel): independent of each other, at the same times, at most
+    :data:`MAX_TIMES`. Known errors are those that the estimator does not know of. Raises
+    ConfigurationError if the times differ or are too many.
+    """
+
+    def __init__(self, imu: YawErrorModel, odometer: YawErrorModel) -> None:
+        if not np.array_equal(imu.time, odometer.time):
+            raise ConfigurationError("the yaw errors of two sensors are fused at the same times")
+        if len(imu.time) > MAX_TIMES:
+            raise ConfigurationError(
+                f"the yaw errors of two sensors are fused at up to {MAX_TIMES} times, but these "
+                f"are {len(imu.time)}"
+            )
+        self.imu, self.odometer, self.time = imu, odometer, imu.time
+        self.sources = (*imu.sources, *odometer.sources)
+        self.limits = (*imu.limits, *odometer.limits)
+
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """What the difference so far takes off, (n, n): A, lower triangular."""
+        of_imu = self.imu.covariance()
+        seen = of_imu + self.odometer.covariance()
+        seen[np.diag_indices_from(seen)] += _SEEN**2 * max(1.0, np.max(np.diag(seen)))
+        root = cholesky(seen, lower=True)
+        weights = np.tril(solve_triangular(root, of_imu, lower=True).T)
+        return solve_triangular(root, weights.T, lower=True, trans="T").T
+
+    def _shares(self) -> tuple[tuple[YawErrorModel, np.ndarray], ...]:
+        """Return each sensor's model, and what of its error (n,) is in the fused one's, (n, n)."""
+        return (self.imu, np.eye(len(self.time)) - self.gains), (self.odometer, self.gains)
+
+    def mean(self) -> np.ndarray:
+        return np.sum([share @ model.mean() for model, share in self._shares()], axis=0)
+
+    def mean_by_source(self) -> pd.DataFrame:
+        tables = [
+            pd.DataFrame(share @ table.to_numpy(), columns=table.columns, index=table.index)
+            for model, share in self._shares()
+            for table in [model.mean_by_source()]
+        ]
+        return pd.concat(tables, axis=1)
+
+    def variance(self) -> np.ndarray:
+        return self.budget().to_numpy().sum(axis=1)
+
+    def budget(self) -> pd.DataFrame:
+        return self._budget.copy()
+
+    @cached_property
+    def _budget(self) -> pd.DataFrame:
+        columns = {
+            name: _variance(share, model.only(name))
+            for model, share in self._shares()
+            for name in model.names
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
+
+    def _of_units(self) -> list[tuple[np.ndarray, float]]:
+        return self._varying
+
+    @cached_property
+    def _varying(self) -> list[tuple[np.ndarray, float]]:
+        found = []
+        for model, share in self._shares():
+            for name, spread in zip(model.state_space.names, model.state_space.spreads):
+                if spread == 0.0:
+                    continue
+                one = model.only(name)
+                rest = tuple(source for source in one.sources if isinstance(source, PROCESSES))
+                found.append((_variance(share, replace(one, sources=rest)), spread))
+        return found
+
+    def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
+        """Return yaw errors, (runs, n) [rad], as :meth:`.YawErrorModel.realisations` does."""
+        return np.sum(
+            [m.realisations(runs, seed, first_run) @ share.T for m, share in self._shares()], axis=0
+        )
+
+    def survival(
+        self,
+        limit: float,
+        runs: int = 4000,
+        seed: int = 1,
+        on_runs: Callable[[int], object] = lambda _: None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As of a YawErrorDistribution; what is between the times does not count."""
+        stays = np.zeros(len(self.time))
+        for first in range(0, runs, _DRAWN_AT_ONCE):
+            count = min(_DRAWN_AT_ONCE, runs - first)
+            inside = np.abs(self.realisations(count, seed, first)) <= limit
+            stays += np.sum(np.logical_and.accumulate(inside, axis=1), axis=0)
+            on_runs(count)
+        mean = stays / runs
+        return mean, 1.96 * np.sqrt(mean * (1.0 - mean) / runs)
+
+
+def _variance(share, model):
+    """Return the variance (n,) of a share (n, n) of a model's error."""
+    if all(isinstance(source, KnownError) for source in model.sources):
+        return np.zeros(len(share))
+    return np.sum((share @ model.covariance()) * share, axis=1)
