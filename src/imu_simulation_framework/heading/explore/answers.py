@@ -67,7 +67,7 @@ class Moved(NamedTuple):
 class Part(NamedTuple):
     """What one part does, computed without drawing anything.
 
-    ``name``; ``model``; ``bands`` [rad]: see :meth:`.YawErrorModel.bands`; ``half`` and
+    ``name``; ``model``; ``bands`` [rad]: see :meth:`.YawErrorDistribution.bands`; ``half`` and
     ``nearly_all``: what the size of its error does not exceed at the end in 50 and in 95 % of
     drives [rad]; ``causes``: see :func:`.causes_of`.
     """

@@ -134,7 +134,7 @@ class FusedYawError(YawErrorDistribution):
         return mean, 1.96 * np.sqrt(mean * (1.0 - mean) / runs)
 
 
-def _variance(share, model):
+def _variance(share: np.ndarray, model: YawErrorModel) -> np.ndarray:
     """Return the variance (n,) of a share (n, n) of a model's error."""
     if all(isinstance(source, KnownError) for source in model.sources):
         return np.zeros(len(share))
