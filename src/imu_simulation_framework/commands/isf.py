@@ -37,6 +37,7 @@ JOBS = {
     },
     "Is the model right?": {
         "identify_yaw_error": "which error model recorded drives have",
+        "identify_odometer": "errors of wheel odometry, from a drive",
         "judge_imu": "whether a recorded error may be one of a model's",
         "compare_plugins": "whether Gazebo's plug-ins behave as their models",
     },

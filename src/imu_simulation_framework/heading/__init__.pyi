@@ -4,6 +4,7 @@ from .answer import HeadingAnswer as HeadingAnswer
 from .answer import heading_answer as heading_answer
 from .answer import which_imu as which_imu
 from .identification.identify import identify_yaw_error as identify_yaw_error
+from .identification.odometer import identify_odometer as identify_odometer
 from .judgement import judge as judge
 from .model.fused import FusedYawError as FusedYawError
 from .model.model import YawErrorModel as YawErrorModel

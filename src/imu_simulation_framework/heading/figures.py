@@ -11,6 +11,7 @@ import numpy as np
 from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
+from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
 from imu_simulation_framework.heading.judgement import PSD, SIGNED, unseen_share
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
 from imu_simulation_framework.heading.statistics import autocorrelation
@@ -410,4 +411,17 @@ def residuals_figure(time, normalised) -> Figure:
         )
         figure.line(expected, expected, {"color": colours.BAND_GREY, "linewidth": 1.0})
         figure.points(expected, np.sort(values[seen]), colours.REAL, size=3)
+    return figure
+
+
+def odometer_figure(found: IdentifiedOdometer) -> Figure:
+    """Return an odometer's error over time, what wheels and track explain, and what is left."""
+    unit, name = style.unit_of_time(float(found.error.index[-1] - found.error.index[0]))
+    time = (found.error.index.to_numpy() - found.error.index[0]) / unit
+    error, explained = np.degrees(found.error.to_numpy()), np.degrees(found.explained)
+    figure = Figure(x=f"time [{name}]").panel("reference - odometer [deg]", height=300)
+    figure.line(time, error, style.REAL, "observed")
+    figure.line(time, explained, style.SIMULATED, "explained by wheels and track")
+    figure.panel("left [deg]", height=200)
+    figure.line(time, error - explained, style.DIFFERENCE, "slip and noise")
     return figure

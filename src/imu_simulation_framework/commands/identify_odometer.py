@@ -1,0 +1,158 @@
+"""Identify a wheel odometer's errors from a drive: unequal wheels, track and slip.
+
+    identify_odometer.py husky.bag@/husky_velocity_controller/odom husky.bag@/imu/data --track 1.87
+    identify_odometer.py drive.bag@/odom mocap.tum --track 0.55 --wheel-radius 0.165
+
+The odometer's poses first, then a yaw that is better: both as compare_yaw.py names them, on one
+clock; a delay is found and taken off. The track is that which the robot believes in. Errors are
+those of UMBmark: E_d, right diameter over left, and E_b, true track over believed, in which errors
+of the wheels' size are, too. A drift of the reference counts as the odometer's; of the reference
+only white noise is told apart. Writes to DIR:
+
+    odometer.yaml          for heading_budget.py --odometer and isf.read_odometer
+    identification.csv     error, and what wheels and track explain, over time [rad]
+    identification.png     the same as a figure
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from imu_simulation_framework.commands.command_line import (
+    accepted_number,
+    add_results,
+    write_file,
+    write_pictures,
+)
+from imu_simulation_framework.core.csv_tables import table_to_csv
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.programs import ArgumentParser
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import to_mapping
+from imu_simulation_framework.core.time_alignment import find_time_shift
+from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
+from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
+from imu_simulation_framework.heading.figures import odometer_figure
+from imu_simulation_framework.heading.identification.odometer import identify_odometer
+from imu_simulation_framework.report.drawing import drawing
+
+_MAX_SHIFT = 2.0  # of the reference's clock [s]
+_CORRELATED = 3.0
+"""Standard errors from which on a correlation of what is left is worth a sentence."""
+
+
+def main(arguments):
+    """Identify the odometer that the command line names."""
+    options = _parser().parse_args(arguments)
+    odometer, reference = (_one(text) for text in (options.odometry, options.reference))
+    if odometer.poses is None:
+        raise RecordingError(
+            f"{odometer.name}: has no positions, of which the way could be taken; an odometer's "
+            "topic or table is needed"
+        )
+    yaw = reference.yaw
+    shift = find_time_shift(yaw.index, yaw, odometer.yaw.index, odometer.yaw, _MAX_SHIFT)
+    yaw = pd.Series(yaw.to_numpy(), yaw.index.to_numpy(dtype=float) - shift.shift)
+    found = identify_odometer(odometer.poses.dropna(), yaw, options.track, options.step)
+    out = make_folder(options.out)
+    names = ["odometer.yaml", "identification.csv"]
+    names += [f"identification.{format}" for format in options.formats]
+    for name in names:
+        refuse_overwriting(out / name, [*odometer.sources, *reference.sources])
+    for remark in dict.fromkeys([*odometer.remarks, *reference.remarks]):
+        print(remark)
+    for sentence in _sentences(found, shift, odometer.name, reference.name):
+        print(sentence)
+    kept = {**to_mapping(found.specification), "wheel_radius": options.wheel_radius}
+    if options.wheel_radius is None:
+        del kept["wheel_radius"]
+    title = f"# {odometer.name} beside {reference.name}; sigmas are standard errors.\n"
+    text = title.encode("ascii", "replace").decode() + yaml.safe_dump(kept, sort_keys=False)
+    write_file(out / "odometer.yaml", text.encode("utf-8"))
+    table = found.error.to_frame("error").assign(explained=found.explained)
+    write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
+    figure = drawing(odometer_figure(found), f"{odometer.name} beside {reference.name}")
+    write_pictures(out, "identification", figure, options.formats)
+
+
+def _one(text):
+    signals = read_yaw_signals(text)
+    if len(signals) != 1:
+        names = ", ".join(signal.name for signal in signals)
+        raise RecordingError(f"{text}: holds several yaws, {names}; name one, as PATH@WHAT")
+    return signals[0]
+
+
+def _sentences(found, shift, odometer, reference):
+    one = found.specification
+    yield (
+        f"{odometer}, {found.way:.4g} m in {found.error.index[-1] - found.error.index[0]:.4g} s, "
+        f"with {math.degrees(found.turn):.4g} deg of turns, beside {reference}:"
+    )
+    if shift.problem:
+        yield f"  no delay was taken off: {shift.problem}"
+    else:
+        yield f"  the reference is {shift.shift:.3f} s late, which is taken off"
+    for name, words, value, sigma in (
+        ("E_d", "right wheel's diameter over the left one's", one.diameter_ratio,
+         one.diameter_ratio_sigma),
+        ("E_b", "true track over the believed one", one.track_ratio, one.track_ratio_sigma),
+    ):  # fmt: skip
+        yield f"  {name}  {value:.5f} +- {1.96 * sigma:.2g} (95 %): {words}"
+    if found.slip_factor < 3.0:
+        span = f"{one.slip / found.slip_factor:.3g} to {one.slip * found.slip_factor:.3g}, 95 %"
+    else:
+        span = "the drive does not tell how far off that may be"
+    yield f"  slip {one.slip:.3g} m/sqrt(m) ({span})"
+    yield f"  white noise of the difference: {math.degrees(found.noise):.2g} deg"
+    left = found.error - found.explained
+    yield (
+        f"  final error {math.degrees(found.error.iloc[-1]):.3g} deg, of which wheels and track "
+        f"explain {math.degrees(found.explained[-1]):.3g}; rms "
+        f"{math.degrees(np.sqrt(np.mean(found.error**2))):.3g} deg, without them "
+        f"{math.degrees(np.sqrt(np.mean(left**2))):.3g}"
+    )
+    if abs(found.correlation) > _CORRELATED / math.sqrt(len(left)):
+        yield (
+            f"  what is left is not random from step to step, correlated by {found.correlation:.2f}"
+            ": slip on turns, a late reference or its drift; the intervals are too narrow, with a "
+            "longer --step less so"
+        )
+    if found.prediction is None:
+        yield "  no half of the drive tells enough to predict the other"
+    else:
+        predicted, std, observed = (math.degrees(value) for value in found.prediction)
+        yield (
+            f"  second half, by what the first half tells: {predicted:.3g} +- {1.96 * std:.2g} "
+            f"deg (95 %), observed {observed:.3g}"
+        )
+
+
+def _positive(text):
+    return accepted_number(
+        text, lambda value: 0.0 < value <= 100.0, f"{shown(text)} is not above 0 and at most 100"
+    )
+
+
+def _parser():
+    parser = ArgumentParser(__doc__)
+    parser.add_argument("odometry", metavar="ODOMETRY", help="PATH or PATH@WHAT, with positions")
+    parser.add_argument("reference", metavar="REFERENCE", help="PATH or PATH@WHAT, a better yaw")
+    parser.add_argument(
+        "--track", type=_positive, required=True, metavar="M",
+        help="distance between left and right wheels that the odometer believes in [m]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--wheel-radius", type=_positive, metavar="M",
+        help="for odometer.yaml; the heading needs it for encoder steps only",
+    )  # fmt: skip
+    parser.add_argument(
+        "--step", type=_positive, default=1.0, metavar="S",
+        help="from one difference to the next [s], %(default)g by default",
+    )  # fmt: skip
+    add_results(parser, "identify_odometer", report=False)
+    return parser

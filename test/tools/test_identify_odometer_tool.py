@@ -1,0 +1,62 @@
+"""The command identify_odometer.py, from files to an odometer that a budget takes."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import tool_calls
+from tool_calls import PNG, call_tool, printed_by
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.drive.results.files import tum_text
+
+
+@pytest.fixture
+def files(_own_folder):
+    """An odometer's poses, and a yaw that is 0.3 s late, as CSV."""
+    motion = isf.read_drive("a")
+    odometer = isf.OdometerSpecification(
+        rate=10, track=0.55, diameter_ratio=1.02, track_ratio=1.04, slip=1e-3
+    )
+    odo = isf.simulate_odometer(motion, odometer)
+    Path("odo.tum").write_text(tum_text(odo.index, odo["x"], odo["y"], odo["yaw"]))
+    yaw = np.degrees(np.interp(odo.index, motion.time, motion.yaw))
+    pd.DataFrame({"time": odo.index + 0.3, "heading": yaw}).to_csv("better.csv", index=False)
+    return "odo.tum", "better.csv@heading [deg]"
+
+
+def test_an_odometer_from_a_drive_to_a_budget(files):
+    text = printed_by(call_tool("identify_odometer.py", *files, "--track", "0.55"))
+    assert "the reference is 0.300 s late" in text
+    found = isf.read_odometer("identify_odometer/odometer.yaml")
+    assert found.diameter_ratio == pytest.approx(1.02, abs=4.0 * found.diameter_ratio_sigma)
+    assert found.track_ratio == pytest.approx(1.04, abs=4.0 * found.track_ratio_sigma)
+    assert found.slip == pytest.approx(1e-3, rel=0.15)
+    assert found.track == 0.55
+    assert f"E_d  {found.diameter_ratio:.5f} +- " in text
+    table = pd.read_csv("identify_odometer/identification.csv", index_col=0)
+    assert f"final error {np.degrees(table['error'].iloc[-1]):.3g} deg" in text
+    assert Path("identify_odometer/identification.png").read_bytes().startswith(PNG)
+
+    budget = call_tool("heading_budget.py", "a", "--odometer", "identify_odometer/odometer.yaml")
+    assert "odometer  unequal wheels" in printed_by(budget)
+    again = printed_by(
+        call_tool("identify_odometer.py", *files, "--track", "0.55", "--wheel-radius", "0.165")
+    )
+    assert "E_d" in again
+    assert isf.read_odometer("identify_odometer/odometer.yaml").wheel_radius == 0.165
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (("better.csv@heading [deg]", "odo.tum", "--track", "0.5"), "has no positions"),
+        (("odo.tum", "none.csv", "--track", "0.5"), "none.csv"),
+        (("odo.tum", "odo.tum"), "--track"),
+        (("odo.tum", "odo.tum", "--track", "-1"), "'-1' is not above 0 and at most 100"),
+        (("odo.tum", "odo.tum", "--track", "1", "--step", "30"), "at least 30 steps of 30 s"),
+    ],
+)
+def test_what_is_refused(files, arguments, sentence):
+    assert sentence in tool_calls.refused(call_tool("identify_odometer.py", *arguments))

@@ -1,0 +1,88 @@
+"""UMBmark's errors identified from simulated odometers on a drive, and what is refused."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import RecordingError
+
+RUNS = 40
+TRACK = 0.55
+TRUE = isf.OdometerSpecification(
+    rate=10, track=TRACK, diameter_ratio=1.01, track_ratio=1.04, slip=3e-3
+)
+
+
+def driven(motion, odometer=TRUE, run=0, noise=1e-3):
+    readings = isf.simulate_odometer(motion, odometer, run=run)
+    yaw = np.interp(readings.index, motion.time, motion.yaw)
+    yaw = yaw + noise * np.random.default_rng(run).standard_normal(len(yaw))
+    return readings, pd.Series(yaw, readings.index)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.read_drive("a")
+
+
+def test_what_was_simulated_is_found_as_often_as_the_intervals_say(motion):
+    found = [isf.heading.identify_odometer(*driven(motion, run=run), TRACK) for run in range(RUNS)]
+    of_ratio, of_track, of_slip, halves = np.array(
+        [
+            (
+                (one.specification.diameter_ratio - 1.01) / one.specification.diameter_ratio_sigma,
+                (one.specification.track_ratio - 1.04) / one.specification.track_ratio_sigma,
+                1.96 * math.log(one.specification.slip / 3e-3) / math.log(one.slip_factor),
+                (one.prediction.observed - one.prediction.predicted) / one.prediction.std,
+            )
+            for one in found
+        ]
+    ).T
+    for standardised in (of_ratio, of_track, of_slip, halves):
+        assert abs(np.mean(standardised)) < 4.0 / math.sqrt(RUNS)
+        assert abs(np.std(standardised) - 1.0) < 4.0 / math.sqrt(2.0 * RUNS)
+    noise = np.mean([one.noise for one in found])
+    assert noise == pytest.approx(1e-3, rel=0.1)
+    assert all(abs(one.correlation) < 4.0 / math.sqrt(len(one.error)) for one in found)
+
+
+def test_without_slip_and_noise_they_are_exact(motion):
+    odometer = isf.OdometerSpecification(
+        rate=10, track=TRACK, diameter_ratio=0.98, track_ratio=0.9, wheel_radius=0.2
+    )
+    found = isf.heading.identify_odometer(*driven(motion, odometer, noise=0.0), TRACK)
+    # The way is the odometer's own: turns of unequal wheels make it longer, by (1 - E_d) b / 4 a
+    # radian, and E_d makes (1 - E_d) / b of a metre.
+    assert found.specification.diameter_ratio == pytest.approx(0.98, abs=1e-5)
+    assert found.specification.track_ratio == pytest.approx(0.9, abs=0.02**2 / 4.0)
+    assert found.specification.slip < 1e-4
+    np.testing.assert_allclose(found.explained, found.error, atol=2e-3)
+
+
+def test_an_error_that_grows_steadily_is_seen_to_be_no_slip(motion):
+    readings, yaw = driven(motion)
+    wave = 0.2 * np.sin(2.0 * np.pi * yaw.index.to_numpy() / 100.0)
+    found = isf.heading.identify_odometer(readings, yaw + wave, TRACK)
+    assert found.correlation > 4.0 / math.sqrt(len(found.error))
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        (lambda odo, yaw: (odo, yaw.iloc[:250]), "have 24.9 s in common"),
+        (lambda odo, yaw: (odo.assign(x=0.0, y=0.0, yaw=0.0), yaw), "stands still all the time"),
+        (lambda odo, yaw: (odo, -yaw), "the same way round"),
+    ],
+)
+def test_what_is_refused(motion, change, sentence):
+    with pytest.raises(RecordingError, match=sentence):
+        isf.heading.identify_odometer(*change(*driven(motion)), TRACK)
+
+
+def test_a_way_without_turns_does_not_tell_the_track():
+    readings, yaw = driven(isf.straight(300.0), isf.OdometerSpecification(rate=10, slip=1e-3))
+    with pytest.raises(RecordingError, match="E_b"):
+        isf.heading.identify_odometer(readings, yaw, 0.5)
