@@ -2,8 +2,9 @@
 
 First the simulator and the IMU models by themselves, in turns in one process; a batch beside the
 drawing of a normal number for each sample. Then drive A eleven times: MuJoCo stepping alone, the
-experiment in one process, and the experiment as ROS nodes in lock-step, without and with a bag of
-every topic, and as nodes of ROS 2. Absolute figures depend on the machine, the ratios less.
+experiment without ROS, and the experiment as ROS nodes in lock-step, each without and with a bag of
+every topic: a process for each node, or one for those that wait for each other; and as nodes of
+ROS 2. Absolute figures depend on the machine, the ratios less.
 """
 
 import json
@@ -111,14 +112,14 @@ class PeakMemory(threading.Thread):
             time.sleep(MEMORY_PERIOD)
 
 
-def as_nodes(folder, of_ros2=False, record="false"):
+def as_nodes(folder, of_ros2=False, **arguments):
     """The experiment through nodes; its summary, peak memory [MB] and CPU time [s]."""
     name = "run_experiment.py"
     program = [sys.executable, shutil.which(name) or str(package_share() / "scripts" / name)]
     if of_ros2:
         program = [str(package_share() / "run"), "ros2", name]
     experiment = subprocess.Popen(
-        [*program, "drive:=a", f"output:={folder}", f"record:={record}"],
+        [*program, "drive:=a", f"output:={folder}", *(f"{a}:={v}" for a, v in arguments.items())],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -145,10 +146,12 @@ def experiments():
     print(f"drive A, {duration:.0f} s simulated, {os.cpu_count()} cores")
     print(f"{'':36}{'x real time':>12}{'cost of MuJoCo':>16}{'peak MB':>9}{'CPU s':>7}")
     print(f"{'MuJoCo alone':36}{reference:12.1f}{1.0:16.2f}")
-    print(f"{'in one process':36}{one_process:12.1f}{reference / one_process:16.2f}")
+    print(f"{'without ROS':36}{one_process:12.1f}{reference / one_process:16.2f}")
     ways = {
         "ROS nodes in lock-step": {},
         "the same, record:=true": {"record": "true"},
+        "one_process:=true": {"one_process": "true"},
+        "the same, record:=true ": {"one_process": "true", "record": "true"},
         "ROS 2 nodes in lock-step": {"of_ros2": True},
     }
     for name, way in ways.items():

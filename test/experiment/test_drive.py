@@ -3,11 +3,12 @@
 import json
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment_process import find_program, messages_of
+from experiment_process import STARTED, find_program, messages_of
 from rosbags.highlevel import AnyReader
 
 import imu_simulation_framework as isf
@@ -182,6 +183,27 @@ def test_the_live_yaw_is_that_of_the_tables_on_one_clock(bag, result):
             inside = slice(0, 700)
             np.testing.assert_allclose(np.exp(1j * (told - expected))[inside], 1.0, atol=1e-9)
         assert np.abs(np.diff(told)).max() < 1.0
+
+
+def said(result):
+    """What the bag holds of simulator and error, but for how often the first was repeated."""
+    wanted = {"/clock", "/imu/data", "/imu/data/bias", "/ground_truth/state", "/joint_states"}
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        return Counter(
+            (one.topic, bytes(data[4 if "Header header" in one.msgdef.data else 0 :]))
+            for one, _, data in reader.messages()
+            if one.topic in wanted | {"/trajectory_error"}
+        )
+
+
+def test_nodes_that_share_a_process_say_and_leave_the_same(experiment, result):
+    options = (SHORT, "record:=true", "output:=shared", "one_process:=true")
+    ended = succeeded(experiment.run(*options))
+    for node in ("mujoco_simulator", "error_publisher", "imu_yaw_publisher"):
+        assert not re.search(STARTED.format(node=node), ended.output)
+    shared = ended.result("shared")
+    assert csv_files(shared) == csv_files(result)
+    assert said(shared) == said(result)
 
 
 def in_process(result, directory):

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.slow
 SECONDS = 180.0
 """Wall clock in which a disturbed experiment must have ended; on two very busy cores."""
 
+SHARED = "one_process:=true"
+
 EARLY = "the experiment ended early: "
 PACED = "real_time_factor:=10"
 SHORT = "trajectory: {stop: 40.0}, imu_recording: {use: false}"
@@ -77,6 +79,7 @@ def test_what_others_ask_for_in_the_middle_of_the_drive_changes_nothing(driving)
     succeeded(running.wait(SECONDS))
 
 
+@pytest.mark.parametrize("arguments", [[], [SHARED]])
 @pytest.mark.parametrize(
     ("topic", "message_type", "message"),
     [
@@ -89,8 +92,8 @@ def test_what_others_ask_for_in_the_middle_of_the_drive_changes_nothing(driving)
         ),
     ],
 )
-def test_a_message_from_somebody_else_ends_it(driving, topic, message_type, message):
-    running = driving()
+def test_a_message_from_somebody_else_ends_it(driving, topic, message_type, message, arguments):
+    running = driving(arguments=arguments)
     running.run_beside("rostopic", "pub", "--once", topic, message_type, message)
     reason = ended_early(running.wait(SECONDS))
     assert f" publishes on {topic}, beside " in reason
@@ -202,9 +205,15 @@ def result_of(ended):
     return result
 
 
-@pytest.mark.parametrize("node", ["path_follower", "error_publisher", "mujoco_simulator"])
-def test_a_node_that_is_killed(driving, node):
-    running = driving()
+@pytest.mark.parametrize(
+    ("node", "arguments"),
+    [
+        *(("path_follower", []), ("error_publisher", []), ("mujoco_simulator", [])),
+        ("path_follower", [SHARED]),
+    ],
+)
+def test_a_node_that_is_killed(driving, node, arguments):
+    running = driving(arguments=arguments)
     running.signal_node(node, signal.SIGKILL)
     ended = running.wait(SECONDS)
     assert ended_early(ended) == f"{node} ended with code -9 (SIGKILL)"
@@ -230,8 +239,9 @@ def test_the_killed_node_that_records_the_results(driving):
     assert len(result.read_table("wheel_velocities")) > 30
 
 
-def test_an_interruption_in_the_middle(driving):
-    running = driving(arguments=["record:=true"])
+@pytest.mark.parametrize("arguments", [[], [SHARED]])
+def test_an_interruption_in_the_middle(driving, arguments):
+    running = driving(arguments=["record:=true", *arguments])
     running.interrupt()
     ended = running.wait(SECONDS)
     assert (ended.code, ended.fatal_sentences) == (130, [])

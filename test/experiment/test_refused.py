@@ -138,6 +138,7 @@ def test_a_gzserver_that_runs_already(refused, monkeypatch):
         ("config:=mine.ini", ["mine.ini", "controler", "did you mean controller?"]),
         ("settings:={control: {rate: -20.0}}", ["[control] rate", "-20", "more than 0"]),
         ("imu:=hector settings:={imu_hector: {yaw_drif: 1}}", ["hector has no parameter 'yaw_dri"]),
+        ("one_process:=true simulator:=external imu:=published", ["is for simulator:=mujoco"]),
         ("settings:={robot: {parameters: robot.yaml}}", ["robot.yaml", "radius"]),
         (
             "settings:={trajectory: {scale: 10.0}}",
@@ -154,7 +155,7 @@ def test_a_value_that_cannot_be_starts_nothing(refused_at_once, tmp_path, argume
     (tmp_path / "robot.yaml").write_text("wheel_radius: -1.0\n")
     (tmp_path / "empty.csv").write_text("")
     os.mkfifo(tmp_path / "fifo")
-    refused_at_once(*re.split(r" (?=settings:=)", arguments), words=words)
+    refused_at_once(*re.split(r" (?=\w+:=)", arguments), words=words)
 
 
 SHORT = "trajectory: {stop: 4.0}"

@@ -25,6 +25,7 @@ keys as config.ini has, and ``settings_text``, which is the same as the text of 
 BOOLEANS = ("true", "false")
 CHOICES = {
     "gui": BOOLEANS,
+    "one_process": BOOLEANS,
     "record": BOOLEANS,
     "rviz": BOOLEANS,
     "table": BOOLEANS,

@@ -142,26 +142,31 @@ class Background:
         return not self._thread.is_alive()
 
 
-def wait_while_alive(call: Background, node: str, silence: float, what: str) -> None:
-    """Wait for work that another node does, for as long as that node shows life.
+def wait_while_alive(call: Background, service: str, silence: float) -> None:
+    """Wait for a service's answer for as long as the node that offers it shows life.
 
-    Raises SimulatorError. ``node``: its name; ``silence``: wall-clock seconds without a sign of
-    life, after which it is not waited for; ``what``: for the sentence: ``service /a/start``.
+    Raises SimulatorError. ``silence``: wall-clock seconds without a sign of life, after which it is
+    not waited for.
     """
     deadline = time.monotonic() + LONGEST_CALL
-    uri = None
+    node, uri = service.rsplit("/", 1)[0], None
     heard = time.monotonic()
     while not call.wait(LOOK_PERIOD):
-        uri = uri or ask_master("lookupNode", node, timeout=silence)
+        if uri is None:
+            # Nodes that share a process have one name.
+            offered = dict(ask_master("getSystemState", timeout=silence)[2])
+            node = next(iter(offered.get(service, ())), node)
+            uri = ask_master("lookupNode", node, timeout=silence)
         left = heard + silence - time.monotonic()
         if uri is not None and answers(uri, max(left, 0.1)):
             heard = time.monotonic()
         elif left <= 0.0 and not call.wait(0.0):
             raise SimulatorError(
-                f"{what} did not answer: the node {node} has shown no life for {silence:g} s"
+                f"service {service} did not answer: the node {node} has shown no life for "
+                f"{silence:g} s"
             )
         if time.monotonic() > deadline:
-            raise SimulatorError(f"{what} did not answer within {LONGEST_CALL:g} s")
+            raise SimulatorError(f"service {service} did not answer within {LONGEST_CALL:g} s")
 
 
 PREPARATION = (

@@ -15,6 +15,13 @@ from pathlib import Path
 
 _LIBRARY = __package__.rpartition(".")[0]
 
+BESIDE = {
+    "mujoco_simulator": "MujocoSimulatorNode",
+    "error_publisher": "ErrorPublisher",
+    "imu_yaw_publisher": "ImuYawPublisher",
+}
+"""Nodes that may share another's process, and their classes: they have nothing to save."""
+
 INTERRUPTED = 130
 """Exit code of a program that a signal ended before its work was done, as shells have it."""
 
@@ -37,17 +44,32 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
     """Import a node's class from ``imu_simulation_framework.ros1.nodes`` and run it.
 
     With ``--help`` it says what the node is, without a ROS master and without what it imports;
-    ``launch`` is the file that starts it.
+    ``launch`` is the file that starts it. Those of ``--beside NODE,...`` share its process.
     """
     package = __package__
     if {"-h", "--help"} & set(sys.argv[1:]):
         run_tool = importlib.import_module(f"{_LIBRARY}.core.programs").run_tool
         sys.exit(run_tool(lambda _: print(_help(module, launch)), []))
+    wanted = {module: class_name, **_beside(module)}
     try:
-        node_type = getattr(importlib.import_module(f"{package}.nodes.{module}"), class_name)
+        kinds = [
+            getattr(importlib.import_module(f"{package}.nodes.{place}"), name)
+            for place, name in wanted.items()
+        ]
     except ModuleNotFoundError as error:
         sys.exit(f"[FATAL] {_name(module)}: the Python package {error.name} is not installed")
-    importlib.import_module(f"{package}.node").run_node(node_type)
+    importlib.import_module(f"{package}.node").run_node(*kinds)
+
+
+def _beside(module: str) -> dict[str, str]:
+    words = [*sys.argv, ""]
+    if "--beside" not in words:
+        return {}
+    names = words[words.index("--beside") + 1].split(",")
+    if not set(names) <= set(BESIDE):
+        expected = f"expected of {','.join(BESIDE)} those that are to share its process"
+        sys.exit(f"[FATAL] {_name(module)}: --beside {','.join(names)}: {expected}")
+    return {name: BESIDE[name] for name in names}
 
 
 def _help(module, launch) -> str:

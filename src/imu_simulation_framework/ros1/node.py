@@ -35,6 +35,7 @@ from imu_simulation_framework.ros1.answers import (
     is_node_alive,
 )
 from imu_simulation_framework.ros1.entry_points import INTERRUPTED
+from imu_simulation_framework.ros1.shared_process import connect_directly, is_shared, reading
 
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 """Parameter with the sentence of the first node that failed."""
@@ -74,6 +75,8 @@ def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscribe
             if not rospy.core.is_shutdown_requested():
                 raise
 
+    if is_shared() and message_type is not rospy.AnyMsg:
+        message_type, callback = rospy.AnyMsg, reading(message_type, callback)
     return rospy.Subscriber(
         topic, message_type, unless_ended, queue_size=queue_size, tcp_nodelay=True
     )
@@ -267,8 +270,14 @@ def experiment_parameter(name: str, default):
     return default if value is None else value
 
 
+_told: set[str] = set()
+
+
 def tell_failure(sentence) -> None:
     """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
+    if sentence in _told:
+        return  # of nodes that share a process, the leader repeats why another has ended
+    _told.add(sentence)
     rospy.logfatal(sentence)
     # The master may be gone; then there is no reader left.
     with contextlib.suppress(NoAnswerError):
@@ -276,11 +285,12 @@ def tell_failure(sentence) -> None:
             ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
 
 
-def run_node(node_type) -> None:
+def run_node(node_type, *others) -> None:
     """Start a node of the given type, run it, and exit with its code.
 
     Signals end the node through :meth:`.Node.interrupt`, so that it saves what it has
-    while its connections are still there.
+    while its connections are still there. ``others``: types of nodes that share its process, and
+    its name among the nodes of ROS; they end with it, and it ends when one of them fails.
     """
     node = None
     pending = []
@@ -302,32 +312,65 @@ def run_node(node_type) -> None:
         with _limited(120.0, node_type.name):
             _ensure_alone(node_type.name)
             _keep_off_the_clock()
+            if others:
+                connect_directly()
             rospy.init_node(node_type.name, disable_signals=True)
             node = node_type()
+            beside = [_Beside(other(), node) for other in others]
         if node.configuration.simulation.simulator == "gazebo":
             # Gazebo drops messages when its threads have to wait, and waits itself when the nodes
             # do not keep up.
             os.nice(15)
         if pending:
             node.interrupt()
+        for one in beside:
+            one.start()
         code = node.run()
+        for one in beside:
+            one.end()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except FrameworkError as error:
         code = INTERRUPTED if pending else 1
         sentence = "" if pending else str(error)
-    except MemoryError:
-        code = 1
-        sentence = f"{node_type.name}: there is not enough memory; end other programs"
     except Exception as error:  # a defect; threads of rospy would keep the process
-        traceback.print_exc()
-        code = 1
-        sentence = f"{node_type.name}: ended by {type(error).__name__}: {error}"
+        code, sentence = 1, _what_ended(node_type.name, error)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     if sentence:
         tell_failure(sentence)
     _leave(code)
+
+
+class _Beside(threading.Thread):
+    """Runs a node beside the one that leads their process, which fails when it does."""
+
+    def __init__(self, node: Node, leader: Node) -> None:
+        super().__init__(name=node.name, daemon=True)
+        self._node, self._leader = node, leader
+
+    def run(self):
+        try:
+            failed = self._node.run() == 1
+            sentence = self._node.failure
+        except FrameworkError as error:
+            failed, sentence = True, str(error)
+        except Exception as error:  # as of the leader
+            failed, sentence = True, _what_ended(self._node.name, error)
+        if failed:
+            self._leader.fail(sentence)
+
+    def end(self) -> None:
+        """End the node; it has nothing to save."""
+        self._node.finish()
+        self.join(POLL_PERIOD * 100)
+
+
+def _what_ended(name: str, error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return f"{name}: there is not enough memory; end other programs"
+    traceback.print_exc()
+    return f"{name}: ended by {type(error).__name__}: {error}"
 
 
 def raise_dropped_interrupts() -> None:

@@ -37,3 +37,12 @@ def test_what_runs_all_the_time_imports_nothing_large(module):
     assert module in modules
     # 40 and 60 MB in each of them.
     assert {"pandas", "scipy", "matplotlib"} & set(modules.split()) == set()
+
+
+def test_a_node_that_cannot_share_a_process_is_refused():
+    code = "import sys; from imu_simulation_framework.ros1.entry_points import start_node; "
+    code += "sys.argv = ['x', '--beside', 'mujoco_simulator,result_comparison']; "
+    code += "start_node('path_follower', 'PathFollower')"
+    ended = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "--beside mujoco_simulator,result_comparison: expected of " in ended.stderr

@@ -34,7 +34,8 @@ class ErrorPublisher(Participant):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lock = threading.Lock()
+        # The command that answers may come before the error is published as a whole.
+        self._lock = threading.RLock()
         period = 1.0 / self.configuration.control.rate
         self._session = TrackingSession(period, self._simulator.lock_step)
         self._answer = ErrorCoordinates2()

@@ -150,7 +150,7 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
     name = service.resolved_name
     asked = Background(service, *arguments)
     try:
-        wait_while_alive(asked, name.rsplit("/", 1)[0], silence, f"service {name}")
+        wait_while_alive(asked, name, silence)
     except (rospy.ServiceException, rospy.ROSException) as error:
         raise SimulatorError(f"service {name} did not answer ({error})") from None
     if not asked.value.success:
