@@ -190,6 +190,9 @@ ERROR_COORDINATES = _message(
     [(name, "<f8") for name in (*_ERRORS, "cross_track_error", *_POSES_2D)],
     {},
 )
+IMU_YAW = _message(
+    "imu_simulation_framework/ImuYaw", [("yaw", "<f8"), ("yaw_unwrapped", "<f8")], {}
+)
 
 IMU_VECTORS = ("orientation", "angular_velocity", "linear_acceleration")
 SIGNALS = IMU.fields(*(f"{vector}." for vector in IMU_VECTORS))

@@ -174,7 +174,10 @@ def test_a_folder_of_call_that_was_removed_is_refused(tmp_path):
             node_configuration("it", {"working_directory": folder}, {})
 
 
-NOTHING = {"simulator": "mujoco", "imu": "", "gui": "false", "rviz": "false", "view": "none"}
+NOTHING = {
+    **dict.fromkeys(("gui", "one_process", "rviz"), "false"),
+    **{"simulator": "mujoco", "imu": "", "view": "none"},
+}
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import shutil
+import struct
 import unicodedata
 from datetime import datetime
 from pathlib import Path
@@ -289,7 +290,8 @@ def _has_been_completed(path) -> bool:
     # Imported late: hardly any experiment leaves such a bag.
     import rosbag
 
-    with contextlib.suppress(rosbag.ROSBagException, OSError, ValueError, KeyError, IndexError):
+    damages = (rosbag.ROSBagException, struct.error, OSError, ValueError, KeyError, IndexError)
+    with contextlib.suppress(*damages):
         with rosbag.Bag(str(path), "a", allow_unindexed=True) as bag:
             for _ in bag.reindex():
                 pass

@@ -9,8 +9,8 @@ import threading
 from typing import Any
 
 import genpy
-import rosbag
 import rospy
+from rosbags.rosbag1 import Writer
 from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core import topics
@@ -63,7 +63,7 @@ class ExperimentRecorder(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._bag: Any = None
-        self._file: Any = None
+        self._connections: dict[str, Any] = {}
         self._path = ""
         self._received = 0
         configuration, simulator = self.configuration, self._simulator
@@ -103,8 +103,9 @@ class ExperimentRecorder(Participant):
         with self._lock, self._whole_or_not_at_all():
             self.ensure_not_ended()
             # Open until the bag is complete.
-            self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
-            self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
+            self._bag = Writer(self._path + ACTIVE)
+            self._bag.chunk_threshold = CHUNK
+            self._bag.open()
             self._session.ends_after(duration)
 
     def _on_message(self, topic, message):
@@ -129,13 +130,17 @@ class ExperimentRecorder(Participant):
 
     def _write(self, messages) -> None:
         for topic, stamp, (header, serialised) in messages:
-            self._bag.write(
-                rospy.resolve_name(topic),
-                (header["type"], serialised, header["md5sum"], None),
-                genpy.Time(nsecs=stamp),
-                raw=True,
-                connection_header=header,
-            )
+            connection = self._connections.get(topic)
+            if connection is None:
+                connection = self._connections[topic] = self._bag.add_connection(
+                    rospy.resolve_name(topic),
+                    header["type"].replace("/", "/msg/"),
+                    msgdef=header["message_definition"],
+                    md5sum=header["md5sum"],
+                    callerid=header["callerid"],
+                    latching=int(header.get("latching", 0)),
+                )
+            self._bag.write(connection, stamp, serialised)
 
     @contextlib.contextmanager
     def _whole_or_not_at_all(self):
@@ -146,11 +151,12 @@ class ExperimentRecorder(Participant):
         try:
             yield
         except OSError as error:
-            self._bag = None
+            bag, self._bag = self._bag, None
             with contextlib.suppress(OSError):
                 os.unlink(self._path + ACTIVE)
             with contextlib.suppress(OSError):
-                self._file.close()  # tries to write what is in its buffer
+                if bag is not None and bag.bio is not None:
+                    bag.bio.close()  # tries to write what is in its buffer
             raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
 
     def _has_every_last_message(self) -> bool:
@@ -206,5 +212,9 @@ def _stamp(message_type: str, serialised: bytes) -> int | None:
     """Read the stamp [ns] at the beginning of a message in ROS serialisation, None without one."""
     if message_type == "rosgraph_msgs/Clock":
         return stamp_of(bytes(STAMP_PLACE) + serialised)
-    has_header = genpy.message.get_message_class(message_type)._has_header
-    return stamp_of(serialised) if has_header else None
+    return stamp_of(serialised) if _has_header(message_type) else None
+
+
+@functools.lru_cache(maxsize=None)
+def _has_header(message_type: str) -> bool:
+    return genpy.message.get_message_class(message_type)._has_header

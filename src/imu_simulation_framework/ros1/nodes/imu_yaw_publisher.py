@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import rospy
-from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.topics import WORLD_FRAME
+from imu_simulation_framework.drive.session.messages import true_pose
 from imu_simulation_framework.drive.session.yaws import YawSession
 from imu_simulation_framework.msg import ErrorCoordinates2, ImuYaw
+from imu_simulation_framework.recordings.messages import (
+    IMU,
+    IMU_YAW,
+    Packer,
+    last_numbers,
+    stamp_of,
+)
+from imu_simulation_framework.ros1.messages import publish_packed
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant
 
@@ -32,6 +41,8 @@ class ImuYawPublisher(Participant):
         self._lock = threading.Lock()
         self._session = YawSession()
         self._publishers = {topic: advertise(topic, ImuYaw) for topic in self._session.topics}
+        self._packer = Packer(IMU_YAW, [WORLD_FRAME])
+        self._waiting: dict[str, list] = {}
         self._errors = subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
         self.offer_start()
 
@@ -56,8 +67,8 @@ class ImuYawPublisher(Participant):
             if needed and not self.inputs:
                 self._session.restart()
                 self.inputs = (
-                    subscribe(topics.IMU, Imu, self._on_imu),
-                    subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
+                    subscribe(topics.IMU, rospy.AnyMsg, self._on_imu),
+                    subscribe(topics.GROUND_TRUTH, rospy.AnyMsg, self._on_ground_truth),
                 )
             elif self.inputs and not needed:
                 for subscriber in self.inputs:
@@ -67,35 +78,36 @@ class ImuYawPublisher(Participant):
 
     def _on_error(self, message):
         with self._lock:
-            self._session.begin(_stamp(message) - round(message.time_from_start * NANOSECONDS))
+            stamp = message.header.stamp.to_nsec()
+            self._session.begin(stamp - round(message.time_from_start * NANOSECONDS))
         self._errors.unregister()
 
     def _on_imu(self, message):
+        data = message._buff
         with self._lock:
-            yaw = _yaw(message.orientation)
-            self._publish(message.header, self._session.add_imu(_stamp(message), yaw))
+            yaw = yaw_in_a_loop(*last_numbers(data, IMU)[:4])
+            self._publish(self._session.add_imu(stamp_of(data), yaw), stamp_of(data))
 
     def _on_ground_truth(self, message):
+        pose = true_pose(message._buff)
         with self._lock:
-            yaw = _yaw(message.pose.pose.orientation)
-            self._publish(message.header, self._session.add_ground_truth(_stamp(message), yaw))
+            yaw = yaw_in_a_loop(*pose.orientation)
+            self._publish(self._session.add_ground_truth(pose.stamp, yaw), pose.stamp)
             if self.inputs:
-                self.processed(_stamp(message))
+                self.processed(pose.stamp)
 
-    def _publish(self, header, samples) -> None:
-        """Publish what somebody watches; the lock is held, which keeps it in order."""
-        for sample in samples:
-            publisher = self._publishers[sample.topic]
-            if publisher.get_num_connections():
-                message = ImuYaw(yaw=sample.yaw, yaw_unwrapped=sample.unwrapped)
-                message.header.stamp = rospy.Time(nsecs=sample.stamp)
-                message.header.frame_id = header.frame_id
-                publisher.publish(message)
+    def _publish(self, samples, stamp: int) -> None:
+        """Publish what somebody watches; the lock is held, which keeps it in order.
 
-
-def _stamp(message) -> int:
-    return message.header.stamp.to_nsec()
-
-
-def _yaw(q) -> float:
-    return float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))
+        Where time stands still between them, samples of a control period are one write.
+        """
+        for topic, *sample in samples:
+            self._waiting.setdefault(topic, []).append(sample)
+        if self._simulator.lock_step and stamp % self._period:
+            return
+        for topic, rows in self._waiting.items():
+            if self._publishers[topic].get_num_connections():
+                stamps, *yaws = zip(*rows)
+                fields = dict(zip(IMU_YAW.names, map(np.array, yaws)))
+                publish_packed(self._publishers[topic], self._packer.pack(np.array(stamps), fields))
+        self._waiting.clear()
