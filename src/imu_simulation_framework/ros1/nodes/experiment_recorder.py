@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import struct
 import threading
 from typing import Any
 
@@ -39,6 +40,10 @@ RECORDED_TOPICS = (
 
 
 CHUNK = 64 * 1024  # bytes that are lost at most when the recorder is killed
+
+HEADER_BYTES = 8
+"""By which rosbag's header of a bag is longer than that of rosbags, which it writes its own over
+when it gives an index to the bag of a killed recorder."""
 
 STATIC_TIMEOUT = 10.0
 """Wall-clock seconds for robot_state_publisher, without which an experiment goes on."""
@@ -106,6 +111,9 @@ class ExperimentRecorder(Participant):
             self._bag = Writer(self._path + ACTIVE)
             self._bag.chunk_threshold = CHUNK
             self._bag.open()
+            self._bag.bio.write(b" " * HEADER_BYTES)
+            self._bag.bio.flush()
+            _lengthen_header(self._path + ACTIVE)
             self._session.ends_after(duration)
 
     def _on_message(self, topic, message):
@@ -196,6 +204,7 @@ class ExperimentRecorder(Participant):
             with self._whole_or_not_at_all():
                 self._write(self._session.rest())
                 self._bag.close()
+                _lengthen_header(self._path + ACTIVE)
                 os.replace(self._path + ACTIVE, self._path)
             self._bag = None
 
@@ -206,6 +215,18 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             self.fail(str(error))
+
+
+def _lengthen_header(path: str) -> None:
+    """Say in the bag's first record, which is filled with spaces, that there are more of them."""
+    length = struct.Struct("<I")
+    with open(path, "r+b") as file:
+        file.readline()  # the version
+        (size,) = length.unpack(file.read(length.size))
+        place = file.seek(size, os.SEEK_CUR)
+        (spaces,) = length.unpack(file.read(length.size))
+        file.seek(place)
+        file.write(length.pack(spaces + HEADER_BYTES))
 
 
 def _stamp(message_type: str, serialised: bytes) -> int | None:
