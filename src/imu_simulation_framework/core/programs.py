@@ -25,6 +25,17 @@ SIGNALLED = 128
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+def use_one_thread() -> None:
+    """Have numpy and scipy compute in one thread unless the environment says otherwise.
+
+    To be called before they are imported. Matrices of a few states are all that most programs have:
+    with a thread for each core an exponential of one takes ten times as much processor time, on a
+    busy machine more.
+    """
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """As argparse's, with the text as it is; an error is one line without endless words."""
 

@@ -13,7 +13,11 @@ import signal
 import sys
 from pathlib import Path
 
+from imu_simulation_framework.core.programs import use_one_thread
+
 _LIBRARY = __package__.rpartition(".")[0]
+
+use_one_thread()
 
 BESIDE = {
     "mujoco_simulator": "MujocoSimulatorNode",

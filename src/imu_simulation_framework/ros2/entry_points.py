@@ -14,7 +14,11 @@ import sys
 from pathlib import Path
 from typing import Iterator
 
+from imu_simulation_framework.core.programs import use_one_thread
+
 _LIBRARY = __package__.rpartition(".")[0]
+
+use_one_thread()
 
 
 def start_node(module: str, class_name: str, launch: str = "experiment.launch") -> None:

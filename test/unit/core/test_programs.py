@@ -122,3 +122,14 @@ def test_a_reader_that_has_gone_is_no_fault():
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("module", ["commands.isf", "ros1.entry_points", "ros2.entry_points"])
+@pytest.mark.parametrize(("wanted", "used"), [(None, "1"), ("3", "3")])
+def test_programs_compute_in_one_thread_unless_the_user_says_otherwise(module, wanted, used):
+    code = f"import os, imu_simulation_framework.{module}; print(os.environ['OMP_NUM_THREADS'])"
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    if wanted:
+        environment["OMP_NUM_THREADS"] = wanted
+    told = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
+    assert told.stdout.decode().strip() == used

@@ -176,7 +176,9 @@ def test_a_folder_of_call_that_was_removed_is_refused(tmp_path):
 
 NOTHING = {
     **dict.fromkeys(("gui", "one_process", "rviz"), "false"),
-    **{"simulator": "mujoco", "imu": "", "view": "none"},
+    "simulator": "mujoco",
+    "imu": "",
+    "view": "none",
 }
 
 
