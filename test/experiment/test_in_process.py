@@ -20,7 +20,7 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.summary import evaluate, terminal_table
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
 
 README = Path(__file__).resolve().parents[2] / "README.md"

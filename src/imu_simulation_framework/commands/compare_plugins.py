@@ -44,7 +44,7 @@ from imu_simulation_framework.sensors.imu_models.base import (
     ImuReading,
     without_bias,
 )
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS, make_imu_model
 from imu_simulation_framework.sensors.statistics_at_rest import (
     BIASES,
     DEVIATION_LIMIT,

@@ -40,7 +40,7 @@ from imu_simulation_framework.motion.positioning import FixSettings
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from imu_simulation_framework.sensors.operation import Operation
 
 SIMULATORS = ("mujoco", "gazebo", "external")

@@ -24,8 +24,12 @@ from imu_simulation_framework.sensors.gnss.specification import (
     read_gnss_specification,
 )
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_models.plugins import IdealImu, IdealParameters
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import (
+    PRESETS,
+    IdealImu,
+    IdealParameters,
+    make_imu_model,
+)
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import (
     MagneticEnvironment,

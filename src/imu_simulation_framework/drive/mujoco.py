@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Sequence, cast
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError, required
+from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.robot import RobotParameters, robot_description

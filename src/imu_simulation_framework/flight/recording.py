@@ -12,10 +12,10 @@ import pandas as pd
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.checked_values import checked_choice, checked_numbers
 from imu_simulation_framework.core.columns import EULER, QUATERNION
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import checked_choice, checked_numbers
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.flight.jsbsim import RATE, bundled_scripts, fly
 from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight

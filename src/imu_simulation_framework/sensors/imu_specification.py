@@ -25,18 +25,19 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import (
     Axes,
     Matrix,
+    Settings,
     checked_axes,
     checked_band,
     checked_choice,
     checked_flag,
     checked_matrix,
+    declared,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.conditions import (
     BandLimit,

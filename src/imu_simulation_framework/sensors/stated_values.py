@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from imu_simulation_framework.core.checked_values import Matrix, checked_axes, checked_number
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Matrix, checked_axes, checked_number
 from imu_simulation_framework.core.units import factors
 from imu_simulation_framework.sensors.imu_specification import LARGEST_TOLERANCE, TOLERANCES
 from imu_simulation_framework.sensors.noise.processes import (

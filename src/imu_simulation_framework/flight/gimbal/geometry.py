@@ -33,9 +33,8 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.checked_values import Axes, checked_numbers
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.settings import Axes, Settings, checked_numbers, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
 from imu_simulation_framework.motion.kinematics import checked_samples

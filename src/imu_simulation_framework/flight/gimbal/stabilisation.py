@@ -12,14 +12,15 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.checked_values import (
-    Axes,
-    checked_choice,
-    checked_numbers,
-)
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.settings import (
+    Axes,
+    Settings,
+    checked_choice,
+    checked_numbers,
+    declared,
+)
 from imu_simulation_framework.flight.gimbal.geometry import (
     JOINTS,
     AnyMotion,

@@ -40,7 +40,7 @@ from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.stops import stands_still
 from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
-from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
     ImuModel,

@@ -26,14 +26,16 @@ from typing import Any, Callable
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import (
-    Axes,
-    checked_number,
-    checked_numbers,
-)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared, from_mapping
+from imu_simulation_framework.core.settings import (
+    Axes,
+    Settings,
+    checked_number,
+    checked_numbers,
+    declared,
+    from_mapping,
+)
 from imu_simulation_framework.core.yaml_files import find_description, read_described
 from imu_simulation_framework.sensors.magnetism.bodies import (
     Bar,
