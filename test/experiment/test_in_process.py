@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process

@@ -51,11 +51,11 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     fit_to_sphere,
 )
 from imu_simulation_framework.commands.command_line import guessed_columns, named_column
-from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import AXES
+from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.recordings.file_access import has_columns
 from imu_simulation_framework.recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions

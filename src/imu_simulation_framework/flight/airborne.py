@@ -12,7 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion, unwrap
-from imu_simulation_framework.core.columns import (
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.settings import checked_choice, checked_number
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.tables import (
     FLIGHT_TRUTH,
     GNSS_RECORD,
     IMU_RECORD,
@@ -20,9 +23,6 @@ from imu_simulation_framework.core.columns import (
     LOCAL_VELOCITY,
     PLACE,
 )
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.settings import checked_choice, checked_number
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.topics import (
     AIRCRAFT_FRAME,
     GNSS_FRAME,

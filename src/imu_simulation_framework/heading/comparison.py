@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from imu_simulation_framework.core import angles
-from imu_simulation_framework.core.columns import WHEELS
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.signals import (
     Spectrum,
@@ -24,6 +23,7 @@ from imu_simulation_framework.core.signals import (
     uniform_grid,
 )
 from imu_simulation_framework.core.stamps import value_at
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.reference_error import (
     ErrorSplit,
     ReferenceError,

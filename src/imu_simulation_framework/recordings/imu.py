@@ -13,9 +13,9 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
-from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
 from imu_simulation_framework.recordings.frames import (
     ImuConventions,

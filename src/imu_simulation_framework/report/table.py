@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.sentences import printable
+from imu_simulation_framework.core.tables import text_cell
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.report.page import Table
 

@@ -16,9 +16,9 @@ from imu_simulation_framework.core.angles import (
     unwrap,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.core.columns import IMU_RECORD, MAG
 from imu_simulation_framework.core.errors import ConfigurationError, StepError
 from imu_simulation_framework.core.settings import checked_number
+from imu_simulation_framework.core.tables import IMU_RECORD, MAG
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion

@@ -16,10 +16,10 @@ from imu_simulation_framework.characterisation.calibration.estimates import Slow
 from imu_simulation_framework.characterisation.calibration.inertial import correction_of
 from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
 from imu_simulation_framework.core import colours, whole_files
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.sentences import duration_text
 from imu_simulation_framework.core.settings import AXES
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.figure import Figure

@@ -30,7 +30,7 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     place_on_earth,
     world_to_inertial,
 )
-from imu_simulation_framework.motion.kinematics import angular_velocity_of, quaternion_spline, unit
+from imu_simulation_framework.motion.motion import angular_velocity_of, quaternion_spline, unit
 
 BORESIGHTS = {"forward": (1.0, 0.0, 0.0), "down": (0.0, 0.0, -1.0)}
 """Where the camera on the inner link looks, in that link's axes. With ``down`` the joint that would

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.tables import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef

@@ -27,11 +27,6 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.columns import (
-    GNSS_TOLD_POSITION,
-    GNSS_TOLD_VELOCITY,
-    LOCAL_VELOCITY,
-)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
@@ -47,6 +42,11 @@ from imu_simulation_framework.core.settings import (
     require_increasing,
 )
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.tables import (
+    GNSS_TOLD_POSITION,
+    GNSS_TOLD_VELOCITY,
+    LOCAL_VELOCITY,
+)
 from imu_simulation_framework.core.yaml_files import find_description, read_described
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ class Reported(NamedTuple):
 class ReportedFixes(NamedTuple):
     """What was published of some fixes.
 
-    ``positions`` has ``GNSS_TOLD_POSITION`` of ``core.columns.py``, ``velocities`` its
+    ``positions`` has ``GNSS_TOLD_POSITION`` of :mod:`.core.tables`, ``velocities`` its
     ``GNSS_TOLD_VELOCITY``, and ``headings`` z and w of the quaternion about the vertical; each of
     the fixes that have it.
     """

@@ -38,7 +38,6 @@ from imu_simulation_framework.core.angles import difference, quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.motion.stops import stands_still
 from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
 from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import (
@@ -55,7 +54,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
 )
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing
+from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing, stands_still
 from imu_simulation_framework.sensors.triad_errors import (
     TriadNoise,
     TriadResponse,

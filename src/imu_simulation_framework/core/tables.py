@@ -1,4 +1,7 @@
-"""Tables as CSV that reads back the same to the last bit."""
+"""Tables: the names of their columns, each in one place, and CSV that reads back to the last bit.
+
+What the tables are, with the units of their columns, stands in the package's own docstring.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,42 @@ from imu_simulation_framework.core.whole_files import reason_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+QUATERNION = ("qx", "qy", "qz", "qw")
+EULER = ("roll", "pitch", "yaw")
+GYRO = ("gyro_x", "gyro_y", "gyro_z")
+ACCEL = ("accel_x", "accel_y", "accel_z")
+MAG = ("mag_x", "mag_y", "mag_z")
+WHEELS = ("left", "right")
+
+POSES = ("x", "y", "yaw")
+REFERENCE_ERROR = ("yaw_std", "yaw_error_time", "yaw_lag", "turn_error")
+TRAJECTORY = (*POSES, "v", "yaw_rate")
+IMU_RECORD = (*EULER, *GYRO, *ACCEL)
+GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate", "v_y", "v_z", *GYRO[:2])
+CONTROL_ERROR = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
+GNSS_LOCAL = (
+    *("x", "y", "z", "variance_east", "variance_north", "variance_up"),
+    *("velocity_east", "velocity_north", "velocity_up"),
+    *("velocity_variance", "velocity_variance_up"),
+    *("heading", "heading_variance", "quality", "arrival"),
+)
+GNSS_RECORD = (*GNSS_LOCAL[:3], "latitude", "longitude", "altitude", *GNSS_LOCAL[3:])
+FLIGHT = (
+    *("latitude", "longitude", "altitude"),
+    *("velocity_east", "velocity_north", "velocity_up"),
+    *EULER,
+)
+PLACE = ("latitude", "longitude", "altitude")
+LOCAL_VELOCITY = ("velocity_east", "velocity_north", "velocity_up")
+GNSS_TOLD_POSITION = (*PLACE, "status", "variance_east", "variance_north", "variance_up")
+GNSS_TOLD_VELOCITY = (*LOCAL_VELOCITY, "velocity_variance", "velocity_variance_up")
+GNSS_TOLD = (*GNSS_TOLD_POSITION, *GNSS_TOLD_VELOCITY, "heading")
+FLIGHT_TRUTH = (*PLACE, *LOCAL_VELOCITY, *QUATERNION, *GYRO, *ACCEL)
+INCREMENTS = (
+    *("delta_theta_x", "delta_theta_y", "delta_theta_z"),
+    *("delta_velocity_x", "delta_velocity_y", "delta_velocity_z"),
+)
 
 _LINES_PER_BLOCK = 20_000
 _LONGEST_LINE = 2**20  # bytes
