@@ -55,7 +55,7 @@ from imu_simulation_framework.sensors.formats.base import (
     number,
     read_rate,
 )
-from imu_simulation_framework.sensors.formats.yaml import YamlMapping, read_mapping
+from imu_simulation_framework.sensors.formats.trees import YamlMapping, read_mapping
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
 from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,

@@ -93,7 +93,7 @@ from imu_simulation_framework.sensors.formats.base import (
     quoted,
     read_rate,
 )
-from imu_simulation_framework.sensors.formats.yaml import read_mapping
+from imu_simulation_framework.sensors.formats.trees import read_mapping
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification, is_topic
 from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,

@@ -37,7 +37,7 @@ from imu_simulation_framework.sensors.formats.base import (
     looks_like,
     quoted,
 )
-from imu_simulation_framework.sensors.formats.xml import read_bytes
+from imu_simulation_framework.sensors.formats.trees import read_bytes
 from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 from imu_simulation_framework.sensors.noise.processes import (
