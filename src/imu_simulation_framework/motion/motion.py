@@ -465,15 +465,16 @@ REVERSAL = math.radians(3.0)
 """Turning back by less than that [rad] may be noise of the yaw, and counts as none."""
 
 
-def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
+def absolute_turn(yaw: np.ndarray) -> np.ndarray:
     """Return the turn since the start (n,), left and right ones added [rad].
 
     The sum of a noisy yaw's steps would grow with each sample; here turning counts from one turning
-    point to the next, and ``reversal`` [rad] is the smallest turn back that makes one. ``yaw`` (n,)
-    is unwrapped [rad].
+    point to the next, and :data:`REVERSAL` is the smallest turn back that makes one.
+
+    ``yaw`` (n,): unwrapped [rad].
     """
     yaw = np.asarray(yaw, dtype=float)
-    points = _turning_points(yaw, reversal)
+    points = _turning_points(yaw)
     turned = np.zeros(len(yaw))
     done = 0.0
     for first, last in zip(points[:-1], points[1:]):
@@ -483,7 +484,7 @@ def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
     return turned
 
 
-def _turning_points(yaw, reversal):
+def _turning_points(yaw):
     """Return indices of the first sample, each extreme that a reversal leaves, and the last one."""
     if len(yaw) == 0:
         return []
@@ -494,11 +495,11 @@ def _turning_points(yaw, reversal):
             highest = index
         if value < yaw[lowest]:
             lowest = index
-        if sense >= 0 and yaw[highest] - value > reversal:
+        if sense >= 0 and yaw[highest] - value > REVERSAL:
             if sense > 0:
                 points.append(highest)
             sense, lowest = -1, index
-        elif sense <= 0 and value - yaw[lowest] > reversal:
+        elif sense <= 0 and value - yaw[lowest] > REVERSAL:
             if sense < 0:
                 points.append(lowest)
             sense, highest = 1, index

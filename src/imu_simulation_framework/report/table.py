@@ -49,12 +49,7 @@ def add_option(parser) -> None:
 def write_tables(folder, name, table, columns, formats) -> list:
     """Write a table in some formats, keys of :data:`ENDINGS`; return the paths.
 
-    ``name`` is that of the files, without ending.
-
-    Raises
-    ------
-    ResultError
-        A file cannot be written.
+    ``name`` is that of the files, without ending. Raises ResultError: a file cannot be written.
     """
     paths = []
     for format in dict.fromkeys(formats):

@@ -33,6 +33,8 @@ _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
 class OdometerSpecification(Settings):
     """Wheel encoders and what the robot believes of its wheels; the defaults have no errors.
 
+    Raises ConfigurationError: a value is not what it must be.
+
     Parameters
     ----------
     rate : float
@@ -50,11 +52,6 @@ class OdometerSpecification(Settings):
         Standard deviation of the distance of each wheel after one metre [m/sqrt(m)].
     acceleration_slip : float
         Share by which a wheel turns further while the robot accelerates forward by 1 g.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be.
     """
 
     rate: float = declared(50.0, unit="Hz", above=0.0, maximum=1e4)

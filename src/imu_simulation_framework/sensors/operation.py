@@ -170,7 +170,7 @@ class Operation(Settings):
 class Zeroing:
     """Takes the offset of a gyroscope's samples at standstill, sample by sample or many at once.
 
-    ``operation``. ``period``: from one sample to the next [s].
+    ``period``: from one sample to the next [s].
     """
 
     def __init__(self, operation: Operation, period: float) -> None:

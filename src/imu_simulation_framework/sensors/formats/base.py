@@ -30,8 +30,6 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 from imu_simulation_framework.sensors.noise.processes import driven_std
 
-AXES = ("x", "y", "z")
-
 
 class Reading(NamedTuple):
     """A specification, and sentences on what of the file it does not say."""

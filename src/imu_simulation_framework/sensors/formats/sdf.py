@@ -71,8 +71,8 @@ from typing import NamedTuple
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import AXES
 from imu_simulation_framework.sensors.formats.base import (
-    AXES,
     Draft,
     Reading,
     imu_reading,

@@ -15,7 +15,13 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.tables import GNSS_LOCAL, GNSS_RECORD
+from imu_simulation_framework.core.tables import (
+    GNSS_LOCAL,
+    GNSS_RECORD,
+    LOCAL_VARIANCE,
+    LOCAL_VELOCITY,
+    PLACE,
+)
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
@@ -325,14 +331,12 @@ def with_places(table: pd.DataFrame, origin: GnssOrigin) -> pd.DataFrame:
 
     x, y, z = table[["x", "y", "z"]].to_numpy().T
     place = pymap3d.enu2geodetic(x, y, z, origin.latitude, origin.longitude, origin.height)
-    table = table.assign(**dict(zip(("latitude", "longitude", "altitude"), place)))
+    table = table.assign(**dict(zip(PLACE, place)))
     return table[list(GNSS_RECORD)]
 
 
-_PLACE = ["x", "y", "z"]
-_VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
-_VARIANCES = ["variance_east", "variance_north", "variance_up"]
-_VARIANCES += ["velocity_variance", "velocity_variance", "velocity_variance_up"]
+_XYZ, _VELOCITY = ["x", "y", "z"], list(LOCAL_VELOCITY)
+_VARIANCES = [*LOCAL_VARIANCE, "velocity_variance", "velocity_variance", "velocity_variance_up"]
 
 
 class EarthFixes(NamedTuple):
@@ -395,7 +399,7 @@ def simulate_earth_fixes(
     position, velocity, variance = (np.full((runs, len(time), k), np.nan) for k in (3, 3, 6))
     for index, run in enumerate(range(first_run, first_run + runs)):
         table = _errors(gnss, time, run_seed(seed, run)).reindex(time)[list(GNSS_LOCAL)]
-        errors = table[_PLACE + _VELOCITY].to_numpy()
+        errors = table[_XYZ + _VELOCITY].to_numpy()
         position[index] = antenna.position[::step] + local.apply(errors[:, :3])
         velocity[index] = antenna.velocity[::step] + local.apply(errors[:, 3:])
         variance[index] = table[_VARIANCES].to_numpy()
@@ -422,14 +426,12 @@ def record_earth_fixes(
     true_place = antenna.position[::step][rows]
     latitude, longitude, _ = geodetic_of(true_place).T
     local: Rotation = enu_to_ecef(latitude, longitude)
-    place = true_place + local.apply(table[_PLACE].to_numpy())
+    place = true_place + local.apply(table[_XYZ].to_numpy())
     true_velocity = local.inv().apply(antenna.velocity[::step][rows])
-    geodetic = geodetic_of(place)
+    *angles, height = geodetic_of(place).T
     table = table.assign(
-        **dict(zip(_PLACE, place.T)),
-        latitude=np.degrees(geodetic[:, 0]),
-        longitude=np.degrees(geodetic[:, 1]),
-        altitude=geodetic[:, 2],
+        **dict(zip(_XYZ, place.T)),
+        **dict(zip(PLACE, (*np.degrees(angles), height))),
         **dict(zip(_VELOCITY, (true_velocity + table[_VELOCITY].to_numpy()).T)),
         heading=np.nan,
         heading_variance=np.nan,

@@ -45,7 +45,9 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.tables import (
     GNSS_TOLD_POSITION,
     GNSS_TOLD_VELOCITY,
+    LOCAL_VARIANCE,
     LOCAL_VELOCITY,
+    PLACE,
 )
 from imu_simulation_framework.core.yaml_files import find_description, read_described
 
@@ -327,10 +329,7 @@ class ReportedFixes(NamedTuple):
 
 
 def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
-    """Return what is published of fixes.
-
-    ``fixes``: GnssRecord.
-    """
+    """Return what is published of fixes, a table GnssRecord."""
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
     positions = fixes.assign(status=status)[list(GNSS_TOLD_POSITION)]
@@ -388,11 +387,11 @@ def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
 
 
 def _fill_position(message: Any, fix: Fix) -> None:
-    for name in ("latitude", "longitude", "altitude"):
+    for name in PLACE:
         setattr(message, name, float(fix[name]))
     message.status.status = STATUS[int(fix["quality"])]
     message.status.service = message.status.SERVICE_GPS
-    variances = [fix["variance_east"], fix["variance_north"], fix["variance_up"]]
+    variances = [fix[name] for name in LOCAL_VARIANCE]
     if np.isfinite(variances).all():
         message.position_covariance = np.diag(variances).ravel().tolist()
         message.position_covariance_type = message.COVARIANCE_TYPE_DIAGONAL_KNOWN
@@ -408,9 +407,7 @@ def _position_row(message: Any) -> tuple[float, ...]:
 
 def _fill_velocity(message: Any, fix: Fix) -> None:
     linear = message.twist.twist.linear
-    linear.x, linear.y, linear.z = (
-        float(fix[f"velocity_{way}"]) for way in ("east", "north", "up")
-    )
+    linear.x, linear.y, linear.z = (float(fix[name]) for name in LOCAL_VELOCITY)
     horizontal, vertical = fix["velocity_variance"], fix["velocity_variance_up"]
     variances = [horizontal, horizontal, vertical, UNTOLD, UNTOLD, UNTOLD]
     message.twist.covariance = np.diag(variances).ravel().tolist()

@@ -142,6 +142,9 @@ _AT_ONCE = 256  # places whose field is computed together, which stay in the pro
 class Place(Settings):
     """A place on Earth and a date.
 
+    Raises ConfigurationError: a value is none that the model of Earth's field knows; the sentence
+    begins with its name.
+
     Parameters
     ----------
     latitude, longitude : float
@@ -150,11 +153,6 @@ class Place(Settings):
         Above the ellipsoid [m].
     date : datetime.date or str
         A text is a date as in 2026-11-22.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is none that the model of Earth's field knows; the sentence begins with its name.
     """
 
     latitude: float = declared(50.0, maximum=90.0)
