@@ -23,7 +23,7 @@ from imu_simulation_framework.core.settings import Settings, declared, from_mapp
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
+from imu_simulation_framework.sensors.noise.streams import child_generator, run_seed
 
 _NEAR_ONE: dict[str, Any] = {"minimum": 0.5, "maximum": 2.0}
 _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
@@ -150,7 +150,7 @@ def _rolled(
     time = motion.time[0] + np.arange(count) / odometer.rate
     steps = np.diff(np.interp(time, motion.time, way), prepend=0.0)
     turns = np.diff(np.interp(time, motion.time, yaw), prepend=yaw[0])
-    systematic, *wheels = (np.random.default_rng(child_seed(seed, k)) for k in range(3))
+    systematic, *wheels = (child_generator(seed, k) for k in range(3))
     scale, diameters, track = systematic.standard_normal(3)
     scale = odometer.scale + odometer.scale_sigma * scale
     ratio = odometer.diameter_ratio + odometer.diameter_ratio_sigma * diameters

@@ -34,7 +34,12 @@ from imu_simulation_framework.sensors.gnss.specification import (
     read_gnss_specification,
 )
 from imu_simulation_framework.sensors.noise.processes import GaussMarkov
-from imu_simulation_framework.sensors.noise.streams import NormalStreams, child_seed, run_seed
+from imu_simulation_framework.sensors.noise.streams import (
+    NormalStreams,
+    child_generator,
+    child_seed,
+    run_seed,
+)
 
 
 class Outages:
@@ -182,9 +187,9 @@ class GnssReceiver:
         self._variances = np.full(self._noise.shape, np.nan)
         self._noise[numbers] = noise
         self._variances[numbers] = [quality.variances for quality in gnss.qualities]
-        self._outages = Outages(gnss.outages, _generator(seed, _OUTAGES))
-        self._qualities = Qualities(gnss, _generator(seed, _QUALITIES))
-        self._jitter = _generator(seed, _JITTER)
+        self._outages = Outages(gnss.outages, child_generator(seed, _OUTAGES))
+        self._qualities = Qualities(gnss, child_generator(seed, _QUALITIES))
+        self._jitter = child_generator(seed, _JITTER)
         self._start: float | None = None
         self._last_arrival = -np.inf
 
@@ -248,10 +253,6 @@ class GnssReceiver:
             arrival = np.maximum(np.maximum.accumulate(arrival), self._last_arrival)
             self._last_arrival = arrival[-1]
         return arrival
-
-
-def _generator(seed: Any, index: int) -> np.random.Generator:
-    return np.random.default_rng(child_seed(seed, index))
 
 
 def _process(

@@ -53,7 +53,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     MagnetometerSpecification,
     OutputSpecification,
 )
-from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
+from imu_simulation_framework.sensors.noise.streams import child_generator, child_seed, run_seed
 from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing, stands_still
 from imu_simulation_framework.sensors.triad_errors import (
     TriadNoise,
@@ -216,7 +216,7 @@ class SampleInstants(NamedTuple):
             )
         offset = output.start_offset
         if output.random_start_offset > 0.0:
-            drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
+            drawn = child_generator(run_seed(seed, 0), len(TRIADS) + 1).random()
             offset += drawn * output.random_start_offset
         return cls(round(offset / period), stride)
 
