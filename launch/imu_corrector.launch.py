@@ -1,7 +1,7 @@
 """ROS 2: corrects an IMU by what calibrate_imu.py found."""
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.realistic_imu.corrector import RAW_IMU, LiveCorrector
+from imu_simulation_framework.realistic_imu.node_sessions import RAW_IMU, LiveCorrector
 from imu_simulation_framework.ros2.launching import session_launch
 
 

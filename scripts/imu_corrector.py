@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Node imu_corrector, of ROS 1 or 2; see imu_simulation_framework.realistic_imu.corrector."""
+"""Node imu_corrector, of ROS 1 or 2; see imu_simulation_framework.realistic_imu.node_sessions."""
 
 import os
 import signal

@@ -29,7 +29,7 @@ from imu_simulation_framework.drive.mujoco import MujocoSimulator, build_model
 from imu_simulation_framework.drive.preparation import prepare_drive
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS, make_imu_model
 
 PHYSICS_RATE, SAMPLE_RATE = 1000, 100
 COMMAND = (8.0, 10.0)

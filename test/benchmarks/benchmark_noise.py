@@ -8,7 +8,7 @@ from _timing import beside, draw_numbers, in_turns, numbers_per_sample
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
 from imu_simulation_framework.sensors.noise.processes import (
     BiasInstability,
     GaussMarkov,

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 MICROTESLA = 1e-6

@@ -32,6 +32,7 @@ from imu_simulation_framework.characterisation.calibration.inertial import (
     TemperatureFit,
     calibrate_accelerometer,
     calibrate_gyroscope,
+    correction_of,
     noise_of,
 )
 from imu_simulation_framework.characterisation.calibration.rest_times import (
@@ -43,8 +44,7 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     calibrate_accelerometer_freely,
     fit_to_sphere,
 )
-from imu_simulation_framework.characterisation.calibration.triad_fit import correction_of
-from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.sensors.correction import what_is_left
 

@@ -56,7 +56,7 @@ from scipy.special import ndtri
 from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.time_alignment import find_time_shift
+from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.heading.model.of_imu import MISALIGNMENT, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RandomConstant

@@ -12,7 +12,7 @@ from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.results.tables import ExperimentTables
 from imu_simulation_framework.ros1.messages import antenna_transform
-from imu_simulation_framework.sensors.gnss.messages import UNTOLD
+from imu_simulation_framework.sensors.gnss.specification import UNTOLD
 
 DURATION = 20.0
 RECEIVER = """

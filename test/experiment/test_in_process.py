@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
@@ -20,7 +20,7 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.summary import evaluate, terminal_table
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
 
 README = Path(__file__).resolve().parents[2] / "README.md"

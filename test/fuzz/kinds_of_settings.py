@@ -17,7 +17,7 @@ from imu_simulation_framework.drive.configuration import (
     IMU_PARAMETER_SECTIONS,
     SECTIONS,
 )
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
 
 _NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
 """What stands in a sentence about a setting instead of its section or file."""

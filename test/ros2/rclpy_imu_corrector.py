@@ -7,7 +7,7 @@ from sensor_msgs.msg import Imu, MagneticField, Temperature
 
 # Behind ros2_peers, which makes the tests' own modules importable.
 from recording_shell import shell_of  # isort: skip
-from imu_simulation_framework.realistic_imu.corrector import CorrectorArguments, LiveCorrector
+from imu_simulation_framework.realistic_imu.node_sessions import CorrectorArguments, LiveCorrector
 from imu_simulation_framework.recordings.messages import (
     FIELD,
     IMU,

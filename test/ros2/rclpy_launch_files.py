@@ -14,8 +14,8 @@ import pytest
 
 from imu_simulation_framework.core.settings import keys_of
 from imu_simulation_framework.drive.configuration import ExternalSection
-from imu_simulation_framework.realistic_imu.corrector import LiveCorrector
 from imu_simulation_framework.realistic_imu.live import LiveImu
+from imu_simulation_framework.realistic_imu.node_sessions import LiveCorrector
 from imu_simulation_framework.ros2.node import ShellArguments
 
 LAUNCH = Path(__file__).resolve().parents[2] / "launch"

@@ -11,7 +11,7 @@ from recording_writers import imu, magnetic_field, temperature, write_bag
 from tool_calls import call_tool, refused, succeeded
 from turntable import turntable_motion
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
+from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
 from imu_simulation_framework.sensors.correction import read_imu_correction
 from imu_simulation_framework.sensors.files import load_imu_specification
 

@@ -12,7 +12,7 @@ from tool_calls import PNG, call_tool, refused
 from imu_simulation_framework.commands.reproduce_thesis import HECTOR_SLOW, IMUS, thesis_items
 from imu_simulation_framework.motion.drives import get_drive, with_laps
 from imu_simulation_framework.recordings.bundled_drives import write_drive
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 
 run = partial(call_tool, "reproduce_thesis.py")
 

@@ -4,7 +4,7 @@ import numpy as np
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.recordings.cleaning import Samples
 
 START = 1_600_000_000

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
 FROZEN = (30.0, 60.0)

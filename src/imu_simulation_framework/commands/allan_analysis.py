@@ -38,12 +38,12 @@ from imu_simulation_framework.characterisation.allan.figures import allan_figure
 from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.characterisation.samples_at_rest import RestSettings, prepare_axes
 from imu_simulation_framework.commands.command_line import guessed_columns, named_column
-from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import duration_text
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.whole_files import (
     make_folder,
     picture,

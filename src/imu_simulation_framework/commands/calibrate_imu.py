@@ -21,10 +21,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.calibration.files import write_calibration
+from imu_simulation_framework.characterisation.calibration.files import (
+    constant_remarks,
+    findings,
+    noise_remarks,
+    table_text,
+    write_calibration,
+)
 from imu_simulation_framework.characterisation.calibration.inertial import (
     PLACEMENT,
     TemperatureFit,
+    TriadCalibration,
     calibrate_accelerometer,
     calibrate_gyroscope,
     noise_of,
@@ -43,19 +50,12 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     calibrate_accelerometer_freely,
     fit_to_sphere,
 )
-from imu_simulation_framework.characterisation.calibration.text import (
-    constant_remarks,
-    findings,
-    noise_remarks,
-    table_text,
-)
-from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.commands.command_line import guessed_columns, named_column
-from imu_simulation_framework.core.checked_values import AXES
-from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import AXES
+from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.recordings.file_access import has_columns
 from imu_simulation_framework.recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions

@@ -7,9 +7,9 @@ import math
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, picture, write_whole
 
 

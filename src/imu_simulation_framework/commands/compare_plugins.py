@@ -27,11 +27,10 @@ from tqdm import tqdm
 from imu_simulation_framework.commands.command_line import add_seed
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION, text_cell
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
@@ -44,7 +43,7 @@ from imu_simulation_framework.sensors.imu_models.base import (
     ImuReading,
     without_bias,
 )
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS, make_imu_model
 from imu_simulation_framework.sensors.statistics_at_rest import (
     BIASES,
     DEVIATION_LIMIT,

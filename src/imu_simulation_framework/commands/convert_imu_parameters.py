@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 from imu_simulation_framework.commands.command_line import accepted_number, write_file
-from imu_simulation_framework.core.checked_values import LARGEST_NUMBER
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import LARGEST_NUMBER
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.sensors.formats.base import WriteOptions
 from imu_simulation_framework.sensors.formats.registry import (

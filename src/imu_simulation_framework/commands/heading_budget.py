@@ -46,10 +46,10 @@ from imu_simulation_framework.commands.command_line import (
     write_file,
     write_pictures,
 )
-from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished
+from imu_simulation_framework.core.tables import text_cell
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
 from imu_simulation_framework.heading.answer import (
     LATE,

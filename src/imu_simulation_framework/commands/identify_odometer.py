@@ -28,12 +28,12 @@ from imu_simulation_framework.commands.command_line import (
     write_file,
     write_pictures,
 )
-from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import to_mapping
-from imu_simulation_framework.core.time_alignment import find_time_shift
+from imu_simulation_framework.core.signals import find_time_shift
+from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.figures import odometer_figure

@@ -56,7 +56,7 @@ from imu_simulation_framework.sensors.errors_in_motion import (
     understated_in_motion,
     without_wandering_bias,
 )
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 NAME = "monte_carlo"

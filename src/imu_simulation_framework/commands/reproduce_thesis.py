@@ -32,7 +32,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 from imu_simulation_framework.core.files import package_share, read_settings, urdf_path
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.core.time_alignment import find_time_shift
+from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.drive import figures
 from imu_simulation_framework.drive.check import CONFIGURATION, set_up_named

@@ -33,10 +33,10 @@ from imu_simulation_framework.commands.command_line import (
     write_file,
     write_pictures,
 )
-from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
+from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables

@@ -28,13 +28,13 @@ from imu_simulation_framework.characterisation.allan.model import (
 )
 from imu_simulation_framework.commands.command_line import accepted_number
 from imu_simulation_framework.core.angles import difference, unwrap
-from imu_simulation_framework.core.checked_values import checked_number
-from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.time_alignment import find_time_shift
+from imu_simulation_framework.core.settings import checked_number
+from imu_simulation_framework.core.signals import find_time_shift
+from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.heading.statistics import ErrorStatistics, error_statistics

@@ -144,12 +144,7 @@ NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
 def load_plain(text):
     """Return what a YAML text says: mappings, lists, texts, numbers, truth values, dates, None.
 
-    ``text`` (str or file).
-
-    Raises
-    ------
-    yaml.YAMLError, RecursionError, ValueError, TypeError
-        See :data:`NOT_YAML`.
+    ``text`` (str or file). Raises what :data:`NOT_YAML` has.
     """
     return yaml.load(text, Loader=PlainLoader)
 

@@ -35,12 +35,11 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, reason_of
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
 from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
-from imu_simulation_framework.motion.drives import MAX_LAPS
+from imu_simulation_framework.motion.drives import MAX_LAPS, Terrain
 from imu_simulation_framework.motion.positioning import FixSettings
-from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from imu_simulation_framework.sensors.operation import Operation
 
 SIMULATORS = ("mujoco", "gazebo", "external")

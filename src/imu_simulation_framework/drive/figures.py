@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.columns import WHEELS
-from imu_simulation_framework.core.spectrum import confidence_factors, logarithmic_average
+from imu_simulation_framework.core.signals import confidence_factors, logarithmic_average
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.comparison import YawComparison
 from imu_simulation_framework.heading.figures import CONFIDENCE, yaw_error_relative
 from imu_simulation_framework.report import style

@@ -13,8 +13,8 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.configuration import PUBLISHED, Configuration
 from imu_simulation_framework.drive.robot import RobotParameters, load_robot_parameters
 from imu_simulation_framework.drive.tracking.controllers import Follower, Reference, make_controller
+from imu_simulation_framework.motion.drives import Terrain
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.sensors.errors_in_motion import (
     understated_in_motion,
     without_earth_turning,
@@ -24,8 +24,12 @@ from imu_simulation_framework.sensors.gnss.specification import (
     read_gnss_specification,
 )
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_models.plugins import IdealImu, IdealParameters
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import (
+    PRESETS,
+    IdealImu,
+    IdealParameters,
+    make_imu_model,
+)
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import (
     MagneticEnvironment,

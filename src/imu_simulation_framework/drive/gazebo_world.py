@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.motion.drives import Terrain
 from imu_simulation_framework.sensors.magnetism.bodies import Ellipsoid, FerrousBody
 
 PHYSICS_RATE = 1000  # steps per second of simulated time [Hz]

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation, Slerp
 
-from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.recordings.cleaning import POSITION, Samples
 from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS

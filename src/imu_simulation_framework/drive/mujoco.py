@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Sequence, cast
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError, required
+from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.robot import RobotParameters, robot_description
-from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.motion.drives import Terrain
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.bodies import Bar, FerrousBody
 

@@ -19,14 +19,17 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.checked_values import (
-    LARGEST_NUMBER,
-    checked_numbers,
-    checked_text,
-)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, checked_list, declared, from_mapping
+from imu_simulation_framework.core.settings import (
+    LARGEST_NUMBER,
+    Settings,
+    checked_list,
+    checked_numbers,
+    checked_text,
+    declared,
+    from_mapping,
+)
 from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.drive.robot import (

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core import files
-from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import RecordingError, TrajectoryError
+from imu_simulation_framework.core.tables import POSES
 from imu_simulation_framework.drive.configuration import (
     Configuration,
     TrajectorySection,

@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-from imu_simulation_framework.core.checked_values import checked_numbers, checked_text
 from imu_simulation_framework.core.errors import ConfigurationError, required
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, checked_list, declared, from_mapping
+from imu_simulation_framework.core.settings import (
+    Settings,
+    checked_list,
+    checked_numbers,
+    checked_text,
+    declared,
+    from_mapping,
+)
 from imu_simulation_framework.core.topics import wheel_joints
 from imu_simulation_framework.core.yaml_files import read_yaml
 

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, ResultError
 from imu_simulation_framework.core.sentences import distinguished, listed, shown
-from imu_simulation_framework.core.spectrum import median_rate
+from imu_simulation_framework.core.signals import median_rate
+from imu_simulation_framework.core.tables import POSES
 from imu_simulation_framework.drive.check import CONFIGURATION, ensure_plausible, set_up_named
 from imu_simulation_framework.drive.preparation import (
     chosen_part,

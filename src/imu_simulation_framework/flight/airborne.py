@@ -12,8 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion, unwrap
-from imu_simulation_framework.core.checked_values import checked_choice, checked_number
-from imu_simulation_framework.core.columns import (
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.settings import checked_choice, checked_number
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.tables import (
     FLIGHT_TRUTH,
     GNSS_RECORD,
     IMU_RECORD,
@@ -21,8 +23,6 @@ from imu_simulation_framework.core.columns import (
     LOCAL_VELOCITY,
     PLACE,
 )
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.topics import (
     AIRCRAFT_FRAME,
     GNSS_FRAME,
@@ -40,7 +40,7 @@ from imu_simulation_framework.motion.strapdown import increments_of
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP
 from imu_simulation_framework.recordings.formats.written_bags import Messages
-from imu_simulation_framework.sensors.gnss.earth_fixes import record_earth_fixes
+from imu_simulation_framework.sensors.gnss.receiver import record_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_models.base import SIGNALS
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed

@@ -28,7 +28,6 @@ from xml.parsers.expat import ErrorString
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError, required
 from imu_simulation_framework.core.files import (
     XML_LIMIT,
@@ -38,6 +37,7 @@ from imu_simulation_framework.core.files import (
     require_bounded_xml,
 )
 from imu_simulation_framework.core.sentences import listed, printable, shown
+from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.core.whole_files import reason_of
 from imu_simulation_framework.motion.flight import Flight, FlightStates
 

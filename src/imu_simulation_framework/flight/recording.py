@@ -12,17 +12,17 @@ import pandas as pd
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.checked_values import checked_choice, checked_numbers
-from imu_simulation_framework.core.columns import EULER, QUATERNION
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import checked_choice, checked_numbers
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import EULER, QUATERNION
 from imu_simulation_framework.flight.jsbsim import RATE, bundled_scripts, fly
 from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
 from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, ecef_of
 from imu_simulation_framework.motion.earth_motion import enu_to_ecef
 from imu_simulation_framework.motion.flight import Flight, FlightStates
-from imu_simulation_framework.motion.kinematics import quaternion_spline, unit
+from imu_simulation_framework.motion.motion import quaternion_spline, unit
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import (
     MINIMUM_SAMPLES,

@@ -14,8 +14,8 @@ from typing import Callable, Sequence, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.flight.packets import (
     ANGLES_OF_PLACES,
     ATTITUDE,

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from imu_simulation_framework.core import angles
-from imu_simulation_framework.core.columns import WHEELS
 from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.core.spectrum import (
+from imu_simulation_framework.core.signals import (
     Spectrum,
+    TimeShift,
+    delay_of_integral,
+    find_time_shift,
     median_rate,
     power_spectral_density,
     uniform_grid,
 )
 from imu_simulation_framework.core.stamps import value_at
-from imu_simulation_framework.core.time_alignment import (
-    TimeShift,
-    delay_of_integral,
-    find_time_shift,
-)
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.reference_error import (
     ErrorSplit,
     ReferenceError,

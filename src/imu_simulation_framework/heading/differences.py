@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
+from imu_simulation_framework.core.signals import TimeShift, find_time_shift
 from imu_simulation_framework.heading.comparison import (
     ComparisonSettings,
     YawComparison,

@@ -33,7 +33,7 @@ from typing import Iterable, Mapping, Sequence
 import numpy as np
 
 from imu_simulation_framework.core.errors import EnsembleError
-from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
+from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
 from imu_simulation_framework.heading.judgement import curve_statistics
 
 

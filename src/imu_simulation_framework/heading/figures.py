@@ -9,7 +9,7 @@ from typing import Mapping, NamedTuple, Sequence
 import numpy as np
 
 from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.spectrum import variance_interval
+from imu_simulation_framework.core.signals import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
 from imu_simulation_framework.heading.judgement import PSD, SIGNED, unseen_share

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import EnsembleError
-from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
+from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
 from imu_simulation_framework.heading.statistics import edge_samples
 
 BLOCK = 4_000_000

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.columns import REFERENCE_ERROR
+from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.heading.statistics import edge_samples
 
 if TYPE_CHECKING:

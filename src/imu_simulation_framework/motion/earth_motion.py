@@ -41,8 +41,8 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
-from imu_simulation_framework.core.columns import FLIGHT
 from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.tables import FLIGHT
 from imu_simulation_framework.motion.earth import (
     EARTH_RATE,
     ecef_of,
@@ -51,14 +51,15 @@ from imu_simulation_framework.motion.earth import (
     gravity_ecef,
     normal_gravity,
 )
-from imu_simulation_framework.motion.kinematics import (
+from imu_simulation_framework.motion.motion import (
+    Motion,
+    SampledMotion,
     angular_velocity_of,
     checked_poses,
     composed,
     quaternion_spline,
     unit,
 )
-from imu_simulation_framework.motion.motion import Motion, SampledMotion
 from imu_simulation_framework.motion.sources import RATE, even_times
 from imu_simulation_framework.motion.strapdown import increments_between
 

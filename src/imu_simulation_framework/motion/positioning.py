@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.columns import REFERENCE_ERROR
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import Occurrences, find
+from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.motion.course import (
     SIGNIFICANT_SPEED,
     CourseCheck,

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.time_alignment import delay_of_integral
+from imu_simulation_framework.core.signals import delay_of_integral
 
 SMALLEST_JITTER = 1e-3
 """No position is taken for better than that [m]: motion capture's."""

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from imu_simulation_framework.core.angles import turns
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.motion.earth import EARTH_RATE, gravitation_ecef
-from imu_simulation_framework.motion.kinematics import checked_samples, composed
+from imu_simulation_framework.motion.motion import checked_samples, composed
 
 if TYPE_CHECKING:
     from imu_simulation_framework.motion.earth_motion import EarthMotion

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.core.tables import POSES
 
 _MAX_FILLED = 10_000
 """Samples of an even grid for each that was recorded."""

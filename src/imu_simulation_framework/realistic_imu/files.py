@@ -13,9 +13,9 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.columns import ACCEL, EULER, GROUND_TRUTH, GYRO
 from imu_simulation_framework.core.errors import FrameworkError, RecordingError, ResultError
 from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.results.files import find_result
 from imu_simulation_framework.drive.results.tables import load_table

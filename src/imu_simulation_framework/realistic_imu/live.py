@@ -26,7 +26,7 @@ from imu_simulation_framework.core.settings import (
 )
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.realistic_imu.node_session import Diagnostic, Session, Shell
+from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session, Shell
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
 from imu_simulation_framework.realistic_imu.truth import (

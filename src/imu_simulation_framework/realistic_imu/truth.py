@@ -351,7 +351,7 @@ class OdometryTruth:
 
     ``mounting`` (Mounting): of the simulated IMU in the axes of ``child_frame_id``. ``use_twist``:
     whether velocities are those of the twist, in the axes of ``child_frame_id`` as
-    nav_msgs/Odometry has it; else they come from the poses. ``gravity`` [m/s^2]; ``report``
+    nav_msgs/Odometry has it; else they come from the poses. ``report``
     (StreamReport): in which messages are counted that cannot be used.
     """
 
@@ -361,13 +361,11 @@ class OdometryTruth:
         self,
         mounting: Mounting | None = None,
         use_twist: bool = True,
-        gravity: float = WORLD_GRAVITY,
         report: StreamReport | None = None,
     ):
         self._report = report or StreamReport()
         self._mounting = mounting or Mounting()
         self._use_twist = use_twist
-        self._gravity = gravity
         self.restart()
 
     def restart(self) -> None:
@@ -402,7 +400,7 @@ class OdometryTruth:
             return None
         times = np.array([pose[0] - self._poses[1][0] for pose in self._poses]) / NANOSECONDS
         poses = np.array([pose[1] for pose in self._poses])
-        motion = Motion.from_poses(times, poses[:, :3], poses[:, 3:], self._gravity)
+        motion = Motion.from_poses(times, poses[:, :3], poses[:, 3:], WORLD_GRAVITY)
         orientation = Rotation.from_quat(motion.orientation[1])
         state = (self._poses[1][0], motion.position[1], orientation, motion.velocity[1])
         return self._next(*state, motion.angular_velocity[1])
@@ -423,7 +421,7 @@ class OdometryTruth:
         _, places, orientations, velocities, rates = (np.array(pair) for pair in zip(before, state))
         times = np.array([0.0, (stamp - before[0]) / NANOSECONDS])
         states = (times, places, orientations, velocities, rates, np.zeros((2, 3)))
-        mean_rate, mean_force = Motion(*states, self._gravity).means()
+        mean_rate, mean_force = Motion(*states, WORLD_GRAVITY).means()
         return stamp, ImuTruth(orientations[1], mean_rate[1], mean_force[1])
 
 

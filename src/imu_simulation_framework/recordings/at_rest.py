@@ -13,9 +13,9 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.recordings import cleaning, messages
 from imu_simulation_framework.recordings.formats.any_format import sample_blocks
 from imu_simulation_framework.recordings.frames import ImuConventions, conventional_imu

@@ -19,10 +19,10 @@ from typing import Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, MAG, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.stamps import seconds_from_counts, seconds_from_nanoseconds
+from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, MAG, QUATERNION
 from imu_simulation_framework.core.units import factor, factors
 from imu_simulation_framework.recordings import cleaning
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from imu_simulation_framework.core.angles import quaternion_product
-from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG, QUATERNION
 from imu_simulation_framework.core.settings import Settings, setting
+from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG, QUATERNION
 from imu_simulation_framework.core.units import factors
 from imu_simulation_framework.sensors.imu_specification import (
     GYROSCOPE_FILTERS,

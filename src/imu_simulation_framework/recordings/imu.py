@@ -13,9 +13,9 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
-from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
 from imu_simulation_framework.recordings.frames import (
     ImuConventions,
@@ -199,7 +199,7 @@ def _check_upright(cleaner, mounted):
 def fused_angles(times, gyro, accel, output: OutputSpecification):
     """Fuse gyroscope and accelerometer.
 
-    The filters of :mod:`.fusion.choice` want even steps, which stamps of a recording rarely have.
+    The filters of :mod:`.fusion.filters` want even steps, which stamps of a recording rarely have.
     The integral of the rate is therefore taken at the recorded times and read off on an even grid:
     what was turned in all is kept, whatever the stamps' jitter. Raises ConfigurationError: the
     filter needs a library that is not installed.
@@ -221,7 +221,7 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     forces = _on_grid(grid, times, accel)
 
     # Imported here, as most recordings have an orientation.
-    from imu_simulation_framework.sensors.fusion.choice import make_filter
+    from imu_simulation_framework.sensors.fusion.filters import make_filter
 
     filter = make_filter(output, period)
     beginning = accel[times <= _LEVEL_TIME].mean(axis=0)

@@ -14,9 +14,9 @@ from rosbags.typesys import Stores, get_typestore
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
-from imu_simulation_framework.core.columns import IMU_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.tables import IMU_RECORD
 from imu_simulation_framework.core.topics import IMU_FRAME
 from imu_simulation_framework.core.whole_files import written_aside
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP, IMU_FIELDS

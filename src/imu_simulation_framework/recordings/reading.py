@@ -16,9 +16,9 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import QUATERNION
 from imu_simulation_framework.motion.positioning import FixSettings
 from imu_simulation_framework.recordings import cleaning, messages
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples

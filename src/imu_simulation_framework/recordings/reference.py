@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.core.tables import QUATERNION
 from imu_simulation_framework.motion.course import NoHeadingError
 from imu_simulation_framework.motion.positioning import (
     UNKNOWN_VARIANCE,

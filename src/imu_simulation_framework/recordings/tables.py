@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.angles import interpolate
-from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed, printable, shown
+from imu_simulation_framework.core.tables import QUATERNION
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.frames import (
     ImuConventions,

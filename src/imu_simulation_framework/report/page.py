@@ -116,10 +116,7 @@ def _flat(values, path="") -> Iterator[tuple[str, Any]]:
 def page_html(page: Page) -> str:
     """Return a page as the content of an HTML file.
 
-    Raises
-    ------
-    ConfigurationError
-        Jinja2 or plotly is not installed, or two sections have one heading.
+    Raises ConfigurationError: Jinja2 or plotly is not installed, or two sections have one heading.
     """
     names = [
         re.sub(r"[^a-z0-9]+", "-", section.heading.lower()).strip("-") or "section"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.sentences import printable
+from imu_simulation_framework.core.tables import text_cell
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.report.page import Table
 
@@ -49,12 +49,7 @@ def add_option(parser) -> None:
 def write_tables(folder, name, table, columns, formats) -> list:
     """Write a table in some formats, keys of :data:`ENDINGS`; return the paths.
 
-    ``name`` is that of the files, without ending.
-
-    Raises
-    ------
-    ResultError
-        A file cannot be written.
+    ``name`` is that of the files, without ending. Raises ResultError: a file cannot be written.
     """
     paths = []
     for format in dict.fromkeys(formats):

@@ -15,7 +15,7 @@ from std_msgs.msg import String
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.realistic_imu.node_session import Session, read_arguments
+from imu_simulation_framework.realistic_imu.node_sessions import Session, read_arguments
 from imu_simulation_framework.ros1.messages import publish_packed
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 

@@ -36,8 +36,7 @@ from imu_simulation_framework.recordings.messages import (
     stamp_of,
 )
 from imu_simulation_framework.ros1.node import advertise
-from imu_simulation_framework.sensors.gnss.messages import fix_topics
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification, fix_topics
 from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 
 if TYPE_CHECKING:

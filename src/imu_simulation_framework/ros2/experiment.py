@@ -65,7 +65,7 @@ from imu_simulation_framework.ros2.participant import (
     simulator_program,
     stamp_in,
 )
-from imu_simulation_framework.sensors.gnss.messages import FixTopic, fix_topics
+from imu_simulation_framework.sensors.gnss.specification import FixTopic, fix_topics
 from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 
 END_DRIVE = "mujoco_simulator/end_drive"

@@ -36,7 +36,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, FrameworkEr
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.node_session import (
+from imu_simulation_framework.realistic_imu.node_sessions import (
     Diagnostic,
     Session,
     read_arguments,

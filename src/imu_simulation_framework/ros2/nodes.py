@@ -10,8 +10,8 @@ from rclpy.time import Time
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.realistic_imu.corrector import LiveCorrector
 from imu_simulation_framework.realistic_imu.live import LiveImu
+from imu_simulation_framework.realistic_imu.node_sessions import LiveCorrector
 from imu_simulation_framework.realistic_imu.truth import Mounting
 from imu_simulation_framework.ros2.node import SessionNode
 

@@ -8,7 +8,7 @@ from .files import imu_specification_text as imu_specification_text
 from .files import read_imu_specification as read_imu_specification
 from .formats.registry import read_imu_parameters as read_imu_parameters
 from .formats.registry import write_imu_parameters as write_imu_parameters
-from .gnss.earth_fixes import simulate_earth_fixes as simulate_earth_fixes
+from .gnss.receiver import simulate_earth_fixes as simulate_earth_fixes
 from .gnss.receiver import simulate_gnss as simulate_gnss
 from .gnss.specification import FixQuality as FixQuality
 from .gnss.specification import GnssHeading as GnssHeading

@@ -30,16 +30,19 @@ import numpy as np
 import yaml
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.checked_values import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import (
     Axes,
     Matrix,
+    Settings,
     checked_axes,
     checked_matrix,
     checked_numbers,
+    declared,
+    from_mapping,
+    to_mapping,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared, from_mapping, to_mapping
 from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,

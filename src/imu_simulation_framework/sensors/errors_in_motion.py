@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 

@@ -11,12 +11,37 @@ meaning and unit of each are documented. What is left out has its default, which
       rate: 100.0
 
 ``1e-4`` may be written without a point. A number may also stand as a data sheet states it, with its
-unit, meaning and source, see :mod:`.sensors.stated_values`; ``source`` at the top is the
-document's name::
+unit, meaning and source; ``source`` at the top is the document's name::
 
     source: BST-BMI088-DS001-14, revision 1.4
     gyroscope:
       white_noise: {density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided, source: table 5}
+
+``white_noise``
+    ``density`` with ``spectrum``, ``one-sided`` or ``two-sided``; or ``rms`` with the
+    ``bandwidth`` [Hz] it is within; or ``walk``, the angle or velocity random walk. What each is,
+    says :mod:`.noise.processes`.
+``bias_instability``
+    ``value`` with ``meaning``: ``coefficient`` for B of IEEE Std 952, or ``allan_minimum`` for
+    the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B. Where the sheet says at
+    which ``averaging_time`` [s] that is, what the white noise has in it there is taken out, and a
+    random walk that is not stated follows: :func:`.noise.processes.flicker_and_walk_of_minimum`.
+``random_walk``
+    ``value``; or ``allan_minimum``, from which and the triad's white noise K follows where there is
+    nothing between the two: :func:`.noise.processes.random_walk_of_minimum`.
+``resolution``
+    ``value``; or ``steps``, how many there are in one ``unit``.
+``scale_factor_and_misalignment``
+    ``scale_factor`` on the diagonal in ``unit``, ``cross_axis`` beside it in ``cross_axis_unit``,
+    which is that of the scale factor where it is left out.
+``g_sensitivity``
+    ``value``, of each axis to the force along any axis.
+others
+    ``value``.
+
+What differs from unit to unit may have ``tolerance``: ``typical`` (by default), a standard
+deviation, or ``maximum``, a bound that is taken for three of them. Values are one number, or three
+for x, y and z. ``source`` is for the reader.
 """
 
 from __future__ import annotations
@@ -24,20 +49,39 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Collection, Iterable, Mapping, NamedTuple
 
 import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import from_mapping, to_mapping
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import (
+    Matrix,
+    checked_axes,
+    checked_number,
+    from_mapping,
+    to_mapping,
+)
+from imu_simulation_framework.core.units import factors
 from imu_simulation_framework.core.yaml_files import (
     bundled_names,
     find_description,
     read_described,
     read_yaml,
 )
-from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
-from imu_simulation_framework.sensors.stated_values import in_si
+from imu_simulation_framework.sensors.imu_specification import (
+    LARGEST_TOLERANCE,
+    PARTS,
+    TOLERANCES,
+    ImuSpecification,
+)
+from imu_simulation_framework.sensors.noise.processes import (
+    FLICKER_PLATEAU,
+    density_of_one_sided,
+    density_of_rms,
+    flicker_and_walk_of_minimum,
+    random_walk_of_minimum,
+)
 from imu_simulation_framework.sensors.triads import TRIADS
 
 _WHAT = "the IMU's specification"
@@ -47,8 +91,6 @@ def find_imu_specification(name: str | os.PathLike) -> Path:
     """Return the file that is meant: a path, or the name of one in the package's config/imus.
 
     Raises :class:`.ConfigurationError`: there is neither.
-
-    ``name``.
     """
     return find_description(name, "imus", "an IMU")
 
@@ -73,8 +115,6 @@ def load_imu_specification(path: str | os.PathLike) -> ImuSpecification:
 
     Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
     not what it must be.
-
-    ``path``.
     """
     return read_described(path, _WHAT, _specification_of, named=True)
 
@@ -155,3 +195,207 @@ def imu_catalogue() -> list[CatalogueEntry]:
             specification = load_imu_specification(path)
             entries.append(CatalogueEntry(specification, content["source"], content))
     return entries
+
+
+_RATES = ("rad/s", "mrad/s", "deg/s", "mdeg/s", "rad/h", "deg/h")
+_FORCES = ("m/s^2", "mm/s^2", "g", "mg", "ug")
+_FIELDS = ("T", "uT", "nT", "G", "mG")
+
+
+def _per(units: Iterable[str], suffix: str) -> dict[str, float]:
+    return factors(*(f"{unit}{suffix}" for unit in units))
+
+
+def _per_all(suffix: str) -> dict[str, dict[str, float]]:
+    return {name: _per(units, suffix) for name, units in zip(TRIADS, (_RATES, _FORCES, _FIELDS))}
+
+
+UNITS = {
+    "signal": {
+        "gyroscope": factors(*_RATES),
+        "accelerometer": factors(*_FORCES, "m/s/h"),
+        "magnetometer": factors(*_FIELDS),
+    },
+    "density": _per_all("/sqrt(Hz)"),
+    "white_noise_walk": {
+        "gyroscope": factors("rad/sqrt(s)", "deg/sqrt(s)", "rad/sqrt(h)", "deg/sqrt(h)"),
+        "accelerometer": factors("m/s/sqrt(s)", "m/s/sqrt(h)"),
+        "magnetometer": {},
+    },
+    "random_walk": {
+        "gyroscope": factors("rad/s/sqrt(s)", "rad/s^2/sqrt(Hz)", "deg/s/sqrt(s)", "deg/h/sqrt(h)"),
+        "accelerometer": factors("m/s^2/sqrt(s)", "m/s^3/sqrt(Hz)", "m/s/h/sqrt(h)", "mg/sqrt(h)"),
+        "magnetometer": _per(_FIELDS, "/sqrt(s)"),
+    },
+    "temperature": _per_all("/K"),
+}
+"""Kind of quantity -> triad -> units that it may be stated in, as factors to SI."""
+
+RATIOS = {"1": 1.0, "%": 1e-2, "ppm": 1e-6, **factors("deg", "mrad", "rad")}
+"""Units of scale factors, misalignments and cross-axis sensitivities."""
+_RATIOS_PER_KELVIN = {f"{unit}/K": RATIOS[unit] for unit in ("1", "%", "ppm")}
+
+SPECTRA = ("one-sided", "two-sided")
+MEANINGS = ("coefficient", "allan_minimum")
+_SIGNALS = ("bias_instability", "gauss_markov_sigma", "turn_on_bias", "turn_on_bias_sigma")
+_KINDS = dict.fromkeys((*_SIGNALS, "saturation", "resolution"), "signal")
+_KINDS.update(random_walk="random_walk", temperature_bias="temperature")
+
+
+def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
+    """Return a triad's keys and values, those that are stated in other units in SI.
+
+    Raises :class:`.ConfigurationError`: what is stated leaves open what it means, or has an unknown
+    unit or key; the sentence begins with the parameter's name.
+
+    ``content``: parameter of a :class:`.TriadSpecification` -> its value, or a mapping.
+    ``triad``: its name as part of a specification.
+    """
+    values = dict(content)
+    # The white noise first, then the random walk: others may follow from them.
+    order = ("white_noise", "random_walk")
+    for name in sorted(values, key=lambda name: (name != order[0], name != order[1])):
+        if not isinstance(values[name], Mapping):
+            continue
+        stated = _Stated(name, values[name], triad)
+        if name == "bias_instability" and "averaging_time" in stated.entry:
+            values.update(_of_minimum(stated, *map(values.get, order)))
+        else:
+            values[name] = _stated_value(stated, values.get("white_noise"))
+    return values
+
+
+class _Stated:
+    """What is stated of one parameter."""
+
+    def __init__(self, name: str, entry: Mapping[str, Any], triad: str) -> None:
+        self.name, self.entry, self.triad = name, dict(entry), triad
+        self.deviations = 1.0
+        if name in TOLERANCES and "tolerance" in entry:
+            kind = self.choice("tolerance", ("typical", "maximum"))
+            self.deviations = LARGEST_TOLERANCE if kind == "maximum" else 1.0
+            del self.entry["tolerance"]
+        if "source" in entry and not isinstance(entry["source"], str):
+            raise self.error("source", "must be a text")
+
+    def error(self, key: str, words: str) -> ConfigurationError:
+        return ConfigurationError(f"{self.name}: {key} {words}.")
+
+    def way(self, *ways: str, others: Iterable[str] = ()) -> str:
+        """Return the one of several keys that is there, of which one must be."""
+        there = [key for key in ways if key in self.entry]
+        if len(there) != 1:
+            raise self.error(" or ".join(ways), "must be given, and only once")
+        known = (there[0], "unit", "source", *others)
+        for key in self.entry:
+            if key not in known:
+                raise self.error(shown(key), f"is not known here; known are {', '.join(known)}")
+        return there[0]
+
+    def choice(self, key: str, choices: Collection[str]) -> str:
+        value: Any = self.entry.get(key)
+        if value not in choices:
+            raise self.error(key, f"is {shown(value)}, but it must be {' or '.join(choices)}")
+        return value
+
+    def factor(self, units: Mapping[str, float]) -> float:
+        return units[self.choice("unit", tuple(units))]
+
+    def axes(self, key: str, units: Mapping[str, float]) -> tuple[float, ...]:
+        return self.scaled(key, self.factor(units))
+
+    def scaled(self, key: str, factor: float) -> tuple[float, ...]:
+        sizes = checked_axes(f"{self.name}: {key}", self.entry.get(key, 0.0))
+        return tuple(factor * size / self.deviations for size in sizes)
+
+    def signal(self, key: str) -> tuple[float, ...]:
+        return self.axes(key, UNITS["signal"][self.triad])
+
+
+def _stated_value(stated: _Stated, white_noise: Any) -> Any:
+    name, triad = stated.name, stated.triad
+    if name == "white_noise":
+        return _white_noise(stated)
+    if name == "bias_instability":
+        key = stated.way("value", others=("meaning",))
+        plateau = stated.choice("meaning", MEANINGS) == "allan_minimum"
+        return tuple(size / (FLICKER_PLATEAU if plateau else 1.0) for size in stated.signal(key))
+    if name == "random_walk" and "allan_minimum" in stated.entry:
+        return _walk_of_minimum(stated, white_noise)
+    if name == "resolution" and "steps" in stated.entry:
+        key = stated.way("steps")
+        factor = stated.factor(UNITS["signal"][triad])
+        steps = checked_axes(f"{name}: {key}", stated.entry[key], above=0.0)
+        return tuple(factor / number for number in steps)
+    if name == "scale_factor_and_misalignment":
+        return _matrix(stated)
+    if name == "g_sensitivity":
+        key = stated.way("value")
+        units = {
+            f"{rate}/{force}": UNITS["signal"]["gyroscope"][rate] / one
+            for force, one in factors("g", "m/s^2").items()
+            for rate in _RATES
+        }
+        return tuple((size, size, size) for size in stated.axes(key, units))
+    if name == "temperature_scale_factor":
+        return stated.axes(stated.way("value"), _RATIOS_PER_KELVIN)
+    if name not in _KINDS:
+        raise ConfigurationError(f"{name} cannot be stated with a unit, but only as a number.")
+    return stated.axes(stated.way("value"), UNITS[_KINDS[name]][triad])
+
+
+def _white_noise(stated: _Stated) -> tuple[float, ...]:
+    way = stated.way("density", "rms", "walk", others=("spectrum", "bandwidth"))
+    if way == "density":
+        stated.way(way, others=("spectrum",))
+        density = stated.axes(way, UNITS["density"][stated.triad])
+        one_sided = stated.choice("spectrum", SPECTRA) == "one-sided"
+        return tuple(density_of_one_sided(density)) if one_sided else density
+    if way == "rms":
+        stated.way(way, others=("bandwidth",))
+        bandwidth = stated.entry.get("bandwidth")
+        bandwidth = checked_number(f"{stated.name}: bandwidth", bandwidth, above=0.0)
+        return tuple(density_of_rms(stated.signal(way), bandwidth))
+    stated.way(way)
+    return stated.axes(way, UNITS["white_noise_walk"][stated.triad])
+
+
+def _walk_of_minimum(stated: _Stated, white_noise: Any) -> tuple[float, ...]:
+    key = stated.way("allan_minimum")
+    minimum = stated.signal(key)
+    if white_noise is None:
+        raise stated.error(key, "needs the triad's white_noise")
+    noise = checked_axes("white_noise", white_noise, above=0.0)
+    return tuple(random_walk_of_minimum(minimum, noise))
+
+
+def _of_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str, Any]:
+    """Return bias instability and random walk of a lowest Allan deviation whose time is known."""
+    key = stated.way("value", others=("meaning", "averaging_time"))
+    stated.choice("meaning", ("allan_minimum",))
+    time = checked_number(
+        f"{stated.name}: averaging_time", stated.entry["averaging_time"], above=0.0
+    )
+    if white_noise is None:
+        raise stated.error("averaging_time", "needs the triad's white_noise")
+    noise = checked_axes("white_noise", white_noise, minimum=0.0)
+    known = None if random_walk is None else checked_axes("random_walk", random_walk, minimum=0.0)
+    flicker, walk = flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)
+    if not all(size >= 0.0 for size in flicker):
+        raise stated.error(key, f"is below what white noise and random walk leave after {time:g} s")
+    return {"bias_instability": tuple(flicker), "random_walk": tuple(walk)}
+
+
+def _matrix(stated: _Stated) -> Matrix:
+    if not {"scale_factor", "cross_axis"} & set(stated.entry):
+        raise stated.error("scale_factor or cross_axis", "must be given")
+    stated.way("unit", others=("scale_factor", "cross_axis", "cross_axis_unit"))
+    factor = stated.factor(RATIOS)
+    scale = stated.scaled("scale_factor", factor)
+    if "cross_axis_unit" in stated.entry:
+        factor = RATIOS[stated.choice("cross_axis_unit", tuple(RATIOS))]
+    cross = stated.scaled("cross_axis", factor)
+    return tuple(  # type: ignore[return-value]
+        tuple(scale[row] if row == column else cross[row] for column in range(3))
+        for row in range(3)
+    )

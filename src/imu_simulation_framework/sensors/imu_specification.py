@@ -25,18 +25,19 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import (
     Axes,
     Matrix,
+    Settings,
     checked_axes,
     checked_band,
     checked_choice,
     checked_flag,
     checked_matrix,
+    declared,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.conditions import (
     BandLimit,
@@ -44,7 +45,7 @@ from imu_simulation_framework.sensors.conditions import (
     TemperatureProfile,
     Vibration,
 )
-from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
+from imu_simulation_framework.sensors.noise.streams import child_generator, run_seed
 from imu_simulation_framework.sensors.triads import TRIADS
 
 Covariance = Tuple[float, ...]
@@ -352,7 +353,7 @@ class ImuSpecification(Settings):
         """Return one unit of the part, drawn by the seed of a run; a unit is what it is."""
         if not self.is_any_unit:
             return self
-        random = np.random.default_rng(child_seed(seed, _RESPONSE))
+        random = child_generator(seed, _RESPONSE)
         triads = {}
         for name in TRIADS:
             triad = getattr(self, name)
@@ -549,7 +550,7 @@ def draw_unit(
     ``seed``: of all runs. ``run``: which one. Its response is the same whatever other runs there
     are.
     """
-    random = np.random.default_rng(child_seed(run_seed(seed, run), _RESPONSE))
+    random = child_generator(run_seed(seed, run), _RESPONSE)
     drawn = {
         name: np.array(getattr(spread, name)) * random.random((3, 3))
         for name in ("gyroscope", "accelerometer", "g_sensitivity")

@@ -41,10 +41,9 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share, read_settings
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.sensors.files import read_imu_specification
+from imu_simulation_framework.sensors.files import RATIOS, read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, UnitVariation
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
-from imu_simulation_framework.sensors.stated_values import RATIOS
 
 NOISE = ("white_noise", "bias_instability", "random_walk")
 CALIBRATION = ("turn_on_bias", "scale_factor", "misalignment", "temperature_bias")

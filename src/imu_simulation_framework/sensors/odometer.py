@@ -23,7 +23,7 @@ from imu_simulation_framework.core.settings import Settings, declared, from_mapp
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
+from imu_simulation_framework.sensors.noise.streams import child_generator, run_seed
 
 _NEAR_ONE: dict[str, Any] = {"minimum": 0.5, "maximum": 2.0}
 _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
@@ -32,6 +32,8 @@ _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
 @dataclass(frozen=True)
 class OdometerSpecification(Settings):
     """Wheel encoders and what the robot believes of its wheels; the defaults have no errors.
+
+    Raises ConfigurationError: a value is not what it must be.
 
     Parameters
     ----------
@@ -50,11 +52,6 @@ class OdometerSpecification(Settings):
         Standard deviation of the distance of each wheel after one metre [m/sqrt(m)].
     acceleration_slip : float
         Share by which a wheel turns further while the robot accelerates forward by 1 g.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be.
     """
 
     rate: float = declared(50.0, unit="Hz", above=0.0, maximum=1e4)
@@ -153,7 +150,7 @@ def _rolled(
     time = motion.time[0] + np.arange(count) / odometer.rate
     steps = np.diff(np.interp(time, motion.time, way), prepend=0.0)
     turns = np.diff(np.interp(time, motion.time, yaw), prepend=yaw[0])
-    systematic, *wheels = (np.random.default_rng(child_seed(seed, k)) for k in range(3))
+    systematic, *wheels = (child_generator(seed, k) for k in range(3))
     scale, diameters, track = systematic.standard_normal(3)
     scale = odometer.scale + odometer.scale_sigma * scale
     ratio = odometer.diameter_ratio + odometer.diameter_ratio_sigma * diameters

@@ -16,9 +16,9 @@ from imu_simulation_framework.core.angles import (
     unwrap,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.core.checked_values import checked_number
-from imu_simulation_framework.core.columns import IMU_RECORD, MAG
 from imu_simulation_framework.core.errors import ConfigurationError, StepError
+from imu_simulation_framework.core.settings import checked_number
+from imu_simulation_framework.core.tables import IMU_RECORD, MAG
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
@@ -36,11 +36,13 @@ from imu_simulation_framework.sensors.imu_models.base import (
     ImuTruth,
 )
 from imu_simulation_framework.sensors.imu_models.plugins import (
+    IMU_MODELS,
+    PRESETS,
     GenericParameters,
     HectorParameters,
     IdealParameters,
+    make_imu_model,
 )
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS, make_imu_model
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
@@ -63,7 +65,7 @@ ImuErrors = Union[
     str,
 ]
 """What says which errors an IMU has: a specification, a plug-in's parameters, or the name of a
-model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models.registry`)."""
+model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models.plugins`)."""
 
 
 def imu_truth(

@@ -20,7 +20,7 @@ from imu_simulation_framework.sensors.noise.processes import (
     RateRamp,
     WhiteNoise,
 )
-from imu_simulation_framework.sensors.noise.streams import child_seed
+from imu_simulation_framework.sensors.noise.streams import child_generator
 from imu_simulation_framework.sensors.triads import TRIADS
 
 
@@ -73,11 +73,11 @@ class TriadNoise:
 
     def _begin(self, seed):
         mean, sigma = self._turn_on
-        self._turn_on_bias = mean + sigma * _child(seed, 0).standard_normal(3)
+        self._turn_on_bias = mean + sigma * child_generator(seed, 0).standard_normal(3)
         self._noises, self._biases = [], []
         for index, prototype in enumerate(self._prototypes):
             if prototype.active:
-                process = prototype.restarted(_child(seed, index + 1))
+                process = prototype.restarted(child_generator(seed, index + 1))
                 (self._noises if index < 2 else self._biases).append(process)
 
     def step(self):
@@ -109,10 +109,6 @@ class TriadNoise:
                 process.fill(block[:count])
                 bias[some] += block[:count]
         return noise, bias
-
-
-def _child(seed, index):
-    return np.random.default_rng(child_seed(seed, index))
 
 
 class TriadResponse:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
+from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.units import factor, over_time
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from turntable import six_positions, turntable_motion
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.simulation import simulate_imu
 

@@ -21,6 +21,7 @@ from imu_simulation_framework.characterisation.calibration.estimates import (
     block_means,
     unit_covariances,
 )
+from imu_simulation_framework.characterisation.calibration.files import constant_remarks
 from imu_simulation_framework.characterisation.calibration.inertial import (
     TemperatureFit,
     calibrate_accelerometer,
@@ -31,9 +32,8 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     calibrate_accelerometer_freely,
     fit_to_sphere,
 )
-from imu_simulation_framework.characterisation.calibration.text import constant_remarks
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 

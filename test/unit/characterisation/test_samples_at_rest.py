@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.characterisation import samples_at_rest
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.recordings import at_rest as reading_at_rest
 from imu_simulation_framework.recordings.at_rest import read_at_rest
 from imu_simulation_framework.recordings.reading import read_imu

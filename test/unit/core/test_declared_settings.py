@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from imu_simulation_framework.core.checked_values import checked_axes, checked_number
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
     Settings,
+    checked_axes,
+    checked_number,
     keys_of,
     setting,
     setting_of_text,

@@ -11,7 +11,7 @@ from imu_simulation_framework.drive.experiment_arguments import node_configurati
 from imu_simulation_framework.drive.robot import expand_xacro, load_robot_parameters
 from imu_simulation_framework.sensors.files import load_imu_specification
 from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
-from imu_simulation_framework.sensors.formats.yaml import read_mapping
+from imu_simulation_framework.sensors.formats.trees import read_mapping
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,9 +10,9 @@ import pytest
 import zstandard
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.csv_tables import read_csv
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import name_of_recording
+from imu_simulation_framework.core.tables import read_csv
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.formats import bag

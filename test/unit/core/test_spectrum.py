@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core import spectrum as spectra
+from imu_simulation_framework.core import signals
 
 LENGTH = 64
 RUNS = 6000
@@ -24,12 +24,12 @@ def averaged_periodograms(segments, first, values):
 @pytest.mark.parametrize("values", [1, 2, 8])
 def test_an_averaged_density_scatters_as_its_degrees_of_freedom_say(segments, values):
     density = averaged_periodograms(segments, 10, values)
-    freedom = spectra.degrees_of_freedom(segments, values)
+    freedom = signals.degrees_of_freedom(segments, values)
     # The variance of a chi-square over its freedom, within four standard errors of a variance
     # whose kurtosis is 3 + 12 / freedom.
     standard_error = np.sqrt((2.0 + 12.0 / freedom) / RUNS)
     assert density.var() == pytest.approx(2.0 / freedom, rel=4.0 * standard_error)
-    low, high = spectra.variance_interval(freedom)
+    low, high = signals.variance_interval(freedom)
     covered = np.mean((density * low < 1.0) & (density * high > 1.0))
     # Four standard errors, and one percent for what is not quite a chi-square distribution.
     assert covered == pytest.approx(0.95, abs=0.01 + 4.0 * np.sqrt(0.95 * 0.05 / RUNS))
@@ -37,9 +37,9 @@ def test_an_averaged_density_scatters_as_its_degrees_of_freedom_say(segments, va
 
 def test_every_band_of_a_spectrum_has_its_factors():
     time = np.arange(5000) / 100.0
-    spectrum = spectra.power_spectral_density(time, np.random.default_rng(1).normal(size=5000))
-    frequency, density = spectra.logarithmic_average(spectrum)
-    low, high = spectra.confidence_factors(spectrum)
+    spectrum = signals.power_spectral_density(time, np.random.default_rng(1).normal(size=5000))
+    frequency, density = signals.logarithmic_average(spectrum)
+    low, high = signals.confidence_factors(spectrum)
     assert len(low) == len(high) == len(frequency)
     assert np.all(low < 1.0) and np.all(high > 1.0)
     assert high[-1] / low[-1] < high[0] / low[0]
@@ -52,7 +52,7 @@ def test_white_noise_has_the_density_of_its_variance_of_as_many_segments_as_welc
     generator = np.random.default_rng(3)
     sigma, rate = 0.00215, 100.0
     noise = sigma * generator.normal(size=66000)
-    spectrum = spectra.power_spectral_density(np.arange(66000) / rate, noise)
+    spectrum = signals.power_spectral_density(np.arange(66000) / rate, noise)
     assert spectrum.segment_length == 65536
     assert spectrum.segments == 1
     # A Hann window makes neighbouring values depend: 18/35 of them count (Welch 1967).
@@ -60,28 +60,28 @@ def test_white_noise_has_the_density_of_its_variance_of_as_many_segments_as_welc
     expected = 2.0 * sigma**2 / rate
     assert np.mean(spectrum.density) == pytest.approx(expected, rel=3.0 * standard_error)
     # 36 / 19 for a segment, for many of them; Welch's 1967 paper and later ones.
-    assert spectra.degrees_of_freedom(10000, 1) / 10000 == pytest.approx(36.0 / 19.0, rel=1e-3)
-    assert spectra.degrees_of_freedom(1, 1) == pytest.approx(2.0)
+    assert signals.degrees_of_freedom(10000, 1) / 10000 == pytest.approx(36.0 / 19.0, rel=1e-3)
+    assert signals.degrees_of_freedom(1, 1) == pytest.approx(2.0)
 
 
 def test_logarithmic_average_is_the_mean_within_equal_bands():
     frequency = np.arange(1.0, 1000.0)
-    spectrum = spectra.Spectrum(
+    spectrum = signals.Spectrum(
         frequency, frequency**2, rate=2000.0, segment_length=2048, segments=1
     )
-    centre, density = spectra.logarithmic_average(spectrum, per_decade=1)
+    centre, density = signals.logarithmic_average(spectrum, per_decade=1)
     np.testing.assert_allclose(centre, [5.0, 54.5, 549.5])
     bands = (frequency[:9], frequency[9:99], frequency[99:])
     np.testing.assert_allclose(density, [np.mean(band**2) for band in bands])
     # Where a band holds one value, nothing is averaged.
-    centre, density = spectra.logarithmic_average(spectrum, per_decade=40)
+    centre, density = signals.logarithmic_average(spectrum, per_decade=40)
     np.testing.assert_array_equal(centre[:10], frequency[:10])
     np.testing.assert_array_equal(density[:10], frequency[:10] ** 2)
 
 
 def test_a_longer_signal_is_averaged_over_segments_and_one_too_short_has_no_spectrum():
     signal = np.random.default_rng(4).normal(size=16384 * 2 - 1)
-    spectrum = spectra.power_spectral_density(np.arange(len(signal)) / 10.0, signal)
+    spectrum = signals.power_spectral_density(np.arange(len(signal)) / 10.0, signal)
     assert (spectrum.segment_length, spectrum.segments) == (16384, 2)
     assert spectrum.rate == pytest.approx(10.0)
-    assert spectra.power_spectral_density(np.arange(15.0), np.zeros(15)) is None
+    assert signals.power_spectral_density(np.arange(15.0), np.zeros(15)) is None

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.columns import GNSS_TOLD, GROUND_TRUTH
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.tables import GNSS_TOLD, GROUND_TRUTH
 from imu_simulation_framework.drive.results import record as sample_store
 from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.drive.results.record import STORED, ExperimentRecord, Stream

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.core.columns import REFERENCE_ERROR
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.page import experiment_page
 from imu_simulation_framework.drive.results import writing

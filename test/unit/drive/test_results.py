@@ -9,9 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core import csv_tables
-from imu_simulation_framework.core.csv_tables import read_csv, table_to_csv
+from imu_simulation_framework.core import tables
 from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.tables import read_csv, table_to_csv
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.drive.results.files import (
     ResultFolder,
@@ -133,8 +133,8 @@ def test_a_table_that_is_read_in_pieces_is_the_same(tmp_path, monkeypatch, piece
     path = tmp_path / "table.csv"
     path.write_text(table_to_csv(awkward_table()))
     whole = read_csv(path)
-    monkeypatch.setattr(csv_tables, "BLOCK", piece)
-    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", 512)
+    monkeypatch.setattr(tables, "BLOCK", piece)
+    monkeypatch.setattr(tables, "_LONGEST_LINE", 512)
     pd.testing.assert_frame_equal(read_csv(path), whole, check_exact=True)
     some = read_csv(path, [whole.columns[0], "not there"])
     pd.testing.assert_frame_equal(some, whole.iloc[:, :1], check_exact=True)

@@ -8,7 +8,7 @@ import pytest
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.results.record import ExperimentRecord
 from imu_simulation_framework.drive.session.simulation import MEASURED_AT_ONCE, SimulatedRobot
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 
 
 def robot(tmp_path, output, **simulation):

@@ -12,7 +12,7 @@ from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.drive.gazebo_world import iron_sdf, world_sdf
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.motion.terrain import START_CLEARANCE, Terrain
+from imu_simulation_framework.motion.drives import START_CLEARANCE, Terrain
 from imu_simulation_framework.sensors.magnetism.bodies import Bar, Ellipsoid
 
 

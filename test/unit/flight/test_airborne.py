@@ -9,7 +9,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.motion.earth_motion import enu_to_ecef
 from imu_simulation_framework.motion.flight import FlightStates
-from imu_simulation_framework.sensors.gnss import earth_fixes
+from imu_simulation_framework.sensors.gnss import receiver
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
 SECONDS = 8.0
@@ -79,8 +79,8 @@ def test_the_world_begins_level_and_an_antenna_beside_the_imu_is_there(airborne)
 
 def test_fixes_are_those_of_the_navigation_filter_in_other_words(airborne):
     seed = run_seed(5, 0)
-    table = earth_fixes.record_earth_fixes(airborne.body, RTK, seed)
-    expected = earth_fixes.simulate_earth_fixes(airborne.body, RTK, seed=seed)
+    table = receiver.record_earth_fixes(airborne.body, RTK, seed)
+    expected = receiver.simulate_earth_fixes(airborne.body, RTK, seed=seed)
     places = table[["x", "y", "z"]].to_numpy()
     np.testing.assert_allclose(places, expected.position[0], rtol=0.0, atol=1e-9)
     local = enu_to_ecef(*np.radians(table[["latitude", "longitude"]].to_numpy()).T)

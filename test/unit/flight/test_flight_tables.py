@@ -5,7 +5,7 @@ import pytest
 from earth_flights import flight, require_same_motion
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.csv_tables import table_to_csv
+from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.flight import figures
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
 from imu_simulation_framework.motion.flight import FlightStates

@@ -16,7 +16,7 @@ from imu_simulation_framework.flight.navigation.mechanisation import (
 )
 from imu_simulation_framework.flight.navigation.runs import lever_arm_between
 from imu_simulation_framework.motion.strapdown import increments_of, integrate
-from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on
+from imu_simulation_framework.sensors.gnss.receiver import antenna_on
 
 BETWEEN_FIXES = 50
 

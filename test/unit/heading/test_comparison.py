@@ -4,7 +4,7 @@ import pytest
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.time_alignment import (
+from imu_simulation_framework.core.signals import (
     delay_of_integral,
     find_time_shift,
     normalised_correlation,

@@ -8,7 +8,7 @@ from scipy import stats
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import EnsembleError
-from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
+from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
 from imu_simulation_framework.heading import judgement as judging
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.heading.judgement import (

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.columns import REFERENCE_ERROR
+from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.heading.reference_error import ReferenceError, split_error
 from imu_simulation_framework.heading.statistics import Progress, relative_errors
 from imu_simulation_framework.motion.positioning import (

@@ -7,8 +7,8 @@ from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, turns
-from imu_simulation_framework.core.columns import FLIGHT
 from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.tables import FLIGHT
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, normal_gravity
 from imu_simulation_framework.motion.earth_motion import (
     enu_to_ecef,

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.motion.kinematics import REVERSAL, absolute_turn
+from imu_simulation_framework.motion.motion import REVERSAL, absolute_turn
 
 GRAVITY = 9.81
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.motion.kinematics import absolute_turn
+from imu_simulation_framework.motion.motion import absolute_turn
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from scipy.interpolate import make_smoothing_spline
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.columns import REFERENCE_ERROR
+from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.motion import positioning
 from imu_simulation_framework.motion.course import NoHeadingError
 

@@ -5,7 +5,7 @@ import pytest
 from recording_shell import shell_of
 
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.realistic_imu.corrector import (
+from imu_simulation_framework.realistic_imu.node_sessions import (
     CorrectorArguments,
     LiveCorrector,
     another_unit,

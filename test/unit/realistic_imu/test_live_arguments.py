@@ -7,9 +7,8 @@ import pytest
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.core.settings import keys_of
-from imu_simulation_framework.realistic_imu.corrector import LiveCorrector
 from imu_simulation_framework.realistic_imu.live import LiveImu, RealisticImuArguments
-from imu_simulation_framework.realistic_imu.node_session import read_arguments
+from imu_simulation_framework.realistic_imu.node_sessions import LiveCorrector, read_arguments
 
 OF_ROSLAUNCH = {LiveImu: {"required"}, LiveCorrector: {"input", "output"}}
 

@@ -12,8 +12,8 @@ from imu_simulation_framework.commands.validate_imu import (
     read_limits,
     validate_imu,
 )
-from imu_simulation_framework.core.columns import IMU_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.tables import IMU_RECORD
 
 
 @pytest.fixture(scope="module")

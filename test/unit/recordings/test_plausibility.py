@@ -8,7 +8,7 @@ from drive_recordings import drive as made_drive
 from planted_faults import PLANTED, constant, frozen, scaled, shifted, with_columns, with_yaw
 
 from imu_simulation_framework.core import files
-from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge, thinned
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions

@@ -9,8 +9,8 @@ import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, wrap
-from imu_simulation_framework.core.columns import QUATERNION, REFERENCE_ERROR
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.tables import QUATERNION, REFERENCE_ERROR
 from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE, FixSettings
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.reading import read_reference, read_reference_samples

@@ -7,8 +7,8 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core import columns
-from imu_simulation_framework.core.columns import EULER
+from imu_simulation_framework.core import tables
+from imu_simulation_framework.core.tables import EULER
 from imu_simulation_framework.motion.positioning import FixSettings
 from imu_simulation_framework.recordings.frames import ImuConventions
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
@@ -54,11 +54,11 @@ def assert_is_the_drive(table):
 
 
 def assert_is_the_imu(table, tolerance=0.0):
-    assert list(table.columns) == [*EULER, *columns.GYRO, *columns.ACCEL]
+    assert list(table.columns) == [*EULER, *tables.GYRO, *tables.ACCEL]
     assert np.array_equal(table.index, TIMES)
     assert table[list(EULER)].to_numpy() == pytest.approx(ANGLES, abs=1e-12)
-    assert table[list(columns.GYRO)].to_numpy() == pytest.approx(GYRO, abs=tolerance, rel=0)
-    assert table[list(columns.ACCEL)].to_numpy() == pytest.approx(ACCEL, abs=tolerance, rel=0)
+    assert table[list(tables.GYRO)].to_numpy() == pytest.approx(GYRO, abs=tolerance, rel=0)
+    assert table[list(tables.ACCEL)].to_numpy() == pytest.approx(ACCEL, abs=tolerance, rel=0)
 
 
 @pytest.mark.parametrize("make", POSE_MAKERS)

@@ -18,7 +18,7 @@ from planted_faults import (
 )
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults

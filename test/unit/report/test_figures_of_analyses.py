@@ -6,7 +6,7 @@ import pytest
 from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.allan.figures import raw_figure
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.core.columns import ACCEL
+from imu_simulation_framework.core.tables import ACCEL
 from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.flight.figures import imu_figure, numbered
 from imu_simulation_framework.heading.figures import judgement

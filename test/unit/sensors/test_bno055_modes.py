@@ -13,7 +13,7 @@ from true_signals import PERIOD, turned
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     MODES,
     Bno055Calibration,

@@ -13,8 +13,11 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
-from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
+from imu_simulation_framework.sensors.fusion.filters import (
+    ComplementaryFilter,
+    fuse_run,
+    make_filter,
+)
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 FILTERS = ("mahony", "vqf")

@@ -10,9 +10,9 @@ from earth_flights import flight
 from refusals import require_refused
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.columns import GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import to_mapping
+from imu_simulation_framework.core.tables import GNSS_RECORD
 from imu_simulation_framework.motion.earth_motion import enu_to_ecef
 from imu_simulation_framework.sensors.gnss import receiver as receivers
 from imu_simulation_framework.sensors.gnss.specification import QUALITIES, read_gnss_specification

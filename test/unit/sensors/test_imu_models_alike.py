@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from true_signals import GRAVITY, PERIOD, turned
 
 from imu_simulation_framework.sensors.imu_models import base
-from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import PRESETS, make_imu_model
 
 TRIAD = {
     "quantisation": 1e-5,

@@ -21,7 +21,7 @@ from imu_simulation_framework.core import angles
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_models import plugins
 from imu_simulation_framework.sensors.imu_models.base import PARTS, SIGNALS, SLOW_ERRORS, ImuTruth
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS, make_imu_model
 
 SIGMA = 0.00215
 

@@ -13,7 +13,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.sensors.imu_models.base import PARTS, ImuTruth
-from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
 
 EVERYTHING = isf.ImuSpecification(
     "everything",

@@ -10,7 +10,7 @@ from true_signals import GRAVITY, PERIOD, angles_between, tumbling
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
 
 # Magnetic north is the y axis, as steep as in central Europe.

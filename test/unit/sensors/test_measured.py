@@ -9,7 +9,7 @@ import pytest
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.sensors.files import imu_names
+from imu_simulation_framework.sensors.files import RATIOS, imu_names
 from imu_simulation_framework.sensors.measured import (
     CALIBRATION,
     NOISE,
@@ -21,7 +21,6 @@ from imu_simulation_framework.sensors.measured import (
     measured_values,
     measurements,
 )
-from imu_simulation_framework.sensors.stated_values import RATIOS
 
 DEG = math.pi / 180.0
 TABLE = measurements()

@@ -8,9 +8,8 @@ import pytest
 from refusals import require_refused
 
 from imu_simulation_framework.core.yaml_files import load_plain
-from imu_simulation_framework.sensors.files import load_imu_specification
+from imu_simulation_framework.sensors.files import in_si, load_imu_specification
 from imu_simulation_framework.sensors.noise.processes import random_walk_of_minimum
-from imu_simulation_framework.sensors.stated_values import in_si
 
 DEG, G = math.pi / 180.0, 9.80665
 GYRO, ACCEL = "gyroscope", "accelerometer"

@@ -6,7 +6,7 @@ from true_signals import PERIOD, still
 
 from imu_simulation_framework.sensors import statistics_at_rest as at_rest
 from imu_simulation_framework.sensors.imu_models.base import SIGNALS, SLOW_ERRORS, ImuReading
-from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
 
 SAMPLES = 6000
 TURNED = np.array([0.0, 0.0, np.sin(0.2), np.cos(0.2)])

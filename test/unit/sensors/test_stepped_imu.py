@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.sensors.conditions import Vibration
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
 from imu_simulation_framework.sensors.imu_specification import UnitVariation
 from imu_simulation_framework.sensors.noise import streams
 

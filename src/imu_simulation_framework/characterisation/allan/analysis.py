@@ -30,7 +30,7 @@ from imu_simulation_framework.characterisation.allan.model import (
     averaging_factors,
 )
 from imu_simulation_framework.characterisation.samples_at_rest import SamplesAtRest, threads_for
-from imu_simulation_framework.core.checked_values import checked_band
+from imu_simulation_framework.core.settings import checked_band
 from imu_simulation_framework.sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,

@@ -87,11 +87,11 @@ class RestrictedLikelihood:
         possible = tau[: max(1, len(tau) - _MIN_POINTS) : _STRIDE]
         return possible[possible <= LONGEST_START]
 
-    def best(self, starts=None, errors=_ERRORS):
+    def best(self, starts=None):
         """Return deviance, start and error of the largest restricted likelihood over a grid."""
         best = (np.inf, 0.0, 0.0)
         for start in self.starts() if starts is None else starts:
-            for error in errors:
+            for error in _ERRORS:
                 deviance = self.deviance(start, error)
                 if deviance < best[0]:
                     best = (deviance, float(start), float(error))

@@ -20,8 +20,8 @@ from typing import Mapping, Sequence
 import numpy as np
 
 from imu_simulation_framework.characterisation.samples_at_rest import CHANGES, block_medians
-from imu_simulation_framework.core.checked_values import AXES, Axes, checked_number
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.settings import AXES, Axes, checked_number
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 
 _BLOCK = 0.25  # s

@@ -33,10 +33,10 @@ from imu_simulation_framework.characterisation.calibration.estimates import (
     block_means,
     solve,
 )
+from imu_simulation_framework.characterisation.calibration.inertial import TriadCalibration
 from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
-from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
-from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 
 # Of A, which is symmetric, those that are looked for.

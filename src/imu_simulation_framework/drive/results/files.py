@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.csv_tables import csv_of, read_csv
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.files import open_regular, read_settings
+from imu_simulation_framework.core.tables import csv_of, read_csv
 from imu_simulation_framework.core.whole_files import picture, reason_of, write_whole, written_aside
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ResultFolder:
         return self.folder / f"{self.prefix}_{name}"
 
     def write_table(self, name, table) -> Path:
-        """Write a table as ``<prefix>_<name>.csv``; see :func:`.csv_tables.table_to_csv`."""
+        """Write a table as ``<prefix>_<name>.csv``; see :func:`.tables.table_to_csv`."""
         return self.write_table_in_parts(name, [table])
 
     def write_table_in_parts(self, name, parts) -> Path:

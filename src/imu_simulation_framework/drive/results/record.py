@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from imu_simulation_framework.core.angles import TWO_PI, roll_pitch_yaw_from_quaternion, unwrap
-from imu_simulation_framework.core.columns import (
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.files import open_regular
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.tables import (
     ACCEL,
     CONTROL_ERROR,
     GNSS_TOLD,
@@ -28,9 +31,6 @@ from imu_simulation_framework.core.columns import (
     QUATERNION,
     WHEELS,
 )
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.files import open_regular
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.whole_files import reason_of
 
 if TYPE_CHECKING:

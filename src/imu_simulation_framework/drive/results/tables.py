@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.columns import (
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.tables import (
     CONTROL_ERROR,
     GNSS_TOLD,
     MAG,
@@ -15,8 +17,6 @@ from imu_simulation_framework.core.columns import (
     TRAJECTORY,
     WHEELS,
 )
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.drive.results.record import NOT_ALWAYS, STORED, ExperimentRecord
 
 REQUIRED_COLUMNS = {

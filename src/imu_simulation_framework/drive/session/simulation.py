@@ -26,7 +26,7 @@ from imu_simulation_framework.sensors.imu_models.base import (
     ImuReading,
     ImuTruth,
 )
-from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
 from imu_simulation_framework.sensors.magnetism.environment import turned
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
-from imu_simulation_framework.core.settings import Settings, setting
+from imu_simulation_framework.core.settings import Settings, checked_number, setting
 from imu_simulation_framework.drive.robot import RobotParameters
 
 

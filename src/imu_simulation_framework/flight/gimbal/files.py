@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.csv_tables import read_csv
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.tables import read_csv
 from imu_simulation_framework.core.yaml_files import find_description, read_described
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
 from imu_simulation_framework.flight.gimbal.specification import (

@@ -33,13 +33,11 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.checked_values import Axes, checked_numbers
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.settings import Axes, Settings, checked_numbers, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
-from imu_simulation_framework.motion.kinematics import checked_samples
-from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.motion import Motion, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
 """From the platform to the IMU; about z (up), y (left) and x (forward) of the link that each turns,

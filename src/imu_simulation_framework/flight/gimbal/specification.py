@@ -12,18 +12,16 @@ from typing import Any, Mapping, Tuple, Union
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import (
-    Axes,
-    check_keys,
-    checked_number,
-    checked_numbers,
-    checked_text,
-)
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
+    Axes,
     Settings,
+    check_keys,
+    checked_number,
+    checked_numbers,
     checked_part,
+    checked_text,
     declared,
     from_mapping,
     to_mapping,

@@ -12,14 +12,15 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.checked_values import (
-    Axes,
-    checked_choice,
-    checked_numbers,
-)
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.settings import (
+    Axes,
+    Settings,
+    checked_choice,
+    checked_numbers,
+    declared,
+)
 from imu_simulation_framework.flight.gimbal.geometry import (
     JOINTS,
     AnyMotion,
@@ -29,7 +30,7 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     place_on_earth,
     world_to_inertial,
 )
-from imu_simulation_framework.motion.kinematics import angular_velocity_of, quaternion_spline, unit
+from imu_simulation_framework.motion.motion import angular_velocity_of, quaternion_spline, unit
 
 BORESIGHTS = {"forward": (1.0, 0.0, 0.0), "down": (0.0, 0.0, -1.0)}
 """Where the camera on the inner link looks, in that link's axes. With ``down`` the joint that would

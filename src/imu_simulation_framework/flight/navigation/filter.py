@@ -87,7 +87,7 @@ from imu_simulation_framework.flight.navigation.mechanisation import (
 from imu_simulation_framework.flight.navigation.tuning import FilterTuning
 from imu_simulation_framework.motion.earth import EARTH_RATE, geodetic_of, gravity_ecef
 from imu_simulation_framework.motion.earth_motion import enu_to_ecef, ned_to_ecef
-from imu_simulation_framework.sensors.gnss.earth_fixes import EarthFixes
+from imu_simulation_framework.sensors.gnss.receiver import EarthFixes
 
 STATES = 15
 ATTITUDE = slice(0, 3)

@@ -32,7 +32,7 @@ from imu_simulation_framework.flight.navigation.tuning import FilterTuning, tuni
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_motion import EarthMotion, ned_to_ecef
 from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on, simulate_earth_fixes
+from imu_simulation_framework.sensors.gnss.receiver import antenna_on, simulate_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import (
     GnssSpecification,
     read_gnss_specification,

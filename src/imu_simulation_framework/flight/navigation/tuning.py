@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import (
+from imu_simulation_framework.core.settings import (
     Axes,
     Matrix,
+    Settings,
     checked_axes,
     checked_matrix,
+    declared,
 )
-from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 from imu_simulation_framework.sensors.noise.streams import run_seed

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 from typing import Mapping
 from urllib.parse import parse_qsl, urlencode
 
-from imu_simulation_framework.core.checked_values import bound_of
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import as_written, shown
-from imu_simulation_framework.core.settings import Settings, declared, setting, setting_of_text
+from imu_simulation_framework.core.settings import (
+    Settings,
+    bound_of,
+    declared,
+    setting,
+    setting_of_text,
+)
 from imu_simulation_framework.core.units import amount
 from imu_simulation_framework.sensors.operation import Operation
 

@@ -10,7 +10,7 @@ import pandas as pd
 import scipy
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.core.csv_tables import table_to_csv
+from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.heading.figures import calibration_figure, identification_figure

@@ -25,8 +25,8 @@ from scipy.linalg import cho_solve_banded, cholesky_banded, solve_banded
 from scipy.optimize import minimize
 
 from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.tables import POSES
 from imu_simulation_framework.sensors.odometer import OdometerSpecification
 
 MIN_STEPS = 30

@@ -19,7 +19,7 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
 )
 from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.motion.kinematics import absolute_turn
+from imu_simulation_framework.motion.motion import absolute_turn
 
 _UNKNOWN_LAG = 0.2
 """Standard deviation of how late a reference is that says nothing of it [s]."""

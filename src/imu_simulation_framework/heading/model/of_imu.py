@@ -65,9 +65,7 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
 )
 from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.kinematics import absolute_turn
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.motion.stops import found_standstills
+from imu_simulation_framework.motion.motion import Motion, absolute_turn
 from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericParameters,
     HectorParameters,
@@ -85,7 +83,7 @@ from imu_simulation_framework.sensors.magnetism.environment import (
 )
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 from imu_simulation_framework.sensors.odometer import OdometerSpecification
-from imu_simulation_framework.sensors.operation import Operation, Standstill
+from imu_simulation_framework.sensors.operation import Operation, Standstill, found_standstills
 from imu_simulation_framework.sensors.simulation import (
     imu_model,
     imu_truth,

@@ -12,8 +12,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_flag, checked_number
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.settings import Settings, checked_flag, checked_number, declared
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,

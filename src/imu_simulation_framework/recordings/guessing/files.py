@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.recordings.file_access import (
     read_start,
     recording_format,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.columns import ACCEL
+from imu_simulation_framework.core.tables import ACCEL
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.recordings.plausibility.relation import (
     PathDirection,

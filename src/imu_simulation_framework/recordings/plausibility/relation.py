@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO
-from imu_simulation_framework.core.spectrum import uniform_grid
-from imu_simulation_framework.core.time_alignment import normalised_correlation, parabola_peak
+from imu_simulation_framework.core.signals import (
+    normalised_correlation,
+    parabola_peak,
+    uniform_grid,
+)
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.recordings.imu import integral
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.columns import GYRO
+from imu_simulation_framework.core.tables import GYRO
 from imu_simulation_framework.recordings.plausibility import findings as faults
 from imu_simulation_framework.recordings.plausibility.findings import Finding, describe_relation
 from imu_simulation_framework.recordings.plausibility.observations import GOOD, mean_up

@@ -35,7 +35,7 @@ from imu_simulation_framework.drive.robot import robot_description
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.ros1.simulators.gazebo import MODEL, READY, plugin_of, set_speed
 from imu_simulation_framework.ros1.simulators.interface import call, wait_for_service
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
 
 TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between two transforms
 CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of simulated time

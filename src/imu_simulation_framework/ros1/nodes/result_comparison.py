@@ -37,7 +37,7 @@ from imu_simulation_framework.ros1.simulators.interface import (
     needs_error_model,
     publishes_magnetic_field,
 )
-from imu_simulation_framework.sensors.gnss.messages import fix_topics
+from imu_simulation_framework.sensors.gnss.specification import fix_topics
 
 MESSAGES_AT_ONCE = 10  # so many are kept as they came; fewer than a killed process may lose anyway
 

@@ -37,7 +37,7 @@ from imu_simulation_framework.drive.experiment_arguments import EXPERIMENT_PARAM
 from imu_simulation_framework.drive.gazebo_world import HIGHEST_UPDATE_RATE, PHYSICS_RATE
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.simulators.interface import SimulatorInterface, call
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
 
 MAX_LAG = 2.0  # control periods that simulated time may be ahead of the last answered message
 

@@ -11,7 +11,6 @@ has ``write(draft) -> str``, which returns the file without its comment.
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import fields
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
@@ -21,7 +20,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import printable, shown
-from imu_simulation_framework.sensors.formats.xml import Tag
+from imu_simulation_framework.sensors.formats.trees import Tag, nearest
 from imu_simulation_framework.sensors.imu_specification import (
     CONDITIONS,
     IMU_TRIADS,
@@ -30,8 +29,6 @@ from imu_simulation_framework.sensors.imu_specification import (
     is_topic,
 )
 from imu_simulation_framework.sensors.noise.processes import driven_std
-
-AXES = ("x", "y", "z")
 
 
 class Reading(NamedTuple):
@@ -260,14 +257,6 @@ _TELLING = {
     "hector": re.compile(rb"libhector_gazebo_ros_imu\.so"),
     "sdf": re.compile(rb"<angular_velocity>"),
 }
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like another one, None if none is much like it."""
-    lower = {other.lower(): other for other in known}
-    # Not less: gyroscope_random_walk and accelerometer_random_walk have 0.65 in common.
-    found = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.75)
-    return lower[found[0]] if found else None
 
 
 def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], meant: str = ""):

@@ -37,7 +37,7 @@ For each sensor, all optional:
 ``range``, ``resolution``
     ``value``: largest reading, step of the readings.
 
-Each has its ``unit``, from :mod:`imu_simulation_framework.sensors.stated_values`; g is
+Each has its ``unit``, from :mod:`imu_simulation_framework.sensors.files`; g is
 9.80665 m/s^2. Nothing is guessed: what leaves its meaning open is refused. Sources: IEEE Std 952,
 annex C; for one- and two-sided densities any text on the estimation of spectra.
 """
@@ -47,6 +47,7 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import MEANINGS, SPECTRA, UNITS
 from imu_simulation_framework.sensors.formats.base import (
     Draft,
     Reading,
@@ -54,7 +55,7 @@ from imu_simulation_framework.sensors.formats.base import (
     number,
     read_rate,
 )
-from imu_simulation_framework.sensors.formats.yaml import YamlMapping, read_mapping
+from imu_simulation_framework.sensors.formats.trees import YamlMapping, read_mapping
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
 from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,
@@ -62,7 +63,6 @@ from imu_simulation_framework.sensors.noise.processes import (
     density_of_rms,
     one_sided_density,
 )
-from imu_simulation_framework.sensors.stated_values import MEANINGS, SPECTRA, UNITS
 
 # Key: parameter of a specification, kind of unit. These are a value and a unit, nothing else.
 _PLAIN = {

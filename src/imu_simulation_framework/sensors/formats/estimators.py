@@ -84,8 +84,8 @@ import numpy as np
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import AXES
 from imu_simulation_framework.sensors.formats.base import (
-    AXES,
     Draft,
     Reading,
     imu_reading,
@@ -93,7 +93,7 @@ from imu_simulation_framework.sensors.formats.base import (
     quoted,
     read_rate,
 )
-from imu_simulation_framework.sensors.formats.yaml import read_mapping
+from imu_simulation_framework.sensors.formats.trees import read_mapping
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification, is_topic
 from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,

@@ -45,7 +45,7 @@ from imu_simulation_framework.sensors.formats.base import (
     tag,
     topic_of,
 )
-from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
+from imu_simulation_framework.sensors.formats.trees import Tag, find_plugin, read_tags
 from imu_simulation_framework.sensors.imu_models.plugins import (
     drift_parameters,
     drift_stationary_std,

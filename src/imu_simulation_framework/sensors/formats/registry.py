@@ -37,8 +37,8 @@ from imu_simulation_framework.sensors.formats.base import (
     looks_like,
     quoted,
 )
-from imu_simulation_framework.sensors.formats.xml import read_bytes
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+from imu_simulation_framework.sensors.formats.trees import read_bytes
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,

@@ -44,7 +44,7 @@ from imu_simulation_framework.sensors.formats.base import (
     tag,
     topic_of,
 )
-from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
+from imu_simulation_framework.sensors.formats.trees import Tag, find_plugin, read_tags
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
 from imu_simulation_framework.sensors.noise.processes import driven_std, driving_density
 from imu_simulation_framework.sensors.triads import TRIADS

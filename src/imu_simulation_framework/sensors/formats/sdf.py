@@ -71,8 +71,8 @@ from typing import NamedTuple
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import AXES
 from imu_simulation_framework.sensors.formats.base import (
-    AXES,
     Draft,
     Reading,
     imu_reading,
@@ -82,7 +82,7 @@ from imu_simulation_framework.sensors.formats.base import (
     tag,
     topic_of,
 )
-from imu_simulation_framework.sensors.formats.xml import Tag, find_imu_sensor, read_tags
+from imu_simulation_framework.sensors.formats.trees import Tag, find_imu_sensor, read_tags
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 from imu_simulation_framework.sensors.noise.processes import (
     density_of_samples,

@@ -22,27 +22,33 @@ import math
 import os
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import (
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import (
     Axes,
+    Settings,
     checked_choice,
+    checked_list,
     checked_number,
     checked_numbers,
     checked_text,
+    declared,
+    from_mapping,
     require_increasing,
 )
-from imu_simulation_framework.core.columns import (
+from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.tables import (
     GNSS_TOLD_POSITION,
     GNSS_TOLD_VELOCITY,
+    LOCAL_VARIANCE,
     LOCAL_VELOCITY,
+    PLACE,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, checked_list, declared, from_mapping
-from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.yaml_files import find_description, read_described
 
 if TYPE_CHECKING:
@@ -312,7 +318,7 @@ class Reported(NamedTuple):
 class ReportedFixes(NamedTuple):
     """What was published of some fixes.
 
-    ``positions`` has ``GNSS_TOLD_POSITION`` of ``core.columns.py``, ``velocities`` its
+    ``positions`` has ``GNSS_TOLD_POSITION`` of :mod:`.core.tables`, ``velocities`` its
     ``GNSS_TOLD_VELOCITY``, and ``headings`` z and w of the quaternion about the vertical; each of
     the fixes that have it.
     """
@@ -323,10 +329,7 @@ class ReportedFixes(NamedTuple):
 
 
 def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
-    """Return what is published of fixes.
-
-    ``fixes``: GnssRecord.
-    """
+    """Return what is published of fixes, a table GnssRecord."""
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
     positions = fixes.assign(status=status)[list(GNSS_TOLD_POSITION)]
@@ -347,3 +350,102 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
 def heading_quaternion(heading: float) -> tuple[float, float]:
     """Return z and w of the turn about the vertical by a heading [rad]."""
     return math.sin(0.5 * heading), math.cos(0.5 * heading)
+
+
+Fix = Mapping[Any, Any]
+"""A row of a table GnssRecord."""
+
+UNTOLD = 1e6  # variance of what the receiver does not measure, the robot's turning [rad^2/s^2]
+
+
+class FixTopic(NamedTuple):
+    """One of the topics on which a receiver says its fixes.
+
+    ``type_name``: of its messages; ``frame``: that they are in; ``kind``: of what is recorded of
+    them, as :meth:`.RecordingSession.add_fixes` takes it. ``is_said``: whether there is a message
+    of a fix; ``fill`` writes one, but for its header; ``row`` reads one, values of
+    :class:`.ReportedFixes`.
+    """
+
+    topic: str
+    type_name: str
+    frame: str
+    kind: str
+    is_said: Callable[[Fix], bool]
+    fill: Callable[[Any, Fix], None]
+    row: Callable[[Any], tuple[float, ...]]
+
+
+def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
+    """Return the topics of a receiver, with the stamps of whose measurements it publishes.
+
+    ``gnss/fix`` is in the antenna's frame, ``gnss/velocity`` along east, north and up, which are
+    the world's axes, ``gnss/heading`` the robot's orientation about the vertical. A fix without
+    quality has a position that is not a number, and neither velocity nor heading.
+    """
+    return [_POSITION, _VELOCITY, *([_HEADING] if gnss.heading.source != "none" else [])]
+
+
+def _fill_position(message: Any, fix: Fix) -> None:
+    for name in PLACE:
+        setattr(message, name, float(fix[name]))
+    message.status.status = STATUS[int(fix["quality"])]
+    message.status.service = message.status.SERVICE_GPS
+    variances = [fix[name] for name in LOCAL_VARIANCE]
+    if np.isfinite(variances).all():
+        message.position_covariance = np.diag(variances).ravel().tolist()
+        message.position_covariance_type = message.COVARIANCE_TYPE_DIAGONAL_KNOWN
+
+
+def _position_row(message: Any) -> tuple[float, ...]:
+    variances = 3 * [math.nan]
+    if message.position_covariance_type != message.COVARIANCE_TYPE_UNKNOWN:
+        variances = message.position_covariance[::4]
+    place = (message.latitude, message.longitude, message.altitude)
+    return (*place, message.status.status, *variances)
+
+
+def _fill_velocity(message: Any, fix: Fix) -> None:
+    linear = message.twist.twist.linear
+    linear.x, linear.y, linear.z = (float(fix[name]) for name in LOCAL_VELOCITY)
+    horizontal, vertical = fix["velocity_variance"], fix["velocity_variance_up"]
+    variances = [horizontal, horizontal, vertical, UNTOLD, UNTOLD, UNTOLD]
+    message.twist.covariance = np.diag(variances).ravel().tolist()
+
+
+def _velocity_row(message: Any) -> tuple[float, ...]:
+    linear, covariance = message.twist.twist.linear, message.twist.covariance
+    return linear.x, linear.y, linear.z, covariance[0], covariance[14]
+
+
+def _fill_heading(message: Any, fix: Fix) -> None:
+    message.quaternion.z, message.quaternion.w = heading_quaternion(fix["heading"])
+
+
+_POSITION = FixTopic(
+    topics.GNSS_FIX,
+    "sensor_msgs/NavSatFix",
+    topics.GNSS_FRAME,
+    "gnss_position",
+    lambda _: True,
+    _fill_position,
+    _position_row,
+)
+_VELOCITY = FixTopic(
+    topics.GNSS_VELOCITY,
+    "geometry_msgs/TwistWithCovarianceStamped",
+    topics.WORLD_FRAME,
+    "gnss_velocity",
+    lambda fix: math.isfinite(fix["velocity_east"]),
+    _fill_velocity,
+    _velocity_row,
+)
+_HEADING = FixTopic(
+    topics.GNSS_HEADING,
+    "geometry_msgs/QuaternionStamped",
+    topics.WORLD_FRAME,
+    "gnss_heading",
+    lambda fix: math.isfinite(fix["heading"]),
+    _fill_heading,
+    lambda message: (message.quaternion.z, message.quaternion.w),
+)

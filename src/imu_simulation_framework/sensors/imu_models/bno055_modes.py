@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 

@@ -1,4 +1,7 @@
-r"""The IMU plug-ins of classic Gazebo, as they behave: ideal, generic and Hector.
+r"""The IMU models by name, and those of classic Gazebo's plug-ins: ideal, generic and Hector.
+
+A model is stepped sample by sample in a simulator, or run over a whole drive many times at once;
+both give the same for the same random numbers. The plug-ins' models behave as these do.
 
 The generic one is libgazebo_ros_imu_sensor.so, Hector's libhector_gazebo_ros_imu.so. The latter's
 drift becomes in each step of length dt (hector_gazebo_plugins, sensor_model.h)
@@ -14,14 +17,14 @@ and what that is depends on the sample rate; the functions here tell.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Iterable, NamedTuple
+from typing import Any, Iterable, Mapping, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.checked_values import checked_axes
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, checked_axes, declared
 from imu_simulation_framework.sensors.imu_models.base import (
     SIGNALS,
     ImuModel,
@@ -31,6 +34,10 @@ from imu_simulation_framework.sensors.imu_models.base import (
     checked_parts,
     untouched,
     without_bias,
+)
+from imu_simulation_framework.sensors.imu_models.specification import (
+    SpecificationImu,
+    SpecificationParameters,
 )
 from imu_simulation_framework.sensors.imu_specification import diagonal
 from imu_simulation_framework.sensors.noise.processes import recursion
@@ -344,3 +351,59 @@ class HectorImu(ImuModel):
 
 def _per_quantity(accel: float, rate: float, yaw: float) -> np.ndarray:
     return np.array([accel] * 3 + [rate] * 3 + [yaw], dtype=float)
+
+
+class _Kind(NamedTuple):
+    model: type
+    parameters: type
+
+
+class Preset(NamedTuple):
+    """A model's name and the parameters that differ from its defaults."""
+
+    model: str
+    parameters: Mapping[str, Any]
+
+
+IMU_MODELS = {
+    "ideal": _Kind(IdealImu, IdealParameters),
+    "generic": _Kind(GenericImu, GenericParameters),
+    "hector": _Kind(HectorImu, HectorParameters),
+    "specification": _Kind(SpecificationImu, SpecificationParameters),
+}
+
+# A model's defaults, and further sets of parameters that have a name.
+PRESETS = {
+    **{name: Preset(name, {}) for name in IMU_MODELS},
+    # The slower of the two drifts that were tuned to a BNO055.
+    "hector_slow": Preset("hector", {"yaw_drift": 1.118, "yaw_drift_frequency": 0.001}),
+}
+
+
+def make_imu_model(
+    name: str, parameters: Mapping[str, Any], period: float, seed: Any = 0
+) -> ImuModel:
+    """Return the IMU model of that name.
+
+    Raises :class:`.ConfigurationError`: the name or a parameter is unknown, or a value is out of
+    range.
+
+    ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``:
+    parameters that shall differ from those of the preset; the names are those of the fields of the
+    model's parameters. ``period``: time from one sample to the next [s]. ``seed`` (int or
+    numpy.random.SeedSequence): of all runs.
+    """
+    if name not in PRESETS:
+        raise ConfigurationError(
+            f"There is no IMU model {shown(name)}; there are {', '.join(sorted(PRESETS))}."
+        )
+    preset = PRESETS[name]
+    kind = IMU_MODELS[preset.model]
+    known = [field.name for field in fields(kind.parameters)]
+    for key in parameters:
+        if key not in known:
+            raise ConfigurationError(
+                f"The IMU model {name} has no parameter {shown(key)}; "
+                + (f"it has {', '.join(known)}." if known else "it has none.")
+            )
+    return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, seed)

@@ -38,9 +38,8 @@ from imu_simulation_framework.core.angles import difference, quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.motion.stops import stands_still
 from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
-from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
     ImuModel,
@@ -54,8 +53,8 @@ from imu_simulation_framework.sensors.imu_specification import (
     MagnetometerSpecification,
     OutputSpecification,
 )
-from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing
+from imu_simulation_framework.sensors.noise.streams import child_generator, child_seed, run_seed
+from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing, stands_still
 from imu_simulation_framework.sensors.triad_errors import (
     TriadNoise,
     TriadResponse,
@@ -217,7 +216,7 @@ class SampleInstants(NamedTuple):
             )
         offset = output.start_offset
         if output.random_start_offset > 0.0:
-            drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
+            drawn = child_generator(run_seed(seed, 0), len(TRIADS) + 1).random()
             offset += drawn * output.random_start_offset
         return cls(round(offset / period), stride)
 

@@ -26,14 +26,16 @@ from typing import Any, Callable
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import (
-    Axes,
-    checked_number,
-    checked_numbers,
-)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, declared, from_mapping
+from imu_simulation_framework.core.settings import (
+    Axes,
+    Settings,
+    checked_number,
+    checked_numbers,
+    declared,
+    from_mapping,
+)
 from imu_simulation_framework.core.yaml_files import find_description, read_described
 from imu_simulation_framework.sensors.magnetism.bodies import (
     Bar,
@@ -140,6 +142,9 @@ _AT_ONCE = 256  # places whose field is computed together, which stay in the pro
 class Place(Settings):
     """A place on Earth and a date.
 
+    Raises ConfigurationError: a value is none that the model of Earth's field knows; the sentence
+    begins with its name.
+
     Parameters
     ----------
     latitude, longitude : float
@@ -148,11 +153,6 @@ class Place(Settings):
         Above the ellipsoid [m].
     date : datetime.date or str
         A text is a date as in 2026-11-22.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is none that the model of Earth's field knows; the sentence begins with its name.
     """
 
     latitude: float = declared(50.0, maximum=90.0)

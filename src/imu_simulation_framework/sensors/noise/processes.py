@@ -42,7 +42,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from imu_simulation_framework.core.checked_values import checked_axes, checked_band, checked_number
+from imu_simulation_framework.core.settings import checked_axes, checked_band, checked_number
 from imu_simulation_framework.sensors.noise.streams import ParallelNormals
 
 BLOCK = 4096  # samples that are computed at once; they stay in the processor's cache

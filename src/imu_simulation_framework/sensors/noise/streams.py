@@ -29,6 +29,11 @@ def child_seed(seed, index: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, index))
 
 
+def child_generator(seed, index: int) -> np.random.Generator:
+    """Return the generator of a child of a seed, see :func:`child_seed`."""
+    return np.random.default_rng(child_seed(seed, index))
+
+
 def _sequence(seed):
     return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
 
@@ -82,9 +87,7 @@ class NormalStreams:
     def __init__(self, seed, active):
         self._count = len(active)
         self._generators = {
-            index: np.random.default_rng(child_seed(seed, index))
-            for index, random in enumerate(active)
-            if random
+            index: child_generator(seed, index) for index, random in enumerate(active) if random
         }
         self._block = np.zeros((0, self._count))
         self._next = 0

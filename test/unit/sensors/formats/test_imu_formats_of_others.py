@@ -8,7 +8,7 @@ from format_files import GOOD
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.formats.xml import expanded
+from imu_simulation_framework.sensors.formats.trees import expanded
 
 
 def in_notes(reading, *words):

@@ -1,4 +1,7 @@
-"""Tables as CSV that reads back the same to the last bit."""
+"""Tables: the names of their columns, each in one place, and CSV that reads back to the last bit.
+
+What the tables are, with the units of their columns, stands in the package's own docstring.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,38 @@ from imu_simulation_framework.core.whole_files import reason_of
 if TYPE_CHECKING:
     import pandas as pd
 
+QUATERNION = ("qx", "qy", "qz", "qw")
+EULER = ("roll", "pitch", "yaw")
+GYRO = ("gyro_x", "gyro_y", "gyro_z")
+ACCEL = ("accel_x", "accel_y", "accel_z")
+MAG = ("mag_x", "mag_y", "mag_z")
+WHEELS = ("left", "right")
+PLACE = ("latitude", "longitude", "altitude")
+LOCAL_VELOCITY = ("velocity_east", "velocity_north", "velocity_up")
+LOCAL_VARIANCE = ("variance_east", "variance_north", "variance_up")
+
+POSES = ("x", "y", "yaw")
+REFERENCE_ERROR = ("yaw_std", "yaw_error_time", "yaw_lag", "turn_error")
+TRAJECTORY = (*POSES, "v", "yaw_rate")
+IMU_RECORD = (*EULER, *GYRO, *ACCEL)
+GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate", "v_y", "v_z", *GYRO[:2])
+CONTROL_ERROR = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
+GNSS_LOCAL = (
+    *("x", "y", "z", *LOCAL_VARIANCE, *LOCAL_VELOCITY),
+    *("velocity_variance", "velocity_variance_up"),
+    *("heading", "heading_variance", "quality", "arrival"),
+)
+GNSS_RECORD = (*GNSS_LOCAL[:3], *PLACE, *GNSS_LOCAL[3:])
+FLIGHT = (*PLACE, *LOCAL_VELOCITY, *EULER)
+GNSS_TOLD_POSITION = (*PLACE, "status", *LOCAL_VARIANCE)
+GNSS_TOLD_VELOCITY = (*LOCAL_VELOCITY, "velocity_variance", "velocity_variance_up")
+GNSS_TOLD = (*GNSS_TOLD_POSITION, *GNSS_TOLD_VELOCITY, "heading")
+FLIGHT_TRUTH = (*PLACE, *LOCAL_VELOCITY, *QUATERNION, *GYRO, *ACCEL)
+INCREMENTS = (
+    *("delta_theta_x", "delta_theta_y", "delta_theta_z"),
+    *("delta_velocity_x", "delta_velocity_y", "delta_velocity_z"),
+)
+
 _LINES_PER_BLOCK = 20_000
 _LONGEST_LINE = 2**20  # bytes
 
@@ -36,14 +71,9 @@ def table_to_csv(table) -> str:
 
 
 def csv_of(tables):
-    """Yield, bit by bit, the CSV of tables that follow each other; see :func:`table_to_csv`.
+    """Yield the CSV of tables that follow each other, whole lines; see :func:`table_to_csv`.
 
     ``tables`` (iterable of DataFrame): at least one, with the same columns each.
-
-    Yields
-    ------
-    str
-        Whole lines.
     """
     for number, table in enumerate(tables):
         if number == 0:
@@ -77,7 +107,7 @@ def read_csv(path, columns=None) -> pd.DataFrame:
     Raises :class:`.ResultError`: the file is missing, cut off, not a table of numbers, or its time
     does not increase.
 
-    ``path``. ``columns`` (sequence of str, optional): those of the columns that are wanted beside
+    ``columns`` (sequence of str, optional): those of the columns that are wanted beside
     the time; by default all.
 
     Returned: float64, index ``time`` [s]; of the wanted columns those that are there.
