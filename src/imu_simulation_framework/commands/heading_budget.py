@@ -63,7 +63,7 @@ from imu_simulation_framework.heading.answer import (
 )
 from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.model.fused import MAX_TIMES, FusedYawError
+from imu_simulation_framework.heading.model.odometer import MAX_TIMES, FusedYawError
 from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RateGaussMarkov
 from imu_simulation_framework.motion.earth import EARTH_RATE

@@ -16,6 +16,7 @@ import pandas as pd
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
 from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.odometer import TRACK, WHEEL_SIZE, WHEELS
 from imu_simulation_framework.heading.model.of_imu import (
     G_SENSITIVITY,
     MISALIGNMENT,
@@ -23,7 +24,6 @@ from imu_simulation_framework.heading.model.of_imu import (
     SCALE_FACTOR,
     yaw_error_model,
 )
-from imu_simulation_framework.heading.model.of_odometer import TRACK, WHEEL_SIZE, WHEELS
 from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion

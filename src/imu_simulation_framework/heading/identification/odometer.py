@@ -6,7 +6,7 @@ diameters 1 to E_d and a track E_b times the believed one, b, make the odometer 
 .. math:: q \psi + p w, \qquad q = \frac{E_b (1 + E_d)^2}{4 E_d}, \quad
           p = \frac{1 - E_d^2}{2 E_d b}
 
-(:mod:`.heading.model.of_odometer`, the mean radius taken as right), so that the reference minus the
+(:mod:`.heading.model.odometer`, the mean radius taken as right), so that the reference minus the
 odometer is linear in both. Steps of that difference have the variance of the slip, which grows with
 what both wheels roll, and that of white noise at either end; both are found by restricted maximum
 likelihood (H. D. Patterson and R. Thompson, "Recovery of inter-block information when block sizes
