@@ -13,7 +13,7 @@ import numpy as np
 from imu_simulation_framework.commands.command_line import accepted_number
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import amount
-from imu_simulation_framework.heading.model.files import (
+from imu_simulation_framework.heading.model.parameters import (
     is_yaw_error_model_file,
     read_yaw_error_model,
 )

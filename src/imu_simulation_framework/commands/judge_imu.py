@@ -58,12 +58,12 @@ from imu_simulation_framework.heading.judgement import (
     judge,
     shown_tests,
 )
-from imu_simulation_framework.heading.model.files import (
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.parameters import (
+    YawErrorParameters,
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html

@@ -27,14 +27,12 @@ from imu_simulation_framework.heading.identification.identify import (
     identify_yaw_error,
     predicted_from_others,
 )
-from imu_simulation_framework.heading.identification.intervals import (
-    identifiable_constants,
-    intervals,
-)
-from imu_simulation_framework.heading.identification.residuals import (
+from imu_simulation_framework.heading.identification.reliability import (
     LEVEL,
     UNSEEN,
     check_residuals,
+    identifiable_constants,
+    intervals,
 )
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,

@@ -21,7 +21,7 @@ from imu_simulation_framework.heading.judgement import (
     holm,
     shown_tests,
 )
-from imu_simulation_framework.heading.model.files import yaw_error_model_text
+from imu_simulation_framework.heading.model.parameters import yaw_error_model_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column, table_text
 from imu_simulation_framework.sensors.files import imu_specification_text

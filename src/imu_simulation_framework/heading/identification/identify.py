@@ -22,21 +22,19 @@ from imu_simulation_framework.heading.identification.fit import (
     fitted_parts,
     refit,
 )
-from imu_simulation_framework.heading.identification.intervals import (
+from imu_simulation_framework.heading.identification.reliability import (
+    LEVEL,
+    MAX_FAULTS,
+    UNSEEN,
     BetterFit,
     Estimate,
+    Fault,
+    ResidualCheck,
+    check_residuals,
     identifiable_constants,
     intervals,
     likeness,
     weak_parameters,
-)
-from imu_simulation_framework.heading.identification.residuals import (
-    LEVEL,
-    MAX_FAULTS,
-    UNSEEN,
-    Fault,
-    ResidualCheck,
-    check_residuals,
     without_faults,
 )
 from imu_simulation_framework.heading.identification.terms import (
