@@ -16,9 +16,13 @@ from pathlib import Path
 from imu_simulation_framework.commands.command_line import add_formats, add_result
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.drive.results.files import ResultFolder, find_result
-from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
-from imu_simulation_framework.drive.results.writing import write_results
+from imu_simulation_framework.drive.report import write_results
+from imu_simulation_framework.drive.results.files import (
+    ExperimentTables,
+    ResultFolder,
+    complete_tables,
+    find_result,
+)
 from imu_simulation_framework.drive.summary import (
     SETTINGS,
     described_run,

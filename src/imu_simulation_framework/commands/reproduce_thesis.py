@@ -37,7 +37,7 @@ from imu_simulation_framework.core.whole_files import make_folder, picture, writ
 from imu_simulation_framework.drive import figures
 from imu_simulation_framework.drive.check import CONFIGURATION, set_up_named
 from imu_simulation_framework.drive.figures import ShownError
-from imu_simulation_framework.drive.page import section as experiment_section
+from imu_simulation_framework.drive.report import section as experiment_section
 from imu_simulation_framework.drive.summary import RunDescription, evaluate
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.motion.drives import DRIVES

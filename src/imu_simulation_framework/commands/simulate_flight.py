@@ -40,14 +40,19 @@ from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
-from imu_simulation_framework.flight.figures import imu_figure, navigation_figure, path_figure
-from imu_simulation_framework.flight.gimbal.files import read_gimbal
+from imu_simulation_framework.flight.figures import (
+    ShownFlight,
+    flight_page,
+    imu_figure,
+    navigation_figure,
+    path_figure,
+)
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
     gimbal_to_mapping,
+    read_gimbal,
 )
 from imu_simulation_framework.flight.jsbsim import RATE
-from imu_simulation_framework.flight.page import ShownFlight, flight_page
 from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
 from imu_simulation_framework.report.drawing import drawing

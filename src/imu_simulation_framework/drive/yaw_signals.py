@@ -25,8 +25,12 @@ from imu_simulation_framework.drive.preparation import (
     read_configured_reference,
     recording_sources,
 )
-from imu_simulation_framework.drive.results.files import MARKER, ResultFolder, find_result
-from imu_simulation_framework.drive.results.tables import load_table
+from imu_simulation_framework.drive.results.files import (
+    MARKER,
+    ResultFolder,
+    find_result,
+    load_table,
+)
 from imu_simulation_framework.drive.summary import previous_summary
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.heading.differences import FEWEST_COMMON
