@@ -47,7 +47,7 @@ from imu_simulation_framework.commands.command_line import (
     write_pictures,
 )
 from imu_simulation_framework.core.csv_tables import text_cell
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
@@ -59,9 +59,10 @@ from imu_simulation_framework.heading.answer import (
     another_part,
     heading_answer,
     mendings_of,
+    requirements,
     step_of_model,
 )
-from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
+from imu_simulation_framework.heading.figures import ShownBudget, budget_figure, budget_page
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
 from imu_simulation_framework.heading.model.odometer import MAX_TIMES, FusedYawError
 from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
@@ -372,8 +373,6 @@ def _sources(budget, answer: HeadingAnswer):
 
 
 def _requirements(options, out, chosen, operation, at):
-    from imu_simulation_framework.heading.model.requirements import requirements
-
     table = requirements(
         chosen.motion,
         options.require,
@@ -417,9 +416,6 @@ _REQUIREMENT_COLUMNS = (
 
 
 def _write_report(options, out, words, at, period, operation, budgets, answers, remarks):
-    from imu_simulation_framework.core.errors import versions
-    from imu_simulation_framework.heading.page import budget_page
-
     page = budget_page(
         words + ".",
         [budget.shown for budget in budgets],

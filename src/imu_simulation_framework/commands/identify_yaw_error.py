@@ -43,7 +43,13 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_drives
-from imu_simulation_framework.heading.identification.files import (
+from imu_simulation_framework.heading.identification.identify import (
+    gyroscope_sentence,
+    hector_of,
+    identify_yaw_error,
+    predicted_from_others,
+)
+from imu_simulation_framework.heading.identification.report import (
     ESTIMATES,
     PREDICTED,
     TRIED,
@@ -51,19 +57,13 @@ from imu_simulation_framework.heading.identification.files import (
     estimates_table,
     explained_sentence,
     hector_sentences,
+    identification_report,
     predictions_table,
     refusal,
     tried_table,
 )
-from imu_simulation_framework.heading.identification.identify import (
-    gyroscope_sentence,
-    hector_of,
-    identify_yaw_error,
-    predicted_from_others,
-)
 from imu_simulation_framework.heading.judgement import calibration_sentences, calibrations
 from imu_simulation_framework.heading.model.parameters import specification_of
-from imu_simulation_framework.heading.page import identification_report
 from imu_simulation_framework.report.table import table_text
 
 RUNS = 2000

@@ -1,10 +1,14 @@
-"""Figures of a heading's budget, ensembles, judgements and identified models, and its growth."""
+"""Figures of a heading's budget, ensembles, judgements and identified models, and its growth.
+
+And the page of a budget.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
-from typing import Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -17,6 +21,7 @@ from imu_simulation_framework.heading.model.distribution import YawErrorDistribu
 from imu_simulation_framework.heading.statistics import autocorrelation
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
+from imu_simulation_framework.report.page import Page, Section, facts
 
 _SOURCES = (*colours.SERIES, colours.FOOTER_GREY)
 _COLOURS = len(_SOURCES)
@@ -90,6 +95,70 @@ def _limit(figure, limit, reach):
     if degrees < 3.0 * max(reach, 1e-12):
         for side in (1.0, -1.0):
             figure.level(side * degrees, style.LIMIT, f"limit of {degrees:g} deg")
+
+
+def budget_page(
+    motion: str,
+    budgets: Sequence[ShownBudget],
+    limit: float,
+    answers: Sequence[Section],
+    settings: Mapping[str, Any],
+    remarks: Sequence[str] = (),
+    footer: str = "",
+) -> Page:
+    """Return the page of budgets on one motion; of none, where only requirements were asked for.
+
+    ``motion`` says what moves, and for how long; ``limit`` is that whose probability was asked for
+    [rad]; ``answers`` are tables, the first of them before the figures; ``settings`` what was
+    asked, versions, and the parameters of each IMU; ``remarks`` what limits the answer.
+    """
+    answer, *others = answers
+    sections = [answer]
+    if remarks:
+        sections.append(Section("Remarks", text=list(remarks)))
+    if budgets:
+        sections += [
+            Section(
+                "Yaw error over time",
+                figure=budget_bands(budgets, limit),
+                how_to_read="At each time so many of all drives are within the band. The mean is "
+                "what every drive has, as a scale factor's error where the motion turns more to "
+                "one side.",
+            ),
+            _causes(budgets),
+        ]
+    sections += [*others, Section("Settings", table=facts(settings), folded=True)]
+    return Page(
+        title="How far the heading drifts" if budgets else "What a heading requires",
+        summary=[motion, *(_said(budget, limit) for budget in budgets)],
+        sections=sections,
+        footer=footer,
+    )
+
+
+def _causes(budgets):
+    if not any(np.any(budget.model.variance() > 0.0) for budget in budgets):
+        return Section("Causes", text=["The error is the same in every drive: nothing is chance."])
+    return Section(
+        "Causes",
+        figure=budget_shares(budgets),
+        how_to_read="Shares of the variance: what makes one drive differ from another. Halving the "
+        "largest one helps most; the mean, which all drives have in common, is not in it.",
+    )
+
+
+def _said(budget, limit):
+    last = np.degrees(budget.model.bands([0.95]).iloc[-1])
+    within = float(budget.model.probability_within(limit)[-1])
+    often = f"{100.0 * within:.3g} %"
+    if within > 0.9995:
+        often = "more than 99.9 %"
+    elif within < 0.0005:
+        often = "less than 0.1 %"
+    return (
+        f"{budget.name}: 95 % of all drives end between {last['lower_95']:.2f} and "
+        f"{last['upper_95']:.2f} deg, and {often} within {math.degrees(limit):g} deg."
+    )
 
 
 STATISTICS = {"final": "final error", "maximum": "largest error", "rms": "rms error",

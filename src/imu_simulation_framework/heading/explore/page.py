@@ -22,10 +22,12 @@ from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, required
 from imu_simulation_framework.core.sentences import as_written
 from imu_simulation_framework.heading.answer import Passage, angle
-from imu_simulation_framework.heading.explore.answers import Answers, Part, Words
-from imu_simulation_framework.heading.explore.question import (
+from imu_simulation_framework.heading.explore.answers import (
     FIELDS,
+    Answers,
+    Part,
     Question,
+    Words,
     address_of_question,
     question_of_address,
     question_of_texts,

@@ -24,12 +24,6 @@ from imu_simulation_framework.heading.model.distribution import (
     YawErrorDistribution,
     normal_within,
 )
-from imu_simulation_framework.heading.model.realisations import (
-    SAMPLED_BARRIER,
-    bridges_within,
-    draw_runs,
-    numbers_per_run,
-)
 from imu_simulation_framework.heading.model.sources import (
     CURVES,
     PROCESSES,
@@ -41,6 +35,14 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
     YawRandomWalk,
     state_space,
+)
+from imu_simulation_framework.heading.model.state_space import (
+    SAMPLED_BARRIER,
+    DriveFilter,
+    ObservedDrive,
+    bridges_within,
+    draw_runs,
+    numbers_per_run,
 )
 from imu_simulation_framework.sensors.operation import Standstill
 
@@ -335,8 +337,6 @@ class YawErrorModel(YawErrorDistribution):
             )
         if self.standstills or self._walks():
             return self._dense_likelihood(observed - self.mean())
-        from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
-
         constants = [part for _, part in self._constants()]
         drive = ObservedDrive(
             observed - self.mean(),
