@@ -459,10 +459,7 @@ def _parser():
         metavar="TIME",
         help="by default the motion's end",
     )
-    parser.add_argument(
-        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
-        help="limit whose probability is asked for, by default 5deg",
-    )  # fmt: skip
+    heading_choices.add_limit_option(parser, "limit whose probability is asked for")
     parser.add_argument(
         "--require", type=heading_choices.positive_angle, metavar="ANGLE",
         help="say how small each error must be for this limit",

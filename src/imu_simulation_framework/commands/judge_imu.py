@@ -212,10 +212,7 @@ def _parser():
         "--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
         help="from one yaw error to the next, by default 1s",
     )  # fmt: skip
-    parser.add_argument(
-        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
-        help="limit that the report counts runs within, by default 5deg",
-    )  # fmt: skip
+    heading_choices.add_limit_option(parser, "limit that the report counts runs within")
     parser.add_argument(
         "--workers", type=worker_count, metavar="N",
         help="processes for --what sensor, by default one for each processor",

@@ -16,9 +16,9 @@ from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
-from imu_simulation_framework.heading.judgement import PSD, SIGNED, unseen_share
+from imu_simulation_framework.heading.judgement import PSD, SIGNED, STATISTICS, unseen_share
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.statistics import autocorrelation
+from imu_simulation_framework.heading.statistics import TWO_SIDED, autocorrelation
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.report.page import Page, Section, facts
@@ -161,10 +161,6 @@ def _said(budget, limit):
     )
 
 
-STATISTICS = {"final": "final error", "maximum": "largest error", "rms": "rms error",
-              "drift": "drift"}  # fmt: skip
-"""Of a run's error, and what they are called."""
-
 _MAX_BINS = 60
 _CURVES = 12
 
@@ -239,7 +235,7 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
 def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float]) -> Figure:
     """Return a histogram of each statistic, and where an observed one lies [rad, rad/min]."""
     figure = Figure()
-    for name, words in STATISTICS.items():
+    for name, (words, _) in STATISTICS.items():
         if name in ensemble.statistics:
             _distribution(figure, ensemble, name, words.capitalize(), height=150)
             if name in observed:
@@ -254,8 +250,8 @@ def _distribution(figure, ensemble, name, title, height):
     shown = values[(values >= low) & (values <= high)]
     bins = int(np.clip(np.sqrt(len(shown)), 5, _MAX_BINS))
     counts, edges = np.histogram(shown, bins=bins)
-    unit = "deg/min" if name == "drift" else "deg"
-    figure.panel("runs", title, x=f"{STATISTICS[name]} [{unit}]", height=height)
+    words, unit = STATISTICS[name]
+    figure.panel("runs", title, x=f"{words} [{unit}]", height=height)
     figure.bars(edges, counts, colours.SIMULATED, "runs")
 
 
@@ -368,7 +364,7 @@ def calibration_figure(found) -> Figure:
             counts = np.repeat(np.arange(len(one.pit) + 1) / len(one.pit), 2)[1:-1]
             figure.path(
                 100.0 * np.array([0.0, *places, 1.0]), 100.0 * np.array([0.0, *counts, 1.0]),
-                looks[one.name], STATISTICS[one.name],
+                looks[one.name], STATISTICS[one.name][0],
             )  # fmt: skip
     return figure
 
@@ -461,7 +457,7 @@ def residuals_figure(time, normalised) -> Figure:
         "innovation / std", "Normalised innovations", x="time [s]", height=200
     )  # fmt: skip
     figure.points(time[seen], values[seen], colours.REAL, size=3)
-    for level in (-1.96, 1.96):
+    for level in (-TWO_SIDED, TWO_SIDED):
         figure.level(level, style.LIMIT, _WITHIN)
     count = int(seen.sum())
     lags = np.arange(1, min(_LAGS, count // 4) + 1)
@@ -470,7 +466,7 @@ def residuals_figure(time, normalised) -> Figure:
         figure.panel("correlation", "Autocorrelation", height=160, x="lag [steps]")
         figure.bars(np.append(lags - 0.5, lags[-1] + 0.5), correlation, colours.REAL)
         for sign in (-1.0, 1.0):
-            figure.level(sign * 1.96 / np.sqrt(count), style.LIMIT, _WITHIN)
+            figure.level(sign * TWO_SIDED / np.sqrt(count), style.LIMIT, _WITHIN)
     if count:
         from scipy.special import ndtri
 

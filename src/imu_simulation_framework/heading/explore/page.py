@@ -135,13 +135,16 @@ class _Page:
         """Return all of the page, as for the default question."""
         html, dcc = self.html, self.dcc
         texts = texts_of_question(Question())
+        names = list(self.answers.parts)
+        parts = dcc.Dropdown(names, texts["imu"].split(","), id="imu", multi=True)
         asking = html.Section(
             [
                 html.Div([self._choice("motion", texts), *self._of_motion(texts)],
                          className="group"),
                 html.Div([self._slid("duration", texts), self._slid("limit", texts)],
                          className="group"),
-                html.Div([self._parts(texts), self._choice("unit", texts)], className="group"),
+                html.Div([html.Div([self._label("imu"), parts]), self._choice("unit", texts)],
+                         className="group"),
                 html.Div(
                     [
                         self._slid("standstill", texts),
@@ -242,11 +245,6 @@ class _Page:
         options = [{"value": value, "label": text} for value, text in _OPTIONS[name].items()]
         radio = self.dcc.RadioItems(options, texts[name], id=name, className="choice")
         return self.html.Div([self.html.Span(_LABELS[name], className="label"), radio])
-
-    def _parts(self, texts):
-        names = list(self.answers.parts)
-        parts = self.dcc.Dropdown(names, texts["imu"].split(","), id="imu", multi=True)
-        return self.html.Div([self._label("imu"), parts])
 
     def _slid(self, name, texts):
         scale = SCALES[name]

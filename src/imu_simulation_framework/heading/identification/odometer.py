@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.sensors.odometer import OdometerSpecification
 
 MIN_STEPS = 30
@@ -198,7 +199,9 @@ def _factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> floa
     else:
         rest = hessian[0, 0] - hessian[0, 1] ** 2 / hessian[1, 1]
         variance = 1.0 / rest if rest > 0.0 else math.inf
-    return math.exp(min(1.96 * math.sqrt(variance), 700.0)) if variance < math.inf else math.inf
+    return (
+        math.exp(min(TWO_SIDED * math.sqrt(variance), 700.0)) if variance < math.inf else math.inf
+    )
 
 
 def _specification(fit: _Fit, track: float) -> OdometerSpecification:

@@ -46,6 +46,7 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
     YawRandomWalk,
 )
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.odometer import OdometerSpecification, rolled_way
 
@@ -202,7 +203,7 @@ class FusedYawError(YawErrorDistribution):
             stays += np.sum(np.logical_and.accumulate(inside, axis=1), axis=0)
             on_runs(count)
         mean = stays / runs
-        return mean, 1.96 * np.sqrt(mean * (1.0 - mean) / runs)
+        return mean, TWO_SIDED * np.sqrt(mean * (1.0 - mean) / runs)
 
 
 def _variance(share: np.ndarray, model: YawErrorModel) -> np.ndarray:

@@ -43,14 +43,13 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
 )
 from imu_simulation_framework.heading.reference_error import ReferenceError
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
 )
 
-_TWO_SIDED = 1.96
-"""Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
 _REFERENCE = 1
 """Beside a seed: random numbers of the reference, which no run of an IMU draws."""
 
@@ -120,7 +119,7 @@ class YawErrorParameters(Settings):
         values: dict[str, Any] = {name: one[0] for name, one in estimates.items()}
         for name in ("rate_bias", "scale_factor"):
             _, low, high = estimates.get(name, (0.0, 0.0, 0.0))
-            reach = (high - low) / (2.0 * _TWO_SIDED)
+            reach = (high - low) / (2.0 * TWO_SIDED)
             values[f"{name}_uncertainty"] = reach if math.isfinite(reach) else 0.0
         if drives > 1 and "rate_bias_spread" in estimates:
             from scipy.special import stdtrit
@@ -128,7 +127,7 @@ class YawErrorParameters(Settings):
             found = cls(**values)
             spread, _, high = estimates["rate_bias_spread"]
             limits = spread * stdtrit(drives - 1, 0.975), high if math.isfinite(high) else 0.0
-            more = math.sqrt(max(0.0, (max(limits) / _TWO_SIDED) ** 2 - spread**2))
+            more = math.sqrt(max(0.0, (max(limits) / TWO_SIDED) ** 2 - spread**2))
             values["rate_bias_uncertainty"] = math.hypot(found.rate_bias_uncertainty, more)
         return cls(**values, drives=drives, rejected=rejected)
 
