@@ -27,7 +27,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
+from imu_simulation_framework.commands.command_line import (
+    add_formats,
+    add_out,
+    whole_number,
+    write_file,
+)
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, versions
 from imu_simulation_framework.core.files import package_share, read_settings, urdf_path
 from imu_simulation_framework.core.programs import ArgumentParser
@@ -411,8 +416,7 @@ def main(arguments):
     page = Page(
         "Figures of the thesis, with our drives", _summary(experiments.own), sections, footer
     )
-    write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
-    print(out / f"{NAME}.html")
+    write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
     left = ", ".join(item.label for item in items if not item.shown)
     print(
         f"{sum(bool(item.shown) for item in items)} pictures of {len(items)}"
