@@ -134,6 +134,7 @@ def _report(identification, unsaid, hector, predictions):
     yield table_text(estimates_table(identification), ESTIMATES).rstrip()
     yield ""
     yield table_text(tried_table(identification), TRIED).rstrip()
+    checks = [f"{check.sentence}, p = {check.p:.2g}" for check in identification.checks]
     calibration = []
     if predictions:
         yield from ("", "each drive, predicted by the model that is identified from the others:")
@@ -141,7 +142,7 @@ def _report(identification, unsaid, hector, predictions):
         calibration = calibration_sentences(calibrations(predictions))
     for title, sentences in (
         ("of these predictions:", calibration),
-        ("checks of what is left unexplained:", [_of(check) for check in identification.checks]),
+        ("checks of what is left unexplained:", checks),
         ("of the reference and its faults:", identification.remarks),
         ("what these drives do not tell:", identification.sentences),
         ("as a specification:", unsaid),
@@ -150,10 +151,6 @@ def _report(identification, unsaid, hector, predictions):
         if sentences:
             yield title
             yield from (f"  {sentence}" for sentence in sentences)
-
-
-def _of(check):
-    return f"{check.sentence}, p = {check.p:.2g}"
 
 
 def _parser():

@@ -262,7 +262,9 @@ def shown(item: Item, experiments: Experiments) -> tuple[Section, str]:
             lines.append(ShownError(name, "recorded IMU", True, compared.real))
         lines.append(ShownError(name, f"simulated IMU, run {run}", False, compared.simulated))
     if item.shown == "errors":
-        figure, said = figures.yaw_errors(lines, window), _ends(lines)
+        figure = figures.yaw_errors(lines, window)
+        ends = (f"{_end(line.comparison)} ({line.name})" for line in lines)
+        said = f"at the end {', '.join(ends)}"
         how_to_read = (
             f"Running medians over {window:g} s, zero at the start. Each line is one realisation "
             "of chance: compare size and manner, not the course."
@@ -317,10 +319,6 @@ def _error(compared) -> str:
         f"minute to {_end(compared.real)}, the simulated one has {np.degrees(simulated.rms):.2f} "
         f"deg of noise and ends at {_end(compared.simulated)}"
     )
-
-
-def _ends(lines) -> str:
-    return "at the end " + ", ".join(f"{_end(one.comparison)} ({one.name})" for one in lines)
 
 
 def _end(comparison) -> str:
