@@ -14,8 +14,8 @@ from tool_calls import call_tool, succeeded
 from written_results import write_result
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
+from imu_simulation_framework.heading.identification.report import identification_page
 from imu_simulation_framework.heading.judgement import judge
-from imu_simulation_framework.heading.page import identification_page
 from imu_simulation_framework.report.page import page_html
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

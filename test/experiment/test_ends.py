@@ -8,7 +8,7 @@ import pytest
 from experiment_process import STARTED, find_program
 from rosbags.highlevel import AnyReader
 
-from imu_simulation_framework.drive.results.tables import complete_tables
+from imu_simulation_framework.drive.results.files import complete_tables
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from experiment_process import messages_of
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.ros1.messages import antenna_transform
 from imu_simulation_framework.sensors.gnss.specification import UNTOLD
 

@@ -22,8 +22,8 @@ from scipy import io
 from synthetic_experiment import make_tables
 
 from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.drive.report import write_results
 from imu_simulation_framework.drive.results.files import create_result_folder
-from imu_simulation_framework.drive.results.writing import write_results
 from imu_simulation_framework.drive.summary import RunDescription
 from imu_simulation_framework.flight.airborne import truth_table
 from imu_simulation_framework.motion.earth_motion import circling

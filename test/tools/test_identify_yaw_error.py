@@ -11,7 +11,7 @@ from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.yaml_files import load_plain
 from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.heading.model.files import read_yaw_error_model
+from imu_simulation_framework.heading.model.parameters import read_yaw_error_model
 from imu_simulation_framework.sensors.files import load_imu_specification
 
 FILES = {

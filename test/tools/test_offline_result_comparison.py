@@ -8,8 +8,8 @@ import pytest
 from synthetic_experiment import make_tables
 from tool_calls import call_tool, refused, succeeded
 
+from imu_simulation_framework.drive.report import write_results
 from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
-from imu_simulation_framework.drive.results.writing import write_results
 from imu_simulation_framework.drive.summary import RunDescription
 
 TOOL = "offline_result_comparison.py"

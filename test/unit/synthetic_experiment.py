@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import signal
 
-from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.results.files import ExperimentTables
 
 HALF_TRACK = 0.3
 WHEEL_RADIUS = 0.1

@@ -15,14 +15,32 @@ Exit code: 0 if nothing is in the way, 3 if there are grave findings, 2 if it ca
 
 from __future__ import annotations
 
+import math
+import textwrap
 from pathlib import Path
 
+import numpy as np
+
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import name_of_recording, package_share
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.drive.check import check_experiment, set_up
-from imu_simulation_framework.drive.check_report import report_lines, write_check
+from imu_simulation_framework.core.whole_files import (
+    make_folder,
+    picture,
+    refuse_overwriting,
+    write_whole,
+)
+from imu_simulation_framework.drive.check import check_experiment, config_text, set_up
 from imu_simulation_framework.drive.results.files import safe_name
+from imu_simulation_framework.recordings.plausibility.relation import (
+    gyro_heading,
+    imu_heading,
+    reference_heading,
+)
+from imu_simulation_framework.report import style
+from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.report.figure import Figure
 
 
 def main(arguments):
@@ -71,3 +89,173 @@ def _as_option(text) -> str:
         if text.startswith(f"{name}:="):
             return f"--{name}={text[len(name) + 2 :]}"
     return text[len("recording:=") :] if text.startswith("recording:=") else text
+
+
+def report_lines(setup, check) -> list[str]:
+    """Return the lines of the report."""
+    lines = ["read as:"]
+    lines += [f"  {sentence}" for sentence in _map(setup, check)]
+    lines += [f"  {sentence}" for sentence in setup.sentences]
+    if check.remarks:
+        lines += ["found while reading:", *(f"  {remark}" for remark in check.remarks)]
+    if check.as_configured is not None:
+        lines += ["turns:", *(f"  {line}" for line in _turns(check.as_configured))]
+    for title, sentences in (
+        ("would stop an experiment:", check.problems),
+        (
+            "refused until it is mended:",
+            [finding.sentence() for finding in check.findings if finding.grave],
+        ),
+        (
+            "worth knowing:",
+            [finding.sentence() for finding in check.findings if not finding.grave],
+        ),
+    ):
+        if sentences:
+            lines += [title, *(f"  {sentence}" for sentence in sentences)]
+    if not check.problems and not check.findings:
+        lines.append("nothing is in the way")
+    return lines
+
+
+def _map(setup, check):
+    configuration = setup.load()
+    for samples, name, columns in (
+        (check.reference_samples, "reference", "reference_columns"),
+        (check.imu_samples, "IMU", "imu_columns"),
+    ):
+        if samples is None:
+            yield f"{name}: nothing"
+            continue
+        kind = f" ({samples.message_type})" if samples.message_type else ""
+        yield f"{name}: {samples.source}{kind}, {len(samples)} samples"
+        for quantity, column in configuration.columns[columns].items():
+            yield f"  {quantity} = {column}"
+
+
+def _turns(observations):
+    seen = False
+    for name in ("reference_imu", "reference_gyro", "imu_gyro"):
+        relation = getattr(observations, name)
+        if relation is None:
+            continue
+        seen = True
+        one, other = (math.degrees(net) for net in relation.net)
+        during = ""
+        if name.startswith("reference") and observations.known < 1.0:
+            share = 100.0 * observations.known
+            during = f" in the {share:.0f} % of the time in which the reference knows its heading"
+        line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg{during}"
+        if relation.conclusive:
+            line += (
+                f"; correlation {relation.correlation:.3f}, scale "
+                f"{relation.scale_text('.3f')}, "
+                f"{_lateness(relation)}"
+            )
+        else:
+            line += "; too few turns to compare"
+        yield line
+    if not seen:
+        yield "nothing to compare"
+
+
+def _lateness(relation) -> str:
+    if not relation.delay:
+        return "no delay fits clearly better"
+    sense = "late" if relation.delay > 0.0 else "early"
+    return f"fits best with {relation.second} {abs(relation.delay):.2f} s {sense}"
+
+
+def write_check(folder, setup, check) -> list[Path]:
+    """Write the figure and the config.ini.
+
+    Raises ResultError: one cannot be written, or is the config.ini that the check rests on. Returns
+    list of Path: files that were written.
+    """
+    folder = make_folder(folder)
+    refuse_overwriting(folder / "config.ini", [setup.path])
+    written = []
+    if check.as_understood is not None:
+        read = [s for s in (check.reference_samples, check.imu_samples) if s is not None]
+        names = [" ".join((Path(s.path).name, s.topic)).strip() for s in read]
+        title = " and ".join(dict.fromkeys(names))
+        if any(finding.settings for finding in check.findings):
+            title += "; read with the settings that the findings propose"
+        written.append(folder / "recording.png")
+        write_whole(written[-1], picture(drawing(recording_figure(check.as_understood, title))))
+    written.append(folder / "config.ini")
+    text = config_text(setup, check.findings, folder)
+    write_whole(written[-1], text.encode("utf-8"))
+    return written
+
+
+_GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.8}
+
+
+def recording_figure(observations, title) -> Figure:
+    """Return path, yaws (each zero at its beginning), yaw rate and speed of a recording.
+
+    ``observations`` (Observations); ``title``: what is shown: file and how it was read.
+    """
+    reference = observations.reference
+    start = reference.index[0]
+    limits = 0.0, reference.index[-1] - start
+    figure = Figure(textwrap.fill(title, 95), "time since the reference's first sample [s]")
+    x, y = (reference[name].to_numpy() - reference[name].iloc[0] for name in "xy")
+    figure.panel("y, north of the start [m]", x="x, east of the start [m]", equal=True)
+    figure.path(x, y, {**style.REAL, "linewidth": 1.2})
+    for row, symbol, name in ((0, "circle-open", "start"), (-1, "square-open", "end")):
+        figure.points([x[row]], [y[row]], colours.SENSOR, name, 10, symbol)
+    headings = [(reference_heading(reference), {**style.REFERENCE, "linewidth": 4.0}, "")]
+    if observations.imu is not None:
+        headings.append((imu_heading(observations.imu), style.REAL, ""))
+        headings.append((gyro_heading(observations.imu), _GYROSCOPE, ", integrated"))
+    headings = [
+        (heading, look, heading.name.replace("the ", "", 1) + more)
+        for heading, look, more in headings
+        if heading is not None
+    ]
+    figure.panel("yaw from its beginning [deg]", "Yaw", height=260, x_limits=limits)
+    for heading, look, name in headings:
+        turned = np.degrees(heading.angle - heading.at(start))
+        figure.line(heading.time - start, turned, look, name)
+    for begin, end in _unknown(reference):
+        figure.span(begin, end, colours.SHADE, 0.1, "reference's yaw not known")
+    figure.panel("yaw rate [deg/s]", "Yaw rate, mean over a second", height=190, x_limits=limits)
+    for heading, look, name in headings:
+        times, rates = _rates(heading)
+        figure.line(times - start, np.degrees(rates), look, name)
+    times, speeds = _speeds(reference)
+    figure.panel("speed [m/s]", "Speed", height=190, x_limits=limits)
+    return figure.line(times - start, speeds, style.REAL)
+
+
+def _unknown(reference):
+    """Yield times between which the heading of a reference is only held or bridged."""
+    if "yaw_known" in reference:
+        unknown = np.concatenate([[False], reference["yaw_known"].to_numpy() < 1.0, [False]])
+        edges = np.flatnonzero(np.diff(unknown.astype(int)))
+        times = reference.index.to_numpy(dtype=float) - reference.index[0]
+        for first, behind in zip(edges[::2], edges[1::2]):
+            yield times[first], times[behind - 1]
+
+
+def _grid(times, period):
+    return np.arange(times[0], times[-1] - period, 0.25 * period)
+
+
+def _rates(heading):
+    window = max(1.0, 2.0 * heading.period)
+    grid = _grid(heading.time, window)
+    return grid + 0.5 * window, (heading.at(grid + window) - heading.at(grid)) / window
+
+
+def _speeds(reference):
+    times = reference.index.to_numpy(dtype=float)
+    window = max(1.0, 2.0 * float(np.median(np.diff(times))))
+    grid = _grid(times, window)
+    moved = [
+        np.interp(grid + window, times, reference[name]) - np.interp(grid, times, reference[name])
+        for name in ("x", "y")
+    ]
+    return grid + 0.5 * window, np.hypot(*moved) / window

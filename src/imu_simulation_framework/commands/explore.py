@@ -88,7 +88,9 @@ def _answers(options):
 
     def read(path):
         words = [word for setting in options.setting for word in ("--setting", setting)]
-        named = _motion_parser().parse_args([*words, "--", path])
+        parser = ArgumentParser()
+        heading_choices.add_motion_options(parser)
+        named = parser.parse_args([*words, "--", path])
         return heading_choices.chosen_motion(named, RATE_OF_DRIVES)
 
     answers = Answers(read, parts)
@@ -96,12 +98,6 @@ def _answers(options):
         answers.add_recording(Path(path).name, path)
         written[Path(path).name] = path
     return answers, written
-
-
-def _motion_parser():
-    parser = ArgumentParser()
-    heading_choices.add_motion_options(parser)
-    return parser
 
 
 def _port(text):

@@ -17,8 +17,13 @@ from imu_simulation_framework.commands.command_line import add_out, add_result, 
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.drive.results.files import find_result, tum_of_comparison, tum_text
-from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.drive.results.files import (
+    ExperimentTables,
+    complete_tables,
+    find_result,
+    tum_of_comparison,
+    tum_text,
+)
 from imu_simulation_framework.drive.summary import evaluate
 from imu_simulation_framework.heading.comparison import ComparisonSettings
 

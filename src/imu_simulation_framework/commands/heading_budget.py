@@ -46,7 +46,7 @@ from imu_simulation_framework.commands.command_line import (
     write_file,
     write_pictures,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished
 from imu_simulation_framework.core.tables import text_cell
@@ -59,11 +59,12 @@ from imu_simulation_framework.heading.answer import (
     another_part,
     heading_answer,
     mendings_of,
+    requirements,
     step_of_model,
 )
-from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
+from imu_simulation_framework.heading.figures import ShownBudget, budget_figure, budget_page
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.model.fused import MAX_TIMES, FusedYawError
+from imu_simulation_framework.heading.model.odometer import MAX_TIMES, FusedYawError
 from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RateGaussMarkov
 from imu_simulation_framework.motion.earth import EARTH_RATE
@@ -372,8 +373,6 @@ def _sources(budget, answer: HeadingAnswer):
 
 
 def _requirements(options, out, chosen, operation, at):
-    from imu_simulation_framework.heading.model.requirements import requirements
-
     table = requirements(
         chosen.motion,
         options.require,
@@ -417,9 +416,6 @@ _REQUIREMENT_COLUMNS = (
 
 
 def _write_report(options, out, words, at, period, operation, budgets, answers, remarks):
-    from imu_simulation_framework.core.errors import versions
-    from imu_simulation_framework.heading.page import budget_page
-
     page = budget_page(
         words + ".",
         [budget.shown for budget in budgets],
@@ -463,10 +459,7 @@ def _parser():
         metavar="TIME",
         help="by default the motion's end",
     )
-    parser.add_argument(
-        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
-        help="limit whose probability is asked for, by default 5deg",
-    )  # fmt: skip
+    heading_choices.add_limit_option(parser, "limit whose probability is asked for")
     parser.add_argument(
         "--require", type=heading_choices.positive_angle, metavar="ANGLE",
         help="say how small each error must be for this limit",

@@ -13,7 +13,7 @@ import numpy as np
 from imu_simulation_framework.commands.command_line import accepted_number
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import amount
-from imu_simulation_framework.heading.model.files import (
+from imu_simulation_framework.heading.model.parameters import (
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
@@ -164,15 +164,6 @@ def names_a_motion(options: argparse.Namespace) -> bool:
     return any(getattr(options, name) is not None for name in named)
 
 
-def bundled_parts() -> list[str]:
-    """Return the names of the bundled IMUs that are any unit of a part."""
-    return [
-        entry.specification.name
-        for entry in imu_catalogue()
-        if entry.specification.units.tolerances
-    ]
-
-
 def any_bundled_unit() -> dict[str, ImuSpecification]:
     """Return the bundled IMUs that are any unit of a part, by their names."""
     bundled = (entry.specification for entry in imu_catalogue())
@@ -195,6 +186,14 @@ def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
         part = part_of(errors)
         return imu._replace(errors=part.specification, remarks=(*imu.remarks, part.sentence()))
     return imu if options.unit is None else imu._replace(errors=errors.any_unit())
+
+
+def add_limit_option(parser: argparse.ArgumentParser, said: str) -> None:
+    """Give a parser the option ``--within``, an angle."""
+    parser.add_argument(
+        "--within", type=positive_angle, default=math.radians(5.0), metavar="ANGLE",
+        help=f"{said}, by default 5deg",
+    )  # fmt: skip
 
 
 def add_of_option(parser: argparse.ArgumentParser) -> None:

@@ -38,6 +38,7 @@ from imu_simulation_framework.core.whole_files import make_folder, refuse_overwr
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.figures import odometer_figure
 from imu_simulation_framework.heading.identification.odometer import identify_odometer
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.report.drawing import drawing
 
 _MAX_SHIFT = 2.0  # of the reference's clock [s]
@@ -102,7 +103,7 @@ def _sentences(found, shift, odometer, reference):
          one.diameter_ratio_sigma),
         ("E_b", "true track over the believed one", one.track_ratio, one.track_ratio_sigma),
     ):  # fmt: skip
-        yield f"  {name}  {value:.5f} +- {1.96 * sigma:.2g} (95 %): {words}"
+        yield f"  {name}  {value:.5f} +- {TWO_SIDED * sigma:.2g} (95 %): {words}"
     if found.slip_factor < 3.0:
         span = f"{one.slip / found.slip_factor:.3g} to {one.slip * found.slip_factor:.3g}, 95 %"
     else:
@@ -127,8 +128,8 @@ def _sentences(found, shift, odometer, reference):
     else:
         predicted, std, observed = (math.degrees(value) for value in found.prediction)
         yield (
-            f"  second half, by what the first half tells: {predicted:.3g} +- {1.96 * std:.2g} "
-            f"deg (95 %), observed {observed:.3g}"
+            f"  second half, by what the first half tells: {predicted:.3g} +- "
+            f"{TWO_SIDED * std:.2g} deg (95 %), observed {observed:.3g}"
         )
 
 

@@ -43,7 +43,13 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_drives
-from imu_simulation_framework.heading.identification.files import (
+from imu_simulation_framework.heading.identification.identify import (
+    gyroscope_sentence,
+    hector_of,
+    identify_yaw_error,
+    predicted_from_others,
+)
+from imu_simulation_framework.heading.identification.report import (
     ESTIMATES,
     PREDICTED,
     TRIED,
@@ -51,19 +57,13 @@ from imu_simulation_framework.heading.identification.files import (
     estimates_table,
     explained_sentence,
     hector_sentences,
+    identification_report,
     predictions_table,
     refusal,
     tried_table,
 )
-from imu_simulation_framework.heading.identification.identify import (
-    gyroscope_sentence,
-    hector_of,
-    identify_yaw_error,
-    predicted_from_others,
-)
 from imu_simulation_framework.heading.judgement import calibration_sentences, calibrations
 from imu_simulation_framework.heading.model.parameters import specification_of
-from imu_simulation_framework.heading.page import identification_report
 from imu_simulation_framework.report.table import table_text
 
 RUNS = 2000
@@ -134,6 +134,7 @@ def _report(identification, unsaid, hector, predictions):
     yield table_text(estimates_table(identification), ESTIMATES).rstrip()
     yield ""
     yield table_text(tried_table(identification), TRIED).rstrip()
+    checks = [f"{check.sentence}, p = {check.p:.2g}" for check in identification.checks]
     calibration = []
     if predictions:
         yield from ("", "each drive, predicted by the model that is identified from the others:")
@@ -141,7 +142,7 @@ def _report(identification, unsaid, hector, predictions):
         calibration = calibration_sentences(calibrations(predictions))
     for title, sentences in (
         ("of these predictions:", calibration),
-        ("checks of what is left unexplained:", [_of(check) for check in identification.checks]),
+        ("checks of what is left unexplained:", checks),
         ("of the reference and its faults:", identification.remarks),
         ("what these drives do not tell:", identification.sentences),
         ("as a specification:", unsaid),
@@ -150,10 +151,6 @@ def _report(identification, unsaid, hector, predictions):
         if sentences:
             yield title
             yield from (f"  {sentence}" for sentence in sentences)
-
-
-def _of(check):
-    return f"{check.sentence}, p = {check.p:.2g}"
 
 
 def _parser():

@@ -58,12 +58,12 @@ from imu_simulation_framework.heading.judgement import (
     judge,
     shown_tests,
 )
-from imu_simulation_framework.heading.model.files import (
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.parameters import (
+    YawErrorParameters,
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
@@ -212,10 +212,7 @@ def _parser():
         "--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
         help="from one yaw error to the next, by default 1s",
     )  # fmt: skip
-    parser.add_argument(
-        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
-        help="limit that the report counts runs within, by default 5deg",
-    )  # fmt: skip
+    heading_choices.add_limit_option(parser, "limit that the report counts runs within")
     parser.add_argument(
         "--workers", type=worker_count, metavar="N",
         help="processes for --what sensor, by default one for each processor",

@@ -25,7 +25,6 @@ libraries in the same versions. Writes to DIR:
 from __future__ import annotations
 
 import dataclasses
-import math
 import sys
 from pathlib import Path
 
@@ -186,10 +185,7 @@ def _parser():
         "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"
     )
     add_seed(parser)
-    parser.add_argument(
-        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
-        help="limit whose probability is asked for, by default 5deg",
-    )  # fmt: skip
+    heading_choices.add_limit_option(parser, "limit whose probability is asked for")
     parser.add_argument(
         "--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
         help="from one of the errors to the next, by default 1s",

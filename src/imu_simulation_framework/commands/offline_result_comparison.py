@@ -14,11 +14,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from imu_simulation_framework.commands.command_line import add_formats, add_result
-from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.drive.results.files import ResultFolder, find_result
-from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
-from imu_simulation_framework.drive.results.writing import write_results
+from imu_simulation_framework.core.whole_files import make_folder
+from imu_simulation_framework.drive.report import write_results
+from imu_simulation_framework.drive.results.files import (
+    ExperimentTables,
+    ResultFolder,
+    complete_tables,
+    find_result,
+)
 from imu_simulation_framework.drive.summary import (
     SETTINGS,
     described_run,
@@ -39,7 +43,9 @@ def main(arguments):
     chosen = {name: getattr(options, name) for name in SETTINGS}
     settings = settings_of(previous, path, **chosen)
     run = described_run(previous, path)
-    target = source if options.out is None else _make_target(options.out, source.prefix)
+    target = source
+    if options.out is not None:
+        target = ResultFolder(make_folder(Path(options.out)), source.prefix)
     summary = write_results(
         target, tables, settings, run, save_tables=False, formats=dict.fromkeys(options.formats)
     )
@@ -79,12 +85,3 @@ def _parser():
         help="folder for figures and summary; by default those of the result are replaced",
     )
     return parser
-
-
-def _make_target(folder, prefix) -> ResultFolder:
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultError(f"{folder}: cannot make this folder: {error.strerror}") from error
-    return ResultFolder(folder, prefix)

@@ -30,8 +30,7 @@ from imu_simulation_framework.drive.figures import (
     yaw_error_spectra,
     yaw_errors,
 )
-from imu_simulation_framework.drive.results.files import find_results
-from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.results.files import ExperimentTables, find_results
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, previous_summary
 from imu_simulation_framework.heading.comparison import (
     Comparison,

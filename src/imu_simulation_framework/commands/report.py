@@ -16,10 +16,12 @@ from tqdm import tqdm
 from imu_simulation_framework.commands.command_line import add_result, write_file
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import refuse_overwriting
-from imu_simulation_framework.drive.page import experiment_page
-from imu_simulation_framework.drive.results.files import find_result
-from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
-from imu_simulation_framework.drive.results.writing import caption
+from imu_simulation_framework.drive.report import caption, experiment_page
+from imu_simulation_framework.drive.results.files import (
+    ExperimentTables,
+    complete_tables,
+    find_result,
+)
 from imu_simulation_framework.drive.summary import (
     described_run,
     evaluate,

@@ -27,7 +27,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import add_formats, add_out, whole_number
+from imu_simulation_framework.commands.command_line import (
+    add_formats,
+    add_out,
+    whole_number,
+    write_file,
+)
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, versions
 from imu_simulation_framework.core.files import package_share, read_settings, urdf_path
 from imu_simulation_framework.core.programs import ArgumentParser
@@ -37,7 +42,7 @@ from imu_simulation_framework.core.whole_files import make_folder, picture, writ
 from imu_simulation_framework.drive import figures
 from imu_simulation_framework.drive.check import CONFIGURATION, set_up_named
 from imu_simulation_framework.drive.figures import ShownError
-from imu_simulation_framework.drive.page import section as experiment_section
+from imu_simulation_framework.drive.report import section as experiment_section
 from imu_simulation_framework.drive.summary import RunDescription, evaluate
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.motion.drives import DRIVES
@@ -257,7 +262,9 @@ def shown(item: Item, experiments: Experiments) -> tuple[Section, str]:
             lines.append(ShownError(name, "recorded IMU", True, compared.real))
         lines.append(ShownError(name, f"simulated IMU, run {run}", False, compared.simulated))
     if item.shown == "errors":
-        figure, said = figures.yaw_errors(lines, window), _ends(lines)
+        figure = figures.yaw_errors(lines, window)
+        ends = (f"{_end(line.comparison)} ({line.name})" for line in lines)
+        said = f"at the end {', '.join(ends)}"
         how_to_read = (
             f"Running medians over {window:g} s, zero at the start. Each line is one realisation "
             "of chance: compare size and manner, not the course."
@@ -312,10 +319,6 @@ def _error(compared) -> str:
         f"minute to {_end(compared.real)}, the simulated one has {np.degrees(simulated.rms):.2f} "
         f"deg of noise and ends at {_end(compared.simulated)}"
     )
-
-
-def _ends(lines) -> str:
-    return "at the end " + ", ".join(f"{_end(one.comparison)} ({one.name})" for one in lines)
 
 
 def _end(comparison) -> str:
@@ -411,8 +414,7 @@ def main(arguments):
     page = Page(
         "Figures of the thesis, with our drives", _summary(experiments.own), sections, footer
     )
-    write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
-    print(out / f"{NAME}.html")
+    write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
     left = ", ".join(item.label for item in items if not item.shown)
     print(
         f"{sum(bool(item.shown) for item in items)} pictures of {len(items)}"

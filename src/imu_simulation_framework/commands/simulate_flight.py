@@ -40,15 +40,20 @@ from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
-from imu_simulation_framework.flight.figures import imu_figure, navigation_figure, path_figure
-from imu_simulation_framework.flight.gimbal.files import read_gimbal
+from imu_simulation_framework.flight.figures import (
+    ShownFlight,
+    flight_page,
+    imu_figure,
+    navigation_figure,
+    path_figure,
+)
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
     gimbal_to_mapping,
+    read_gimbal,
 )
 from imu_simulation_framework.flight.jsbsim import RATE
-from imu_simulation_framework.flight.page import ShownFlight, flight_page
-from imu_simulation_framework.flight.recording import find_flight
+from imu_simulation_framework.flight.recording import find_flight, is_script
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
@@ -71,7 +76,7 @@ def main(arguments):
     chosen = named_imu(options.imu)
     gimbal = read_gimbal(options.gimbal)
     gnss = None if options.gnss == NO_RECEIVER else read_gnss_specification(options.gnss)
-    start = START if options.start is None and _is_script(options.flight) else options.start or 0.0
+    start = START if options.start is None and is_script(options.flight) else options.start or 0.0
     flight, remarks = find_flight(options.flight, options.duration, options.flight_rate, start)
     flown = AirborneImu(flight.states, gimbal, chosen.errors, gnss, options.rate, options.seed)
     simulated = time.monotonic() - begin
@@ -163,10 +168,6 @@ def main(arguments):
         f"{flown.imu_motion.duration:g} s of flight, simulated in {simulated:.1f} s, all in "
         f"{time.monotonic() - begin:.1f} s"
     )
-
-
-def _is_script(name) -> bool:
-    return Path(name).suffix == ".xml" or not (Path(name).suffix or Path(name).exists())
 
 
 def _navigated(flown, gimbal, imu, gnss, options):

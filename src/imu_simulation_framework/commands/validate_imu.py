@@ -113,7 +113,6 @@ def _text(validation, judged) -> str:
 
 
 def _write(options, validation, judged, remarks) -> None:
-    """Write table, Allan deviations, summary and figure."""
     # Nobody else waits for matplotlib.
     from imu_simulation_framework.report.drawing import drawing
 
@@ -187,10 +186,7 @@ class AxisError:
     def value(self, statistic: str, tau: float | None = None) -> float:
         """Return a statistic's size; of the Allan deviation that at an averaging time [s].
 
-        Raises
-        ------
-        RecordingError
-            The recording is too short for it.
+        Raises RecordingError if the recording is too short for it.
         """
         if tau is None:
             return abs(float(getattr(self.statistics, statistic)))
@@ -259,20 +255,10 @@ def validate_imu(
     or in a gap of it. Errors are truth minus IMU; those of angles are wrapped to (-pi, pi] and then
     unwrapped, and their level is not changed: a constant error is one.
 
-    Parameters
-    ----------
-    imu, truth : DataFrame
-        ImuRecord; columns that are missing in one of them are not compared.
-    align : bool
-        Whether the IMU's stamps are moved until the yaw rates fit best
-        (:func:`.find_time_shift`); both must have a yaw.
-    max_shift : float
-        Largest shift looked for [s].
-
-    Raises
-    ------
-    RecordingError
-        There is nothing to compare.
+    ``imu``, ``truth``: ImuRecord; columns that are missing in one of them are not compared.
+    ``align``: whether the IMU's stamps are moved until the yaw rates fit best
+    (:func:`.find_time_shift`); both must have a yaw. ``max_shift``: largest shift looked for [s].
+    Raises RecordingError if there is nothing to compare.
     """
     columns = [name for group in QUANTITIES.values() for name in group]
     common = [name for name in columns if name in imu and name in truth]
@@ -339,12 +325,9 @@ def validate_imu(
 def read_limits(content: Any) -> list[Limit]:
     """Return the limits of a mapping ``{quantity: {axis: {statistic: maximum}}}``.
 
-    An Allan deviation's maximum is a mapping from averaging times [s] to maxima.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such quantity, axis or statistic, or a maximum is no positive number.
+    An Allan deviation's maximum is a mapping from averaging times [s] to maxima. Raises
+    ConfigurationError: there is no such quantity, axis or statistic, or a maximum is no positive
+    number.
     """
     limits = []
     for quantity, axes in _entries(content, "the limits", QUANTITIES, "quantity"):
@@ -366,10 +349,7 @@ def read_limits(content: Any) -> list[Limit]:
 def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[JudgedLimit]:
     """Return each limit with what was found.
 
-    Raises
-    ------
-    RecordingError
-        What is limited was not compared, or is not known.
+    Raises RecordingError: what is limited was not compared, or is not known.
     """
     judged = []
     for limit in limits:

@@ -38,7 +38,7 @@ def main(arguments):
     chosen = heading_choices.chosen_motion(options, linear=True)
     longest = operation.moved(chosen.motion).duration
     at = min(600.0, math.floor(longest + 1e-6)) if options.time is None else options.time
-    named = map(heading_choices.chosen_imu, options.imu or heading_choices.bundled_parts())
+    named = map(heading_choices.chosen_imu, options.imu or heading_choices.any_bundled_unit())
     imus = {imu.name: _specified(heading_choices.unit_of(imu, options)) for imu in named}
     table = which_imu(
         imus, chosen.motion, options.within, at, operation, options.probability, chosen.sample
@@ -93,10 +93,7 @@ def _specified(imu: NamedImu) -> ImuSpecification:
 def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
-    parser.add_argument(
-        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
-        help="limit of the heading's error, by default 5deg",
-    )  # fmt: skip
+    heading_choices.add_limit_option(parser, "limit of the heading's error")
     parser.add_argument(
         "--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
         help="how long it is to be kept, by default 10min, or to the motion's end",

@@ -12,11 +12,9 @@ from imu_simulation_framework.core.signals import confidence_factors, logarithmi
 from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.comparison import YawComparison
 from imu_simulation_framework.heading.figures import CONFIDENCE, yaw_error_relative
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure, path_steps
-
-_TWO_SIDED = 1.96
-"""Half of a normal number's 95 % interval, in standard deviations."""
 
 NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."
 _TOO_FEW = "There are too few samples for a power spectral density."
@@ -188,7 +186,7 @@ def yaw_error(comparison) -> Figure:
         figure.panel("yaw error [deg]", height=340).zero()
     for result, _, name in imus:
         if result.split is not None:
-            half = _TWO_SIDED * np.degrees(result.split.band)
+            half = TWO_SIDED * np.degrees(result.split.band)
             label = f"the reference alone ({name}), 95 %"
             figure.band(half.index, -half, half, colours.REFERENCE, 0.35, label)
     for result, look, name in imus:

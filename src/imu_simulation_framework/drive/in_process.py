@@ -15,8 +15,8 @@ from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.from_configuration import experiment_gnss, make_follower
 from imu_simulation_framework.drive.mujoco import SimulatorState
 from imu_simulation_framework.drive.preparation import PreparedDrive
+from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.drive.results.record import ExperimentRecord
-from imu_simulation_framework.drive.results.tables import ExperimentTables
 from imu_simulation_framework.drive.session.driving import (
     DriveSession,
     TrackedPose,

@@ -53,6 +53,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.files import plain
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 
 
 @dataclass(frozen=True)
@@ -317,9 +318,6 @@ def _is_positive(value) -> bool:
 
 IMUS = (("real", "recorded IMU"), ("simulated", "simulated IMU"))
 
-_HALF_INTERVAL = 1.96
-"""Half of a 95 % interval, in standard deviations."""
-
 OFTEN = 4
 """Stretches of a length that the table tells of, at least, end to end."""
 
@@ -405,7 +403,7 @@ def parts_of_rms(reference) -> tuple[str, str]:
 
 def _with_interval(cell, std) -> str:
     number, unit = cell.split(" ", 1)
-    return f"{number} +- {_HALF_INTERVAL * std:.2g} {unit}"
+    return f"{number} +- {TWO_SIDED * std:.2g} {unit}"
 
 
 def _telling_length(imus, key, length):

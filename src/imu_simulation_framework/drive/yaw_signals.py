@@ -25,11 +25,14 @@ from imu_simulation_framework.drive.preparation import (
     read_configured_reference,
     recording_sources,
 )
-from imu_simulation_framework.drive.results.files import MARKER, ResultFolder, find_result
-from imu_simulation_framework.drive.results.tables import load_table
+from imu_simulation_framework.drive.results.files import (
+    MARKER,
+    ResultFolder,
+    find_result,
+    load_table,
+)
 from imu_simulation_framework.drive.summary import previous_summary
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.heading.differences import FEWEST_COMMON
 from imu_simulation_framework.heading.identification.terms import (
     ObservedYawError,
     observed_yaw_error,
@@ -63,6 +66,9 @@ TABLES = {
     "trajectory_data": "trajectory",
 }
 """Tables of a result that have a yaw, and what they are called."""
+
+FEWEST_COMMON = 2
+"""Samples of a yaw that compare, at least."""
 
 
 @dataclass(frozen=True)

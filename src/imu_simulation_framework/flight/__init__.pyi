@@ -1,12 +1,12 @@
 """What ``isf.flight`` gives, from where it is defined."""
 
-from .gimbal.files import read_gimbal as read_gimbal
 from .gimbal.geometry import GimbalGeometry as GimbalGeometry
 from .gimbal.simulation import simulate_gimbal as simulate_gimbal
 from .gimbal.specification import FixedJoints as FixedJoints
 from .gimbal.specification import GimbalSpecification as GimbalSpecification
 from .gimbal.specification import SinusoidalJoints as SinusoidalJoints
 from .gimbal.specification import TabulatedJoints as TabulatedJoints
+from .gimbal.specification import read_gimbal as read_gimbal
 from .gimbal.stabilisation import HeldAttitude as HeldAttitude
 from .gimbal.stabilisation import PointAhead as PointAhead
 from .gimbal.stabilisation import PointOnEarth as PointOnEarth

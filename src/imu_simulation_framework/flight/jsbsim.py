@@ -380,8 +380,6 @@ def fly(
 
 
 class _Flown:
-    """JSBSim while it flies."""
-
     def __init__(self, simulator, path, rate, notices):
         self._simulator = simulator
         self._path = path

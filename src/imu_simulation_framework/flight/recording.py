@@ -220,48 +220,31 @@ def read_flight(
 ) -> RecordedFlight:
     """Read a recorded flight.
 
-    Parameters
-    ----------
-    path, format
-        As for :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
-    topic : str
-        In a bag: positions as sensor_msgs/NavSatFix, or poses (nav_msgs/Odometry,
-        geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped) about an origin.
-    columns : mapping of str to str, optional
-        For CSV: quantity -> ``"column [unit]"``. Needs ``time``, either ``latitude longitude
-        altitude`` or ``x y z`` about an origin, and either ``qx qy qz qw`` or ``roll pitch`` with
-        ``yaw`` or ``heading``; with ``velocity_north velocity_east`` and ``velocity_down`` or
-        ``velocity_up`` if known.
-    axes : str
-        ``enu``: world east, north, up and body forward, left, up; ``ned``: world north, east, down
-        and body forward, right, down. ``auto``: the latter for a CSV with ``velocity_down`` or
-        ``heading``, otherwise the former; a remark says which it was.
-    yaw_convention, quaternion_order, quaternion_inverse
-        As in :class:`.ReferenceConventions`.
-    origin : sequence of float, optional
-        Of positions x, y, z: latitude, longitude [deg] and height [m].
-    attitude_topic : str
-        In a bag, beside a NavSatFix: orientations, as sensor_msgs/Imu or poses; empty for the only
-        one.
-    velocity_topic : str
-        In a bag, beside a NavSatFix: velocities to the east, to the north and up.
-    along : str
-        ``positions``: the path is a spline through the positions. ``velocities``: it is the
-        integral of the velocities, see :meth:`.FlightStates.integrated`; an IMU feels the
-        derivative of a velocity, and of positions the second one, which magnifies noise and the
-        steps of the last digit. ``auto``: the latter where there are velocities.
+    ``path``, ``format``: as for
+    :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`. ``topic``: in a
+    bag: positions as sensor_msgs/NavSatFix, or poses (nav_msgs/Odometry, geometry_msgs/PoseStamped,
+    geometry_msgs/PoseWithCovarianceStamped) about an origin. ``columns`` (mapping of str to str):
+    for CSV: quantity -> ``"column [unit]"``. Needs ``time``, either ``latitude longitude altitude``
+    or ``x y z`` about an origin, and either ``qx qy qz qw`` or ``roll pitch`` with ``yaw`` or
+    ``heading``; with ``velocity_north velocity_east`` and ``velocity_down`` or ``velocity_up`` if
+    known.
 
-    Returns
-    -------
-    RecordedFlight
-        Its times begin with zero; ``settings`` has the start on the recording's clock.
+    ``axes``: ``enu``: world east, north, up and body forward, left, up; ``ned``: world north, east,
+    down and body forward, right, down. ``auto``: the latter for a CSV with ``velocity_down`` or
+    ``heading``, otherwise the former; a remark says which it was. ``yaw_convention``,
+    ``quaternion_order``, ``quaternion_inverse``: as in :class:`.ReferenceConventions`. ``origin``
+    (3 float): of positions x, y, z: latitude, longitude [deg] and height [m].
 
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read, or its data cannot be used.
-    ConfigurationError
-        A choice is none.
+    ``attitude_topic``, ``velocity_topic``: in a bag, beside a NavSatFix: orientations, as
+    sensor_msgs/Imu or poses, empty for the only one; and velocities to the east, to the north and
+    up. ``along``: ``positions``: the path is a spline through the positions. ``velocities``: it is
+    the integral of the velocities, see :meth:`.FlightStates.integrated`; an IMU feels the
+    derivative of a velocity, and of positions the second one, which magnifies noise and the steps
+    of the last digit. ``auto``: the latter where there are velocities.
+
+    Times of the result begin with zero; ``settings`` has the start on the recording's clock. Raises
+    RecordingError if the recording cannot be read, or its data cannot be used. Raises
+    ConfigurationError if a choice is none.
     """
     checked_choice("the axes of a recorded flight", axes, AXES)
     checked_choice("the path of a recorded flight", along, PATHS)
@@ -462,14 +445,21 @@ def find_flight(
         with PacketReceiver(_port(name)) as receiver:
             flight = receive_flight(receiver, start + duration, silence)
         return _cut(flight, start, duration), flight.remarks
-    # A name without an ending that is no file is one of JSBSim's, which knows the near ones.
-    scripted = Path(name).suffix == ".xml" or not (Path(name).exists() or Path(name).suffix)
-    if scripted or name in bundled_scripts():
+    if is_script(name) or name in bundled_scripts():
         flight = fly(name, duration, rate, start)
         return flight, flight.remarks
     recorded = read_flight(name)
     remarks = (*recorded.report.remarks, *recorded.flight.remarks)
     return _cut(recorded.flight, start, duration), remarks
+
+
+def is_script(name: str | os.PathLike[str]) -> bool:
+    """Return whether a script of JSBSim is meant.
+
+    A name without an ending that is no file is one of its own, of which it knows the near ones.
+    """
+    path = Path(name)
+    return path.suffix == ".xml" or not (path.exists() or path.suffix)
 
 
 def _cut(flight: Flight, start: float, duration: float) -> Flight:

@@ -1,10 +1,14 @@
-"""Figures of a heading's budget, ensembles, judgements and identified models, and its growth."""
+"""Figures of a heading's budget, ensembles, judgements and identified models, and its growth.
+
+And the page of a budget.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
-from typing import Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -12,11 +16,12 @@ from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.signals import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
-from imu_simulation_framework.heading.judgement import PSD, SIGNED, unseen_share
+from imu_simulation_framework.heading.judgement import PSD, SIGNED, STATISTICS, unseen_share
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.statistics import autocorrelation
+from imu_simulation_framework.heading.statistics import TWO_SIDED, autocorrelation
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
+from imu_simulation_framework.report.page import Page, Section, facts
 
 _SOURCES = (*colours.SERIES, colours.FOOTER_GREY)
 _COLOURS = len(_SOURCES)
@@ -92,9 +97,69 @@ def _limit(figure, limit, reach):
             figure.level(side * degrees, style.LIMIT, f"limit of {degrees:g} deg")
 
 
-STATISTICS = {"final": "final error", "maximum": "largest error", "rms": "rms error",
-              "drift": "drift"}  # fmt: skip
-"""Of a run's error, and what they are called."""
+def budget_page(
+    motion: str,
+    budgets: Sequence[ShownBudget],
+    limit: float,
+    answers: Sequence[Section],
+    settings: Mapping[str, Any],
+    remarks: Sequence[str] = (),
+    footer: str = "",
+) -> Page:
+    """Return the page of budgets on one motion; of none, where only requirements were asked for.
+
+    ``motion`` says what moves, and for how long; ``limit`` is that whose probability was asked for
+    [rad]; ``answers`` are tables, the first of them before the figures; ``settings`` what was
+    asked, versions, and the parameters of each IMU; ``remarks`` what limits the answer.
+    """
+    answer, *others = answers
+    sections = [answer]
+    if remarks:
+        sections.append(Section("Remarks", text=list(remarks)))
+    if budgets:
+        sections += [
+            Section(
+                "Yaw error over time",
+                figure=budget_bands(budgets, limit),
+                how_to_read="At each time so many of all drives are within the band. The mean is "
+                "what every drive has, as a scale factor's error where the motion turns more to "
+                "one side.",
+            ),
+            _causes(budgets),
+        ]
+    sections += [*others, Section("Settings", table=facts(settings), folded=True)]
+    return Page(
+        title="How far the heading drifts" if budgets else "What a heading requires",
+        summary=[motion, *(_said(budget, limit) for budget in budgets)],
+        sections=sections,
+        footer=footer,
+    )
+
+
+def _causes(budgets):
+    if not any(np.any(budget.model.variance() > 0.0) for budget in budgets):
+        return Section("Causes", text=["The error is the same in every drive: nothing is chance."])
+    return Section(
+        "Causes",
+        figure=budget_shares(budgets),
+        how_to_read="Shares of the variance: what makes one drive differ from another. Halving the "
+        "largest one helps most; the mean, which all drives have in common, is not in it.",
+    )
+
+
+def _said(budget, limit):
+    last = np.degrees(budget.model.bands([0.95]).iloc[-1])
+    within = float(budget.model.probability_within(limit)[-1])
+    often = f"{100.0 * within:.3g} %"
+    if within > 0.9995:
+        often = "more than 99.9 %"
+    elif within < 0.0005:
+        often = "less than 0.1 %"
+    return (
+        f"{budget.name}: 95 % of all drives end between {last['lower_95']:.2f} and "
+        f"{last['upper_95']:.2f} deg, and {often} within {math.degrees(limit):g} deg."
+    )
+
 
 _MAX_BINS = 60
 _CURVES = 12
@@ -170,7 +235,7 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
 def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float]) -> Figure:
     """Return a histogram of each statistic, and where an observed one lies [rad, rad/min]."""
     figure = Figure()
-    for name, words in STATISTICS.items():
+    for name, (words, _) in STATISTICS.items():
         if name in ensemble.statistics:
             _distribution(figure, ensemble, name, words.capitalize(), height=150)
             if name in observed:
@@ -185,8 +250,8 @@ def _distribution(figure, ensemble, name, title, height):
     shown = values[(values >= low) & (values <= high)]
     bins = int(np.clip(np.sqrt(len(shown)), 5, _MAX_BINS))
     counts, edges = np.histogram(shown, bins=bins)
-    unit = "deg/min" if name == "drift" else "deg"
-    figure.panel("runs", title, x=f"{STATISTICS[name]} [{unit}]", height=height)
+    words, unit = STATISTICS[name]
+    figure.panel("runs", title, x=f"{words} [{unit}]", height=height)
     figure.bars(edges, counts, colours.SIMULATED, "runs")
 
 
@@ -299,7 +364,7 @@ def calibration_figure(found) -> Figure:
             counts = np.repeat(np.arange(len(one.pit) + 1) / len(one.pit), 2)[1:-1]
             figure.path(
                 100.0 * np.array([0.0, *places, 1.0]), 100.0 * np.array([0.0, *counts, 1.0]),
-                looks[one.name], STATISTICS[one.name],
+                looks[one.name], STATISTICS[one.name][0],
             )  # fmt: skip
     return figure
 
@@ -392,7 +457,7 @@ def residuals_figure(time, normalised) -> Figure:
         "innovation / std", "Normalised innovations", x="time [s]", height=200
     )  # fmt: skip
     figure.points(time[seen], values[seen], colours.REAL, size=3)
-    for level in (-1.96, 1.96):
+    for level in (-TWO_SIDED, TWO_SIDED):
         figure.level(level, style.LIMIT, _WITHIN)
     count = int(seen.sum())
     lags = np.arange(1, min(_LAGS, count // 4) + 1)
@@ -401,7 +466,7 @@ def residuals_figure(time, normalised) -> Figure:
         figure.panel("correlation", "Autocorrelation", height=160, x="lag [steps]")
         figure.bars(np.append(lags - 0.5, lags[-1] + 0.5), correlation, colours.REAL)
         for sign in (-1.0, 1.0):
-            figure.level(sign * 1.96 / np.sqrt(count), style.LIMIT, _WITHIN)
+            figure.level(sign * TWO_SIDED / np.sqrt(count), style.LIMIT, _WITHIN)
     if count:
         from scipy.special import ndtri
 

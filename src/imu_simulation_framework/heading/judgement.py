@@ -105,6 +105,14 @@ def from_zero_where_known(
     return time, started_at_zero(time, observed[known]), started_at_zero(time, ensemble)
 
 
+STATISTICS = {
+    "final": ("final error", "deg"),
+    "maximum": ("largest error", "deg"),
+    "rms": ("rms error", "deg"),
+    "drift": ("drift", "deg/min"),
+}
+"""Of a run's yaw error: what a person calls them, and in which unit; densities come besides."""
+
 SIGNED = ("final", "drift")
 """Statistics with a direction; the others are sizes, which are never below zero."""
 
@@ -499,14 +507,6 @@ def judge(
     return Judgement(*shown, level, rejected, verdict, sentence)
 
 
-_WORDS = {
-    "final": ("final error", "deg"),
-    "maximum": ("largest error", "deg"),
-    "rms": ("rms error", "deg"),
-    "drift": ("drift", "deg/min"),
-}
-
-
 FEWEST_DRIVES = 4
 """Fewer, each predicted from the others, depend too much on each other to test them together."""
 
@@ -538,7 +538,7 @@ def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
     from scipy.stats import beta, kstest  # takes half a second
 
     found = []
-    for name in _WORDS:
+    for name in STATISTICS:
         tests = [test for one in judgements for test in one.statistics if test.name == name]
         pit = np.array([test.percentile / 100.0 for test in tests])
         inside = int(np.sum((pit >= 0.025) & (pit <= 0.975)))
@@ -571,7 +571,7 @@ def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
     if count < FEWEST_DRIVES:
         return [*sentences, f"fewer than {FEWEST_DRIVES} drives have no test of their percentiles"]
     adjusted = float(np.min(holm([one.p_value for one in found])))
-    rarest = _WORDS[min(found, key=lambda one: one.p_value).name][0]
+    rarest = STATISTICS[min(found, key=lambda one: one.p_value).name][0]
     words = "are not as even as they should be" if adjusted <= 0.05 else "may be even"
     return [
         *sentences,
@@ -622,7 +622,7 @@ def shown_tests(judgement: Judgement) -> list[ShownTest]:
     for test in tests:
         # A density is that of squares.
         factor = math.degrees(1.0) ** (2 if test.name.startswith(PSD) else 1)
-        name, unit = _WORDS.get(test.name, (test.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
+        name, unit = STATISTICS.get(test.name, (test.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
         seen = factor * test.observed, factor * test.median, factor * test.low, factor * test.high
         judged = verdict(test, test.adjusted, _manner_of_statistic(test))
         found.append(ShownTest(name, unit, *seen, test.percentile, *judged))

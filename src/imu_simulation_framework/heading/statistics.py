@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from imu_simulation_framework.motion.motion import Motion
 
 
+TWO_SIDED = 1.96
+"""Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
+
+
 @dataclass(frozen=True)
 class ErrorStatistics:
     """Statistics of an error over time, in the error's unit.

@@ -17,8 +17,7 @@ from imu_simulation_framework.core.errors import FrameworkError, RecordingError,
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.drive.results.files import find_result
-from imu_simulation_framework.drive.results.tables import load_table
+from imu_simulation_framework.drive.results.files import find_result, load_table
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.yaw_signals import is_result, split_name
 from imu_simulation_framework.motion.motion import Motion

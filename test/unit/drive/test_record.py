@@ -12,9 +12,12 @@ from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.tables import GNSS_TOLD, GROUND_TRUTH
 from imu_simulation_framework.drive.results import record as sample_store
-from imu_simulation_framework.drive.results.files import create_result_folder
+from imu_simulation_framework.drive.results.files import (
+    complete_tables,
+    create_result_folder,
+    write_recorded_tables,
+)
 from imu_simulation_framework.drive.results.record import STORED, ExperimentRecord, Stream
-from imu_simulation_framework.drive.results.tables import complete_tables, write_recorded_tables
 
 MILLISECOND = 1_000_000
 ZERO = 5_000 * MILLISECOND

@@ -10,12 +10,10 @@ from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.tables import REFERENCE_ERROR
+from imu_simulation_framework.drive import report
 from imu_simulation_framework.drive.figures import FIGURES
-from imu_simulation_framework.drive.page import experiment_page
-from imu_simulation_framework.drive.results import writing
-from imu_simulation_framework.drive.results.files import create_result_folder
-from imu_simulation_framework.drive.results.tables import ExperimentTables
-from imu_simulation_framework.drive.results.writing import caption, write_results
+from imu_simulation_framework.drive.report import caption, experiment_page, write_results
+from imu_simulation_framework.drive.results.files import ExperimentTables, create_result_folder
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
 from imu_simulation_framework.heading.comparison import ComparisonSettings
 
@@ -79,7 +77,7 @@ def test_summary_tells_errors_counts_and_speed_apart_from_what_repeats():
 
 
 def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypatch):
-    monkeypatch.setattr(writing, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
+    monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
     formats = ("png", "pdf", "svg")
     written = []
     for _ in range(2):
@@ -91,7 +89,7 @@ def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypat
 
 
 def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
-    monkeypatch.setattr(writing, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
+    monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
     run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
     summary = write_results(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
     footer = caption(folder, summary)

@@ -8,8 +8,11 @@ from refusals import require_refused
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import bundled_names
-from imu_simulation_framework.flight.gimbal.files import read_gimbal, read_joint_table
-from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping
+from imu_simulation_framework.flight.gimbal.specification import (
+    gimbal_to_mapping,
+    read_gimbal,
+    read_joint_table,
+)
 
 LOOPED = isf.GimbalSpecification(
     "looped",

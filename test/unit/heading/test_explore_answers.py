@@ -14,8 +14,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.heading.explore.answers import Answers, Words
-from imu_simulation_framework.heading.explore.question import question_of_address
+from imu_simulation_framework.heading.explore.answers import Answers, Words, question_of_address
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from tool_calls import call_tool, succeeded

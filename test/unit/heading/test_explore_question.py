@@ -5,7 +5,7 @@ import math
 import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.explore.question import (
+from imu_simulation_framework.heading.explore.answers import (
     Question,
     address_of_question,
     question_of_address,

@@ -9,8 +9,13 @@ from scipy.stats import norm, t
 import imu_simulation_framework as isf
 from imu_simulation_framework.heading.identification import identify
 from imu_simulation_framework.heading.identification.terms import UNITS, ObservedYawError
-from imu_simulation_framework.heading.model import files
-from imu_simulation_framework.heading.model.parameters import YawErrorParameters, specification_of
+from imu_simulation_framework.heading.model.parameters import (
+    YawErrorParameters,
+    is_yaw_error_model_file,
+    read_yaw_error_model,
+    specification_of,
+    yaw_error_model_text,
+)
 from imu_simulation_framework.heading.model.sources import KnownError, YawGaussMarkov, YawNoise
 
 TIME = np.arange(601.0)
@@ -89,8 +94,8 @@ def test_file_reads_back(tmp_path):
         for name, value in vars(SAYABLE).items()
         if name in UNITS and value
     }
-    path.write_text(files.yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
-    again = files.read_yaw_error_model(path)
+    path.write_text(yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
+    again = read_yaw_error_model(path)
     defaults = YawErrorParameters()
     # Of a bias whose spread is known from four drives 95 % are as near as Student says.
     student = t(3).ppf(0.975) / norm.ppf(0.975)
@@ -98,7 +103,7 @@ def test_file_reads_back(tmp_path):
     for name in vars(SAYABLE):
         expected = open_.get(name) or getattr(SAYABLE, name) or getattr(defaults, name)
         assert getattr(again, name) == pytest.approx(expected, rel=1e-4), name
-    assert files.is_yaw_error_model_file(path)
+    assert is_yaw_error_model_file(path)
 
 
 @pytest.mark.parametrize(
@@ -112,4 +117,4 @@ def test_file_reads_back(tmp_path):
     ],
 )
 def test_what_is_no_model_is_refused(tmp_path, text, words):
-    require_refused(files.read_yaw_error_model, tmp_path / "model.yaml", text, words)
+    require_refused(read_yaw_error_model, tmp_path / "model.yaml", text, words)

@@ -13,7 +13,6 @@ import coverage_yaw_error as study
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.identification import identify
-from imu_simulation_framework.heading.identification.files import refusal
 from imu_simulation_framework.heading.identification.fit import (
     MODEL,
     RESIDUAL,
@@ -27,15 +26,14 @@ from imu_simulation_framework.heading.identification.identify import (
     identify_yaw_error,
     predicted_from_others,
 )
-from imu_simulation_framework.heading.identification.intervals import (
-    identifiable_constants,
-    intervals,
-)
-from imu_simulation_framework.heading.identification.residuals import (
+from imu_simulation_framework.heading.identification.reliability import (
     LEVEL,
     UNSEEN,
     check_residuals,
+    identifiable_constants,
+    intervals,
 )
+from imu_simulation_framework.heading.identification.report import refusal
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
     RATE_RANDOM_WALK,

@@ -7,7 +7,7 @@ from statsmodels.stats.diagnostic import acorr_ljungbox
 
 from imu_simulation_framework.heading.identification import terms
 from imu_simulation_framework.heading.identification.fit import Fit, Likelihood, fitted_parts
-from imu_simulation_framework.heading.identification.residuals import LAGS, check_residuals
+from imu_simulation_framework.heading.identification.reliability import LAGS, check_residuals
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import AngleRandomWalk, YawGaussMarkov, YawNoise
 from imu_simulation_framework.heading.reference_error import ReferenceError

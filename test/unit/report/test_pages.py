@@ -11,14 +11,14 @@ from page_examples import drawn_errors, fitted_drive, shown_ensemble
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
-from imu_simulation_framework.drive.page import experiment_page
+from imu_simulation_framework.drive.report import experiment_page
 from imu_simulation_framework.drive.summary import RunDescription, evaluate
+from imu_simulation_framework.flight.figures import ShownFlight, flight_page
 from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
-from imu_simulation_framework.flight.page import ShownFlight, flight_page
-from imu_simulation_framework.heading.figures import ShownBudget, ShownEnsemble
+from imu_simulation_framework.heading.figures import ShownBudget, ShownEnsemble, budget_page
+from imu_simulation_framework.heading.identification.report import identification_page
 from imu_simulation_framework.heading.judgement import curve_statistics, judge
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.page import budget_page, identification_page
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.report.charts import chart
 from imu_simulation_framework.report.page import Section, Table, page_html

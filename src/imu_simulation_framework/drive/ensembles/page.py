@@ -21,7 +21,6 @@ from imu_simulation_framework.core.whole_files import (
 )
 from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
 from imu_simulation_framework.heading.figures import (
-    STATISTICS,
     ShownEnsemble,
     ensemble_distributions,
     ensemble_figure,
@@ -29,7 +28,7 @@ from imu_simulation_framework.heading.figures import (
     ensemble_spectrum,
     observed_in_ensemble,
 )
-from imu_simulation_framework.heading.judgement import PSD, shown_tests
+from imu_simulation_framework.heading.judgement import PSD, STATISTICS, shown_tests
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
@@ -111,12 +110,6 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
     return "\n".join(lines) + "\n"
 
 
-_STATISTICS = (
-    ("final", "final error", "deg"),
-    ("maximum", "largest error", "deg"),
-    ("rms", "rms error", "deg"),
-    ("drift", "drift", "deg/min"),
-)
 COLUMNS = (
     Column("name", ""),
     Column("unit", "unit"),
@@ -128,13 +121,13 @@ COLUMNS = (
 
 def statistics_table(ensemble: Reduction) -> pd.DataFrame:
     """Return each statistic of all runs as texts, with standard errors."""
-    return pd.DataFrame([_row(ensemble, *statistic) for statistic in _STATISTICS])
+    return pd.DataFrame([_row(ensemble, statistic) for statistic in STATISTICS])
 
 
-def _row(ensemble, key, name, unit):
-    values = np.sort(np.degrees(ensemble.statistics[key].astype(float)))
+def _row(ensemble, statistic):
+    values = np.sort(np.degrees(ensemble.statistics[statistic].astype(float)))
     count = len(values)
-    row = {"name": name, "unit": unit}
+    row = dict(zip(("name", "unit"), STATISTICS[statistic]))
     mean = float(np.mean(values))
     spread = float(np.std(values, ddof=1)) if count > 1 else math.nan
     # The variance's own variance is (kurtosis - (n - 3) / (n - 1)) / n of its square.
@@ -211,8 +204,7 @@ def _write_runs(folder, ensemble):
         if name.startswith(PSD):
             table[f"{name} [deg^2/Hz]"] = math.degrees(1.0) ** 2 * values
         else:
-            unit = "deg/min" if name == "drift" else "deg"
-            table[f"{name} [{unit}]"] = np.degrees(values)
+            table[f"{name} [{STATISTICS[name][1]}]"] = np.degrees(values)
     # Without name and date, so that equal runs give equal bytes.
     with written_aside(folder / "runs.csv.gz") as aside, open(aside, "wb") as file, gzip.GzipFile(
         "", "wb", 6, file, mtime=0
@@ -282,12 +274,11 @@ def ensemble_page(
 
 def _statistics(ensemble):
     rows = []
-    for name, words in STATISTICS.items():
+    for name, (words, unit) in STATISTICS.items():
         if name in ensemble.statistics:
             values = np.degrees(ensemble.statistics[name])
             spread = f"{np.std(values, ddof=1):.3g}" if len(values) > 1 else "-"
             quantiles = (f"{value:.3g}" for value in np.quantile(values, (0.025, 0.5, 0.975)))
-            unit = "deg/min" if name == "drift" else "deg"
             rows.append((f"{words} [{unit}]", f"{np.mean(values):.3g}", spread, *quantiles))
     return Table(("", "mean", "std", "2.5 %", "median", "97.5 %"), rows, numbers=5)
 

@@ -354,12 +354,12 @@ def write_results(
     equal intervals, so that their stamps say how many samples there should be.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
-    from imu_simulation_framework.drive.results.tables import (
+    from imu_simulation_framework.drive.report import write_results
+    from imu_simulation_framework.drive.results.files import (
         ExperimentTables,
         load_table,
         write_recorded_tables,
     )
-    from imu_simulation_framework.drive.results.writing import write_results
     from imu_simulation_framework.drive.summary import RunDescription
 
     recording = json.loads(folder.read_text("recording.json"))

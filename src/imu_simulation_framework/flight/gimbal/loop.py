@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from imu_simulation_framework.core.angles import quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.flight.gimbal.stabilisation import NEAR_LOCK, Stabilisation
 
@@ -318,7 +319,6 @@ def run_loop(
 
 def _inner(platform, p, t, r):
     """Return the quaternion of the inner link on a platform."""
-    ax, ay, az, aw = platform
     sine_p, cosine_p = math.sin(0.5 * p), math.cos(0.5 * p)
     sine_t, cosine_t = math.sin(0.5 * t), math.cos(0.5 * t)
     sine_r, cosine_r = math.sin(0.5 * r), math.cos(0.5 * r)
@@ -326,12 +326,7 @@ def _inner(platform, p, t, r):
     qx = cosine_p * cosine_t * sine_r - sine_p * sine_t * cosine_r
     qy = cosine_p * sine_t * cosine_r + sine_p * cosine_t * sine_r
     qz = sine_p * cosine_t * cosine_r - cosine_p * sine_t * sine_r
-    return (
-        aw * qx + ax * qw + ay * qz - az * qy,
-        aw * qy - ax * qz + ay * qw + az * qx,
-        aw * qz + ax * qy - ay * qx + az * qw,
-        aw * qw - ax * qx - ay * qy - az * qz,
-    )
+    return quaternion_product(*platform, qx, qy, qz, qw)
 
 
 def _digital(rates, bounds):

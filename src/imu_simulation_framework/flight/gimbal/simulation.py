@@ -10,7 +10,6 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import by_name
-from imu_simulation_framework.flight.gimbal.files import read_gimbal
 from imu_simulation_framework.flight.gimbal.geometry import (
     AnyMotion,
     GimbalGeometry,
@@ -18,7 +17,7 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     world_to_inertial,
 )
 from imu_simulation_framework.flight.gimbal.loop import GyroscopeErrors, run_loop, servo
-from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
+from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification, read_gimbal
 from imu_simulation_framework.flight.gimbal.stabilisation import (
     BORESIGHTS,
     Residual,

@@ -13,31 +13,30 @@ import json
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, required
 from imu_simulation_framework.core.sentences import as_written
-from imu_simulation_framework.heading.answer import angle
-from imu_simulation_framework.heading.explore.answers import Answers, Part, Words
-from imu_simulation_framework.heading.explore.figures import (
-    bands_figure,
-    colour_of,
-    passages_figure,
-)
-from imu_simulation_framework.heading.explore.question import (
+from imu_simulation_framework.heading.answer import Passage, angle
+from imu_simulation_framework.heading.explore.answers import (
     FIELDS,
+    Answers,
+    Part,
     Question,
+    Words,
     address_of_question,
     question_of_address,
     question_of_texts,
     texts_of_question,
     time_text,
 )
-from imu_simulation_framework.report import table
+from imu_simulation_framework.report import style, table
 from imu_simulation_framework.report.charts import chart
+from imu_simulation_framework.report.figure import Figure
 
 TITLE = "How far does the heading drift?"
 LARGEST_UPLOAD = 200_000_000
@@ -136,13 +135,16 @@ class _Page:
         """Return all of the page, as for the default question."""
         html, dcc = self.html, self.dcc
         texts = texts_of_question(Question())
+        names = list(self.answers.parts)
+        parts = dcc.Dropdown(names, texts["imu"].split(","), id="imu", multi=True)
         asking = html.Section(
             [
                 html.Div([self._choice("motion", texts), *self._of_motion(texts)],
                          className="group"),
                 html.Div([self._slid("duration", texts), self._slid("limit", texts)],
                          className="group"),
-                html.Div([self._parts(texts), self._choice("unit", texts)], className="group"),
+                html.Div([html.Div([self._label("imu"), parts]), self._choice("unit", texts)],
+                         className="group"),
                 html.Div(
                     [
                         self._slid("standstill", texts),
@@ -243,11 +245,6 @@ class _Page:
         options = [{"value": value, "label": text} for value, text in _OPTIONS[name].items()]
         radio = self.dcc.RadioItems(options, texts[name], id=name, className="choice")
         return self.html.Div([self.html.Span(_LABELS[name], className="label"), radio])
-
-    def _parts(self, texts):
-        names = list(self.answers.parts)
-        parts = self.dcc.Dropdown(names, texts["imu"].split(","), id="imu", multi=True)
-        return self.html.Div([self._label("imu"), parts])
 
     def _slid(self, name, texts):
         scale = SCALES[name]
@@ -557,3 +554,49 @@ def _place(name, text) -> int:
 def _scale(name):
     values = [getattr(question_of_texts({name: text}), name) for text in SCALES[name]]
     return np.log(np.array(values) + 0.5)
+
+
+SHOWN_LIMIT = 3.0
+"""A limit that is further out than so many times the bands would squeeze them to a line."""
+
+
+def colour_of(place: int) -> str:
+    """Return the colour of a part by its place."""
+    return colours.SERIES[place % len(colours.SERIES)]
+
+
+def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
+    """Return bands of 50 and 95 % of drives over time, and a limit [deg] to either side."""
+    unit, name = style.unit_of_time(max(float(part.bands.index[-1]) for part in parts))
+    figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=300)
+    looks, reach = style.series(len(parts)), 0.0
+    # The narrow ones stand in front of the wide ones.
+    for place in sorted(range(len(parts)), key=lambda place: -parts[place].nearly_all):
+        bands, colour = parts[place].bands, colour_of(place)
+        time = bands.index.to_numpy() / unit
+        for share, opacity in (("95", 0.18), ("50", 0.42)):
+            low, high = (np.degrees(bands[f"{edge}_{share}"]) for edge in ("lower", "upper"))
+            said = parts[place].name if share == "50" else ""
+            figure.band(time, low, high, colour, opacity, said)
+            reach = max(reach, float(np.max(np.abs([low, high]))))
+            if share == "95":
+                for edge in (low, high):
+                    figure.line(time, edge, {**looks[place], "linewidth": 1.0})
+    if limit < SHOWN_LIMIT * max(reach, 1e-9):
+        for side in (1.0, -1.0):
+            figure.level(side * limit, style.LIMIT, f"limit of {limit:g} deg")
+    return figure
+
+
+def passages_figure(passages: Mapping[str, Passage]) -> Figure:
+    """Return which share of drives has passed the limit by each time."""
+    unit, name = style.unit_of_time(max(float(one.time[-1]) for one in passages.values()))
+    figure = Figure(x=f"time [{name}]")
+    passed = {part: 100.0 * (1.0 - passage.stays) for part, passage in passages.items()}
+    most = max(float(share[-1]) for share in passed.values())
+    upper = next(upper for upper in (10.0, 25.0, 50.0, 100.0, 101.0) if upper >= most)
+    figure.panel("drives [%]", height=230, limits=(0.0, upper))
+    looks = style.series(len(passages))
+    for place, (part, passage) in enumerate(passages.items()):
+        figure.line(passage.time / unit, passed[part], {**looks[place], "linewidth": 1.8}, part)
+    return figure

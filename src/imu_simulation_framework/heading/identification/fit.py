@@ -32,12 +32,12 @@ from imu_simulation_framework.heading.identification.terms import (
     scales,
     sources,
 )
-from imu_simulation_framework.heading.model.likelihood import (
+from imu_simulation_framework.heading.model.sources import StateSpace, state_space
+from imu_simulation_framework.heading.model.state_space import (
     DriveFilter,
     FilteredDrives,
     ObservedDrive,
 )
-from imu_simulation_framework.heading.model.sources import StateSpace, state_space
 
 _BROAD = 300.0
 """Standard deviation of a constant before the data, in sizes of what the data show."""

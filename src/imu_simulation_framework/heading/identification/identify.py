@@ -22,21 +22,19 @@ from imu_simulation_framework.heading.identification.fit import (
     fitted_parts,
     refit,
 )
-from imu_simulation_framework.heading.identification.intervals import (
+from imu_simulation_framework.heading.identification.reliability import (
+    LEVEL,
+    MAX_FAULTS,
+    UNSEEN,
     BetterFit,
     Estimate,
+    Fault,
+    ResidualCheck,
+    check_residuals,
     identifiable_constants,
     intervals,
     likeness,
     weak_parameters,
-)
-from imu_simulation_framework.heading.identification.residuals import (
-    LEVEL,
-    MAX_FAULTS,
-    UNSEEN,
-    Fault,
-    ResidualCheck,
-    check_residuals,
     without_faults,
 )
 from imu_simulation_framework.heading.identification.terms import (
@@ -61,6 +59,7 @@ from imu_simulation_framework.heading.identification.terms import (
 from imu_simulation_framework.heading.judgement import Judgement, from_zero_where_known, judge
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters, drift_parameters
 
 _SAME = 1e-3
@@ -267,7 +266,7 @@ def _kept_constants(
         if term is RATE_BIAS or p < LEVEL:
             kept.append(term)
             continue
-        low, high = (100.0 * (estimate + side * _TWO_SIDED * std) for side in (-1.0, 1.0))
+        low, high = (100.0 * (estimate + side * TWO_SIDED * std) for side in (-1.0, 1.0))
         sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, and left out as it may be 0"
         reason = likeness(term, drives)
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
@@ -334,15 +333,13 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
         random.append(REFERENCE_SLIP)
     estimates, covariance = fit(Likelihood(drives, random, constants)).constants
     place = constants.index(SCALE_FACTOR)
-    reach = _TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
+    reach = TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
     return (
         f"the gyroscope turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % (95 %) more "
         "than the reference, which is its scale factor whatever the yaw output makes of it"
     )
 
 
-_TWO_SIDED = 1.96
-"""Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
 _MAX_STDS = 3.0
 """What is further from what is known of all sensors than that is a fault of the comparison."""
 _MAX_REFITS = 10
@@ -443,8 +440,8 @@ def identify_yaw_error(
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
     remarks = (*faults, *_of_reference(chosen))
     lag, std = _common_lag(chosen)
-    if abs(lag) > _TWO_SIDED * std:
-        limits = lag - _TWO_SIDED * std, lag + _TWO_SIDED * std
+    if abs(lag) > TWO_SIDED * std:
+        limits = lag - TWO_SIDED * std, lag + TWO_SIDED * std
         estimates["reference_lag"] = Estimate(lag, *limits, UNITS["reference_lag"])
     found = YawErrorIdentification(
         tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences), remarks

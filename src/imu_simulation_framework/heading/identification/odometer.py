@@ -6,7 +6,7 @@ diameters 1 to E_d and a track E_b times the believed one, b, make the odometer 
 .. math:: q \psi + p w, \qquad q = \frac{E_b (1 + E_d)^2}{4 E_d}, \quad
           p = \frac{1 - E_d^2}{2 E_d b}
 
-(:mod:`.heading.model.of_odometer`, the mean radius taken as right), so that the reference minus the
+(:mod:`.heading.model.odometer`, the mean radius taken as right), so that the reference minus the
 odometer is linear in both. Steps of that difference have the variance of the slip, which grows with
 what both wheels roll, and that of white noise at either end; both are found by restricted maximum
 likelihood (H. D. Patterson and R. Thompson, "Recovery of inter-block information when block sizes
@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.tables import POSES
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.sensors.odometer import OdometerSpecification
 
 MIN_STEPS = 30
@@ -198,7 +199,9 @@ def _factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> floa
     else:
         rest = hessian[0, 0] - hessian[0, 1] ** 2 / hessian[1, 1]
         variance = 1.0 / rest if rest > 0.0 else math.inf
-    return math.exp(min(1.96 * math.sqrt(variance), 700.0)) if variance < math.inf else math.inf
+    return (
+        math.exp(min(TWO_SIDED * math.sqrt(variance), 700.0)) if variance < math.inf else math.inf
+    )
 
 
 def _specification(fit: _Fit, track: float) -> OdometerSpecification:

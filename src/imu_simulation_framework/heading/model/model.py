@@ -24,12 +24,6 @@ from imu_simulation_framework.heading.model.distribution import (
     YawErrorDistribution,
     normal_within,
 )
-from imu_simulation_framework.heading.model.realisations import (
-    SAMPLED_BARRIER,
-    bridges_within,
-    draw_runs,
-    numbers_per_run,
-)
 from imu_simulation_framework.heading.model.sources import (
     CURVES,
     PROCESSES,
@@ -42,6 +36,15 @@ from imu_simulation_framework.heading.model.sources import (
     YawRandomWalk,
     state_space,
 )
+from imu_simulation_framework.heading.model.state_space import (
+    SAMPLED_BARRIER,
+    DriveFilter,
+    ObservedDrive,
+    bridges_within,
+    draw_runs,
+    numbers_per_run,
+)
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.sensors.operation import Standstill
 
 _DRAWN_AT_ONCE = 512
@@ -127,11 +130,12 @@ class YawErrorModel(YawErrorDistribution):
     @cached_property
     def state_space(self) -> StateSpace:
         """The sources that are random processes."""
-        return self._space(self.step, self.sensor_period)
-
-    def _space(self, step, period):
         return state_space(
-            self._of(PROCESSES), step, period, self.heading_time_constant, self.standstill
+            self._of(PROCESSES),
+            self.step,
+            self.sensor_period,
+            self.heading_time_constant,
+            self.standstill,
         )
 
     def only(self, *names: str) -> YawErrorModel:
@@ -235,15 +239,10 @@ class YawErrorModel(YawErrorDistribution):
         seed: int = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the probability that the yaw error has not left a limit yet, at each time.
+        """As of a YawErrorDistribution; what is between the times counts, too.
 
-        One minus it is the distribution of the time of its first passage. It is the mean over drawn
-        runs, each of which counts with the probability that it stays within between the model's
-        times, too, at every sample of the sensor if it has a period.
-
-        ``limit``: to either side [rad]. ``runs``, ``seed``: as for :meth:`realisations`.
-        ``on_runs``: called with a number of runs when they are drawn. Returns the probability (n,),
-        and the half width (n,) of its 95 % interval, by the number of runs.
+        Each run counts with the probability that it stays within there, at every sample of the
+        sensor if it has a period.
         """
         rest = tuple(s for s in self.sources if not isinstance(s, YawNoise))
         integrated = replace(self, sources=rest)
@@ -261,7 +260,7 @@ class YawErrorModel(YawErrorDistribution):
             on_runs(count)
         mean = total / runs
         error = np.sqrt(np.maximum(squares / runs - mean**2, 0.0) / runs)
-        return mean, 1.96 * error
+        return mean, TWO_SIDED * error
 
     def _stays_between(self, errors, limit):
         """Return the probability of each run to be within so far (runs, n), between times, too."""
@@ -335,8 +334,6 @@ class YawErrorModel(YawErrorDistribution):
             )
         if self.standstills or self._walks():
             return self._dense_likelihood(observed - self.mean())
-        from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
-
         constants = [part for _, part in self._constants()]
         drive = ObservedDrive(
             observed - self.mean(),

@@ -52,7 +52,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.of_odometer import odometer_sources
+from imu_simulation_framework.heading.model.odometer import odometer_sources
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,

@@ -34,7 +34,7 @@ from imu_simulation_framework.core.topics import (
     WORLD_FRAME,
 )
 from imu_simulation_framework.flight.airborne import AirborneImu
-from imu_simulation_framework.flight.gimbal.files import read_gimbal
+from imu_simulation_framework.flight.gimbal.specification import read_gimbal
 from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.recordings.messages import STATE, odometry_packer
 from imu_simulation_framework.ros1.messages import (
