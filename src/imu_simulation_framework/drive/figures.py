@@ -12,6 +12,7 @@ from imu_simulation_framework.core.columns import WHEELS
 from imu_simulation_framework.core.spectrum import confidence_factors, logarithmic_average
 from imu_simulation_framework.heading.comparison import YawComparison
 from imu_simulation_framework.heading.figures import CONFIDENCE, yaw_error_relative
+from imu_simulation_framework.heading.reference_error import expected_spectrum
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure, path_steps
 
@@ -222,8 +223,16 @@ def _trend_title(title, comparison):
 
 
 def yaw_errors_psd(comparison) -> Figure:
-    """Return the power spectral density of the yaw errors."""
-    return _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
+    """Return the power spectral density of the yaw errors, and that of the reference's alone."""
+    figure = _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
+    for result, _, name in style.imus(comparison) if figure.panels else ():
+        if result.split is not None:
+            time = result.error.index.to_numpy(dtype=float)
+            expected = expected_spectrum(result.split.process, time)
+            if expected is not None and np.any(expected.density > 0.0):
+                line = logarithmic_average(expected, BANDS)
+                figure.line(*line, style.REFERENCE, f"the reference alone ({name})")
+    return figure
 
 
 def yaw_psd(comparison) -> Figure:
