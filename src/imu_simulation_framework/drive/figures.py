@@ -226,12 +226,18 @@ def yaw_errors_psd(comparison) -> Figure:
     """Return the power spectral density of the yaw errors, and that of the reference's alone."""
     figure = _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
     for result, _, name in style.imus(comparison) if figure.panels else ():
-        if result.split is not None:
-            time = result.error.index.to_numpy(dtype=float)
-            expected = expected_spectrum(result.split.process, time)
-            if expected is not None and np.any(expected.density > 0.0):
-                line = logarithmic_average(expected, BANDS)
-                figure.line(*line, style.REFERENCE, f"the reference alone ({name})")
+        if result.split is None:
+            continue
+        process, time = result.split.process, result.error.index.to_numpy(dtype=float)
+        expected = expected_spectrum(process, time)
+        if expected is None:
+            continue
+        frequency, density = logarithmic_average(expected, BANDS)
+        # What is faster than its correlation nobody has said.
+        kept = (frequency <= 0.5 / process.correlation_time) & (density > 0.0)
+        if kept.any():
+            look, words = style.REFERENCE, f"the reference alone ({name})"
+            figure.line(frequency[kept], density[kept], look, words)
     return figure
 
 
