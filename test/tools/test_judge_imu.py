@@ -1,5 +1,6 @@
 """judge_imu.py, as a person calls it."""
 
+import argparse
 import dataclasses
 import json
 import math
@@ -8,12 +9,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from tool_calls import PNG, call_tool, printed_by, refused
 from written_results import make_tables, write_result
 
+from imu_simulation_framework.commands.judge_imu import _with_unit
 from imu_simulation_framework.drive.yaw_signals import read_drive
 from imu_simulation_framework.heading.judgement import judge, started_at_zero
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 WALK, NOISE = 2e-3, math.radians(0.5)
@@ -119,6 +123,60 @@ def test_it_is_the_judgement_of_the_library(tmp_path):
     for look, other in zip(looks[1:], expected.statistics):
         assert (look["p_value"], look["percentile"]) == (other.p_value, other.percentile)
         assert look["rejects"] is False and look["manner"] == ""
+
+
+def test_drives_of_one_imu_are_judged_together(tmp_path):
+    folders = [
+        write_result(tmp_path / str(seed), tables=tables_of(60.0, seed)).folder
+        for seed in (1, 2, 3, 4)
+    ]
+    Path("unit.yaml").write_text(
+        f"name: unit\ngyroscope:\n  white_noise: {WALK}\n"
+        "  scale_factor_and_misalignment: [[0, 0, 0], [0, 0, 0], [0, 0, 0.002]]\n"
+        "  turn_on_bias_sigma: 1.0e-5\nunits: {tolerances: true}\n"
+    )
+    imus = ("--imu", "right.yaml", "--imu", "small.yaml", "--imu", "unit.yaml")
+    text = judged(*folders, folders[0], *imus, "--runs", 999, "--report")
+    assert verdicts() == {"right": "not rejected", "small": "too little", "unit": "not rejected"}
+    assert "4 drives: yaw errors" in text and "seeds 1 to 4" in text
+    assert "of 4 final errors are within the 95 % predicted" in text
+    assert "has the same recorded yaw error as" in text and "counts once" in text
+    names = {path.name for path in Path("judgement").iterdir()}
+    assert names == {
+        "judgement.csv", "judgement.json", "judgement_drives.csv",
+        *(f"judgement_{imu}_drives.png" for imu in (1, 2, 3)),
+        *(
+            f"judgement_{imu}_drive_{drive}.{kind}"
+            for imu in (1, 2, 3) for drive in (1, 2, 3, 4) for kind in ("png", "html")
+        ),
+    }  # fmt: skip
+    table = pd.read_csv("judgement/judgement_drives.csv")
+    assert list(table["imu"]) == 4 * ["right"] + 4 * ["small"] + 4 * ["unit"]
+    record = json.loads(Path("judgement/judgement.json").read_text())
+    right, _, unit = record["imus"]
+    pit = np.array(right["calibration"]["rms"]["pit"])
+    assert right["calibration"]["rms"]["p_value"] == pytest.approx(stats.kstest(pit, "uniform")[1])
+    assert [drive["seed"] for drive in record["drives"]] == [1, 2, 3, 4]
+    # Each row is what there is of the drive by itself.
+    judged(folders[1], "--imu", "right.yaml", "--runs", 999, "--seed", 2, "--out", "second")
+    looks = json.loads(Path("second/judgement.json").read_text())["imus"][0]["looks"]
+    rms = next(look for look in looks if look["name"] == "rms error")
+    assert pit[1] == pytest.approx(rms["percentile"] / 100.0)
+    assert right["drives"][1]["p"] == pytest.approx(looks[0]["p_value"])
+    # The scale factor of a unit is that of all its drives: its errors go up and down together.
+    options = argparse.Namespace(what="linear", seed=3, unit=1, runs=400, workers=1)
+    drive = read_drive(str(folders[0]))
+    imu = read_imu_specification("unit.yaml")
+    model = yaw_error_model(imu, drive.motion())
+    one, other = (
+        sum(drawing.errors(0, 400) for drawing in _with_unit(model, seeds))
+        for seeds in (options, argparse.Namespace(**{**vars(options), "seed": 4}))
+    )
+    together = np.corrcoef(one[:, -1], other[:, -1])[0, 1]
+    turned = drive.observed.net_turn[-1]
+    expected = (0.002 * turned) ** 2 / np.var(one[:, -1])
+    assert 0.2 < expected < 0.8
+    assert together == pytest.approx(expected, abs=4.0 / np.sqrt(400.0))
 
 
 def test_the_full_sensor_gives_the_same_verdicts(tmp_path):

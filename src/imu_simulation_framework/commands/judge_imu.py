@@ -3,8 +3,9 @@
     judge_imu.py experiment_results/drive_a/hector/1 --imu hector --imu hector_slow
     judge_imu.py husky.bag --config husky_odometry.ini --imu bno055 --imu husky/yaw_error_model.yaml
     judge_imu.py a --imu hector --what sensor --runs 1000 --reference-noise 0.2deg
+    judge_imu.py monday.bag tuesday.bag friday.bag --imu bno055
 
-The drive is an experiment's result, a recording with a reference and an IMU, the config.ini of one,
+A drive is an experiment's result, a recording with a reference and an IMU, the config.ini of one,
 or a bundled drive's name. Each IMU is a bundled one's name, the file of a specification or of an
 identified model, FORMAT:FILE with another tool's parameters, or a plug-in's parameters by name.
 Of each, many runs along the same motion are drawn, and both errors start at zero in the same way.
@@ -16,7 +17,13 @@ model is an answer, so the exit code is 0. Writes to DIR:
     judgement.json    the same with verdicts, seeds, versions and remarks
     judgement.html    with --report: all of this as one web page
 
-With several IMUs figures and pages have numbers, in the order of the command line.
+With several IMUs figures and pages have numbers, in the order of the command line. Several drives
+of one IMU are judged together, each with a start offset and a switch-on bias of its own, drawn by
+seeds that follow each other; then there are
+
+    judgement_drives.csv   a row for each drive
+    judgement_drives.png   where the drives are in what the model has for them
+    judgement_drive_1.png, judgement_drive_1.html, ...: of each drive, what there is of one
 """
 
 from __future__ import annotations
@@ -48,14 +55,20 @@ from imu_simulation_framework.drive.ensembles.executors import processors
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
 from imu_simulation_framework.drive.ensembles.page import TESTS, ensemble_page, rounded_tests
 from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
-from imu_simulation_framework.drive.yaw_signals import read_drive
-from imu_simulation_framework.heading.figures import ShownEnsemble
+from imu_simulation_framework.drive.yaw_signals import ReadDrive, read_drives
+from imu_simulation_framework.heading.figures import ShownEnsemble, calibration_figure
 from imu_simulation_framework.heading.figures import judgement as judgement_figure
+from imu_simulation_framework.heading.identification.report import PREDICTED, drives_table
 from imu_simulation_framework.heading.judgement import (
+    Calibration,
     Judgement,
+    PooledVerdict,
+    calibration_sentences,
+    calibrations,
     curve_statistics,
     from_zero_where_known,
     judge,
+    pooled_verdict,
     shown_tests,
 )
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
@@ -64,6 +77,7 @@ from imu_simulation_framework.heading.model.parameters import (
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
+from imu_simulation_framework.heading.model.sources import RandomConstant
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
@@ -74,6 +88,8 @@ from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 NAME = "judgement"
 RUNS = 2000
 WHAT = ("linear", "sensor")
+OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
+"""Random constants of models that a unit has anew on each drive."""
 
 NO_REFERENCE_NOISE = (
     "The noise of the drive's reference counts as the IMU's, as no --reference-noise says how "
@@ -104,18 +120,27 @@ def main(arguments):
     noise, noise_files = None, []
     if options.reference_noise is not None:
         noise, noise_files = _noise(options.reference_noise)
-    drive = read_drive(
-        options.drive, options.config, options.step, heading_choices.settings(options.setting)
-    ).of(options.of)
-    motion = drive.motion()
-    judged = [_judged(options, drive, motion, one, noise) for one in placed]
-    files = _contents(judged, drive, options)
+    drives, left_out = read_drives(
+        options.drives, options.config, options.step, heading_choices.settings(options.setting)
+    )
+    drives = [drive.of(options.of) for drive in drives]
+    drives[0] = dataclasses.replace(drives[0], remarks=(*left_out, *drives[0].remarks))
+    parts = []
+    for index, drive in enumerate(drives):
+        own = argparse.Namespace(**vars(options))
+        own.seed, own.unit = options.seed + index, options.seed if len(drives) > 1 else None
+        motion = drive.motion()
+        judged = [_judged(own, drive, motion, one, noise) for one in placed]
+        parts.append(Part(judged, drive, own))
+    pooled = _pooled(parts) if len(parts) > 1 else []
+    files = _contents_of_several(parts, pooled) if pooled else _contents(*parts[0])
     out = make_folder(options.out)
-    read = [*drive.sources, *(file for imu, _ in placed for file in imu.files)]
+    read = [path for drive in drives for path in drive.sources]
+    read += [file for imu, _ in placed for file in imu.files]
     read += [*filter(None, [options.config]), *noise_files]
     for name in files:
         refuse_overwriting(out / name, read)
-    print(*_text(judged, drive, options), sep="\n")
+    print(*(_text_of_several(parts, pooled) if pooled else _text(*parts[0])), sep="\n")
     for name, content in files.items():
         write_file(out / name, content)
 
@@ -125,17 +150,17 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
     imu, environment = placed
     errors, step = imu.errors, drive.observed.step
     model = yaw_error_model(errors, motion, step, environment)
-    drawing: Drawing = LinearDrawing(model, options.seed)
+    drawings: list[Drawing] = [LinearDrawing(model, options.seed)]
     if options.what == "sensor":
-        drawing = SensorDrawing(
-            motion, errors, options.seed, step, magnetic_environment=environment
-        )
-    workers = (options.workers or processors()) if options.what == "sensor" else 1
-    with tqdm(total=options.runs, unit=" runs", desc=imu.name, leave=False, disable=None) as bar:
-        drawn = monte_carlo(
-            drawing, options.runs, workers=workers, keep=options.runs, on_runs=bar.update
-        )
-    time, curves = drawn.time, drawn.curves
+        drawings = [
+            SensorDrawing(motion, errors, options.seed, step, magnetic_environment=environment)
+        ]
+    elif options.unit is not None:
+        drawings = _with_unit(model, options)
+    drawn = [_drawn(drawing, imu.name, options) for drawing in drawings]
+    time, curves = drawn[0].time, drawn[0].curves
+    for one in drawn[1:]:
+        curves = curves + one.curves
     observed, told = drive.observed, noise
     if noise is None:
         told = errors if isinstance(errors, YawErrorParameters) else YawErrorParameters()
@@ -151,6 +176,24 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
     remarks += [] if options.what == "sensor" else model.limits
     of_reference = float(np.sqrt(np.mean(np.square(reference))))
     return Judged(imu.name, errors, of_reference, judgement, curves, tuple(remarks))
+
+
+def _drawn(drawing, name, options):
+    workers = (options.workers or processors()) if options.what == "sensor" else 1
+    with tqdm(total=options.runs, unit=" runs", desc=name, leave=False, disable=None) as bar:
+        return monte_carlo(
+            drawing, options.runs, workers=workers, keep=options.runs, on_runs=bar.update
+        )
+
+
+def _with_unit(model, options):
+    """Return what is drawn anew for a drive, and what stays with a unit, by the seed of units."""
+    stays, anew = [], []
+    for source in model.sources:
+        constant = isinstance(source, RandomConstant) and source.name not in OF_A_DRIVE
+        (stays if constant else anew).append(source)
+    parts = [(anew, options.seed), (stays, options.unit)] if stays else [(anew, options.seed)]
+    return [LinearDrawing(dataclasses.replace(model, sources=s), seed) for s, seed in parts]
 
 
 def _remarks(errors, reference_errs):
@@ -180,7 +223,8 @@ def _noise(text) -> tuple[YawErrorParameters, list[str]]:
 def _parser():
     parser = ArgumentParser(__doc__)
     parser.add_argument(
-        "drive",
+        "drives",
+        nargs="+",
         metavar="RESULT_OR_RECORDING",
         help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive",
     )
@@ -225,6 +269,11 @@ def _parser():
 CURVES = 20
 """Runs that a page shows as curves at most."""
 ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
+OF_SEVERAL = (
+    "A model that is not rejected is not proven. Each run has one unit on all drives, whose scale "
+    "factor and misalignment stay; the test of percentiles takes drives to be independent, which "
+    "such constants make them less."
+)
 COLUMNS = (Column("imu", "imu"), *TESTS)
 _BOUNDS = (Column("low", "2.5 % of runs"), Column("high", "97.5 % of runs"))
 _EXACT = (
@@ -238,6 +287,13 @@ _VERDICTS = (
     Column("smallest", "smallest p, corrected"),
     Column("look", "of"),
 )
+_POOLED = (
+    *_VERDICTS[:2],
+    Column("together", "p of all together"),
+    Column("smallest", "smallest p of one drive"),
+    Column("inside", "final errors within 95 %"),
+)
+_DRIVES = (*PREDICTED[:-1], Column("verdict", "verdict"))
 
 
 class Judged(NamedTuple):
@@ -254,6 +310,129 @@ class Judged(NamedTuple):
     judgement: Judgement
     curves: np.ndarray
     remarks: tuple[str, ...]
+
+
+class Part(NamedTuple):
+    """A drive and what was made of it; ``options`` have the drive's own seed."""
+
+    judged: list[Judged]
+    drive: ReadDrive
+    options: argparse.Namespace
+
+
+class Pooled(NamedTuple):
+    """What all drives say of an IMU: ``table`` (DataFrame) has a row for each of them."""
+
+    name: str
+    verdict: PooledVerdict
+    calibration: list[Calibration]
+    table: pd.DataFrame
+
+    @property
+    def sentences(self) -> list[str]:
+        """The verdict, and how the drives are in what the model has for them."""
+        return [self.verdict.sentence, f"{'; '.join(calibration_sentences(self.calibration))}."]
+
+
+def _pooled(parts) -> list[Pooled]:
+    names, pooled = [part.drive.observed.name for part in parts], []
+    for of_imu in zip(*(part.judged for part in parts)):
+        judgements = [one.judgement for one in of_imu]
+        units = getattr(of_imu[0].errors, "units", None)
+        one_unit = parts[0].options.what == "linear" or not (units and units.tolerances)
+        curves = [one.curves for one in of_imu]
+        verdict = pooled_verdict(names, judgements, curves, one_unit=one_unit)
+        table = drives_table(names, judgements, [one.smallest for one in judgements])
+        pooled.append(Pooled(of_imu[0].name, verdict, calibrations(judgements), table))
+    return pooled
+
+
+def _text_of_several(parts, pooled) -> list[str]:
+    options, count = parts[0].options, len(parts)
+    rows = [
+        (
+            one.name,
+            "rejected: " * one.verdict.rejected + one.verdict.verdict,
+            f"{one.verdict.together:.3g}" if math.isfinite(one.verdict.together) else "",
+            f"{one.verdict.alone:.3g}",
+            f"{one.calibration[0].inside} of {count}",
+        )
+        for one in pooled
+    ]
+    lines = [
+        f"{count} drives: yaw errors of the recorded IMU among {options.runs} runs of each model "
+        f"({options.what}) along each, with a start offset and a switch-on bias of its own, seeds "
+        f"{options.seed} to {parts[-1].options.seed}",
+        "",
+        table_text.table_text(_frame(rows, _POOLED), _POOLED).rstrip("\n"),
+    ]
+    for one in pooled:
+        verdict, calibration = one.sentences
+        table = table_text.table_text(one.table, _DRIVES).rstrip("\n")
+        lines += ["", f"{one.name}: {verdict}", "", table, "", calibration]
+    lines += [
+        "",
+        "p, corrected: of a drive for the number of its tests, so that of many drives some are "
+        "small by chance; of the verdict for the number of drives, too",
+    ]
+    return [*lines, *(f"note: {remark}" for remark in _remarks_of_several(parts))]
+
+
+def _contents_of_several(parts, pooled) -> dict[str, bytes]:
+    options = parts[0].options
+    tests = [_table(judged).assign(drive=drive.observed.name) for judged, drive, _ in parts]
+    column = Column("drive", "drive")
+    files = _tables(pd.concat(tests), (column, *COLUMNS), (column, *_EXACT), options)
+    table = pd.concat([one.table.assign(imu=one.name) for one in pooled])
+    for format in dict.fromkeys(options.table):
+        text = table_text.table_text(table, (COLUMNS[0], *_DRIVES), format)
+        files[f"judgement_drives.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
+    record = {
+        **{name: getattr(options, name) for name in ("what", "runs")},
+        "step [s]": options.step,
+        "remarks": _remarks_of_several(parts),
+        "imus": [
+            {
+                "name": one.name,
+                "rejected": one.verdict.rejected,
+                "verdict": one.verdict.verdict,
+                "sentences": one.sentences,
+                "p_of_all_together": _known(one.verdict.together),
+                "p_of_one_drive": one.verdict.alone,
+                "relative_to_model": {test.name: test.observed for test in one.verdict.tests},
+                "drives": one.table.to_dict("records"),
+                "calibration": {
+                    found.name: {
+                        "pit": found.pit.tolist(),
+                        "inside_95": found.inside,
+                        "p_value": _known(found.p_value),
+                    }
+                    for found in one.calibration
+                },
+            }
+            for one in pooled
+        ],
+        "drives": [_record(*part) for part in parts],
+    }
+    files["judgement.json"] = json_text(record).encode("utf-8")
+    for index, one in enumerate(pooled, start=1):
+        number = f"_{index}" if len(pooled) > 1 else ""
+        figure = drawing(calibration_figure(one.calibration))
+        for format in dict.fromkeys(options.formats):
+            files[f"judgement{number}_drives.{format}"] = picture(figure, format)
+    said = [one.sentences for one in pooled]
+    for index, part in enumerate(parts, start=1):
+        files.update(_pictures(part.judged, part.drive, part.options, f"_drive_{index}", said))
+    return files
+
+
+def _known(number):
+    return number if math.isfinite(number) else None
+
+
+def _remarks_of_several(parts):
+    of_parts = [remark for judged, drive, _ in parts for remark in _all_remarks(judged, drive)]
+    return [*(one for one in dict.fromkeys(of_parts) if one != ONE_DRIVE), OF_SEVERAL]
 
 
 def _text(judged, drive, options) -> list[str]:
@@ -280,20 +459,30 @@ def _text(judged, drive, options) -> list[str]:
 
 def _contents(judged, drive, options) -> dict[str, bytes]:
     """Return the files' contents by their names; all are made before the first one is written."""
-    table = _table(judged)
+    files = _tables(_table(judged), COLUMNS, _EXACT, options)
+    files["judgement.json"] = json_text(_record(judged, drive, options)).encode("utf-8")
+    return {**files, **_pictures(judged, drive, options)}
+
+
+def _tables(table, columns, exact, options):
     files = {}
     for format in dict.fromkeys(options.table):
-        shown, columns = (table, _EXACT) if format == "csv" else (rounded_tests(table), COLUMNS)
-        text = table_text.table_text(shown, columns, format)
+        of = (table, exact) if format == "csv" else (rounded_tests(table), columns)
+        text = table_text.table_text(*of, format)
         files[f"judgement.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
-    files["judgement.json"] = json_text(_record(judged, drive, options)).encode("utf-8")
+    return files
+
+
+def _pictures(judged, drive, options, ending="", said=None):
+    """Return figures and pages of a drive; ``said``: of each IMU, what all drives say of it."""
+    files = {}
     for index, one in enumerate(judged, start=1):
-        number = f"_{index}" if len(judged) > 1 else ""
+        name = f"judgement{f'_{index}' if len(judged) > 1 else ''}{ending}"
         for format in dict.fromkeys(options.formats):
             figure = judgement_figure(one.judgement, f"{drive.observed.name}, {one.name}")
-            files[f"judgement{number}.{format}"] = picture(drawing(figure), format)
+            files[f"{name}.{format}"] = picture(drawing(figure), format)
         if options.report:
-            files[f"judgement{number}.html"] = _page(one, drive, options)
+            files[f"{name}.html"] = _page(one, drive, options, said[index - 1] if said else [])
     return files
 
 
@@ -309,7 +498,11 @@ def _verdicts(judged):
         verdict = "rejected: " * judgement.rejected + judgement.verdict
         p, test = judgement.envelope.p_value, rarest.name if rarest.adjusted < 1.0 else ""
         rows.append((name, verdict, f"{p:.3g}", f"{rarest.adjusted:.3g}", test))
-    return pd.DataFrame(rows, columns=[column.key for column in _VERDICTS])
+    return _frame(rows, _VERDICTS)
+
+
+def _frame(rows, columns):
+    return pd.DataFrame(rows, columns=[column.key for column in columns])
 
 
 def _record(judged, drive, options):
@@ -344,7 +537,7 @@ def _settings(drive, options):
     }
 
 
-def _page(one, drive, options):
+def _page(one, drive, options, said):
     judgement = one.judgement
     probabilities, edges = [0.5], [judgement.median]
     for band in judgement.bands:
@@ -369,7 +562,7 @@ def _page(one, drive, options):
         shown,
         options.within,
         settings,
-        _all_remarks([one], drive),
+        [*said, *_all_remarks([one], drive)],
         judgement=judgement,
         footer=f"judge_imu, imu_simulation_framework {__version__}, seed {options.seed}",
     )

@@ -12,6 +12,7 @@ from imu_simulation_framework.core.signals import confidence_factors, logarithmi
 from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.comparison import YawComparison
 from imu_simulation_framework.heading.figures import CONFIDENCE, yaw_error_relative
+from imu_simulation_framework.heading.reference_error import expected_spectrum
 from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure, path_steps
@@ -220,8 +221,22 @@ def _trend_title(title, comparison):
 
 
 def yaw_errors_psd(comparison) -> Figure:
-    """Return the power spectral density of the yaw errors."""
-    return _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
+    """Return the power spectral density of the yaw errors, and that of the reference's alone."""
+    figure = _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
+    for result, _, name in style.imus(comparison) if figure.panels else ():
+        if result.split is None:
+            continue
+        process, time = result.split.process, result.error.index.to_numpy(dtype=float)
+        expected = expected_spectrum(process, time)
+        if expected is None:
+            continue
+        frequency, density = logarithmic_average(expected, BANDS)
+        # What is faster than its correlation nobody has said.
+        kept = (frequency <= 0.5 / process.correlation_time) & (density > 0.0)
+        if kept.any():
+            look, words = style.REFERENCE, f"the reference alone ({name})"
+            figure.line(frequency[kept], density[kept], look, words)
+    return figure
 
 
 def yaw_psd(comparison) -> Figure:

@@ -36,7 +36,8 @@ _SECTIONS = {
     "yaw_errors_psd": (
         "Spectrum of the yaw errors",
         "Drift is at the left, noise at the right: a good model has as much power at each "
-        "frequency as the sensor. Where the bands overlap the difference may be chance.",
+        "frequency as the sensor. Where the bands overlap the difference may be chance; where the "
+        "reference alone has as much, the error is the reference's.",
     ),
     "imu_yaw": (
         "Yaw",

@@ -461,6 +461,11 @@ class Judgement:
     verdict: str
     sentence: str
 
+    @property
+    def smallest(self) -> float:
+        """The smallest p-value of all tests, corrected for their number."""
+        return min(self.adjusted, *(test.adjusted for test in self.statistics))
+
 
 def judge(
     time: npt.ArrayLike,
@@ -579,6 +584,78 @@ def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
         f"statistics, corrected, {adjusted:.2g}, of the {rarest}); {count} drives cannot tell "
         f"shares that are wrong by less than {100.0 * unseen_share(count):.0f} %",
     ]
+
+
+class PooledVerdict(NamedTuple):
+    """What several drives of one unit say together of a model.
+
+    ``verdict``: as of :class:`Judgement`. ``alone``: the smallest p-value of all drives' tests,
+    corrected for the number of tests and of drives; ``together``: that of ``tests``, corrected for
+    their number; not a number if it is not tested. ``tests``: of each statistic the root of the
+    mean over drives of its square, relative to the model's own. Both p-values are doubled, as they
+    are two ways to reject, and at most 1.
+    """
+
+    rejected: bool
+    verdict: str
+    alone: float
+    together: float
+    tests: list[StatisticJudgement]
+    sentence: str
+
+
+def pooled_verdict(
+    names: Sequence[str],
+    judgements: Sequence[Judgement],
+    ensembles: Sequence[np.ndarray],
+    *,
+    one_unit: bool = True,
+) -> PooledVerdict:
+    """Judge a model by several drives of one unit.
+
+    ``ensembles``: of each drive, (runs, samples), as it was judged by. ``one_unit``: whether what
+    stays with a unit, as its scale factor, is the same in a run on all drives. Then the test of all
+    of them together is exact; else it would reject right models too often, and there is none.
+    """
+    count = len(judgements)
+    simulated = [curve_statistics(one.time, e) for one, e in zip(judgements, ensembles)]
+    tests = []
+    for name in STATISTICS:
+        of_drives = [
+            [test.observed for test in one.statistics if test.name == name] for one in judgements
+        ]
+        seen, runs = np.array(of_drives), np.array([of[name] for of in simulated])
+        size = np.sqrt(np.mean(np.square(runs), axis=1, keepdims=True))
+        size[size == 0.0] = 1.0
+        relative = (np.sqrt(np.mean(np.square(values / size), axis=0)) for values in (seen, runs))
+        (value,), ensemble = relative
+        tests.append(judge_statistic(name, value, ensemble))
+    corrected = holm([test.p_value for test in tests])
+    tests = [replace(test, adjusted=float(p)) for test, p in zip(tests, corrected)]
+    smallest = [one.smallest for one in judgements]
+    alone = min(1.0, 2.0 * count * min(smallest))
+    together = min(1.0, 2.0 * float(min(corrected))) if one_unit else math.nan
+    rarest = min(tests, key=lambda test: test.p_value)
+    times = ", ".join(f"{STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests)
+    said = f"Over {count} drives errors are, relative to the model's rms: {times}"
+    figures = f"of all together {together:.2g}, " if one_unit else ""
+    figures = f"p, corrected: {figures}of one drive {alone:.2g}"
+    limit = 1.0 - judgements[0].level + 1e-12
+    rejected = alone <= limit or together <= limit
+    verdict, words = "not rejected", "this model is not rejected"
+    if rejected and together <= alone:
+        verdict = _manner_of_statistic(replace(rarest, name="rms"))
+        words = f"this model drifts {verdict}"
+    elif rejected:
+        place = int(np.argmin(smallest))
+        verdict = judgements[place].verdict
+        words = f"{names[place]} rejects this model: {judgements[place].sentence}".rstrip(".")
+    sentence = f"{said} ({figures}): {words}."
+    drawn, looks = len(ensembles[0]), max(1 + len(one.statistics) for one in judgements)
+    needed = fewest_runs(judgements[0].level, 2 * looks * count)
+    if not rejected and drawn < needed:
+        sentence += f" With {drawn} runs no drive could reject it alone, which takes {needed}."
+    return PooledVerdict(rejected, verdict, alone, together, tests, sentence)
 
 
 class ShownTest(NamedTuple):

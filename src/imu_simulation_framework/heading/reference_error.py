@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from imu_simulation_framework.core.angles import unwrap
+from imu_simulation_framework.core.signals import Spectrum, power_spectral_density
 from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.heading.statistics import edge_samples
 
@@ -46,6 +47,8 @@ _NOTHING = 0.1
 _RATE_WINDOW = 0.5
 """Over which a heading's rate is taken [s], so that its noise is no turning."""
 _SEED = 1
+_SPECTRA = 20
+"""Errors that a reference may have whose densities are averaged."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,20 @@ class ReferenceError:
             change = np.interp(ends, self.time, curve) - np.interp(starts, self.time, curve)
             variance += (constant * change) ** 2
         return variance
+
+
+def expected_spectrum(reference: ReferenceError, time: np.ndarray) -> Spectrum | None:
+    """Return the density that a reference's error alone gives to a yaw error [rad^2/Hz].
+
+    The mean of drawn errors, between the reference's samples as a yaw error is. ``time`` (m,): of
+    the yaw error [s]. None if there are too few samples.
+    """
+    drawn = reference.drawn(_SPECTRA, np.random.default_rng(_SEED))
+    errors = (np.interp(time, reference.time, error) for error in drawn)
+    spectra = [found for found in (power_spectral_density(time, e) for e in errors) if found]
+    if not spectra:
+        return None
+    return replace(spectra[0], density=np.mean([one.density for one in spectra], axis=0))
 
 
 def _turning(heading, time):

@@ -293,7 +293,7 @@ def with_units(names, below) -> list[str]:
     numbers = [cell for cell in below[1] if _NUMBER.match(cell) or _WITH_COMMA.match(cell)]
     if plain or len(numbers) < len([cell for cell in below[0] if cell]):
         return []
-    units = [cell.strip("[]() ") for cell in below[0]] + [""] * len(names)
+    units = [re.sub(r"[\[\]()]", "", cell).strip() for cell in below[0]] + [""] * len(names)
     units, said = units[: len(names)], []
     leaders: Iterator[str] = itertools.accumulate(names, lambda before, name: name or before)
     for leader, group in itertools.groupby(zip(leaders, names, units), lambda column: column[0]):

@@ -195,7 +195,11 @@ def test_what_the_reference_itself_is_wrong_by_is_in_summary_table_figures_and_p
     own = f"{math.degrees(split.imu):.2f} ({math.degrees(split.imu_low):.2f} to "
     assert own in recorded and f" +- {1.96 * math.degrees(split.final_std):.2g} deg" in recorded
     assert "+-" not in simulated
-    for name, label in (("yaw_error", ", 95 %"), ("yaw_error_relative", "")):
+    for name, label in (
+        ("yaw_error", ", 95 %"),
+        ("yaw_error_relative", ""),
+        ("yaw_errors_psd", ""),
+    ):
         layers = [one for panel in FIGURES[name](comparison).panels for one in panel.layers]
         named = [layer.values.get("name") for layer in layers]
         assert f"the reference alone (recorded IMU){label}" in named

@@ -154,6 +154,44 @@ def test_the_places_of_drives_are_even_under_the_model_and_few_drives_say_little
     assert "fewer than 4 drives" in judging.calibration_sentences(found(3))[1]
 
 
+def test_drives_of_one_unit_are_judged_together():
+    random, count, time = np.random.default_rng(8), 5, TIME[:40]
+
+    def drawn(runs, size=1.0, of_unit=0.0):
+        # Walks that are new on each drive, and a constant of the unit that each drive sees.
+        constant = of_unit * random.standard_normal((runs, 1))
+        walks = np.cumsum(random.standard_normal((count, runs, len(time))), axis=2)
+        return size * walks + constant * np.sin(0.01 * time)
+
+    def pooled(observed, ensembles, **options):
+        judged = [isf.judge(time, one[0], runs) for one, runs in zip(observed, ensembles)]
+        return judging.pooled_verdict(list("abcde"), judged, ensembles, **options)
+
+    model = drawn(999)
+    for size, verdict in ((1.0, "not rejected"), (2.0, "too little"), (0.3, "too much")):
+        observed = drawn(1, size)
+        found = pooled(observed, model)
+        assert found.verdict == verdict and found.rejected == (verdict != "not rejected")
+        rms = next(test for test in found.tests if test.name == "rms")
+        squares = np.mean(observed[:, 0] ** 2, axis=1) / np.mean(model**2, axis=(1, 2))
+        assert rms.observed == pytest.approx(np.sqrt(np.mean(squares)))
+        assert f"rms error {rms.observed:.2g}" in found.sentence
+    # None of them alone, as runs are too few for so many tests.
+    assert found.alone > 0.05 >= found.together
+    apart = pooled(observed, model, one_unit=False)
+    assert np.isnan(apart.together) and not apart.rejected and "together" not in apart.sentence
+    # One of five, by itself.
+    model = drawn(2999)
+    observed = drawn(1)
+    observed[2] *= 20.0
+    found = pooled(observed, model, one_unit=False)
+    assert found.rejected and "c rejects this model: A" in found.sentence
+
+    # What all drives share is no more evidence than one of them.
+    rejected = [pooled(drawn(1, 1.0, 30.0), drawn(299, 1.0, 30.0)).rejected for _ in range(40)]
+    assert sum(rejected) <= stats.binom.ppf(0.999, 40, 0.05)
+
+
 def test_errors_start_at_zero_and_only_what_was_observed_is_compared():
     errors = started_at_zero(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
     np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)

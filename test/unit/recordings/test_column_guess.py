@@ -413,6 +413,8 @@ def test_a_yaw_that_counts_turns_is_told_by_the_gyroscope_or_its_size():
     assert found.imu["yaw"] == "yaw [rad]"
     assert found.imu["gyro_z"] == "gyro_z [rad/s]"
     assert guess(t=TIME, yaw=np.degrees(CAR.yaw)).imu["yaw"] == "yaw [deg]"
+    rates = vectors("gyro_{} [mdps]", 1e3 * np.degrees(CAR.rates))
+    assert guess(t=TIME, yaw=CAR.yaw, **rates).imu["yaw"] == "yaw [rad]"
 
 
 def test_a_number_that_nobody_measured_changes_nothing():

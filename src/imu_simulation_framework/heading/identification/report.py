@@ -6,6 +6,7 @@ import math
 from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import scipy
 
@@ -26,7 +27,6 @@ from imu_simulation_framework.heading.judgement import (
     calibration_sentences,
     calibrations,
     holm,
-    shown_tests,
 )
 from imu_simulation_framework.heading.model.parameters import yaw_error_model_text
 from imu_simulation_framework.report.drawing import drawing
@@ -143,16 +143,26 @@ def predictions_table(identification, predictions: Sequence[Judgement]) -> pd.Da
 
     The last p-value is corrected for the number of tests and of drives.
     """
-    smallest = [min(test.adjusted for test in shown_tests(one)) for one in predictions]
+    names = [drive.name for drive in identification.drives]
+    return drives_table(names, predictions, holm([one.smallest for one in predictions]))
+
+
+def drives_table(
+    names: Sequence[str], judgements: Sequence[Judgement], smallest: npt.ArrayLike
+) -> pd.DataFrame:
+    """Return where drives are in what a model has for them, the columns of :data:`PREDICTED`.
+
+    ``smallest``: of each drive the smallest p-value, corrected.
+    """
     rows = []
-    for drive, one, corrected in zip(identification.drives, predictions, holm(smallest)):
+    for name, one, corrected in zip(names, judgements, np.asarray(smallest)):
         final, rms = (
             next(test for test in one.statistics if test.name == name) for name in ("final", "rms")
         )
         degrees = (math.degrees(value) for value in (final.observed, final.low, final.high))
         p_values = one.envelope.p_value, float(corrected)
         verdict = f"rejected: {one.verdict}" if corrected <= 1.0 - one.level else "not rejected"
-        rows.append((drive.name, *degrees, final.percentile, rms.percentile, *p_values, verdict))
+        rows.append((name, *degrees, final.percentile, rms.percentile, *p_values, verdict))
     return pd.DataFrame(rows, columns=[column.key for column in PREDICTED])
 
 

@@ -15,6 +15,9 @@ import pandas as pd
 
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
+_DECORATION = re.compile(
+    r"\A(?:shimmer_[0-9a-f]{4}_|imu_atti\(\d\):|sens(?=acc|gyr))|:[cd]\Z", re.IGNORECASE
+)  # Shimmer's serial number; DJI's logs as DatCon writes them
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _RIG = frozenset(["imu", "ins", "sensor", "motion", "device", "ahrs"])
 _OUTSIDE = frozenset(
@@ -24,7 +27,8 @@ _OUTSIDE = frozenset(
 _ORIGINS = _RIG.union(
     _OUTSIDE,
     ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
-    ["est", "estimated", "value", "rs", "user", "fix", "navsat", "vehicle", "xyz"],
+    ["est", "estimated", "value", "rs", "user", "fix", "navsat", "vehicle", "xyz", "cal"],
+    ["scaled"],
 )
 _UNITS = {
     "s": "s sec secs second seconds",
@@ -37,11 +41,12 @@ _UNITS = {
     "mm": "mm",
     "ft": "ft feet",
     "rad": "rad rads radian radians",
-    "deg": "deg degs degree degrees ° º",
+    "deg": "deg degs degree degrees ° º wgs84",
     "e7": "e7 1e7 1e-7deg deg*1e7",
     "ddmm.mmmm": "ddmm.mmmm ddmm.mm nmea",
-    "rad/s": "rad/s rad/sec rads^-1 rads-1 radians/s radians/sec rps",
-    "deg/s": "deg/s deg/sec degs^-1 degs-1 degrees/s degrees/sec °/s º/s dps",
+    "rad/s": "rad/s rad/sec rads^-1 rads-1 radians/s radians/sec rps radps",
+    "mdeg/s": "mdps mdeg/s",
+    "deg/s": "deg/s deg/sec degs^-1 degs-1 degrees/s degrees/sec °/s º/s dps degps",
     "mm/s": "mm/s",
     "cm/s": "cm/s",
     "m/s": "m/s m/sec ms^-1 ms-1 mps meters/second",
@@ -52,7 +57,7 @@ _UNITS = {
     "g": "g gee",
     "mg": "mg",
     "m^2": "m^2 m2 m² m**2",
-    "1": "1 -",
+    "1": "1 - r",
 }
 _CANONICAL = {alias: unit for unit, aliases in _UNITS.items() for alias in aliases.split()}
 _CANONICAL[""] = "1"
@@ -71,7 +76,7 @@ _KIND_UNITS = {
     kind: units.split()
     for kinds, units in (
         ("time", "s ms us ns"),
-        ("gyro", "rad/s deg/s"),
+        ("gyro", "rad/s deg/s mdeg/s"),
         ("accel", "m/s^2 g mg"),
         ("roll pitch yaw theta heading course", "rad deg"),
         ("latitude longitude", "deg rad ddmm.mmmm e7"),
@@ -87,13 +92,18 @@ _SHORT = {
     "deg": "deg/s",
     "ms": "m/s",
 }  # what a rate's or a speed's may be short for
-_AXES = {"x": "x", "y": "y", "z": "z", "w": "w", "0": "x", "1": "y", "2": "z"}
+_NUMBERED = {"0": "x", "1": "y", "2": "z"}
+# Numbered from 0, the scalar is first by most authors: a guess, unless a gyroscope confirms it.
+_PARTS = {"w": "w 0 q0 real", "x": "x 1 q1 i", "y": "y 2 q2 j", "z": "z 3 q3 k"}
 _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
-    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s,wb",
+    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s,wb,"
+    "ang rate,gy,as,pqr,gyro adc,un comp gyro",
     "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
-    "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration,fb",
-    "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion",
+    "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration,fb,"
+    "alpha,accel ln,accel wr,un comp acc",
+    "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion,"
+    "quaternions,qn2 b",
     "position": ",pos,position,p,p r,t,translation",
 }
 _FUSED = {
@@ -106,11 +116,13 @@ _SCALARS = {
     "time": "time,times,t,stamp,timestamp,timestamps,time stamp,receipt,receipt time,elapsed time,"
     "elapsed,"
     "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
-    "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed",
+    "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed,"
+    "week seconds,so w,sow,chip time,chiptime,sys time,clock offset time,"
+    "timestamp unix,time since start",
     "date": "date",
-    "latitude": "lat,latitude",
-    "longitude": "lon,lng,long,longitude",
-    "altitude": "alt,altitude,height,h,elevation,ele,hgt,alt ellipsoid",
+    "latitude": "lat,latitude,lla 0",
+    "longitude": "lon,lng,long,longitude,lla 1",
+    "altitude": "alt,altitude,height,h,elevation,ele,hgt,alt ellipsoid,lla 2,height msl,h ell",
     "position:x": "east,easting,e,utm easting,utm east,utm e,utm x,pos e,position east,pos east,"
     "enu e,local east",
     "position:y": "north,northing,n,utm northing,utm north,utm n,utm y,pos n,position north,"
@@ -120,15 +132,15 @@ _SCALARS = {
     "gyro:x": "rollrate,roll rate,rollspeed,roll speed,rate roll",
     "gyro:y": "pitchrate,pitch rate,pitchspeed,pitch speed,rate pitch",
     "gyro:z": "yawrate,yaw rate,yawspeed,yaw speed,rate yaw",
-    "roll": "roll,phi,roll angle",
-    "pitch": "pitch,pitch angle",
-    "yaw": "yaw,psi,yaw angle",
+    "roll": "roll,phi,roll angle,angle x",
+    "pitch": "pitch,pitch angle,angle y",
+    "yaw": "yaw,psi,yaw angle,angle z",
     "theta": "theta",
     "heading": "heading,azimuth,true heading,hdg,compass,compass heading,heading angle,"
     "heading true",
     "course": "course,cog,track,course over ground,bearing,track angle,ground course,true course,"
-    "direction,head mot,g crs,gcrs",
-    "speed": "speed,v,vel,velocity,ground speed,groundspeed,speed over ground,sog,spd,g speed",
+    "direction,head mot,g crs,gcrs,gps yaw",
+    "speed": "speed,v,vel,velocity,ground speed,groundspeed,speed over ground,sog,spd,g speed,gpsv",
     "velocity_east": "ve,v e,vel e,v east,vel east,velocity east,velocity e,east velocity,"
     "speed east",
     "velocity_north": "vn,v n,vel n,v north,vel north,velocity north,velocity n,"
@@ -144,19 +156,25 @@ _SCALARS = {
 
 
 def _known_names():
+    """Return name -> kind, axis and what the names of one vector share."""
     known = {}
     for kind, names in _SCALARS.items():
         kind, _, axis = kind.partition(":")
-        known.update(dict.fromkeys(names.split(","), (kind, axis)))
+        for name in names.split(","):
+            lettered = axis and name.endswith(f" {axis}")
+            shared = name[:-2] if lettered else "axes by name" if axis else name
+            known[name] = kind, axis, shared
     for kind, stems in _STEMS.items():
-        for axis in "xyzw" if kind == "quaternion" else "xyz":
-            known.update({f"{stem} {axis}".strip(): (kind, axis) for stem in stems.split(",")})
-            known.update({stem + axis: (kind, axis) for stem in _FUSED[kind].split()})
+        parts = _PARTS if kind == "quaternion" else {axis: axis for axis in "xyz"}
+        for axis, signs in parts.items():
+            for sign in signs.split():
+                for stem in stems.split(","):
+                    known[f"{stem} {sign}".strip()] = kind, axis, stem
+            known.update({stem + axis: (kind, axis, stem) for stem in _FUSED[kind].split()})
     for unit in ("s", "ms", "us", "ns"):
-        known.update(dict.fromkeys(_UNITS[unit].split(), ("time", "")))
-    # Numbered from 0, the scalar is first by most authors: its own axis, to be said as a guess.
+        known.update({name: ("time", "", name) for name in _UNITS[unit].split()})
     for place, axis in enumerate("wxyz"):
-        known.update({f"q{place}": ("quaternion", axis), f"q {place}": ("quaternion", axis)})
+        known[f"q{place}"] = "quaternion", axis, "q"
     return known
 
 
@@ -198,7 +216,7 @@ def meaning_of(name):
 
     Returns a Meaning, None if it is no name that is known.
     """
-    text, stated = name.strip(), ""
+    text, stated = _DECORATION.sub("", name.strip()), ""
     match = _BRACKET.search(text)
     if match and not match["unit"].strip().isdigit():
         stated = canonical_unit(match["unit"])
@@ -240,28 +258,32 @@ def words_of(name) -> list[str]:
 
 def canonical_unit(text) -> str:
     """Return a unit as column maps have it, empty if it is not known; no unit is ``1``."""
-    return _CANONICAL.get(re.sub(r"\s+", "", text).lower(), "")
+    text = re.sub(r"\s+", "", text).lower()
+    return _CANONICAL.get(text) or _CANONICAL.get(text.replace(".", ""), "")
 
 
 def _look_up(words, unit):
-    plain = [word for word in words if word not in _ORIGINS]
+    plain = [word for word in words if _origin(word) not in _ORIGINS]
     text = " ".join(plain)
-    found, numbered = _KNOWN.get(text), bool(re.search(r"\d\Z", text))
-    if not found and numbered and plain[-1] in _AXES:
-        found = _KNOWN.get(" ".join([*plain[:-1], _AXES[plain[-1]]]))
-        if found and found[0] == "quaternion":
-            return None
+    found, numbered = _KNOWN.get(" ".join(words)) or _KNOWN.get(text), text[-1:].isdigit()
+    if not found and numbered and plain[-1] in _NUMBERED:
+        found = _KNOWN.get(" ".join([*plain[:-1], _NUMBERED[plain[-1]]]))
+    if not found and len(plain) > 1 and plain[0] in ("x", "y", "z") and len(plain[1]) > 2:
+        found = _KNOWN.get(" ".join([*plain[1:], plain[0]]))
     if not found:
         return None
-    kind, axis = found
+    kind, axis, shared = found
     unit = _fitting_unit(kind, unit, text)
     if unit is None:
         return None
-    stem, origin = " ".join(words), tuple(word for word in words if word in _ORIGINS)
-    if axis:
-        # East, north and the rate of roll, pitch and yaw have a name of their own per axis.
-        stem = stem[:-1] if stem[-1] in "xyzw0123" else "axes by name"
-    return Meaning(kind, axis, stem.strip(), unit, origin, numbered)
+    of = [word for word in words if _origin(word) in _ORIGINS]
+    stem = " ".join([*of, shared] if axis else words).strip()
+    return Meaning(kind, axis, stem, unit, tuple(map(_origin, of)), numbered)
+
+
+def _origin(word):
+    """Return a word without the number of the unit that it names, ``imu`` of ``imu0``."""
+    return word.rstrip("0123456789")
 
 
 def _fitting_unit(kind, unit, text):

@@ -251,6 +251,10 @@ class TimeColumn:
         return bool(np.nanmedian(self.seconds) > _SINCE_1970)
 
 
+# Xsens MTi count 0.1 ms there and Movella DOT, which have 120 Hz at most, us.
+_XSENS, _DOT_STEP = "sample time fine", 4000.0
+
+
 def find_time(candidates, pieces, usual):
     """Find the time among columns, with its ``usual`` steps [s].
 
@@ -263,6 +267,11 @@ def find_time(candidates, pieces, usual):
     paired = {column for time in found for column in time.columns}
     for column in named:
         if column in paired or column.texts is not None:
+            continue
+        if column.meaning.stem == _XSENS and measures.step(column.values, pieces) < _DOT_STEP:
+            text = f"{column.name}, in steps of a device that counts 0.1 ms: [ms]"
+            written = column.written("ms", factor=" * 0.1")
+            found.append(TimeColumn(written, (column,), 1e-4 * column.values, text))
             continue
         stated = column.meaning.unit
         unit, reason = measures.time_unit(column.values, pieces, usual)

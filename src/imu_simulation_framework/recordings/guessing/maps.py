@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.units import factors
+from imu_simulation_framework.core.units import factor, factors
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
@@ -19,6 +19,7 @@ _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"
 # Correlation of turns of orientation and gyroscope from which on they are the same motion.
 _AGREE = 0.8
+_DISAGREE = 0.5  # And up to which they are not
 # Share of the rows with an angular velocity or force that an orientation must have.
 _MIN_FILLED = 0.9
 _FACTOR = 1.6  # By how much their ratio may miss that of a unit
@@ -119,8 +120,7 @@ class _Attitude:
         """Find the unit of the angles from that of the gyroscope, if there is one."""
         scale, correlation = 0.0, 0.0
         if gyro:
-            factor = _RADIANS[gyro_unit_and_factor[0].split("/")[0]]
-            rates = factor * matrix(list(gyro.values()))
+            rates = factor(gyro_unit_and_factor[0]) * matrix(list(gyro.values()))
             scale, correlation = measures.turn_scale(seconds, pieces, self.values(), rates)
         if correlation > _AGREE:
             for unit, radians in _RADIANS.items():
@@ -143,14 +143,36 @@ def _attitudes(candidates, seconds, pieces, reasons):
         if all(np.ptp(c.values[np.isfinite(c.values)]) == 0.0 for c in group.values()):
             reasons.append(f"{names}: never changes, no orientation that was measured, left out")
             continue
-        columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         if any(c.meaning.numbered for c in group.values()):
-            reasons.append(f"{names}: numbered from 0, so that the first is taken for w")
+            group = _ordered(group, candidates, seconds, pieces, reasons)
+        columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         found.append(_Attitude(columns, "1"))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
         related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
         found += _angles(related, seconds, pieces, reasons)
     return found
+
+
+def _ordered(group, candidates, seconds, pieces, reasons):
+    """Return a quaternion's columns by axis, of which the numbers do not tell which one is w."""
+    parts = [group[axis] for axis in "wxyz"]
+    named = f"{', '.join(column.name for column in group.values())}: numbered from 0"
+    last = dict(zip("xyzw", parts))
+    for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
+        rates = matrix([gyro[axis] for axis in "xyz"])
+        alike = [
+            measures.same_turns(seconds, pieces, matrix([one[axis] for axis in "xyzw"]), rates)
+            for one in (group, last)
+        ]
+        if max(alike) > _AGREE and min(alike) < _DISAGREE:
+            best = int(np.argmax(alike))
+            reasons.append(
+                f"{named}; with the {('first', 'last')[best]} for w it turns as the gyroscope "
+                f"does (correlation {alike[best]:.2f}, else {alike[1 - best]:.2f})"
+            )
+            return (group, last)[best]
+    reasons.append(f"{named}, so that the first is taken for w")
+    return group
 
 
 def _angles(candidates, seconds, pieces, reasons):

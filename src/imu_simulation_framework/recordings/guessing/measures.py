@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.units import factors
 
 _TURN = 0.5  # s, over which turns are compared
 _MIN_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
+_ONE_AXIS = 0.9  # Share of the squares of all turns
 _CHORD = 1.0  # s, over which displacements are taken
 _MOVING = 1.5  # m/s
 _ELSEWHERE = 0.6  # rad, rms
@@ -31,6 +33,12 @@ def steps_within(values, pieces):
     return steps[np.isfinite(steps)]
 
 
+def step(values, pieces) -> float:
+    """Return the usual step forward from row to row, nan if there is none."""
+    steps = steps_within(values, pieces)
+    return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
+
+
 def turn_scale(seconds, pieces, angles, gyro):
     """Return how many radians of orientation go with one unit of integrated angular velocity.
 
@@ -45,9 +53,7 @@ def turn_scale(seconds, pieces, angles, gyro):
     first, last = windows(seconds, pieces)
     if len(first) < 10:
         return 0.0, 0.0
-    weights = np.diff(seconds, append=seconds[-1])
-    sums = np.vstack([np.zeros(gyro.shape[1]), np.cumsum(weights[:, None] * gyro, axis=0)])
-    measured = sums[last] - sums[first]
+    measured = _integrated(seconds, gyro, first, last)
     turns, all_measured = (
         [_angle_between(angles[first], angles[last])],
         [np.linalg.norm(measured, axis=1)],
@@ -57,6 +63,39 @@ def turn_scale(seconds, pieces, angles, gyro):
         all_measured += list(np.abs(measured.T))
     fits = [_proportion(one, other) for one in all_measured for other in turns]
     return max(fits, key=lambda fit: fit[1])
+
+
+def same_turns(seconds, pieces, quaternions, gyro):
+    """Return the correlation of turns about the body's axes with those that a gyroscope measures.
+
+    Unlike the angle between orientations these tell the order of a quaternion's parts. Without a
+    sign, as one of them may have its axes to the right and down. ``quaternions`` (n, 4): x, y, z,
+    w; ``gyro`` (n, 3), in any unit. 0 if there are too few rows or hardly a turn, or if all turns
+    are about one axis that does not stand upright in the world, as a vehicle's does.
+    """
+    rows = np.isfinite(seconds) & np.isfinite(quaternions).all(axis=1)
+    rows &= np.isfinite(gyro).all(axis=1) & (np.linalg.norm(quaternions, axis=1) > 0.0)
+    seconds, pieces = seconds[rows], pieces[rows]
+    first, last = windows(seconds, pieces)
+    if len(first) < 10:
+        return 0.0
+    body = Rotation.from_quat(quaternions[rows])
+    turned = (body[first].inv() * body[last]).as_rotvec()
+    about = np.sum((body[last] * body[first].inv()).as_rotvec() ** 2, axis=0)
+    if max(about[:2]) > _ONE_AXIS * np.sum(about):
+        return 0.0
+    measured = _integrated(seconds, gyro[rows], first, last)
+    if np.percentile(np.linalg.norm(turned, axis=1), 95) < _MIN_TURN or not measured.any():
+        return 0.0
+    return abs(float(np.sum(turned * measured))) / float(
+        np.linalg.norm(turned) * np.linalg.norm(measured)
+    )
+
+
+def _integrated(seconds, gyro, first, last):
+    weights = np.diff(seconds, append=seconds[-1])
+    sums = np.vstack([np.zeros(gyro.shape[1]), np.cumsum(weights[:, None] * gyro, axis=0)])
+    return sums[last] - sums[first]
 
 
 def gravity_scale(seconds, pieces, forces, gyro):
