@@ -25,7 +25,9 @@ from imu_simulation_framework.core.columns import (
     GROUND_TRUTH,
     GYRO,
     MAG,
+    ODOMETER_TOLD,
     QUATERNION,
+    TRAJECTORY,
     WHEELS,
 )
 from imu_simulation_framework.core.errors import ResultError
@@ -258,12 +260,13 @@ STORED = {
     "wheel_velocities": WHEELS,
     "wheel_velocities_actual": WHEELS,
     "magnetometer_simulated": MAG,
+    "odometer": ODOMETER_TOLD,
 }
 """Name of a table -> the numbers that are stored for it."""
 
-NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
-"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn, and not
-every IMU has a magnetometer."""
+NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated", "odometer")
+"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn, not every
+IMU has a magnetometer, and not every robot an odometer."""
 
 STORED_OF_RECEIVER = {
     "gnss_position": GNSS_TOLD_POSITION,
@@ -304,10 +307,10 @@ class ExperimentRecord:
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
     ``ground_truth`` position, orientation, velocity and angular velocity in the robot's axes;
     ``errors`` the four tracking errors and the time from the start; ``wheels`` how fast they
-    turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have
-    no stamp: the first is given at time zero, and each further one answers one tracking error, so
-    they are numbered. A GNSS receiver has streams of its own if there is one
-    (:meth:`add_receiver`).
+    turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]; ``odometer``
+    place, z and w of the orientation, speed and yaw rate. Commands have no stamp: the first is
+    given at time zero, and each further one answers one tracking error, so they are numbered. A
+    GNSS receiver has streams of its own if there is one (:meth:`add_receiver`).
     """
 
     def __init__(self) -> None:
@@ -335,6 +338,7 @@ class ExperimentRecord:
     imu = _stream("imu_simulated")
     ground_truth = _stream("ground_truth")
     magnetometer = _stream("magnetometer_simulated")
+    odometer = _stream("odometer")
     errors = _stream("control_error")
     commands = _stream("wheel_velocities")
     wheels = _stream("wheel_velocities_actual")
@@ -409,7 +413,7 @@ class ExperimentRecord:
         """Return tables of the experiment from stamp ``zero`` to ``end`` [ns].
 
         Returns dict of RecordedTable: imu_simulated, ground_truth, control_error, wheel_velocities
-        and, if they were recorded, wheel_velocities_actual, magnetometer_simulated and
+        and, if they were recorded, wheel_velocities_actual, magnetometer_simulated, odometer and
         gnss_simulated; columns as in the package's docstring.
         """
         tables = {
@@ -422,6 +426,8 @@ class ExperimentRecord:
             tables["wheel_velocities_actual"] = _as_stored(self.wheels, WHEELS, zero, end)
         if len(self.magnetometer):
             tables["magnetometer_simulated"] = _as_stored(self.magnetometer, MAG, zero, end)
+        if len(self.odometer):
+            tables["odometer"] = RecordedTable(lambda: self._odometer_blocks(zero, end))
         arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
         position = self._streams.get("gnss_position")
         if position is not None and len(range(*position.span(zero, arrived))):
@@ -451,6 +457,14 @@ class ExperimentRecord:
         for time, values in _at_least_one(self.imu, zero, end):
             named = zip((*GYRO, *ACCEL), values[:, 4:].T)
             yield _table(time, {**attitude.columns(values[:, :4]), **dict(named)})
+
+    def _odometer_blocks(self, zero, end):
+        attitude = _Attitude()
+        for time, values in _at_least_one(self.odometer, zero, end):
+            turned = np.zeros((len(time), 4))
+            turned[:, 2:] = values[:, 2:4]
+            columns = dict(zip(ODOMETER_TOLD, values.T), yaw=attitude.columns(turned)["yaw"])
+            yield _table(time, {name: columns[name] for name in TRAJECTORY})
 
     def _ground_truth_blocks(self, zero, end):
         attitude = _Attitude()
