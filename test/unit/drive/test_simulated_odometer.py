@@ -102,6 +102,17 @@ def test_errors_in_mujoco_are_umbmarks():
         assert abs(expected - turn) > 50.0 * abs(per_way) * unsure
 
 
+def test_in_an_experiment_it_reads_the_robots_motion(tmp_path):
+    (tmp_path / "odometer.yaml").write_text("scale_sigma: 0.01\nslip: 0.001\n")
+    text = "[trajectory]\nstop = 5\n[odometer]\nfile = odometer.yaml\n[experiment]\nseed = 4\n"
+    configuration = configured(tmp_path, text)
+    table = isf.run_in_process(configuration).odometer
+    motion = isf.robot_motion(configuration)
+    expected = isf.simulate_odometer(motion, experiment_odometer(configuration), seed=4)
+    np.testing.assert_allclose(table, expected[list(table)], rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(table.index, expected.index, rtol=0.0, atol=1e-9)
+
+
 def test_no_number_of_it_is_one_of_the_imus_or_the_receivers():
     odometer = isf.OdometerSpecification(wheel_radius=1.0, track=1.0, scale_sigma=0.01)
     time, run = np.array([0.0, 1.0]), run_seed(7, 0)
