@@ -34,6 +34,7 @@ def yaw_at(time):
 def record_of_a_drive(folder=None, wheels=True):
     """Ten seconds at 100 Hz with a command each 50 ms; a second before them too."""
     record = ExperimentRecord()
+    record.add_odometer()
     if folder is not None:
         record.keep_in(folder)
     record.append_command(1.0, 2.0)
@@ -118,7 +119,7 @@ def test_what_a_killed_experiment_leaves_becomes_tables(folder):
     assert not folder.path("imu_simulated.csv").exists()
     complete_tables(folder)
     whole = record.tables(ZERO, ZERO + 10_000 * MILLISECOND)
-    for name in STORED:
+    for name in (*STORED, "odometer"):
         table = folder.read_table(name)
         expected = whole[name].whole().iloc[: len(table)]
         pd.testing.assert_frame_equal(table, expected, check_exact=True)
@@ -183,6 +184,7 @@ def test_what_a_receiver_said_is_one_table_of_its_fixes():
     assert late.index[-1] == pytest.approx(9.6)
     assert "gnss_simulated" not in record_with_a_receiver(delay=11.0).tables(ZERO, end)
     assert "gnss_simulated" not in record_of_a_drive().tables(ZERO, end)
+    assert "odometer" not in record_with_a_receiver().tables(ZERO, end)
 
 
 def test_fixes_are_left_behind_as_the_rest(folder):

@@ -260,13 +260,12 @@ STORED = {
     "wheel_velocities": WHEELS,
     "wheel_velocities_actual": WHEELS,
     "magnetometer_simulated": MAG,
-    "odometer": ODOMETER_TOLD,
 }
 """Name of a table -> the numbers that are stored for it."""
 
-NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated", "odometer")
-"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn, not every
-IMU has a magnetometer, and not every robot an odometer."""
+NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
+"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn, and not
+every IMU has a magnetometer."""
 
 STORED_OF_RECEIVER = {
     "gnss_position": GNSS_TOLD_POSITION,
@@ -274,6 +273,9 @@ STORED_OF_RECEIVER = {
     "gnss_heading": QUATERNION[2:],
 }
 """The same of a GNSS receiver on the robot, whose messages become one table."""
+
+STORED_OF_ODOMETER = {"odometer": ODOMETER_TOLD}
+"""The same of an odometer on the robot."""
 
 ENDING = "samples"
 
@@ -307,10 +309,11 @@ class ExperimentRecord:
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
     ``ground_truth`` position, orientation, velocity and angular velocity in the robot's axes;
     ``errors`` the four tracking errors and the time from the start; ``wheels`` how fast they
-    turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]; ``odometer``
-    place, z and w of the orientation, speed and yaw rate. Commands have no stamp: the first is
-    given at time zero, and each further one answers one tracking error, so they are numbered. A
-    GNSS receiver has streams of its own if there is one (:meth:`add_receiver`).
+    turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have
+    no stamp: the first is given at time zero, and each further one answers one tracking error, so
+    they are numbered. A GNSS receiver has streams of its own if there is one
+    (:meth:`add_receiver`), and so has an odometer (:meth:`add_odometer`): ``odometer`` takes place,
+    z and w of the orientation, speed and yaw rate.
     """
 
     def __init__(self) -> None:
@@ -325,6 +328,11 @@ class ExperimentRecord:
         """
         self._longest_delay = longest_delay
         for name, columns in STORED_OF_RECEIVER.items():
+            self._streams[name] = Stream(columns)
+
+    def add_odometer(self) -> None:
+        """Say that there is an odometer, before :meth:`keep_in`."""
+        for name, columns in STORED_OF_ODOMETER.items():
             self._streams[name] = Stream(columns)
 
     def append_fixes(self, kind: str, stamps, rows) -> None:
@@ -371,7 +379,7 @@ class ExperimentRecord:
 
         Raises ResultError: files are missing or not what they should be.
         """
-        names = (*STORED, *STORED_OF_RECEIVER)
+        names = (*STORED, *STORED_OF_RECEIVER, *STORED_OF_ODOMETER)
         paths = {name: folder.path(f"{name}.{ENDING}") for name in names}
         left = [name for name, path in paths.items() if path.exists()]
         if not set(left) & set(STORED):
@@ -379,6 +387,8 @@ class ExperimentRecord:
         record = cls()
         if set(left) & set(STORED_OF_RECEIVER):
             record.add_receiver(0.0)
+        if set(left) & set(STORED_OF_ODOMETER):
+            record.add_odometer()
         for name, expected in record._streams.items():
             if name in NOT_ALWAYS and name not in left:
                 continue
@@ -426,7 +436,7 @@ class ExperimentRecord:
             tables["wheel_velocities_actual"] = _as_stored(self.wheels, WHEELS, zero, end)
         if len(self.magnetometer):
             tables["magnetometer_simulated"] = _as_stored(self.magnetometer, MAG, zero, end)
-        if len(self.odometer):
+        if len(self._streams.get("odometer", ())):
             tables["odometer"] = RecordedTable(lambda: self._odometer_blocks(zero, end))
         arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
         position = self._streams.get("gnss_position")

@@ -35,7 +35,7 @@ REQUIRED_COLUMNS = {
 }
 """Table name -> the columns that its evaluation needs."""
 
-OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated")
+OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated", "odometer")
 """Tables that a result may lack."""
 
 

@@ -71,6 +71,8 @@ class RecordingSession:
         if gnss is not None:
             self.record.add_receiver(gnss.latency + gnss.latency_jitter)
         self._odometer = odometer
+        if odometer is not None:
+            self.record.add_odometer()
         self.zero: int | None = None
         self.over = False
 
