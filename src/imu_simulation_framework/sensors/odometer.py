@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import Settings, declared, from_mapping, setting
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import read_described
-from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imu_simulation_framework.motion.motion import Motion
 
 _NEAR_ONE: dict[str, Any] = {"minimum": 0.5, "maximum": 2.0}
 _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
@@ -110,6 +113,9 @@ def simulate_odometer(
         [rad, unwrapped] from the motion's first pose on, each step along its mean direction;
         v [m/s] and yaw_rate [rad/s], means since the reading before, zero in the first.
     """
+    # Imported here: nodes read what an odometer is, and pandas takes 24 MB.
+    import pandas as pd
+
     if odometer.rate * motion.period > 1.0 + 1e-6:
         raise ConfigurationError(
             f"rate is {odometer.rate:g} Hz, but the motion has only {1.0 / motion.period:g} "
