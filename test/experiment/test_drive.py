@@ -243,19 +243,22 @@ motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}
         SPECIFIED.replace("bno055", "bno055_magnetometer")
         + "[magnetic_environment]\nfile = hall.yaml\n",
         f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n[trajectory]\nstop = 8.0\n",
+        SPECIFIED + "[odometer]\nfile = odometer.yaml\n",
     ],
-    ids=["the Earth's turning", "a magnetometer", "four wheels"],
+    ids=["the Earth's turning", "a magnetometer", "four wheels", "an odometer"],
 )
 def test_nodes_and_one_process_give_the_same_files(experiment, tmp_path, settings):
     (tmp_path / "mine.ini").write_text(settings)
     (tmp_path / "hall.yaml").write_text(HALL)
+    (tmp_path / "odometer.yaml").write_text("rate: 30\nslip: 0.01\nscale_sigma: 0.01\n")
     result = succeeded(experiment.run("config:=mine.ini")).result()
     again = in_process(result, tmp_path)
     assert csv_files(again) == csv_files(result)
-    name = "magnetometer_simulated.csv"
-    assert result.path(name).exists() is ("magnetometer" in settings)
-    if result.path(name).exists():
-        assert result.path(name).read_bytes() == again.path(name).read_bytes()
+    for said, name in (("_magnetometer", "magnetometer_simulated"), ("[odometer]", "odometer")):
+        path = result.path(f"{name}.csv")
+        assert path.exists() is (said in settings)
+        if path.exists():
+            assert path.read_bytes() == again.path(f"{name}.csv").read_bytes()
 
 
 def test_a_bno055s_calibration_is_in_the_bag(experiment, tmp_path):

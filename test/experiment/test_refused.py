@@ -144,6 +144,12 @@ def test_a_gzserver_that_runs_already(refused, monkeypatch):
             "settings:={trajectory: {scale: 10.0}}",
             ["too fast for the robot", "scale 1.2 would fit"],
         ),
+        ("odometer:=none.yaml", ["[odometer] file: ", "none.yaml", "cannot be read"]),
+        ("odometer:=mine.yaml", ["[odometer] file: ", "mine.yaml", "unknown key 'wheel'"]),
+        (
+            "odometer:=mine.yaml imu:=published settings:={simulation: {simulator: external}}",
+            ["[odometer] file is ", "mine.yaml", "only the robot in MuJoCo has an odometer"],
+        ),
         ("recording:=empty.csv", ["empty.csv", "the recording is empty"]),
         ("recording:=fifo", ["fifo", "not a regular file"]),
         # A file in the way, since root may write into every folder.
@@ -153,6 +159,7 @@ def test_a_gzserver_that_runs_already(refused, monkeypatch):
 def test_a_value_that_cannot_be_starts_nothing(refused_at_once, tmp_path, arguments, words):
     (tmp_path / "mine.ini").write_text("[control]\ncontroler = yaw_pid\n")
     (tmp_path / "robot.yaml").write_text("wheel_radius: -1.0\n")
+    (tmp_path / "mine.yaml").write_text("wheel: 0.1\n")
     (tmp_path / "empty.csv").write_text("")
     os.mkfifo(tmp_path / "fifo")
     refused_at_once(*re.split(r" (?=\w+:=)", arguments), words=words)

@@ -58,7 +58,8 @@ def result_below(folder):
 def test_tables_are_those_of_one_process_to_the_byte(experiment, tmp_path, imu):
     arguments = [f"imu:={imu}", "seed:=7", "controller:=ramsete"]
     if imu == "hector":
-        arguments.append("gnss:=rtk")
+        (tmp_path / "odometer.yaml").write_text("rate: 30\nslip: 0.01\nscale_sigma: 0.01\n")
+        arguments += ["gnss:=rtk", f"odometer:={tmp_path / 'odometer.yaml'}"]
     else:
         (tmp_path / "imu.yaml").write_text(SPECIFIED)
         (tmp_path / "mine.ini").write_text("[imu_specification]\nfile = imu.yaml\n")
@@ -69,9 +70,10 @@ def test_tables_are_those_of_one_process_to_the_byte(experiment, tmp_path, imu):
     result = result_below(tmp_path / "out")
     assert json.loads(result.read_text("summary.json"))["run"]["completed"] is True
     tables = run_in_process(load_configuration(result.path("config.ini")))
-    sensor = "gnss_simulated" if imu == "hector" else "magnetometer_simulated"
+    hector = imu == "hector"
+    sensors = ("gnss_simulated", "odometer") if hector else ("magnetometer_simulated",)
     again = create_result_folder(tmp_path, "again", "one_process", datetime.now())
-    for name in (*TABLES, sensor):
+    for name in (*TABLES, *sensors):
         written = again.write_table(name, getattr(tables, name))
         assert written.read_bytes() == result.path(f"{name}.csv").read_bytes(), name
 
@@ -140,6 +142,7 @@ def test_a_second_imu_ends_it_with_a_sentence_and_a_result(experiment, ros, tmp_
         ("laps:=many", "[recording] laps: expected a number, got 'many'"),
         ("lap:=1", "lap:=1: expected name:=value with one of"),
         ("recording:=/none.bag", "/none.bag"),
+        ("odometer:=/none.yaml", "[odometer] file: /none.yaml: the odometer cannot be read"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_starts(

@@ -8,9 +8,10 @@
 
 The first yaw is what the others are compared with. Each is a bag, ROS 1 or 2 (PATH@TOPIC), a CSV
 file (PATH@COLUMN, a unit in brackets), a TUM file, what rostopic echo -p wrote, or a result
-(PATH@TABLE: reference, imu_real, ground_truth, imu_simulated, trajectory_data). What has no time in
-common with the first, as a recording and a result, begins with it. What a config.ini describes is
-checked as before an experiment, and refused unless its [experiment] accept_implausible is true.
+(PATH@TABLE: reference, imu_real, ground_truth, imu_simulated, odometer, trajectory_data). What has
+no time in common with the first, as a recording and a result, begins with it. What a config.ini
+describes is checked as before an experiment, and refused unless its [experiment] accept_implausible
+is true.
 Writes to DIR:
 
     compare_yaw.png     the yaws, and the first minus each of the others

@@ -8,6 +8,7 @@ SIMULATED = "#e07a10"
 DIFFERENCE = "#1d6b4f"
 REFERENCE = "#a8b8d0"
 TRUTH = "#f6d6a8"
+ODOMETER = "#8c2d82"
 DISTANCE = "#c2c2c2"
 FIXES = "#2fa36b"
 DIRECTION = "#c0392b"
@@ -27,7 +28,7 @@ RATE_RAMP = "#a08a10"
 GAUSS_MARKOV = "#2a6ab0"
 
 # Of many lines in one figure, neighbours of different luminance.
-SERIES = (REAL, SIMULATED, FIXES, "#8c2d82", "#4aa3df", "#a3322a", "#b59a00")
+SERIES = (REAL, SIMULATED, FIXES, ODOMETER, "#4aa3df", "#a3322a", "#b59a00")
 """Of equals; an eighth is grey."""
 PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
 """Of what is true, behind the first of :data:`SERIES`."""

@@ -51,6 +51,11 @@ def value_at(time, values, when) -> np.ndarray:
 NANOSECONDS = 1_000_000_000
 
 
+def periods_since(first: int, stamps, rate: float) -> np.ndarray:
+    """Return how many whole periods of a rate [Hz] have passed at stamps (n,) since one [ns]."""
+    return np.floor((stamps - first) / NANOSECONDS * rate + 1e-6).astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Occurrences:
     """How often something was found, and where first.

@@ -41,6 +41,7 @@ TRAJECTORY = (*POSES, "v", "yaw_rate")
 IMU_RECORD = (*EULER, *GYRO, *ACCEL)
 GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate", "v_y", "v_z", *GYRO[:2])
 CONTROL_ERROR = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
+ODOMETER_TOLD = (*POSES[:2], *QUATERNION[2:], *TRAJECTORY[3:])
 GNSS_LOCAL = (
     *("x", "y", "z", *LOCAL_VARIANCE, *LOCAL_VELOCITY),
     *("velocity_variance", "velocity_variance_up"),

@@ -185,6 +185,11 @@ class GnssSection(Settings):
     file: str = setting("", path="yaml")
 
 
+@dataclass(frozen=True)
+class OdometerSection(Settings):
+    file: str = setting("", path="yaml")
+
+
 SECTIONS = {
     "experiment": ExperimentSection,
     "recording": RecordingSection,
@@ -201,6 +206,7 @@ SECTIONS = {
     "operation": OperationSection,
     "magnetic_environment": MagneticEnvironmentSection,
     "gnss": GnssSection,
+    "odometer": OdometerSection,
     "comparison": ComparisonSettings,
 }
 """Section name -> dataclass of its keys."""
@@ -244,6 +250,7 @@ class Configuration:
     operation: OperationSection
     magnetic_environment: MagneticEnvironmentSection
     gnss: GnssSection
+    odometer: OdometerSection
     comparison: ComparisonSettings
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]

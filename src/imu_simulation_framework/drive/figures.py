@@ -180,19 +180,19 @@ def _turned_from_start(result, trajectory):
 
 
 def yaw_error(comparison) -> Figure:
-    """Return yaw error of both IMUs over time, as it is and its trend."""
+    """Return yaw error of IMUs and odometer over time, as it is and its trend."""
     figure = Figure(_trend_title("Yaw error", comparison), nothing=NO_IMU)
-    imus = style.imus(comparison)
-    if imus:
+    headings = style.headings(comparison)
+    if headings:
         figure.panel("yaw error [deg]", height=340).zero()
-    for result, _, name in imus:
+    for result, _, name in headings:
         if result.split is not None:
             half = TWO_SIDED * np.degrees(result.split.band)
             label = f"the reference alone ({name}), 95 %"
             figure.band(half.index, -half, half, colours.REFERENCE, 0.35, label)
-    for result, look, name in imus:
+    for result, look, name in headings:
         figure.line(result.error.index, np.degrees(result.error), style.raw(look), name)
-    for result, look, name in imus:
+    for result, look, name in headings:
         _trend(figure, result.trend, look, f"{name}, trend")
     return figure
 
@@ -223,7 +223,7 @@ def _trend_title(title, comparison):
 def yaw_errors_psd(comparison) -> Figure:
     """Return the power spectral density of the yaw errors, and that of the reference's alone."""
     figure = _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
-    for result, _, name in style.imus(comparison) if figure.panels else ():
+    for result, _, name in style.headings(comparison) if figure.panels else ():
         if result.split is None:
             continue
         process, time = result.split.process, result.error.index.to_numpy(dtype=float)
@@ -245,9 +245,8 @@ def yaw_psd(comparison) -> Figure:
 
 
 def _spectra(comparison, attribute, title):
-    spectra = [
-        (getattr(result, attribute), look, name) for result, look, name in style.imus(comparison)
-    ]
+    headings = style.headings(comparison)
+    spectra = [(getattr(result, attribute), look, name) for result, look, name in headings]
     spectra = [row for row in spectra if row[0] is not None]
     figure = Figure(
         title,

@@ -36,6 +36,7 @@ from imu_simulation_framework.sensors.magnetism.environment import (
     read_magnetic_environment,
     turned,
 )
+from imu_simulation_framework.sensors.odometer import OdometerSpecification, read_odometer
 
 if TYPE_CHECKING:
     from imu_simulation_framework.sensors.formats.registry import NamedImu
@@ -145,16 +146,38 @@ def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
     """
     if not configuration.gnss.file:
         return None
-    try:
-        gnss = read_gnss_specification(configuration.gnss.file)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"[gnss] file: {error}") from None
-    if gnss.rate > configuration.imu.rate * (1.0 + 1e-6):
+    return _sensor_on_robot(configuration, "gnss", read_gnss_specification)
+
+
+def experiment_odometer(configuration: Configuration) -> OdometerSpecification | None:
+    """Return the odometer of section odometer; None where there is none.
+
+    Raises ConfigurationError: its file cannot be used, it is faster than the robot's state is
+    known, or another simulator than MuJoCo is to have it.
+    """
+    if not configuration.odometer.file:
+        return None
+    simulator = configuration.simulation.simulator
+    if simulator != "mujoco":
         raise ConfigurationError(
-            f"[gnss] file: {configuration.gnss.file} has a rate of {gnss.rate:g} Hz, which must "
+            f"[odometer] file is {configuration.odometer.file}, expected none with [simulation] "
+            f"simulator = {simulator}: only the robot in MuJoCo has an odometer"
+        )
+    return _sensor_on_robot(configuration, "odometer", read_odometer)
+
+
+def _sensor_on_robot(configuration, section, read):
+    file = getattr(configuration, section).file
+    try:
+        sensor = read(file)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[{section}] file: {error}") from None
+    if sensor.rate > configuration.imu.rate * (1.0 + 1e-6):
+        raise ConfigurationError(
+            f"[{section}] file: {file} has a rate of {sensor.rate:g} Hz, which must "
             f"not be above [imu] rate, {configuration.imu.rate:g} Hz"
         )
-    return gnss
+    return sensor
 
 
 def samples_per_tick(configuration: Configuration) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import experiment_gnss, make_follower
+from imu_simulation_framework.drive.from_configuration import make_follower
 from imu_simulation_framework.drive.mujoco import SimulatorState
 from imu_simulation_framework.drive.preparation import PreparedDrive
 from imu_simulation_framework.drive.results.files import ExperimentTables
@@ -44,7 +44,7 @@ def drive_in_process(
     follower = make_follower(configuration, reference)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
-    recording = RecordingSession(1.0 / configuration.control.rate, experiment_gnss(configuration))
+    recording = RecordingSession.of(configuration)
     observe = observe or (lambda _: None)
 
     tracking.follow(follower.reference)
@@ -65,7 +65,8 @@ def drive_in_process(
         if leader.finished:
             return recording.record
         tracking.commanded()
-        stamps, _, state, _ = robot.drive(*command)
+        driven = robot.drive(*command)
+        stamps, state = driven.stamps, driven.state
 
 
 def _record(samples: Any, recording: Any) -> None:
@@ -75,6 +76,9 @@ def _record(samples: Any, recording: Any) -> None:
     magnetic = samples.magnetic_rows()
     if magnetic is not None:
         recording.add_magnetic_field(*magnetic)
+    odometry = samples.odometer_rows()
+    if odometry is not None:
+        recording.add_odometry(*odometry)
     for reported in samples.reported_fixes():
         recording.add_fixes(*reported)
 

@@ -8,7 +8,13 @@ import traceback
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.drive.figures import FIGURES
-from imu_simulation_framework.drive.summary import IMUS, NOTHING_TOLD, evaluate, parts_of_rms
+from imu_simulation_framework.drive.summary import (
+    HEADINGS,
+    IMUS,
+    NOTHING_TOLD,
+    evaluate,
+    parts_of_rms,
+)
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Page, Section, Table, facts
 
@@ -124,7 +130,7 @@ def experiment_page(comparison, summary, caption) -> Page:
 
 def _answer(summary) -> list[str]:
     found = []
-    for key, name in IMUS:
+    for key, name in HEADINGS:
         statistics = summary["yaw_error"].get(key)
         if statistics and statistics.get("final_rad") is not None:
             found.append(
@@ -140,7 +146,9 @@ def _answer(summary) -> list[str]:
         "Two IMUs are two realisations of chance: compare the size and the manner of their errors, "
         "not their course."
     )
-    return [sentence, caution] if len(found) > 1 else [sentence]
+    imus = [summary["yaw_error"].get(key) or {} for key, _ in IMUS]
+    both = all(imu.get("final_rad") is not None for imu in imus)
+    return [sentence, caution] if both else [sentence]
 
 
 def _whose(statistics) -> str:
@@ -157,7 +165,7 @@ def _whose(statistics) -> str:
 def _statistics(summary):
     degrees = math.degrees(1.0)
     rows = []
-    for key, name in (*IMUS, ("difference", "recorded minus simulated")):
+    for key, name in (*HEADINGS, ("difference", "recorded minus simulated")):
         values = summary["yaw_error"].get(key)
         if values:
             rows.append(
@@ -191,7 +199,7 @@ def _scaled(value, factor):
 
 def _relative(summary):
     rows = []
-    for key, name in IMUS:
+    for key, name in HEADINGS:
         values = summary["yaw_error"].get(key) or {}
         for part, length, factor, unit in (
             ("over_distance", "length_m", 1.0, "m"),

@@ -10,8 +10,8 @@ key                     holds
 ``durations``           seconds planned and recorded
 ``comparison_settings`` filter and alignment of this evaluation
 ``yaw_error``           statistics of ``simulated``, ``real`` and ``difference``, each
-                        possibly null; of the two IMUs ``over_distance`` and ``over_turn``,
-                        see below
+                        possibly null, and of ``odometer`` where there is one; of all but
+                        the difference ``over_distance`` and ``over_turn``, see below
 ``tracking``            statistics of each column of the control error
 ``wheels``              statistics of each wheel's velocity as commanded minus as it turned;
                         empty where that was not recorded
@@ -94,6 +94,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
         control_error=tables.control_error,
         settings=settings,
         scale=float(scale) if _is_positive(scale) else 1.0,
+        odometer=tables.odometer,
     )
     recorded = _duration(tables.ground_truth)
     wall_time = execution.get("wall_time_s")
@@ -111,6 +112,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
         "yaw_error": {
             "simulated": _yaw_summary(comparison.simulated),
             "real": _yaw_summary(comparison.real),
+            **({} if tables.odometer is None else {ODOMETER: _yaw_summary(comparison.odometer)}),
             "difference": comparison.difference
             and _statistics_summary(comparison.difference.statistics, "rad"),
         },
@@ -316,7 +318,11 @@ def _is_positive(value) -> bool:
     return number and 0.0 < value < math.inf
 
 
+ODOMETER = "odometer"
 IMUS = (("real", "recorded IMU"), ("simulated", "simulated IMU"))
+HEADINGS = (*IMUS, (ODOMETER, "odometer"))
+"""Keys of a summary's ``yaw_error``, and of whom they are; an odometer's only where there is one.
+"""
 
 OFTEN = 4
 """Stretches of a length that the table tells of, at least, end to end."""
@@ -330,7 +336,8 @@ def terminal_table(summary) -> str:
     known of the reference, the rms is followed by what the reference and the IMU have of it, and
     final error and drift have the 95 % interval that the reference leaves.
     """
-    imus = [summary["yaw_error"][key] or {} for key, _ in IMUS]
+    headings = [(key, name) for key, name in HEADINGS if key in summary["yaw_error"]]
+    imus = [summary["yaw_error"][key] or {} for key, _ in headings]
     distance = _telling_length(imus, "over_distance", "length_m")
     turn = _telling_length(imus, "over_turn", "turn_rad")
     whose = any(imu.get("reference") for imu in imus)
@@ -343,7 +350,7 @@ def terminal_table(summary) -> str:
         )
     ]
     degrees = math.degrees(1.0)
-    for key, name in IMUS:
+    for key, name in headings:
         statistics = summary["yaw_error"][key] or {}
         reference = statistics.get("reference") or {}
         rms, largest, final = _numbers(statistics, "rad", "deg", degrees)

@@ -63,6 +63,7 @@ TABLES = {
     "imu_real": "recorded IMU",
     "ground_truth": "simulator's truth",
     "imu_simulated": "simulated IMU",
+    "odometer": "odometer",
     "trajectory_data": "trajectory",
 }
 """Tables of a result that have a yaw, and what they are called."""

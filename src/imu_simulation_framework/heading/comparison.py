@@ -341,7 +341,8 @@ class Comparison:
     ``simulated``, ``real`` and ``difference`` are None where data are missing; ``remarks``
     then says why, a sentence each. ``tracking`` maps the columns of ``control_error`` to
     their statistics. ``fixes`` are satellite positions x, y [m] on the trajectory, or None.
-    ``wheels`` are the wheels' velocities, or None.
+    ``wheels`` are the wheels' velocities, or None. ``odometer``: as ``simulated``, of the simulated
+    robot's odometer; None without one, too.
     """
 
     settings: ComparisonSettings
@@ -355,6 +356,7 @@ class Comparison:
     remarks: list[str] = field(default_factory=list)
     fixes: pd.DataFrame | None = None
     wheels: WheelComparison | None = None
+    odometer: YawComparison | None = None
 
 
 def compare(
@@ -369,6 +371,7 @@ def compare(
     wheel_velocities=None,
     wheel_velocities_actual=None,
     scale=1.0,
+    odometer=None,
 ):
     """Compare an experiment's simulated IMU with the recorded one.
 
@@ -385,8 +388,9 @@ def compare(
     positions as received, for the figure. ``wheel_velocities``, ``wheel_velocities_actual``
     (DataFrame): ``WheelVelocities`` as commanded and as the wheels turned. ``scale``: of
     ``trajectory``: its metres over those of the recorded drive. What is said over distances is over
-    metres of the recorded drive, whatever room the robot had. Returns Comparison: whatever is short
-    or missing is left out and mentioned in its remarks.
+    metres of the recorded drive, whatever room the robot had. ``odometer`` (DataFrame):
+    ``Trajectory`` as the simulated robot's odometer says it, judged as its IMU is. Returns
+    Comparison: whatever is short or missing is left out and mentioned in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
     remarks = []
@@ -402,7 +406,11 @@ def compare(
             imu_real = _until(stop, ground_truth.index[-1], imu_real, trajectory, remarks)
         real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
         _remark_on_unknown(reference, remarks)
-    simulated, real = _with_relative_errors((simulated, real), trajectory, scale)
+    of_odometer = None
+    if odometer is not None:
+        of_odometer = _compare_or_remark(odometer, ground_truth, one_clock, "odometer", remarks)
+    every = simulated, real, of_odometer
+    simulated, real, of_odometer = _with_relative_errors(every, trajectory, scale)
     difference, tracking = None, {}
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
@@ -416,7 +424,8 @@ def compare(
         remarks.append("No tracking error was recorded.")
     found = simulated, real, difference, tracking, remarks
     wheels = compare_wheels(wheel_velocities, wheel_velocities_actual)
-    return Comparison(settings, trajectory, ground_truth, control_error, *found, fixes, wheels)
+    inputs = settings, trajectory, ground_truth, control_error
+    return Comparison(*inputs, *found, fixes, wheels, of_odometer)
 
 
 def yaw_error_difference(real_error, simulated_error, settings):

@@ -380,15 +380,15 @@ def yaw_error_relative(comparison) -> Figure:
         widths=(1.0, 1.0),
         share_y=True,
     )
-    imus = style.imus(comparison)
+    headings = style.headings(comparison)
     positive = all(
-        entry.rms > 0.0 for imu, _, _ in imus for entry in (*imu.over_distance, *imu.over_turn)
+        entry.rms > 0.0 for imu, _, _ in headings for entry in (*imu.over_distance, *imu.over_turn)
     )
     for part, factor, title, x in (
         ("over_distance", 1.0, "Drift over distance", "distance driven [m]"),
         ("over_turn", np.degrees(1.0), "Drift over turn", "turn accumulated [deg]"),
     ):
-        found = [(getattr(result, part), look, name) for result, look, name in imus]
+        found = [(getattr(result, part), look, name) for result, look, name in headings]
         found = [row for row in found if row[0]]
         if not found:
             continue

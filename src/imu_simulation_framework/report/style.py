@@ -8,6 +8,7 @@ from imu_simulation_framework.core import colours
 DASHED = (0, (5, 1.5))
 REAL = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
 SIMULATED = {"color": colours.SIMULATED, "linestyle": DASHED, "linewidth": 1.8}
+ODOMETER = {"color": colours.ODOMETER, "linestyle": (0, (5, 1.2, 1, 1.2)), "linewidth": 1.6}
 DIFFERENCE = {"color": colours.DIFFERENCE, "linestyle": "-", "linewidth": 1.6}
 REFERENCE = {"color": colours.REFERENCE, "linewidth": 5.5, "solid_capstyle": "butt"}
 TRUTH = {"color": colours.TRUTH, "linewidth": 3.5, "solid_capstyle": "butt"}
@@ -61,10 +62,11 @@ def unit_of_time(longest) -> tuple[float, str]:
     return (60.0, "min") if longest > 180.0 else (1.0, "s")
 
 
-def imus(comparison):
-    """Return the IMUs that were compared, each with its line and name: the recorded one first."""
+def headings(comparison):
+    """Return what was compared, each with its line and name: IMUs, the recorded one first."""
     every = (
         (comparison.real, REAL, "recorded IMU"),
         (comparison.simulated, SIMULATED, "simulated IMU"),
+        (comparison.odometer, ODOMETER, "odometer"),
     )
-    return [imu for imu in every if imu[0] is not None]
+    return [one for one in every if one[0] is not None]

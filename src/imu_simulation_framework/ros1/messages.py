@@ -26,7 +26,11 @@ from imu_simulation_framework.core.topics import (
     WHEEL_JOINTS,
     WORLD_FRAME,
 )
-from imu_simulation_framework.drive.session.messages import pack_states, velocities_of_joints
+from imu_simulation_framework.drive.session.messages import (
+    pack_odometry,
+    pack_states,
+    velocities_of_joints,
+)
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.recordings.messages import (
     ERROR_COORDINATES,
@@ -146,6 +150,10 @@ class RobotMessages:
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
         """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
         publish_packed(publisher, pack_states(self._odometry, stamps, state))
+
+    def publish_odometry(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """Publish what an odometer says, in the same frames; covariances are zero: not known."""
+        publish_packed(publisher, pack_odometry(self._odometry, stamps, rows))
 
     def clock(self, stamp: int) -> Clock:
         """Say that it is ``stamp`` [ns], which the messages below are stamped with, too."""

@@ -24,6 +24,7 @@ from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.from_configuration import (
     experiment_gnss,
+    experiment_odometer,
     imu_label,
     imu_remarks,
     make_follower,
@@ -39,6 +40,8 @@ from imu_simulation_framework.drive.session.messages import (
     ground_truth_rows,
     imu_rows,
     magnetic_rows,
+    odometer_rows,
+    pack_odometry,
     pack_states,
     true_pose,
     velocities_of_joints,
@@ -105,6 +108,8 @@ class MujocoSimulatorNode(Participant):
         self._fixes = [] if positioning is None else fix_topics(positioning.gnss)
         for one in self._fixes:
             self.advertise(one.topic, one.type_name)
+        if self._robot.odometer is not None:
+            self.advertise(topics.ODOMETER, "nav_msgs/Odometry")
         self._transforms = None
         try:
             self._transforms = self.advertise(topics.TRANSFORMS, "tf2_msgs/TFMessage")
@@ -161,6 +166,9 @@ class MujocoSimulatorNode(Participant):
             self.send(topics.IMU_MAG, self._packers.field(*samples.magnetic_rows()))
         for fixes in samples.fixes:
             self._publish_fixes(fixes)
+        if samples.odometry:
+            odometry = pack_odometry(self._odometry, *samples.odometer_rows())
+            self.send(topics.ODOMETER, odometry)
         read, rows = samples.imu_rows()
         self.send(topics.IMU, self._packers.data(read, rows))
         if self._calibration is not None:
@@ -337,7 +345,7 @@ class ResultComparison(Participant):
         super().__init__(**options)
         configuration = self.configuration
         gnss = experiment_gnss(configuration)
-        session = RecordingSession(1.0 / configuration.control.rate, gnss)
+        session = RecordingSession.of(configuration)
         self._session = session
         self._joints: Any = None
         self._commanded_at = 0.0
@@ -350,6 +358,8 @@ class ResultComparison(Participant):
         if measures_magnetic_field(configuration):
             field = "sensor_msgs/MagneticField"
             self._keep(topics.IMU_MAG, field, magnetic_rows, session.add_magnetic_field)
+        if experiment_odometer(configuration) is not None:
+            self._keep(topics.ODOMETER, truth, odometer_rows, session.add_odometry)
         joints = "sensor_msgs/JointState"
         self._lock_step = configuration.simulation.simulator == "mujoco"
         if self._lock_step:

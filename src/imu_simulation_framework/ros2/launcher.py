@@ -23,6 +23,7 @@ from imu_simulation_framework.drive.experiment_arguments import (
 )
 from imu_simulation_framework.drive.from_configuration import (
     describe_imu,
+    experiment_odometer,
     experiment_robot,
     make_terrain,
     refuse_what_has_no_effect,
@@ -79,7 +80,8 @@ def main(arguments: list[str]) -> int:
     parameters = experiment_parameters(launch_file, values)
     configuration = node_configuration("run_experiment", parameters, {})
     refuse_what_ros2_lacks(configuration)
-    for make in (refuse_what_has_no_effect, describe_imu, make_terrain, experiment_robot):
+    made = (refuse_what_has_no_effect, describe_imu, make_terrain, experiment_odometer)
+    for make in (*made, experiment_robot):
         make(configuration)
     PreparationSession().check(configuration)
     with tempfile.TemporaryDirectory() as folder:

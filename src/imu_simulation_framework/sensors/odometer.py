@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import Settings, declared, from_mapping, setting
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
 from imu_simulation_framework.core.yaml_files import read_described
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.noise.streams import child_generator, run_seed
+from imu_simulation_framework.sensors.noise.streams import child_generator, child_seed, run_seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imu_simulation_framework.motion.motion import Motion
 
 _NEAR_ONE: dict[str, Any] = {"minimum": 0.5, "maximum": 2.0}
 _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
@@ -107,56 +110,108 @@ def simulate_odometer(
         [rad, unwrapped] from the motion's first pose on, each step along its mean direction;
         v [m/s] and yaw_rate [rad/s], means since the reading before, zero in the first.
     """
+    # Imported here: nodes read what an odometer is, and pandas takes 24 MB.
+    import pandas as pd
+
     if odometer.rate * motion.period > 1.0 + 1e-6:
         raise ConfigurationError(
             f"rate is {odometer.rate:g} Hz, but the motion has only {1.0 / motion.period:g} "
             "samples per second."
         )
-    rolled, time, yaw, first = _rolled(motion, odometer, run_seed(seed, run))
-    if odometer.ticks_per_turn:
-        tick = 2.0 * np.pi / odometer.ticks_per_turn
-        rolled = tick * np.floor(rolled / tick)
-    steps = odometer.wheel_radius * np.diff(rolled, axis=0, prepend=rolled[:1])
-    forward, turn = steps.mean(axis=1), (steps[:, 1] - steps[:, 0]) / odometer.track
-    yaw = yaw + np.cumsum(turn)
-    along = yaw - 0.5 * turn
-    columns = {
-        **dict(zip(("left", "right"), rolled.T)),
-        "x": first[0] + np.cumsum(forward * np.cos(along)),
-        "y": first[1] + np.cumsum(forward * np.sin(along)),
-        "yaw": yaw,
-        "v": forward * odometer.rate,
-        "yaw_rate": turn * odometer.rate,
-    }
-    return pd.DataFrame(columns, index=pd.Index(time, name="time"))
+    yaw, way = motion.yaw, rolled_way(motion, odometer)
+    count = int((motion.time[-1] - motion.time[0]) * odometer.rate + 1e-6) + 1
+    time = motion.time[0] + np.arange(count) / odometer.rate
+    x, y = motion.position[:, :2].T
+    way, *poses = (np.interp(time, motion.time, values) for values in (way, x, y, yaw))
+    readings = Odometer(odometer, run_seed(seed, run)).read(time, way, np.column_stack(poses))
+    return pd.DataFrame(readings, index=pd.Index(time, name="time"))
 
 
 def rolled_way(motion: Motion, odometer: OdometerSpecification) -> np.ndarray:
     """Return how far forward the wheels have rolled on average since the start (n,) [m]."""
-    yaw = motion.yaw
-    speed = np.cos(yaw) * motion.velocity[:, 0] + np.sin(yaw) * motion.velocity[:, 1]
-    # What pushes against the ground; the middle's own, so that turning pushes no wheel.
-    pushed = 1.0 + odometer.acceleration_slip / STANDARD_GRAVITY * np.gradient(speed, motion.time)
-    way = speed * pushed
-    return np.concatenate([[0.0], np.cumsum(0.5 * (way[1:] + way[:-1]) * motion.period)])
+    speed = forward_speed(motion.yaw, motion.velocity)
+    return np.cumsum(rolled_steps(motion.time, speed, odometer))
 
 
-def _rolled(
-    motion: Motion, odometer: OdometerSpecification, seed: Any
-) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
-    """Return the wheels' true angles (n, 2), the times (n,), and the first yaw and place."""
-    yaw, way = motion.yaw, rolled_way(motion, odometer)
-    count = int((motion.time[-1] - motion.time[0]) * odometer.rate + 1e-6) + 1
-    time = motion.time[0] + np.arange(count) / odometer.rate
-    steps = np.diff(np.interp(time, motion.time, way), prepend=0.0)
-    turns = np.diff(np.interp(time, motion.time, yaw), prepend=yaw[0])
-    systematic, *wheels = (child_generator(seed, k) for k in range(3))
-    scale, diameters, track = systematic.standard_normal(3)
-    scale = odometer.scale + odometer.scale_sigma * scale
-    ratio = odometer.diameter_ratio + odometer.diameter_ratio_sigma * diameters
-    half_track = 0.5 * odometer.track * (odometer.track_ratio + odometer.track_ratio_sigma * track)
-    radius = odometer.wheel_radius * scale * np.array([2.0, 2.0 * ratio]) / (1.0 + ratio)
-    rolled = steps[:, None] + np.outer(turns, [-half_track, half_track])
-    noise = np.column_stack([wheel.standard_normal(len(time)) for wheel in wheels])
-    rolled += odometer.slip * np.sqrt(np.abs(rolled)) * noise
-    return np.cumsum(rolled, axis=0) / radius, time, yaw[0], motion.position[0]
+def forward_speed(yaw: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """Return how fast a robot goes where it looks (n,) [m/s], of velocities (n, 3) in the world."""
+    return np.cos(yaw) * velocity[:, 0] + np.sin(yaw) * velocity[:, 1]
+
+
+def rolled_steps(
+    time: np.ndarray, speed: np.ndarray, odometer: OdometerSpecification
+) -> np.ndarray:
+    """Return how far the wheels have rolled on average since the sample before (n,) [m].
+
+    What pushes against the ground is the middle's acceleration, so that turning pushes no wheel.
+    """
+    period, gained = np.diff(time), np.diff(speed)
+    pushed = period + odometer.acceleration_slip / STANDARD_GRAVITY * gained
+    return np.concatenate([[0.0], 0.5 * (speed[1:] + speed[:-1]) * pushed])
+
+
+_STREAM = 2000
+"""Child of a run's seed that an odometer draws from: IMU and receiver have some from 0 on, and from
+1000 on."""
+
+
+class Odometer:
+    """The odometer of one robot, at the beginning of a motion.
+
+    It goes on where it was, so that what it says is the same in one piece or in many.
+
+    ``seed``: of the run. Each wheel's slip has a stream of its own, so have the robot's sizes.
+    """
+
+    def __init__(self, odometer: OdometerSpecification, seed: int | np.random.SeedSequence) -> None:
+        self._odometer = odometer
+        own = child_seed(seed, _STREAM)
+        sizes, *self._wheels = (child_generator(own, k) for k in range(3))
+        scale, diameters, track = sizes.standard_normal(3)
+        scale = odometer.scale + odometer.scale_sigma * scale
+        ratio = odometer.diameter_ratio + odometer.diameter_ratio_sigma * diameters
+        track = odometer.track_ratio + odometer.track_ratio_sigma * track
+        half_track = 0.5 * odometer.track * track
+        self._sides = np.array([-half_track, half_track])
+        self._radius = odometer.wheel_radius * scale * np.array([2.0, 2.0 * ratio]) / (1.0 + ratio)
+        self._start: np.ndarray | None = None
+        self._before = np.zeros(3)  # time, way and yaw of the last reading
+        self._sums = np.zeros(5)  # rolled distances of both wheels; x, y and yaw since the start
+        self._angles = np.zeros(2)
+
+    def read(self, time: np.ndarray, way: np.ndarray, poses: np.ndarray) -> dict[str, np.ndarray]:
+        """Return its next readings, columns of :func:`simulate_odometer`.
+
+        ``time`` (n,): after those of before [s]; ``way`` (n,): how far the middle between the
+        wheels has rolled [m]; ``poses`` (n, 3): of the robot, of which it learns the first one, x
+        and y [m], and the turning, yaw [rad, unwrapped].
+        """
+        odometer = self._odometer
+        known = np.column_stack([time, way, poses[:, 2]])
+        if self._start is None:
+            self._start = poses[0]
+            self._before = known[0] - [1.0 / odometer.rate, 0.0, 0.0]
+        period, step, turn = np.diff(np.vstack([self._before, known]), axis=0).T
+        self._before = known[-1]
+        rolled = step[:, None] + np.outer(turn, self._sides)
+        noise = np.column_stack([wheel.standard_normal(len(time)) for wheel in self._wheels])
+        rolled += odometer.slip * np.sqrt(np.abs(rolled)) * noise
+        angles = self._summed(slice(0, 2), rolled) / self._radius
+        if odometer.ticks_per_turn:
+            tick = 2.0 * np.pi / odometer.ticks_per_turn
+            angles = tick * np.floor(angles / tick)
+        left, right = odometer.wheel_radius * np.diff(np.vstack([self._angles, angles]), axis=0).T
+        self._angles = angles[-1]
+        forward, turn = 0.5 * (left + right), (right - left) / odometer.track
+        yaw = self._start[2] + self._summed(slice(4, 5), turn[:, None])[:, 0]
+        along = yaw - 0.5 * turn
+        moved = np.column_stack([forward * np.cos(along), forward * np.sin(along)])
+        x, y = (self._start[:2] + self._summed(slice(2, 4), moved)).T
+        said = {"x": x, "y": y, "yaw": yaw, "v": forward / period, "yaw_rate": turn / period}
+        return {**dict(zip(("left", "right"), angles.T)), **said}
+
+    def _summed(self, place: slice, steps: np.ndarray) -> np.ndarray:
+        """Return running sums of steps (n, k), which go on from those of the readings before."""
+        sums = np.cumsum(np.vstack([self._sums[place], steps]), axis=0)[1:]
+        self._sums[place] = sums[-1]
+        return sums

@@ -149,7 +149,7 @@ def test_a_command_that_is_read_before_the_errors_or_after_the_clock_counts(sess
 
 
 def test_topics_that_lack_the_last_message_are_named(session):
-    for topic in (topics.IMU, topics.YAW_SIMULATED, topics.GNSS_FIX):
+    for topic in (topics.IMU, topics.YAW_SIMULATED, topics.GNSS_FIX, topics.ODOMETER):
         session.take(topic, at(3.0), "early")
     session.take(topics.IMU, at(DURATION), "last")
     assert session.incomplete == [topics.YAW_SIMULATED]

@@ -10,7 +10,7 @@ import pytest
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.tables import GNSS_TOLD, GROUND_TRUTH
+from imu_simulation_framework.core.tables import GNSS_TOLD, GROUND_TRUTH, TRAJECTORY
 from imu_simulation_framework.drive.results import record as sample_store
 from imu_simulation_framework.drive.results.files import (
     complete_tables,
@@ -37,6 +37,7 @@ def yaw_at(time):
 def record_of_a_drive(folder=None, wheels=True):
     """Ten seconds at 100 Hz with a command each 50 ms; a second before them too."""
     record = ExperimentRecord()
+    record.add_odometer()
     if folder is not None:
         record.keep_in(folder)
     record.append_command(1.0, 2.0)
@@ -48,6 +49,8 @@ def record_of_a_drive(folder=None, wheels=True):
             stamp, (time, 0.0, 0.0, *orientation, 1.0, 0.2, 0.3, 0.4, 0.5, 1.5)
         )
         record.magnetometer.append(stamp, (1e-5, 2e-5, -1e-5 * time))
+        half = 0.5 * yaw_at(time)
+        record.odometer.append(stamp, (time, -time, np.sin(half), np.cos(half), 1.0, 1.5))
         if k > 0 and k % 5 == 0:
             record.errors.append(stamp, (0.0, 0.1, 0.2, 0.3, time))
             record.append_command(time, -time)
@@ -66,9 +69,13 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
     recorded = record.tables(ZERO, ZERO + 10_000 * MILLISECOND)
     tables = {name: table.whole() for name, table in recorded.items()}
     times = 0.01 * np.arange(SAMPLES + 1)
-    for name in ("imu_simulated", "ground_truth"):
+    for name in ("imu_simulated", "ground_truth", "odometer"):
         np.testing.assert_allclose(tables[name].index, times, atol=1e-12)
         np.testing.assert_allclose(tables[name]["yaw"], yaw_at(times), atol=1e-9)
+    assert tables["odometer"].columns.tolist() == list(TRAJECTORY)
+    np.testing.assert_allclose(tables["odometer"]["y"], -times, atol=1e-12)
+    assert np.all(tables["odometer"][["v", "yaw_rate"]] == [1.0, 1.5])
+    for name in ("imu_simulated", "ground_truth"):
         np.testing.assert_allclose(tables[name]["pitch"], 0.1, atol=1e-9)
     np.testing.assert_allclose(tables["imu_simulated"]["accel_z"], times, atol=1e-12)
     assert tables["ground_truth"].columns.tolist() == list(GROUND_TRUTH)
@@ -115,7 +122,7 @@ def test_what_a_killed_experiment_leaves_becomes_tables(folder):
     assert not folder.path("imu_simulated.csv").exists()
     complete_tables(folder)
     whole = record.tables(ZERO, ZERO + 10_000 * MILLISECOND)
-    for name in STORED:
+    for name in (*STORED, "odometer"):
         table = folder.read_table(name)
         expected = whole[name].whole().iloc[: len(table)]
         pd.testing.assert_frame_equal(table, expected, check_exact=True)
@@ -180,6 +187,7 @@ def test_what_a_receiver_said_is_one_table_of_its_fixes():
     assert late.index[-1] == pytest.approx(9.6)
     assert "gnss_simulated" not in record_with_a_receiver(delay=11.0).tables(ZERO, end)
     assert "gnss_simulated" not in record_of_a_drive().tables(ZERO, end)
+    assert "odometer" not in record_with_a_receiver().tables(ZERO, end)
 
 
 def test_fixes_are_left_behind_as_the_rest(folder):

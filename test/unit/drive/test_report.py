@@ -222,3 +222,36 @@ def test_the_terminals_table_is_in_degrees_and_metres():
     assert numbers == pytest.approx(np.degrees(expected), abs=6e-4)
     rms = np.sqrt(np.mean(make_tables(120.0).control_error["distance_error"] ** 2))
     assert float(re.findall(r"([0-9.]+) m", distance)[0]) == pytest.approx(rms, abs=6e-4)
+
+
+def test_an_odometers_yaw_error_is_in_summary_table_figures_and_page(folder):
+    tables = make_tables(120.0)
+    truth = tables.ground_truth.iloc[::2]
+    said = truth[["x", "y", "yaw", "v", "yaw_rate"]].assign(yaw=truth["yaw"] + 1e-3 * truth.index)
+    summary = write_results(folder, dataclasses.replace(tables, odometer=said), None, information())
+    again, comparison = evaluate(ExperimentTables.load(folder), None, information())
+    assert again == summary
+    errors = summary["yaw_error"]
+    assert errors["odometer"]["drift_rad_per_s"] == pytest.approx(-1e-3)
+    without, _ = evaluate(tables, None, information())
+    assert list(without["yaw_error"]) == ["simulated", "real", "difference"]
+    assert {name: errors[name] for name in without["yaw_error"]} == without["yaw_error"]
+    _, _, _, line, *_ = terminal_table(summary).splitlines()
+    assert line.startswith("yaw error, odometer ")
+    drift = math.degrees(60.0 * 1e-3)
+    assert f"-{drift:.3f} deg/min" in line
+    assert "odometer" not in terminal_table(without)
+    for name, label in (("yaw_error", "odometer, trend"), ("yaw_error_relative", "odometer")):
+        layers = [one for panel in FIGURES[name](comparison).panels for one in panel.layers]
+        assert label in [layer.values.get("name") for layer in layers]
+    page = experiment_page(comparison, summary, "")
+    assert "; the odometer was " in page.summary[0]
+    assert page.sections[0].table.rows[2][0] == "yaw error, odometer [deg]"
+
+
+def test_an_imu_and_an_odometer_are_not_called_two_imus():
+    tables = make_tables(20.0, with_real_imu=False)
+    odometer = tables.ground_truth[["x", "y", "yaw", "v", "yaw_rate"]]
+    summary, comparison = evaluate(dataclasses.replace(tables, odometer=odometer))
+    (answer,) = experiment_page(comparison, summary, "").summary
+    assert "; the odometer was 0.00 deg off" in answer

@@ -5,6 +5,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.odometer import Odometer
 
 PERFECT = isf.OdometerSpecification()
 ROUND = isf.rounds(2, radius=5.0, speed=1.0)
@@ -64,6 +65,20 @@ def test_slip_is_a_random_walk_and_robots_differ_by_their_tolerances():
     ends = [isf.simulate_odometer(ROUND, odometer, run=k)["yaw"].iloc[-1] for k in range(400)]
     spread = np.std(np.array(ends), ddof=1) / ROUND.yaw[-1]
     assert abs(spread / 0.01 - 1.0) < 4.0 / np.sqrt(2.0 * 399)
+
+
+@pytest.mark.parametrize("pieces", [[500, 501], [1, 2, 998], [1001]])
+def test_it_goes_on_where_it_was_to_the_bit(pieces):
+    odometer = isf.OdometerSpecification(
+        ticks_per_turn=512, slip=2e-3, diameter_ratio_sigma=0.01, track_ratio_sigma=0.01
+    )
+    time = 0.1 * np.arange(1001.0)
+    way, poses = 0.3 * time, np.column_stack([time, -time, np.sin(time)])
+    whole = Odometer(odometer, 3).read(time, way, poses)
+    one, ends = Odometer(odometer, 3), np.cumsum(pieces)
+    parts = [one.read(time[a:b], way[a:b], poses[a:b]) for a, b in zip(ends - pieces, ends)]
+    for name, values in whole.items():
+        np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), values)
 
 
 def test_files_and_refusals(tmp_path):

@@ -350,11 +350,12 @@ REQUIRED_COLUMNS = {
     "wheel_velocities_actual": WHEELS,
     "control_error": CONTROL_ERROR,
     "magnetometer_simulated": MAG,
+    "odometer": TRAJECTORY,
     "gnss_simulated": GNSS_TOLD,
 }
 """Table name -> the columns that its evaluation needs."""
 
-OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated")
+OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated", "odometer")
 """Tables that a result may lack."""
 
 
@@ -374,7 +375,7 @@ class ExperimentTables:
     ``WheelVelocities`` as the wheels turned; None where they were not recorded;
     ``magnetometer_simulated``: ``MagneticField`` of the simulated IMU; None if it has no
     magnetometer; ``gnss_simulated``: ``GnssReported`` of the simulated GNSS receiver; None if there
-    is none.
+    is none; ``odometer``: ``Trajectory`` as the simulated odometer says it; None if there is none.
     """
 
     trajectory_data: pd.DataFrame
@@ -388,6 +389,7 @@ class ExperimentTables:
     wheel_velocities_actual: pd.DataFrame | None = None
     magnetometer_simulated: pd.DataFrame | None = None
     gnss_simulated: pd.DataFrame | None = None
+    odometer: pd.DataFrame | None = None
 
     def save(self, folder):
         """Write each table as CSV into a :class:`.ResultFolder`; ResultError if not possible."""

@@ -28,7 +28,9 @@ from imu_simulation_framework.core.tables import (
     GROUND_TRUTH,
     GYRO,
     MAG,
+    ODOMETER_TOLD,
     QUATERNION,
+    TRAJECTORY,
     WHEELS,
 )
 from imu_simulation_framework.core.whole_files import reason_of
@@ -272,6 +274,9 @@ STORED_OF_RECEIVER = {
 }
 """The same of a GNSS receiver on the robot, whose messages become one table."""
 
+STORED_OF_ODOMETER = {"odometer": ODOMETER_TOLD}
+"""The same of an odometer on the robot."""
+
 ENDING = "samples"
 
 _TRUE_MOTION = ("v", "v_y", "v_z", *GYRO[:2], "yaw_rate")
@@ -307,7 +312,8 @@ class ExperimentRecord:
     turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have
     no stamp: the first is given at time zero, and each further one answers one tracking error, so
     they are numbered. A GNSS receiver has streams of its own if there is one
-    (:meth:`add_receiver`).
+    (:meth:`add_receiver`), and so has an odometer (:meth:`add_odometer`): ``odometer`` takes place,
+    z and w of the orientation, speed and yaw rate.
     """
 
     def __init__(self) -> None:
@@ -324,6 +330,11 @@ class ExperimentRecord:
         for name, columns in STORED_OF_RECEIVER.items():
             self._streams[name] = Stream(columns)
 
+    def add_odometer(self) -> None:
+        """Say that there is an odometer, before :meth:`keep_in`."""
+        for name, columns in STORED_OF_ODOMETER.items():
+            self._streams[name] = Stream(columns)
+
     def append_fixes(self, kind: str, stamps, rows) -> None:
         """Add what a receiver said.
 
@@ -335,6 +346,7 @@ class ExperimentRecord:
     imu = _stream("imu_simulated")
     ground_truth = _stream("ground_truth")
     magnetometer = _stream("magnetometer_simulated")
+    odometer = _stream("odometer")
     errors = _stream("control_error")
     commands = _stream("wheel_velocities")
     wheels = _stream("wheel_velocities_actual")
@@ -367,7 +379,7 @@ class ExperimentRecord:
 
         Raises ResultError: files are missing or not what they should be.
         """
-        names = (*STORED, *STORED_OF_RECEIVER)
+        names = (*STORED, *STORED_OF_RECEIVER, *STORED_OF_ODOMETER)
         paths = {name: folder.path(f"{name}.{ENDING}") for name in names}
         left = [name for name, path in paths.items() if path.exists()]
         if not set(left) & set(STORED):
@@ -375,6 +387,8 @@ class ExperimentRecord:
         record = cls()
         if set(left) & set(STORED_OF_RECEIVER):
             record.add_receiver(0.0)
+        if set(left) & set(STORED_OF_ODOMETER):
+            record.add_odometer()
         for name, expected in record._streams.items():
             if name in NOT_ALWAYS and name not in left:
                 continue
@@ -409,7 +423,7 @@ class ExperimentRecord:
         """Return tables of the experiment from stamp ``zero`` to ``end`` [ns].
 
         Returns dict of RecordedTable: imu_simulated, ground_truth, control_error, wheel_velocities
-        and, if they were recorded, wheel_velocities_actual, magnetometer_simulated and
+        and, if they were recorded, wheel_velocities_actual, magnetometer_simulated, odometer and
         gnss_simulated; columns as in the package's docstring.
         """
         tables = {
@@ -422,6 +436,8 @@ class ExperimentRecord:
             tables["wheel_velocities_actual"] = _as_stored(self.wheels, WHEELS, zero, end)
         if len(self.magnetometer):
             tables["magnetometer_simulated"] = _as_stored(self.magnetometer, MAG, zero, end)
+        if len(self._streams.get("odometer", ())):
+            tables["odometer"] = RecordedTable(lambda: self._odometer_blocks(zero, end))
         arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
         position = self._streams.get("gnss_position")
         if position is not None and len(range(*position.span(zero, arrived))):
@@ -451,6 +467,14 @@ class ExperimentRecord:
         for time, values in _at_least_one(self.imu, zero, end):
             named = zip((*GYRO, *ACCEL), values[:, 4:].T)
             yield _table(time, {**attitude.columns(values[:, :4]), **dict(named)})
+
+    def _odometer_blocks(self, zero, end):
+        attitude = _Attitude()
+        for time, values in _at_least_one(self.odometer, zero, end):
+            turned = np.zeros((len(time), 4))
+            turned[:, 2:] = values[:, 2:4]
+            columns = dict(zip(ODOMETER_TOLD, values.T), yaw=attitude.columns(turned)["yaw"])
+            yield _table(time, {name: columns[name] for name in TRAJECTORY})
 
     def _ground_truth_blocks(self, zero, end):
         attitude = _Attitude()

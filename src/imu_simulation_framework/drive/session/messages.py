@@ -23,9 +23,17 @@ from imu_simulation_framework.recordings.messages import (
     stamp_of,
 )
 
+_SAID = (
+    *("pose.pose.position.x", "pose.pose.position.y"),
+    *("pose.pose.orientation.z", "pose.pose.orientation.w"),
+    *("twist.twist.linear.x", "twist.twist.angular.z"),
+)
+"""Fields of an odometer: those that a row of it has, as an :class:`.ExperimentRecord` takes it."""
+
 imu_rows = partial(numbers_of, kind=IMU, fields=SIGNALS)
 magnetic_rows = partial(numbers_of, kind=MAGNETIC_FIELD, fields=FIELD)
 ground_truth_rows = partial(numbers_of, kind=ODOMETRY, fields=STATE)
+odometer_rows = partial(numbers_of, kind=ODOMETRY, fields=_SAID)
 
 _POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
 
@@ -41,6 +49,11 @@ def pack_states(packer: Packer, stamps: np.ndarray, state: Any) -> np.ndarray:
     """Write odometry of a simulator's states (n,) at stamps (n,) [ns]."""
     columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
     return packer.pack(stamps, dict(zip(STATE, np.concatenate(columns, axis=1).T)))
+
+
+def pack_odometry(packer: Packer, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Write what an odometer says: rows (n, columns) at stamps (n,) [ns]."""
+    return packer.pack(stamps, dict(zip(_SAID, rows.T)))
 
 
 def velocities_of_joints(

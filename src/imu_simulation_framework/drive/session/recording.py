@@ -10,13 +10,19 @@ import numpy as np
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS, periods_since
 from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import describe_imu, published_rate
+from imu_simulation_framework.drive.from_configuration import (
+    describe_imu,
+    experiment_gnss,
+    experiment_odometer,
+    published_rate,
+)
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.results.record import ExperimentRecord, Stream
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.odometer import OdometerSpecification
 
 LONGEST_GAP = 5 * NANOSECONDS
 """From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
@@ -47,20 +53,34 @@ def velocities_of_sides(velocities) -> np.ndarray:
 class RecordingSession:
     """Records an experiment from before the first wheel command to the end of the drive.
 
-    ``control_period`` [s]; ``gnss``: of a receiver on the robot. ``zero``: stamp of the drive's
-    beginning [ns], which the first tracking error tells; ``over``: whether what still comes belongs
-    to no drive any more.
+    ``control_period`` [s]; ``gnss``, ``odometer``: of a receiver and of an odometer on the robot.
+    ``zero``: stamp of the drive's beginning [ns], which the first tracking error tells; ``over``:
+    whether what still comes belongs to no drive any more.
     """
 
-    def __init__(self, control_period: float, gnss: GnssSpecification | None = None) -> None:
+    def __init__(
+        self,
+        control_period: float,
+        gnss: GnssSpecification | None = None,
+        odometer: OdometerSpecification | None = None,
+    ) -> None:
         self._control_period = control_period
         self._wheels_period = ticks_between_wheels(control_period) * control_period
         self._duration: float | None = None
         self.record = ExperimentRecord()
         if gnss is not None:
             self.record.add_receiver(gnss.latency + gnss.latency_jitter)
+        self._odometer = odometer
+        if odometer is not None:
+            self.record.add_odometer()
         self.zero: int | None = None
         self.over = False
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> RecordingSession:
+        """Return that of an experiment."""
+        sensors = experiment_gnss(configuration), experiment_odometer(configuration)
+        return cls(1.0 / configuration.control.rate, *sensors)
 
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, it is not complete."""
@@ -77,10 +97,20 @@ class RecordingSession:
         end = self._planned_end()
         if end is None or not self.record.complete_until(end):
             return False
+        if self._odometer is not None and not self._has_last_reading(self._odometer.rate, end):
+            return False
         # Samples of the wheels are few, and the last one may come after all else.
         wheels = self.record.wheels.newest
         period = round(self._wheels_period * NANOSECONDS)
         return wheels is None or wheels + period > end + ROUNDING
+
+    def _has_last_reading(self, rate: float, end: int) -> bool:
+        stream = self.record.odometer
+        if stream.newest is None:
+            return False
+        first, _ = stream.rows(0, 1)
+        newest, last = periods_since(int(first[0]), np.array([stream.newest, end]), rate)
+        return bool(newest >= last)
 
     @property
     def arrived(self) -> bool:
@@ -144,6 +174,11 @@ class RecordingSession:
             rows = velocities_of_sides(rows)
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
+    def add_odometry(self, stamps, rows) -> None:
+        """Record what an odometer said, ``rows`` (n, columns); it may be slow."""
+        if not self.over and len(stamps):
+            self.record.odometer.append_rows(stamps, rows)
+
     def add_fixes(self, kind: str, stamps, rows) -> None:
         """Record what a GNSS receiver said; see :meth:`.ExperimentRecord.append_fixes`.
 
@@ -184,10 +219,10 @@ ERROR_ROUNDING = 1e-6  # the drive's end, as a tracking error tells it, may be o
 
 _NOT_TO_THE_END = (
     *(topics.YAW_REAL, topics.YAW_ERROR_REAL),
-    *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING),
+    *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.ODOMETER),
 )
 """Topics whose last message of a drive may be from before its end: the recorded IMU may have ended,
-and a receiver has few fixes, which come late."""
+a receiver has few fixes, which come late, and an odometer has a rate of its own."""
 
 
 _LATCHED = (topics.STATIC_TRANSFORMS, topics.IMU_CALIBRATION)

@@ -1,4 +1,4 @@
-"""What an IMU and a GNSS receiver meet where the robot was said to be: field, speed, fixes."""
+"""What an IMU, a GNSS receiver and an odometer meet where the robot was said to be."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.core.stamps import NANOSECONDS, periods_since
 from imu_simulation_framework.sensors.gnss.receiver import GnssReceiver, antenna_motion, with_places
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
 from imu_simulation_framework.sensors.noise.streams import run_seed
+from imu_simulation_framework.sensors.odometer import (
+    Odometer,
+    OdometerSpecification,
+    forward_speed,
+    rolled_steps,
+)
 
 _POSE, _TORQUE, _FIELD = "where the robot is", "what the motors pull with", "the magnetic field"
 
@@ -138,7 +144,22 @@ def _arrays(known, first, last) -> tuple[np.ndarray, np.ndarray]:
     return np.array(times), np.array(values)
 
 
-ROUNDING = 1e-6  # share of the receiver's period by which stamps may be rounded
+class _Periods:
+    """Chooses what a sensor of a rate [Hz] measures: the first state of each of its periods."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._first: int | None = None
+        self._period = -1
+
+    def begin_with(self, stamps: np.ndarray) -> np.ndarray:
+        """Return at which of the next stamps (n,) [ns] one begins, the first one too, (n,)."""
+        if self._first is None:
+            self._first = int(stamps[0])
+        periods = periods_since(self._first, stamps, self._rate)
+        new = np.diff(periods, prepend=self._period) > 0
+        self._period = int(periods[-1])
+        return new
 
 
 class PositioningSession:
@@ -157,8 +178,7 @@ class PositioningSession:
     def restart(self) -> None:
         """Begin anew: the robot was put elsewhere, or time begins."""
         self._receiver = GnssReceiver(self.gnss, run_seed(self._seed, 0))
-        self._first: int | None = None
-        self._period = -1
+        self._periods = _Periods(self.gnss.rate)
         self._waiting: list[pd.DataFrame] = []
 
     def add(
@@ -176,7 +196,7 @@ class PositioningSession:
         first two in the world, the velocities in the robot's axes [m, m/s, rad/s]. Returns
         GnssRecord; None for no fix.
         """
-        chosen = self._measured(stamps)
+        chosen = self._periods.begin_with(stamps)
         if chosen.any():
             turn = orientation[chosen]
             antenna = antenna_motion(
@@ -198,12 +218,55 @@ class PositioningSession:
         self._waiting = [late] if len(late) else []
         return table[here] if here.any() else None
 
-    def _measured(self, stamps) -> np.ndarray:
-        """Which of the states it measures: the first of each of its periods, (n,) of bool."""
-        if self._first is None:
-            self._first = int(stamps[0])
-        since = (stamps - self._first) / NANOSECONDS
-        periods = np.floor(since * self.gnss.rate + ROUNDING).astype(np.int64)
-        new = np.diff(periods, prepend=self._period) > 0
-        self._period = int(periods[-1])
-        return new
+
+class OdometerSession:
+    """The odometer from where the robot stands at first, which it knows, until the drive's end.
+
+    It reads at the first state that it gets, then at the first one of each of its periods.
+
+    ``seed``: of the experiment.
+    """
+
+    def __init__(self, odometer: OdometerSpecification, seed: int) -> None:
+        self._specification = odometer
+        self._seed = seed
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew: the robot was put elsewhere, or time begins."""
+        self._odometer = Odometer(self._specification, run_seed(self._seed, 0))
+        self._periods = _Periods(self._specification.rate)
+        # Time, speed, way and yaw of the last state.
+        self._before: np.ndarray = np.empty((0, 4))
+
+    def add(
+        self,
+        stamps: np.ndarray,
+        position: np.ndarray,
+        orientation: np.ndarray,
+        linear_velocity: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Take the robot's next states, as :meth:`PositioningSession.add` does.
+
+        Returns stamps (n,) [ns] and rows (n, columns) of what it says meanwhile, as an
+        :class:`.ExperimentRecord` takes them; None for no reading.
+        """
+        before = self._before
+        time = np.concatenate([before[:, 0], stamps / NANOSECONDS])
+        yaw = unwrap(np.concatenate([before[:, 3], yaw_from_quaternion(orientation)]))
+        moving = turned(orientation, linear_velocity)
+        speed = forward_speed(yaw[len(before) :], moving)
+        speed = np.concatenate([before[:, 1], speed])
+        steps = rolled_steps(time, speed, self._specification)
+        steps[: len(before)] += before[:, 2]
+        states = np.column_stack([time, speed, np.cumsum(steps), yaw])
+        self._before = states[-1:]
+        chosen = self._periods.begin_with(stamps)
+        if not chosen.any():
+            return None
+        read = states[len(before) :][chosen]
+        poses = np.column_stack([position[chosen, :2], read[:, 3]])
+        said = self._odometer.read(read[:, 0], read[:, 2], poses)
+        half = 0.5 * said["yaw"]
+        columns = (said["x"], said["y"], np.sin(half), np.cos(half), said["v"], said["yaw_rate"])
+        return stamps[chosen], np.column_stack(columns)

@@ -11,6 +11,7 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.from_configuration import (
     experiment_gnss,
+    experiment_odometer,
     imu_model_and_parameters,
     make_magnetic_environment,
     make_terrain,
@@ -32,7 +33,7 @@ from imu_simulation_framework.sensors.magnetism.environment import turned
 if TYPE_CHECKING:
     import pandas as pd
 
-    from imu_simulation_framework.drive.session.sensors import PositioningSession
+    from imu_simulation_framework.drive.session.sensors import OdometerSession, PositioningSession
 
 MEASURED_AT_ONCE = 400
 """Samples; of more than some the fusion takes them in another way, with other last digits."""
@@ -46,7 +47,8 @@ class SimulatedSamples(NamedTuple):
     times; None where it gives away each once.
     ``wheels``: at which of the samples the robot says how its wheels stand and turn.
     ``has_magnetic_field``: whether the readings have one. ``fixes``: what a GNSS receiver on the
-    robot has said in each control period of them, tables GnssRecord.
+    robot has said in each control period of them, tables GnssRecord; ``odometry``: stamps and rows
+    of what an odometer has said, likewise.
     """
 
     stamps: np.ndarray
@@ -56,6 +58,7 @@ class SimulatedSamples(NamedTuple):
     wheels: np.ndarray
     has_magnetic_field: bool
     fixes: tuple[pd.DataFrame, ...] = ()
+    odometry: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
@@ -90,6 +93,13 @@ class SimulatedSamples(NamedTuple):
             for kind, reported in zip(STORED_OF_RECEIVER, reported_fixes(fixes))
         ]
 
+    def odometer_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Stamps and rows of what the odometer has said; None where that is nothing."""
+        if not self.odometry:
+            return None
+        stamps, rows = zip(*self.odometry)
+        return np.concatenate(stamps), np.concatenate(rows)
+
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
         rows = np.concatenate(parts, axis=1)
         if self.published is None:
@@ -110,23 +120,24 @@ class SimulatedSamples(NamedTuple):
 class DrivenSamples(NamedTuple):
     """True samples of one control period, which the IMU has yet to measure.
 
-    ``stamps`` (n,) [ns], ``numbers`` (n,) counted from the drive's beginning, ``state`` and
-    ``fixes`` as of :class:`SimulatedSamples`.
+    ``stamps`` (n,) [ns], ``numbers`` (n,) counted from the drive's beginning, ``state``, ``fixes``
+    and ``odometry`` as of :class:`SimulatedSamples`.
     """
 
     stamps: np.ndarray
     numbers: np.ndarray
     state: SimulatorState
     fixes: pd.DataFrame | None
+    odometry: tuple[np.ndarray, np.ndarray] | None
 
 
 class SimulatedRobot:
     """The configured robot at rest, its IMU's errors beginning.
 
     Raises FrameworkError: something of it cannot be simulated. ``wheel_joints`` (tuple of str):
-    joints of the wheels, in the order of the samples' wheels; ``positioning``: the GNSS receiver on
-    it, if it has one; ``imu``: the IMU's error model; ``last``: the samples of the last tick;
-    before the first one, that of the robot where it stands.
+    joints of the wheels, in the order of the samples' wheels; ``positioning``, ``odometer``: the
+    GNSS receiver and the odometer on it, if it has them; ``imu``: the IMU's error model; ``last``:
+    the samples of the last tick; before the first one, that of the robot where it stands.
     """
 
     imu: ImuModel
@@ -159,6 +170,7 @@ class SimulatedRobot:
         self._samples = 0
         self._driven: list[DrivenSamples] = []
         self.positioning = _positioning(configuration)
+        self.odometer = _odometer(configuration)
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
 
@@ -226,6 +238,7 @@ class SimulatedRobot:
             np.flatnonzero(numbers % self._samples_between_wheels == 0),
             self._feels_field,
             tuple(part.fixes for part in driven if part.fixes is not None),
+            tuple(part.odometry for part in driven if part.odometry is not None),
         )
         return self.last
 
@@ -233,8 +246,9 @@ class SimulatedRobot:
         self.imu = imu
         imu.gravity = self._simulator.gravity
         standing = self._simulator.state
-        if self.positioning is not None:
-            self.positioning.restart()
+        for sensor in (self.positioning, self.odometer):
+            if sensor is not None:
+                sensor.restart()
         self._driven = []
         state = SimulatorState(*(np.array([values]) for values in standing))
         self._wait(np.array([self._samples]), state)
@@ -242,11 +256,13 @@ class SimulatedRobot:
 
     def _wait(self, numbers, state) -> DrivenSamples:
         stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
-        fixes = None
+        fixes = odometry = None
+        pose = (stamps, state.position, state.orientation)
         if self.positioning is not None:
-            moving = (state.linear_velocity, state.angular_velocity)
-            fixes = self.positioning.add(stamps, state.position, state.orientation, *moving)
-        driven = DrivenSamples(stamps, numbers, state, fixes)
+            fixes = self.positioning.add(*pose, state.linear_velocity, state.angular_velocity)
+        if self.odometer is not None:
+            odometry = self.odometer.add(*pose, state.linear_velocity)
+        driven = DrivenSamples(stamps, numbers, state, fixes, odometry)
         self._driven.append(driven)
         return driven
 
@@ -281,3 +297,13 @@ def _positioning(configuration) -> PositioningSession | None:
     from imu_simulation_framework.drive.session.sensors import PositioningSession
 
     return PositioningSession(gnss, configuration.experiment.seed)
+
+
+def _odometer(configuration) -> OdometerSession | None:
+    odometer = experiment_odometer(configuration)
+    if odometer is None:
+        return None
+    # Imported here, as the receiver.
+    from imu_simulation_framework.drive.session.sensors import OdometerSession
+
+    return OdometerSession(odometer, configuration.experiment.seed)

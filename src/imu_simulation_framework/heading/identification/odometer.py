@@ -31,6 +31,7 @@ from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.sensors.odometer import OdometerSpecification
 
 MIN_STEPS = 30
+"""Of a drive, at least, from which errors are identified."""
 LARGEST_SIGMA = 0.1
 """Of a ratio that was identified; beyond it the drive has not told it."""
 _SMALLEST = 1e-14

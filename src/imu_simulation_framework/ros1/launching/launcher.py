@@ -28,6 +28,7 @@ from imu_simulation_framework.drive.experiment_arguments import (
 from imu_simulation_framework.drive.from_configuration import (
     describe_imu,
     experiment_gnss,
+    experiment_odometer,
     experiment_robot,
     make_magnetic_environment,
     make_terrain,
@@ -238,7 +239,7 @@ def main(arguments) -> int:
     # Of IMU, receiver, ground and robot it is made sure once, instead of in every node.
     for make in (
         *(refuse_what_has_no_effect, describe_imu, make_terrain),
-        *(make_magnetic_environment, experiment_gnss),
+        *(make_magnetic_environment, experiment_gnss, experiment_odometer),
     ):
         make(configuration)
     robot = experiment_robot(configuration)

@@ -17,7 +17,10 @@ from std_srvs.srv import Trigger, TriggerResponse
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, ResultError, SimulatorError
 from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.drive.from_configuration import experiment_gnss
+from imu_simulation_framework.drive.from_configuration import (
+    experiment_gnss,
+    experiment_odometer,
+)
 from imu_simulation_framework.drive.results.files import ACTIVE, BAG
 from imu_simulation_framework.drive.session.recording import MessageSession
 from imu_simulation_framework.recordings.messages import STAMP_PLACE, stamp_of
@@ -32,8 +35,8 @@ from imu_simulation_framework.ros1.simulators.interface import (
 RECORDED_TOPICS = (
     *(topics.CLOCK, topics.TRANSFORMS, topics.STATIC_TRANSFORMS),
     *(topics.IMU, topics.IMU_BIAS, topics.IMU_MAG, topics.IMU_CALIBRATION, topics.GROUND_TRUTH),
-    *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.JOINT_STATES),
-    *(topics.WHEEL_COMMAND, topics.TRAJECTORY_ERROR),
+    *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.ODOMETER),
+    *(topics.JOINT_STATES, topics.WHEEL_COMMAND, topics.TRAJECTORY_ERROR),
     *(topics.YAW_SIMULATED, topics.YAW_REAL, topics.YAW_GROUND_TRUTH),
     *(topics.YAW_ERROR_SIMULATED, topics.YAW_ERROR_REAL),
 )
@@ -79,6 +82,7 @@ class ExperimentRecorder(Participant):
         reported = {
             **dict.fromkeys((topics.GNSS_FIX, topics.GNSS_VELOCITY), gnss is not None),
             topics.GNSS_HEADING: has_heading,
+            topics.ODOMETER: experiment_odometer(configuration) is not None,
             topics.IMU_BIAS: simulator.publishes_imu_bias(configuration.imu.model),
             topics.IMU_MAG: publishes_magnetic_field(configuration, simulator),
             topics.IMU_CALIBRATION: publishes_calibration(configuration, simulator),

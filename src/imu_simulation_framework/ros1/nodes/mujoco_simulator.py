@@ -72,6 +72,7 @@ class MujocoSimulatorNode(Node):
         self._calibration: CalibrationPublisher | None = None
         self._begin_calibration()
         self._gnss = None if positioning is None else GnssPublisher(positioning.gnss)
+        self._odometry = advertise(topics.ODOMETER, Odometry) if self._robot.odometer else None
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
         self._commands = 0
@@ -91,7 +92,8 @@ class MujocoSimulatorNode(Node):
             of_imu = (self._imu_data, self._imu_bias, self._imu_mag)
             of_robot = (self._clock, self._ground_truth, self._joint_states, self._transforms)
             of_gnss = () if self._gnss is None else self._gnss.publishers
-            self.wait_for_subscribers(*of_imu, *of_robot, *of_gnss)
+            of_odometer = () if self._odometry is None else (self._odometry,)
+            self.wait_for_subscribers(*of_imu, *of_robot, *of_gnss, *of_odometer)
             # Once more for those who were not there before, or before the pose was set.
             with self._lock:
                 self._publish(self._robot.last)
@@ -159,6 +161,8 @@ class MujocoSimulatorNode(Node):
         if self._gnss is not None:
             for fixes in samples.fixes:
                 self._gnss.publish(fixes)
+        if self._odometry is not None and samples.odometry:
+            messages.publish_odometry(self._odometry, *samples.odometer_rows())
         if self._imu_data.get_num_connections():
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._calibration is not None:

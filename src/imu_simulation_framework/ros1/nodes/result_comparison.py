@@ -18,6 +18,7 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.drive.from_configuration import (
     experiment_gnss,
+    experiment_odometer,
     experiment_robot,
     imu_model_and_parameters,
 )
@@ -25,6 +26,7 @@ from imu_simulation_framework.drive.session.messages import (
     ground_truth_rows,
     imu_rows,
     magnetic_rows,
+    odometer_rows,
 )
 from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
 from imu_simulation_framework.drive.summary import terminal_table
@@ -56,7 +58,7 @@ class ResultComparison(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._gnss = experiment_gnss(self.configuration)
-        self._session = RecordingSession(1.0 / self.configuration.control.rate, self._gnss)
+        self._session = RecordingSession.of(self.configuration)
         robot = experiment_robot(self.configuration)
         of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
@@ -83,6 +85,9 @@ class ResultComparison(Participant):
         if publishes_magnetic_field(self.configuration, self._simulator):
             add = self._session.add_magnetic_field
             self.inputs += (self._keep(topics.IMU_MAG, MagneticField, magnetic_rows, add),)
+        if experiment_odometer(self.configuration) is not None:
+            add = self._session.add_odometry
+            self.inputs += (self._keep(topics.ODOMETER, Odometry, odometer_rows, add),)
         if self._gnss is not None:
             self.inputs += tuple(self._subscribe_to_receiver())
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
