@@ -77,6 +77,8 @@ def test_the_drive_is_over_with_its_last_error_and_complete_with_the_answer_to_i
     assert not session.complete
     session.take(topics.WHEEL_COMMAND, None, "the answer to the last one")
     assert session.complete
+    session.take(topics.TRAJECTORY_ERROR, at(DURATION + PERIOD), "after that one's step")
+    assert session.complete
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,9 @@ class MessageSession:
                 return self._commanded(message)
             return self._of_the_drive(message)
         earlier = self._newest.get(topic)
-        if topic == topics.TRAJECTORY_ERROR and (earlier is None or earlier.stamp != stamp):
+        # Of the drive: its last command is a step more, and that step's error answers nothing.
+        is_next = earlier is None or earlier.stamp != stamp
+        if topic == topics.TRAJECTORY_ERROR and is_next and not self.over:
             self._errors += 1
         self._newest[topic] = HeardMessage(topic, stamp, content)
         if earlier is None or earlier.stamp == stamp:
