@@ -185,10 +185,10 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
     ``imu_yaw``, ``reference_yaw`` (Series): headings [rad] indexed by time [s]; wrapped or not,
     values that are not a number are left out. The error is at the IMU's stamps; between samples of
     a slower reference it is interpolated. ``settings`` (ComparisonSettings). ``poses`` (DataFrame,
-    optional): the Poses of that heading, whose column ``yaw_known`` is 1 where it was measured and
-    0 where it is a guess, and what lies beside a guess is left out; what they say of its error: see
-    :class:`.ReferenceError`. Returns YawComparison or None: None if no sample of the IMU lies
-    within the reference's time.
+    optional): the Poses of that heading. Their column ``yaw_known`` is 1 where it was measured and
+    0 where it is a guess; samples beside a guess are left out. What other columns say of the
+    reference's error: :class:`.ReferenceError`. Returns YawComparison or None: None if no sample of
+    the IMU lies within the reference's time.
     """
     import pandas as pd
 

@@ -205,7 +205,7 @@ class TriadResponse:
     def read(self, of_truth, noise, bias, time):
         """Return readings of that and their bias, with the noise and bias of a realisation.
 
-        Readings of many samples are made where their noise was.
+        For many samples, (n, 3), the array ``noise`` is overwritten with the readings.
         """
         for per_unit, _, condition in self._conditions:
             if per_unit is not None:

@@ -103,7 +103,8 @@ def odometer_sources(
 MAX_TIMES = 1000
 """Covariances of more times than these take minutes."""
 _SEEN = 1e-5
-"""With which standard deviation the difference is seen at least, of a radian or of the largest."""
+"""Standard deviation that the measured difference has at least, relative to its largest (or to a
+radian), so that the covariance has a Cholesky decomposition."""
 _DRAWN_AT_ONCE = 512
 
 

@@ -102,8 +102,8 @@ class UnsuitableTopicError(RecordingError):
 def read_bag(path, topic, message_types) -> Samples:
     """Read one topic of a bag, or of one packed by gzip.
 
-    ``topic`` is empty for the only one of one of the ``message_types``. Raises RecordingError: the
-    bag cannot be read, or has no such topic.
+    With an empty ``topic`` the bag must have exactly one whose type is among ``message_types``.
+    Raises RecordingError: the bag cannot be read, or has no such topic.
     """
     with _opened(path) as reader:
         topics = topics_of(reader.connections)

@@ -269,7 +269,7 @@ class SpecificationImu(ImuModel):
         output = specification.output
         self._instants = SampleInstants.of_output(output, self.period, self._seed)
         self._sensor_period = self._instants.stride * self.period
-        self._be(specification)
+        self._use(specification)
         self.drop_repeated = output.drop_repeated
         self.has_magnetometer = len(self._triads) == 3
         self._vibrates = specification.vibration.active
@@ -282,15 +282,15 @@ class SpecificationImu(ImuModel):
         self._fuses_field = output.fuses_magnetometer
         self._since_power_on = 0.0 if operation is None else operation.since_power_on
 
-    def _be(self, specification):
-        """Have the errors of this one, of which the output is the same."""
+    def _use(self, specification):
+        """Have the errors of another specification, whose section ``output`` is the same."""
         self._specification = specification
         self._triads = triad_models(specification, self._sensor_period)
 
     def _be_unit(self, seed):
         """Be the unit of this realisation, where it may be any of a part's."""
         if self.parameters.specification.is_any_unit:
-            self._be(self.parameters.specification.one_unit(seed))
+            self._use(self.parameters.specification.one_unit(seed))
 
     @property
     def label(self) -> str:
