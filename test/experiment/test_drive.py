@@ -188,11 +188,12 @@ def test_the_live_yaw_is_that_of_the_tables_on_one_clock(bag, result):
 def said(result):
     """What the bag holds of simulator and error, but for how often the first was repeated."""
     wanted = {"/clock", "/imu/data", "/imu/data/bias", "/ground_truth/state", "/joint_states"}
+    wanted |= {"/trajectory_error", "/wheel_velocity_controller/command"}
     with AnyReader([result.path("experiment.bag")]) as reader:
         return Counter(
-            (one.topic, bytes(data[4 if "Header header" in one.msgdef.data else 0 :]))
-            for one, _, data in reader.messages()
-            if one.topic in wanted | {"/trajectory_error"}
+            (one.topic, stamp, bytes(data[4 if "Header header" in one.msgdef.data else 0 :]))
+            for one, stamp, data in reader.messages()
+            if one.topic in wanted
         )
 
 

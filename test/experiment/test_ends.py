@@ -252,21 +252,23 @@ def test_an_interruption_in_the_middle(driving, arguments):
 
 
 @pytest.mark.parametrize(
-    ("first", "number"),
+    ("first", "number", "arguments"),
     [
-        ("auto-starting new master", signal.SIGINT),
-        (STARTED.format(node="rosout"), signal.SIGINT),
-        (STARTED.format(node="rosout"), signal.SIGTERM),
-        ("driving trajectory_a", signal.SIGHUP),
+        ("auto-starting new master", signal.SIGINT, []),
+        (STARTED.format(node="rosout"), signal.SIGINT, []),
+        (STARTED.format(node="rosout"), signal.SIGTERM, []),
+        ("driving trajectory_a", signal.SIGHUP, []),
+        ("samples in use", signal.SIGINT, [SHARED]),
     ],
 )
-def test_an_interruption_while_master_or_nodes_are_started(experiment, first, number):
-    running = experiment(PACED)
+def test_an_interruption_while_master_or_nodes_are_started(experiment, first, number, arguments):
+    running = experiment(PACED, *arguments)
     running.wait_for(first)
     os.kill(running.pid, number)
     ended = running.wait(SECONDS)
     assert ended.code == 130
     assert ended.lines[-1] == "interrupted: nothing was recorded"
+    assert not ended.fatal_sentences, ended.output
     assert "escalating" not in ended.output
     # An interpreter that is starting answers SIGINT with one.
     assert not ended.has_traceback, ended.output

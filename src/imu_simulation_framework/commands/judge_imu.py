@@ -175,7 +175,11 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
     remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
     remarks += [] if options.what == "sensor" else model.limits
     of_reference = float(np.sqrt(np.mean(np.square(reference))))
-    return Judged(imu.name, errors, of_reference, judgement, curves, tuple(remarks))
+    if options.what == "sensor":
+        one_unit = not getattr(errors, "is_any_unit", False)
+    else:
+        one_unit = not any(getattr(source, "spread", 0.0) for source in model.sources)
+    return Judged(imu.name, errors, of_reference, judgement, curves, tuple(remarks), one_unit)
 
 
 def _drawn(drawing, name, options):
@@ -269,10 +273,13 @@ def _parser():
 CURVES = 20
 """Runs that a page shows as curves at most."""
 ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
-OF_SEVERAL = (
-    "A model that is not rejected is not proven. Each run has one unit on all drives, whose scale "
-    "factor and misalignment stay; the test of percentiles takes drives to be independent, which "
-    "such constants make them less."
+NOT_PROVEN = "A model that is not rejected is not proven."
+OF_ONE_UNIT = (
+    "Each run has one unit on all drives, whose scale factor and misalignment stay; the test of "
+    "percentiles takes drives to be independent, which such constants make them less."
+)
+OF_ANY_UNIT = (
+    "Each run has another unit on each drive, so that there is no test of all drives together."
 )
 COLUMNS = (Column("imu", "imu"), *TESTS)
 _BOUNDS = (Column("low", "2.5 % of runs"), Column("high", "97.5 % of runs"))
@@ -301,7 +308,8 @@ class Judged(NamedTuple):
 
     ``name`` for a person; ``errors``, its parameters; ``reference``, rms of what the reference is
     taken to add [rad]; ``judgement``; ``curves`` (runs, samples), the ensemble [rad]; ``remarks``,
-    sentences.
+    sentences;
+    ``one_unit``, whether all that stays with a unit is the same in a run on every drive.
     """
 
     name: str
@@ -310,6 +318,7 @@ class Judged(NamedTuple):
     judgement: Judgement
     curves: np.ndarray
     remarks: tuple[str, ...]
+    one_unit: bool
 
 
 class Part(NamedTuple):
@@ -338,8 +347,7 @@ def _pooled(parts) -> list[Pooled]:
     names, pooled = [part.drive.observed.name for part in parts], []
     for of_imu in zip(*(part.judged for part in parts)):
         judgements = [one.judgement for one in of_imu]
-        units = getattr(of_imu[0].errors, "units", None)
-        one_unit = parts[0].options.what == "linear" or not (units and units.tolerances)
+        one_unit = of_imu[0].one_unit
         curves = [one.curves for one in of_imu]
         verdict = pooled_verdict(names, judgements, curves, one_unit=one_unit)
         table = drives_table(names, judgements, [one.smallest for one in judgements])
@@ -432,7 +440,9 @@ def _known(number):
 
 def _remarks_of_several(parts):
     of_parts = [remark for judged, drive, _ in parts for remark in _all_remarks(judged, drive)]
-    return [*(one for one in dict.fromkeys(of_parts) if one != ONE_DRIVE), OF_SEVERAL]
+    units = [OF_ONE_UNIT if one.one_unit else OF_ANY_UNIT for one in parts[0].judged]
+    said = [one for one in dict.fromkeys(of_parts) if one != ONE_DRIVE]
+    return [*said, NOT_PROVEN, *dict.fromkeys(units)]
 
 
 def _text(judged, drive, options) -> list[str]:

@@ -32,8 +32,9 @@ def use_one_thread() -> None:
     with a thread for each core an exponential of one takes ten times as much processor time, on a
     busy machine more.
     """
-    for library in ("OMP", "OPENBLAS", "MKL"):
-        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    names = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL")]
+    if not any(name in os.environ for name in names):
+        os.environ.update(dict.fromkeys(names, "1"))
 
 
 class ArgumentParser(argparse.ArgumentParser):

@@ -615,7 +615,8 @@ def pooled_verdict(
 
     ``ensembles``: of each drive, (runs, samples), as it was judged by. ``one_unit``: whether what
     stays with a unit, as its scale factor, is the same in a run on all drives. Then the test of all
-    of them together is exact; else it would reject right models too often, and there is none.
+    of them together is exact, but for the share that one run has of all; else it would reject right
+    models too often, and there is none.
     """
     count = len(judgements)
     simulated = [curve_statistics(one.time, e) for one, e in zip(judgements, ensembles)]

@@ -293,6 +293,7 @@ def run_node(node_type, *others) -> None:
     its name among the nodes of ROS; they end with it, and it ends when one of them fails.
     """
     node = None
+    beside: list[_Beside] = []
     pending = []
     sentence = ""
 
@@ -326,8 +327,6 @@ def run_node(node_type, *others) -> None:
         for one in beside:
             one.start()
         code = node.run()
-        for one in beside:
-            one.end()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except FrameworkError as error:
@@ -337,6 +336,8 @@ def run_node(node_type, *others) -> None:
         code, sentence = 1, _what_ended(node_type.name, error)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
+    for one in beside:
+        one.end()
     if sentence:
         tell_failure(sentence)
     _leave(code)
@@ -363,7 +364,8 @@ class _Beside(threading.Thread):
     def end(self) -> None:
         """End the node; it has nothing to save."""
         self._node.finish()
-        self.join(POLL_PERIOD * 100)
+        if self.is_alive():
+            self.join(POLL_PERIOD * 100)
 
 
 def _what_ended(name: str, error: Exception) -> str:

@@ -1,16 +1,18 @@
 """Topics between nodes that share a process: a message is handed over by a function call.
 
-rospy would send it to itself through a socket and wake a thread for it. Everybody else, and
-``rosnode info``, sees the same topics as ever.
+rospy would send it to itself through a socket and wake a thread for it. Everybody else sees the
+same topics as ever.
 """
 
 from __future__ import annotations
 
 import struct
+import threading
 from typing import Callable
 
 import rospy
 import rospy.impl.tcpros
+from rospy.exceptions import TransportTerminated
 from rospy.impl.tcpros_pubsub import TCPROSHandler
 from rospy.impl.transport import BIDIRECTIONAL, Transport
 
@@ -46,7 +48,12 @@ class DirectTransport(Transport):
         }
 
     def write_data(self, data: bytes) -> None:
-        """Hand messages over, each in its bytes behind their number."""
+        """Hand messages over, each in its bytes behind their number.
+
+        Raises TransportTerminated: it was closed.
+        """
+        if self.done:
+            raise TransportTerminated(f"{self.name}: the subscribers of this process have gone")
         messages = []
         begin = 0
         while begin < len(data):
@@ -73,16 +80,25 @@ class DirectTransport(Transport):
 class _Connecting(TCPROSHandler):
     """Connects to other processes as rospy does, and to its own publishers directly."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+
     def create_transport(self, resolved_name, pub_uri, protocol_params):
         known = rospy.topics.get_topic_manager()
         publisher = known.get_publisher_impl(resolved_name)
         subscriber = known.get_subscriber_impl(resolved_name)
         if pub_uri != rospy.core.get_node_uri() or None in (publisher, subscriber):
             return super().create_transport(resolved_name, pub_uri, protocol_params)
-        connection = DirectTransport(publisher, subscriber, pub_uri)
-        if not subscriber.add_connection(connection):
-            return 0, f"the subscriber of {resolved_name} is closed", 0
+        with self._lock:
+            if subscriber.has_connection(pub_uri):
+                return 1, f"{resolved_name} is connected", 0
+            connection = DirectTransport(publisher, subscriber, pub_uri)
+            if not subscriber.add_connection(connection):
+                return 0, f"the subscriber of {resolved_name} is closed", 0
         publisher.add_connection(connection)
+        if connection.done:  # by a subscriber that has gone meanwhile
+            publisher.remove_connection(connection)
         return 1, f"connected {resolved_name} directly", 0
 
 
@@ -100,10 +116,12 @@ def reading(message_type, callback: Callable) -> Callable:
     """Return what reads a rospy.AnyMsg before a callback takes it.
 
     rospy has one type for each topic in a process, which is the first subscriber's; this lets
-    every subscriber have its own.
+    every subscriber have its own. A message of another type is left to the log.
     """
 
     def read(message):
+        if message._connection_header["md5sum"] != message_type._md5sum:
+            raise rospy.ROSException(f"expected {message_type._type}")
         its = message_type().deserialize(message._buff)
         its._connection_header = message._connection_header
         callback(its)

@@ -125,9 +125,10 @@ def test_a_reader_that_has_gone_is_no_fault():
 
 
 @pytest.mark.parametrize("module", ["commands.isf", "ros1.entry_points", "ros2.entry_points"])
-@pytest.mark.parametrize(("wanted", "used"), [(None, "1"), ("3", "3")])
+@pytest.mark.parametrize(("wanted", "used"), [(None, "1 1"), ("3", "3 None")])
 def test_programs_compute_in_one_thread_unless_the_user_says_otherwise(module, wanted, used):
-    code = f"import os, imu_simulation_framework.{module}; print(os.environ['OMP_NUM_THREADS'])"
+    code = f"import imu_simulation_framework.{module}; from os import getenv; "
+    code += "print(getenv('OMP_NUM_THREADS'), getenv('OPENBLAS_NUM_THREADS'))"
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
     if wanted:
         environment["OMP_NUM_THREADS"] = wanted

@@ -150,6 +150,22 @@ def test_a_command_that_is_read_before_the_errors_or_after_the_clock_counts(sess
         assert session.complete
 
 
+def test_in_lock_step_a_commands_number_says_when_it_was_given():
+    session = MessageSession(PERIOD, lock_step=True)
+    session.ends_after(DURATION)
+    # Both are read before the first error, and the clock before the second one.
+    assert session.take(topics.WHEEL_COMMAND, None, "first") == []
+    session.take(topics.CLOCK, at(PERIOD), "clock")
+    assert session.take(topics.WHEEL_COMMAND, None, "second") == []
+    session.take_error(at(PERIOD), PERIOD)
+    session.take(topics.TRAJECTORY_ERROR, at(PERIOD), "error")
+    session.take(topics.TRAJECTORY_ERROR, at(2 * PERIOD), "error")
+    heard = session.take(topics.WHEEL_COMMAND, None, "third")
+    assert [(one.content, one.stamp) for one in heard] == [
+        *(("first", at(0.0)), ("second", at(PERIOD)), ("third", at(2 * PERIOD)))
+    ]
+
+
 def test_topics_that_lack_the_last_message_are_named(session):
     for topic in (topics.IMU, topics.YAW_SIMULATED, topics.GNSS_FIX, topics.ODOMETER):
         session.take(topic, at(3.0), "early")

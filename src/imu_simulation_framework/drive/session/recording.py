@@ -245,11 +245,17 @@ class MessageSession:
     belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
     of its first message, and so does what else was said before it and holds on.
 
-    ``control_period`` [s]; ``clock``: topic whose stamps say when a message without one was sent.
+    ``control_period`` [s]; ``clock``: topic whose stamps say when a message without one was sent;
+    ``lock_step``: whether time stands still until a command comes, so that its number says when.
     """
 
-    def __init__(self, control_period: float, clock: str = topics.CLOCK) -> None:
+    def __init__(
+        self, control_period: float, clock: str = topics.CLOCK, lock_step: bool = False
+    ) -> None:
         self._clock = clock
+        self._lock_step = lock_step
+        self._zero: int | None = None
+        self._untimed: list[tuple[int, HeardMessage]] = []
         self._period = round(control_period * NANOSECONDS)
         self._wheels_period = ticks_between_wheels(control_period) * self._period
         self._duration: float | None = None
@@ -265,7 +271,8 @@ class MessageSession:
         """Say how long the whole drive takes [s]; before, nothing is chosen."""
         self._duration = duration
         # The first, an answer to each control period, and one where those are not in step with it.
-        self._most_commands = 2 + math.ceil(duration * NANOSECONDS / self._period)
+        answers = math.ceil(duration * NANOSECONDS / self._period)
+        self._most_commands = 1 + answers + (not self._lock_step)
 
     @property
     def is_end_known(self) -> bool:
@@ -275,6 +282,7 @@ class MessageSession:
     def take_error(self, stamp: int, time: float) -> None:
         """Learn the drive's end from the stamp [ns] of a tracking error, ``time`` [s] after it."""
         if self._end is None and self._duration is not None:
+            self._zero = stamp - round(time * NANOSECONDS)
             self._end = stamp + round((self._duration - time - ERROR_ROUNDING) * NANOSECONDS)
 
     def take(self, topic: str, stamp: int | None, content) -> list[HeardMessage]:
@@ -313,7 +321,7 @@ class MessageSession:
     def rest(self) -> list[HeardMessage]:
         """Return the last message of each topic, once nothing follows."""
         last = [m for message in self._newest.values() for m in self._of_the_drive(message)]
-        return self._with_static(last)
+        return self._with_static([*self._timed(), *last])
 
     def _with_static(self, messages):
         """Put before the messages that count what was said of all times, as of the first of all."""
@@ -362,9 +370,19 @@ class MessageSession:
         answers_nothing = self.over and self._commands > self._errors + 1
         if answers_nothing or self._commands > self._most_commands:
             return []
+        if self._lock_step:
+            self._untimed.append((self._commands, command))
+            return [] if self._zero is None else self._timed()
         if self._end is None:
             return [command]
         return [command._replace(stamp=min(command.stamp, self._end + self._period))]
+
+    def _timed(self) -> list[HeardMessage]:
+        """Return commands with the times at which they were given, if it is known when it began."""
+        commands, self._untimed, zero = self._untimed, [], self._zero
+        if zero is None:
+            return [command for _, command in commands]
+        return [one._replace(stamp=zero + (n - 1) * self._period) for n, one in commands]
 
     def _of_the_drive(self, message) -> list[HeardMessage]:
         late = self._end is not None and message.stamp > self._end + self._period

@@ -34,8 +34,7 @@ class ErrorPublisher(Participant):
 
     def __init__(self) -> None:
         super().__init__()
-        # The command that answers may come before the error is published as a whole.
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
         period = 1.0 / self.configuration.control.rate
         self._session = TrackingSession(period, self._simulator.lock_step)
         self._answer = ErrorCoordinates2()
@@ -64,9 +63,10 @@ class ErrorPublisher(Participant):
         pose = true_pose(data)
         with self._lock:
             tracked = self._session.ground_truth(pose)
-            if tracked is not None:
-                self._publish(tracked)
-            self.processed(pose.stamp)
+        # Not locked: in a shared process the command that answers comes before this returns.
+        if tracked is not None:
+            self._publish(tracked)
+        self.processed(pose.stamp)
 
     def _publish(self, tracked: TrackedPose) -> None:
         answer = self._answer

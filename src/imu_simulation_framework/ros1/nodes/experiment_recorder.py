@@ -76,7 +76,8 @@ class ExperimentRecorder(Participant):
         self._received = 0
         configuration, simulator = self.configuration, self._simulator
         clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.may_lack else topics.CLOCK
-        self._session = MessageSession(1.0 / configuration.control.rate, clock)
+        period = 1.0 / configuration.control.rate
+        self._session = MessageSession(period, clock, simulator.lock_step)
         gnss = experiment_gnss(configuration)
         has_heading = gnss is not None and gnss.heading.source != "none"
         reported = {
