@@ -179,7 +179,9 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
         one_unit = not getattr(errors, "is_any_unit", False)
     else:
         one_unit = not any(getattr(source, "spread", 0.0) for source in model.sources)
-    return Judged(imu.name, errors, of_reference, judgement, curves, tuple(remarks), one_unit)
+    # Of many drives all runs would not fit into memory.
+    kept = curves[:CURVES].copy(), curve_statistics(time, curves)
+    return Judged(imu.name, errors, of_reference, judgement, *kept, tuple(remarks), one_unit)
 
 
 def _drawn(drawing, name, options):
@@ -307,8 +309,8 @@ class Judged(NamedTuple):
     """An IMU and what was made of it.
 
     ``name`` for a person; ``errors``, its parameters; ``reference``, rms of what the reference is
-    taken to add [rad]; ``judgement``; ``curves`` (runs, samples), the ensemble [rad]; ``remarks``,
-    sentences;
+    taken to add [rad]; ``judgement``; ``curves`` (CURVES, samples), the ensemble's
+    first runs [rad]; ``statistics``, all runs' (:func:`.curve_statistics`); ``remarks``, sentences;
     ``one_unit``, whether all that stays with a unit is the same in a run on every drive.
     """
 
@@ -317,6 +319,7 @@ class Judged(NamedTuple):
     reference: float
     judgement: Judgement
     curves: np.ndarray
+    statistics: dict
     remarks: tuple[str, ...]
     one_unit: bool
 
@@ -348,8 +351,8 @@ def _pooled(parts) -> list[Pooled]:
     for of_imu in zip(*(part.judged for part in parts)):
         judgements = [one.judgement for one in of_imu]
         one_unit = of_imu[0].one_unit
-        curves = [one.curves for one in of_imu]
-        verdict = pooled_verdict(names, judgements, curves, one_unit=one_unit)
+        statistics = [one.statistics for one in of_imu]
+        verdict = pooled_verdict(names, judgements, statistics, one_unit=one_unit)
         table = drives_table(names, judgements, [one.smallest for one in judgements])
         pooled.append(Pooled(of_imu[0].name, verdict, calibrations(judgements), table))
     return pooled
@@ -557,9 +560,9 @@ def _page(one, drive, options, said):
         options.runs,
         judgement.time,
         dict(zip(probabilities, edges)),
-        curve_statistics(judgement.time, one.curves),
+        one.statistics,
         curve_time=judgement.time,
-        curves=one.curves[:CURVES],
+        curves=one.curves,
     )
     settings = {
         **_settings(drive, options),

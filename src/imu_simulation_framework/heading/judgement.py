@@ -607,19 +607,18 @@ class PooledVerdict(NamedTuple):
 def pooled_verdict(
     names: Sequence[str],
     judgements: Sequence[Judgement],
-    ensembles: Sequence[np.ndarray],
+    simulated: Sequence[dict],
     *,
     one_unit: bool = True,
 ) -> PooledVerdict:
     """Judge a model by several drives of one unit.
 
-    ``ensembles``: of each drive, (runs, samples), as it was judged by. ``one_unit``: whether what
-    stays with a unit, as its scale factor, is the same in a run on all drives. Then the test of all
-    of them together is exact, but for the share that one run has of all; else it would reject right
-    models too often, and there is none.
+    ``simulated``: of each drive, :func:`curve_statistics` of the runs that it was judged by, each
+    (runs,). ``one_unit``: whether what stays with a unit, as its scale factor, is the same in a run
+    on all drives. Then the test of all of them together is exact, but for the share that one run
+    has of all; else it would reject right models too often, and there is none.
     """
     count = len(judgements)
-    simulated = [curve_statistics(one.time, e) for one, e in zip(judgements, ensembles)]
     tests = []
     for name in STATISTICS:
         of_drives = [
@@ -652,7 +651,7 @@ def pooled_verdict(
         verdict = judgements[place].verdict
         words = f"{names[place]} rejects this model: {judgements[place].sentence}".rstrip(".")
     sentence = f"{said} ({figures}): {words}."
-    drawn, looks = len(ensembles[0]), max(1 + len(one.statistics) for one in judgements)
+    drawn, looks = len(simulated[0]["final"]), max(1 + len(one.statistics) for one in judgements)
     needed = fewest_runs(judgements[0].level, 2 * looks * count)
     if not rejected and drawn < needed:
         sentence += f" With {drawn} runs no drive could reject it alone, which takes {needed}."

@@ -165,7 +165,8 @@ def test_drives_of_one_unit_are_judged_together():
 
     def pooled(observed, ensembles, **options):
         judged = [isf.judge(time, one[0], runs) for one, runs in zip(observed, ensembles)]
-        return judging.pooled_verdict(list("abcde"), judged, ensembles, **options)
+        simulated = [judging.curve_statistics(time, runs) for runs in ensembles]
+        return judging.pooled_verdict(list("abcde"), judged, simulated, **options)
 
     model = drawn(999)
     for size, verdict in ((1.0, "not rejected"), (2.0, "too little"), (0.3, "too much")):
