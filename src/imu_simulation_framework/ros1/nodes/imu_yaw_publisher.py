@@ -66,6 +66,7 @@ class ImuYawPublisher(Participant):
             needed = watched or not self._session.begun
             if needed and not self.inputs:
                 self._session.restart()
+                self._waiting.clear()
                 self.inputs = (
                     subscribe(topics.IMU, rospy.AnyMsg, self._on_imu),
                     subscribe(topics.GROUND_TRUTH, rospy.AnyMsg, self._on_ground_truth),
