@@ -62,8 +62,11 @@ from imu_simulation_framework.heading.identification.report import (
     refusal,
     tried_table,
 )
-from imu_simulation_framework.heading.judgement import calibration_sentences, calibrations
 from imu_simulation_framework.heading.model.parameters import specification_of
+from imu_simulation_framework.heading.several_drives import (
+    calibration_sentences,
+    calibrations,
+)
 from imu_simulation_framework.report.table import table_text
 
 RUNS = 2000

@@ -60,15 +60,10 @@ from imu_simulation_framework.heading.figures import ShownEnsemble, calibration_
 from imu_simulation_framework.heading.figures import judgement as judgement_figure
 from imu_simulation_framework.heading.identification.report import PREDICTED, drives_table
 from imu_simulation_framework.heading.judgement import (
-    Calibration,
     Judgement,
-    PooledVerdict,
-    calibration_sentences,
-    calibrations,
     curve_statistics,
     from_zero_where_known,
     judge,
-    pooled_verdict,
     shown_tests,
 )
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
@@ -78,6 +73,13 @@ from imu_simulation_framework.heading.model.parameters import (
     read_yaw_error_model,
 )
 from imu_simulation_framework.heading.model.sources import RandomConstant
+from imu_simulation_framework.heading.several_drives import (
+    Calibration,
+    PooledVerdict,
+    calibration_sentences,
+    calibrations,
+    pooled_verdict,
+)
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html

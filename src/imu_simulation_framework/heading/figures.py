@@ -16,8 +16,15 @@ from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.signals import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
-from imu_simulation_framework.heading.judgement import PSD, SIGNED, STATISTICS, unseen_share
+from imu_simulation_framework.heading.judgement import (
+    PSD,
+    SIGNED,
+    STATISTICS,
+)
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
+from imu_simulation_framework.heading.several_drives import (
+    unseen_share,
+)
 from imu_simulation_framework.heading.statistics import TWO_SIDED, autocorrelation
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure

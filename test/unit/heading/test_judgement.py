@@ -10,6 +10,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
 from imu_simulation_framework.heading import judgement as judging
+from imu_simulation_framework.heading import several_drives
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.heading.judgement import (
     curve_statistics,
@@ -137,21 +138,21 @@ def test_the_places_of_drives_are_even_under_the_model_and_few_drives_say_little
 
     def found(count, **options):
         observed = drives(generator, count, **options)
-        return judging.calibrations([isf.judge(TIME, one, model) for one in observed])
+        return several_drives.calibrations([isf.judge(TIME, one, model) for one in observed])
 
     # Of one in a thousand seeds.
     assert min(holm([one.p_value for one in found(20)])) > 0.001
     twice = found(20, drift=3.0)
     assert all(one.p_value < 1e-4 for one in twice)
-    assert "are not as even" in judging.calibration_sentences(twice)[1]
+    assert "are not as even" in several_drives.calibration_sentences(twice)[1]
     five = found(5, drift=0.1)
     assert five[0].inside == 5
     # All of five: the share whose fifth power is 5 %.
     assert five[0].least == pytest.approx(0.05 ** (1 / 5))
-    assert "more than that these hold 55 %" in judging.calibration_sentences(five)[0]
+    assert "more than that these hold 55 %" in several_drives.calibration_sentences(five)[0]
     # Massey's table of 1951.
-    assert judging.unseen_share(5) == pytest.approx(0.565, abs=0.003)
-    assert "fewer than 4 drives" in judging.calibration_sentences(found(3))[1]
+    assert several_drives.unseen_share(5) == pytest.approx(0.565, abs=0.003)
+    assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
 
 
 def test_drives_of_one_unit_are_judged_together():
@@ -166,7 +167,7 @@ def test_drives_of_one_unit_are_judged_together():
     def pooled(observed, ensembles, **options):
         judged = [isf.judge(time, one[0], runs) for one, runs in zip(observed, ensembles)]
         simulated = [judging.curve_statistics(time, runs) for runs in ensembles]
-        return judging.pooled_verdict(list("abcde"), judged, simulated, **options)
+        return several_drives.pooled_verdict(list("abcde"), judged, simulated, **options)
 
     model = drawn(999)
     for size, verdict in ((1.0, "not rejected"), (2.0, "too little"), (0.3, "too much")):

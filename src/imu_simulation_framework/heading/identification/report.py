@@ -24,11 +24,13 @@ from imu_simulation_framework.heading.figures import (
 from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
 from imu_simulation_framework.heading.judgement import (
     Judgement,
-    calibration_sentences,
-    calibrations,
     holm,
 )
 from imu_simulation_framework.heading.model.parameters import yaw_error_model_text
+from imu_simulation_framework.heading.several_drives import (
+    calibration_sentences,
+    calibrations,
+)
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
 from imu_simulation_framework.report.table import Column, page_table, table_text
