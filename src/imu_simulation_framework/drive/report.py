@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import traceback
 
@@ -277,6 +278,8 @@ def _write_figures(folder, comparison, formats, footer):
             figure = drawing(describe(comparison), footer)
             for format in formats:
                 folder.write_figure(name, figure, format)
+            del figure
+            gc.collect()  # a picture of matplotlib refers to itself, and would stay for long
         except FrameworkError:
             raise
         except Exception as error:
