@@ -2,7 +2,7 @@
 
 The recordings are no part of this package:
 
-    prediction_real.py DATA [--out windows.csv] [--figure calibration.png] [--only NAME ...]
+    prediction_real.py DATA [--out windows.csv] [--only NAME ...]
 
 DATA/static/NAME/data.npz is a recording at rest, of some ten minutes at least:
 
@@ -55,16 +55,12 @@ from scipy.special import ndtri
 
 from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.heading.model.of_imu import MISALIGNMENT, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RandomConstant
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.figure import Figure
-from imu_simulation_framework.report.style import ZERO
 from imu_simulation_framework.report.table import Column, table_text
 from imu_simulation_framework.sensors.files import imu_names, read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import (
@@ -321,26 +317,10 @@ def table_of(rows):
     return pd.DataFrame(table)
 
 
-def calibration(rows):
-    """The figure: drift that was seen over the drift that was predicted, by sensor and window."""
-    figure = Figure("Heading drift of real gyroscopes", x="predicted rms [deg]")
-    figure.panel("seen rms [deg]", log="xy", height=450.0)
-    table = table_of(rows)
-    table = table[(table["window"] != "all") & (table["sensor"] != "all") & (table["seen"] > 0.0)]
-    ends = np.array([table["predicted"].min(), table["predicted"].max()])
-    figure.line(ends, ends, ZERO, "as predicted")
-    for colour, (kind, some) in zip(
-        colours.SERIES * len(table), table.groupby("kind", sort=False)
-    ):  # a colour for each set
-        figure.points(some["predicted"], some["seen"], colour, kind, size=6.0)
-    return figure
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path, nargs="?", metavar="DATA", help="folder of recordings")
     parser.add_argument("--out", type=Path, metavar="FILE", help="CSV file of all windows")
-    parser.add_argument("--figure", type=Path, metavar="FILE", help="predicted and seen drift")
     parser.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="beginnings")
     parser.add_argument("--table", default="terminal", help="terminal (default), markdown, csv")
     options = parser.parse_args()
@@ -369,8 +349,6 @@ def main():
     rows = pd.DataFrame(rows)
     if options.out:
         rows.to_csv(options.out, index=False)
-    if options.figure:
-        drawing(calibration(rows)).savefig(options.figure)
     print(table_text(table_of(rows), COLUMNS, options.table), end="")
 
 

@@ -165,9 +165,30 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(driven_with, t
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
 
 
-def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(driven, tmp_path):
+def driven_whole(driven, *arguments):
+    """The result of a short drive of which nothing is missing."""
+    ended = driven(*DRIVE, SHORT, "imu:=generic", *arguments)
+    result, summary = ended.result(), ended.summary
+    assert summary["run"]["simulator"] == "gazebo"
+    for name in ("ground_truth", "imu_simulated"):
+        assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
+    assert summary["tracking"]["yaw_error"]["rms_rad"] < np.radians(1.0)
+    np.testing.assert_allclose(np.diff(result.read_table("ground_truth").index), 0.01, atol=1e-9)
+    wheels = result.read_table("wheel_velocities_actual")
+    np.testing.assert_allclose(np.diff(wheels.index), 0.05, atol=1e-9)
+    assert wheels["left"].max() > 1.0 and wheels["right"].max() > 1.0
+    return result
+
+
+def test_four_wheels_drive_to_the_end(driven, tmp_path):
+    robot = urdf_path("robot_four_wheels.yaml")
+    (tmp_path / "mine.ini").write_text(f"[robot]\nparameters = {robot}\n")
+    driven_whole(driven, "config:=mine.ini")
+
+
+def test_a_drive_to_its_end_with_a_gnss_receiver_that_tells_where_the_robot_is(driven, tmp_path):
     (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
-    result = driven(*DRIVE, SHORT, "gnss:=receiver.yaml", "record:=true").result()
+    result = driven_whole(driven, "gnss:=receiver.yaml", "record:=true")
     bag = result.path("experiment.bag")
     samples = read_reference_samples(
         bag, "/gnss/fix", velocity_topic="/gnss/velocity", heading_topic="/gnss/heading"
@@ -193,21 +214,6 @@ def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(driven, tmp_path
     yaw = 2.0 * np.arctan2(samples.columns["qz"][driving], samples.columns["qw"][driving])
     off = wrap(yaw - np.interp(since[driving], truth.index, truth["yaw"]))
     assert np.abs(off[within]).max() < 1e-3
-
-
-@pytest.mark.parametrize("robot", ["robot.yaml", "robot_four_wheels.yaml"])
-def test_a_drive_to_its_end(driven, tmp_path, robot):
-    (tmp_path / "mine.ini").write_text(f"[robot]\nparameters = {urdf_path(robot)}\n")
-    ended = driven("config:=mine.ini", *DRIVE, SHORT, "imu:=generic")
-    result, summary = ended.result(), ended.summary
-    assert summary["run"]["simulator"] == "gazebo"
-    for name in ("ground_truth", "imu_simulated"):
-        assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
-    assert summary["tracking"]["yaw_error"]["rms_rad"] < np.radians(1.0)
-    np.testing.assert_allclose(np.diff(result.read_table("ground_truth").index), 0.01, atol=1e-9)
-    wheels = result.read_table("wheel_velocities_actual")
-    np.testing.assert_allclose(np.diff(wheels.index), 0.05, atol=1e-9)
-    assert wheels["left"].max() > 1.0 and wheels["right"].max() > 1.0
 
 
 def test_a_gzserver_that_ends_in_the_middle(gazebo):

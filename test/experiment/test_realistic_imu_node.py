@@ -242,20 +242,10 @@ def test_what_cannot_be_used_ends_the_node_with_a_sentence(experiment, motion, c
     assert len(running.wait(60.0, others=5.0).fatal_sentences) == 1
 
 
-@pytest.mark.parametrize(
-    ("argument", "words"),
-    [
-        (
-            "input_type:=pose",
-            "input_type is 'pose', but it must be imu or gazebo_ros_imu or odometry",
-        ),
-        ("input:=/imu/data", "input:=/imu/data is also what it publishes on"),
-        ("input:=imu-ideal", "input is 'imu-ideal', expected the name of a topic"),
-    ],
-)
-def test_wrong_arguments_are_said(experiment, argument, words):
-    running = experiment(argument, program=LAUNCH)
-    running.wait_for(words, timeout=60.0)
+def test_a_wrong_argument_is_said(experiment):
+    # What else can be wrong is tested where ROS 2's node takes the same arguments.
+    running = experiment("input:=/imu/data", program=LAUNCH)
+    running.wait_for("input:=/imu/data is also what it publishes on", timeout=60.0)
     running.wait(60.0, others=5.0)
 
 
