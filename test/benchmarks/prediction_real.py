@@ -24,22 +24,13 @@ standard deviation of the angle between the axes of truth and sensor, about each
 
     BROAD_02: {set: BROAD, sensor: aktos-t, imu: bmi088, rest: [0, 40], mounting: 0.5, truth: 0.2}
 
-At rest: the noise of each axis is identified on the first half of a recording (as by
-allan_analysis.py), and the drift of a heading predicted from that alone. In windows of the second
-half, side by side, the mean rate of the first ten seconds is taken for the offset, and the rate
-less that integrated over 60, 300 and 600 s.
-
-In motion: the mean rate of the standstill is taken for the offset, and the gyroscope integrated
-(strapdown, from the true attitude at a window's beginning) over 60 s, and over the whole drive, but
-for windows in which samples are missing. The prediction has nothing but the specification and the
-motion, for any unit of the part: a tolerance is a standard deviation of either sign. How far the
-mean of the standstill scatters, as a robot that stands with its motors on can see, is an error of
-the offset, as far as it is more than the specification's noise.
-
-Printed is in how many windows the drift was within the predicted 50 and 95 % bands. Standard errors
-are between stretches of a recording as long as the longest window, as windows of other lengths and
-of other axes share a temperature; of more than five recordings between these. They are at least
-those of as many independent windows of a right prediction.
+What is predicted from what is in doc/heading_drift.md, Predicted, and then looked. In motion the
+rate is integrated by strapdown from the true attitude at a window's beginning, and how far the mean
+of the standstill scatters, as a robot that stands with its motors on can see, is an error of the
+offset, as far as it is more than the specification's noise. Standard errors are between stretches
+of a recording as long as the longest window, as windows of other lengths and of other axes share a
+temperature; of more than five recordings between these. They are at least those of as many
+independent windows of a right prediction.
 """
 
 import argparse

@@ -118,7 +118,7 @@ def test_a_master_that_is_killed_between_the_drives_end_and_its_results(experime
     if moment == "the drive is over":
         running.wait_for(r"simulated 40\.0 of 40\.0 s")
     else:
-        running.wait_for_file("experiment_results/*/*/*/*_ground_truth.csv")
+        running.wait_for_file(SUMMARY.replace("summary.json", "ground_truth.csv"))
     running.signal_node("master", signal.SIGKILL)
     ended = running.wait(SECONDS)
     succeeded(ended)
@@ -217,8 +217,7 @@ def test_the_killed_node_that_records_the_results(driving):
     running.wait_for(r"simulated ([3-9]|\d\d+)\.\d of")
     running.signal_node("result_comparison", signal.SIGKILL)
     ended = running.wait(SECONDS)
-    hint = "offline_result_comparison.py makes results of what it had recorded"
-    assert failed(ended) == f"result_comparison ended with code -9 (SIGKILL); {hint}"
+    assert failed(ended).startswith("result_comparison ended with code -9 (SIGKILL); offline_")
     # What it had recorded is there, but for the last moment.
     result = ended.result()
     assert not result.path("imu_simulated.csv").exists()

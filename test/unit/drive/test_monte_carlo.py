@@ -229,11 +229,6 @@ def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():
     np.testing.assert_allclose(drawing.time, 0.03 + 0.5 * np.arange(40))
     with pytest.raises(ConfigurationError, match="no multiple"):
         SensorDrawing(motion, isf.ImuSpecification(output=output), period=0.13)
-
-
-def test_a_motion_of_one_sample_is_refused():
-    with pytest.raises(MotionError):
-        SensorDrawing(sources.straight(0.001), SENSOR)
     with pytest.raises(MotionError, match="no drift to draw"):
         SensorDrawing(sources.straight(0.5), SENSOR)
 

@@ -309,17 +309,13 @@ def test_a_missing_file_or_another_one_is_refused(path):
         Stream.open(path)
 
 
-def test_discarded_samples_leave_no_file(path):
+def test_discarded_samples_leave_no_file_and_one_that_is_there_is_not_written_over(path):
     store = Stream(COLUMNS)
     store.discard()
     store.keep_in(path)
     fill(store, range(100))
     store.discard()
-    assert not path.exists()
-    assert len(store) == 0
-
-
-def test_a_file_that_is_there_is_not_written_over(path):
+    assert not path.exists() and len(store) == 0
     path.write_text("mine")
     with pytest.raises(ResultError, match="cannot be written"):
         Stream(COLUMNS).keep_in(path)
