@@ -87,7 +87,6 @@ def drive(arguments):
 
 
 def robot(arguments):
-    """Load a robot's parameters."""
     print(load_robot_parameters(arguments[0]).limits)
 
 
@@ -106,7 +105,6 @@ def correction(arguments):
 
 
 def flight(arguments):
-    """Read a flight and lead a motion through it."""
     print(len(isf.read_flight(arguments[0]).flight.states.motion()))
 
 
@@ -250,15 +248,9 @@ def _write_no_figure(folder, name, _, format="png"):
 
 
 def program(tool, arguments, figures=True):
-    """A function that runs a tool, or a part of one, as if from the command line.
+    """A function that runs a tool, or a key of ``PARTS``, as if from the command line.
 
-    Parameters
-    ----------
-    tool : str
-        A file of offline_processing, or a key of ``PARTS``.
-    arguments : list of str
-    figures : bool
-        Whether figures are drawn, which takes most of the time.
+    Drawing ``figures`` takes most of the time.
     """
     main = PARTS[tool] if tool in PARTS else _main(tool)
 

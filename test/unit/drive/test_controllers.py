@@ -467,15 +467,6 @@ def _circle(times, v=0.8, yaw_rate=0.4):
     return indexed(times, x=3.0 + radius * np.sin(yaw), y=-radius * np.cos(yaw), yaw=yaw)
 
 
-def test_wheel_velocities_are_those_of_the_inverse_kinematics():
-    table = trajectory.add_velocities(_circle(np.arange(100) / 20.0))
-    wheels = wheel_limits.wheel_velocities(table, DRIVETRAIN)
-    v, yaw_rate = DRIVETRAIN.forward(wheels["left"], wheels["right"])
-    assert np.allclose(v, table["v"])
-    assert np.allclose(yaw_rate, table["yaw_rate"])
-    assert wheels.index.equals(table.index)
-
-
 def check(poses, limits, **options):
     wheel_limits.check_limits(trajectory.add_velocities(poses), DRIVETRAIN, limits, **options)
 

@@ -85,6 +85,7 @@ def test_every_look_at_drives_of_the_model_has_uniform_p_values():
     [
         ({"drift": 12.0, "bias": 0.02}, {}, "too little"),
         ({"drift": 0.002}, {}, "too much"),
+        ({"drift": 0.002, "bias": 0.02}, {"bias": 0.3}, "too much"),
         ({"bias": -0.1}, {"bias": 0.1}, "other direction"),
         ({"noise": 2.0}, {"noise": 0.05}, "too little"),
         ({}, {}, "not rejected"),
@@ -98,10 +99,7 @@ def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict)
     assert judgement.rejected == (verdict != "not rejected")
 
 
-def test_the_sentence_on_one_direction_few_drives_and_three_of_a_thousand():
-    ensemble = drives(np.random.default_rng(42), 999, bias=0.3)
-    judgement = isf.judge(TIME, 0.02 * TIME, ensemble)
-    assert judgement.verdict == "too much"
+def test_the_sentence_on_few_drives_and_three_of_a_thousand():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
     # One on this side is farther out; on the other side two are as far from the end.
