@@ -32,10 +32,7 @@ from imu_simulation_framework.drive.preparation import prepare_drive, prepare_re
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping
-from imu_simulation_framework.sensors.correction import (
-    imu_correction_text,
-    read_imu_correction,
-)
+from imu_simulation_framework.sensors.correction import imu_correction_text, read_imu_correction
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = tuple(f"{name}.py" for name in sorted(PROGRAMS))

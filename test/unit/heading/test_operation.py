@@ -68,8 +68,7 @@ OTHERS = ("walk", "offset", "quantisation", "temperature")
 
 
 @pytest.mark.parametrize(
-    "term, name",
-    [*product(TERMS, ("zeroed", "stops")), *product(OTHERS, ("stops alone", "warm"))],
+    "term, name", [*product(TERMS, ("zeroed", "stops")), *product(OTHERS, ("stops alone", "warm"))]
 )
 def test_the_linear_model_is_that_of_full_runs(term, name):
     operation = OPERATIONS[name]
