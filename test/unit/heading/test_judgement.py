@@ -109,8 +109,8 @@ def test_the_sentence_on_few_drives_and_three_of_a_thousand():
     assert (look.tail, look.as_extreme, look.p_value) == (-1, 2, 0.06)
     assert judge_statistic("rms", 50.0, np.arange(1.0, 100.0)).p_value == 1.0
     curves = drives(np.random.default_rng(43), 41)
-    judgement = isf.judge(TIME, 50.0 * curves[0], curves[1:])
-    assert not judgement.rejected and "With 40 drives" in judgement.sentence
+    few = isf.judge(TIME, 50.0 * curves[0], curves[1:])
+    assert not few.rejected and "With 40 drives" in few.sentence
 
 
 @pytest.mark.parametrize(
