@@ -83,7 +83,7 @@ def _turn(quaternion, yaw):
 def beside_a_robot(program, ros, tmp_path):
     """Return what runs an experiment with a robot: exit code, output and the robot."""
 
-    def run(settings="", arguments=(), **robot):
+    def run(settings="trajectory: {stop: 8.0}", arguments=(), **robot):
         one = Robot(ros.peer, **robot)
         options = ("simulator:=external", "imu:=published", f"output:={tmp_path / 'out'}")
         running = program("run_experiment.py", *options, f"settings:={{{settings}}}", *arguments)
