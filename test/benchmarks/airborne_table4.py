@@ -4,20 +4,15 @@
 200 s of JSBSim's c3104, from its beginning or from its rest on the runway 3 s later, with the IMU
 of the paper's table 2 (each run has another unit, and other noise) and a receiver beside it:
 
-published  what the paper ran: the filter, receiver and initial errors of the demonstrations of
-           Groves's book (JsbSim_loosely_coupled_INS_GNSS.m of McAnanama and Marsden has the same
-           numbers): 2.5 m, 0.1 m/s, every 0.5 s, roll, pitch and heading wrong by -0.05, 0.04 and
-           1 deg. The receiver's largest errors are constant during a flight, of which neither
-           filter knows.
+published  what the paper ran: filter, receiver and initial errors of the demonstrations of Groves's
+           book, whose receiver has errors that are constant during a flight.
 consistent what a filter can be held to: white errors of 2.5 m and 0.1 m/s, initial errors drawn as
            large as the filter takes them to be, and the tuning that the IMU calls for.
 bias only  that with biases and white noise as the IMU's only errors.
 
-The paper has one run. Here are medians and quartiles over the runs, and a signed-rank test of the
-runs in pairs, gimbal on against off, with the same units and noise. The paper's script is not
-known, and its velocity is wrong by four times as much to the east and down as here: what is found
-here is so on this flight, and says nothing of theirs. Then the receiver on the airframe, its lever
-arm known and unknown, and the time that 100 runs take.
+Medians and quartiles over the runs, and a signed-rank test of the runs in pairs, gimbal on against
+off. Then the receiver on the airframe, its lever arm known and unknown, and the time that 100 runs
+take. What the paper's one run says of it is in doc/navigation.md.
 
     airborne_table4.py [--runs 50]
 """

@@ -1,10 +1,9 @@
 """How fast, and how large in memory, a simulated robot with its IMU is, beside MuJoCo alone.
 
-First the simulator and the IMU models by themselves, in turns in one process; a batch beside the
-drawing of a normal number for each sample. Then drive A eleven times: MuJoCo stepping alone, the
-experiment without ROS, and the experiment as ROS nodes in lock-step, each without and with a bag of
-every topic: a process for each node, or one for those that wait for each other; and as nodes of
-ROS 2. Absolute figures depend on the machine, the ratios less.
+Drive A eleven times: MuJoCo stepping alone, the experiment without ROS, and the experiment as ROS
+nodes in lock-step, each without and with a bag of every topic: a process for each node, or one for
+those that wait for each other; and as nodes of ROS 2. Absolute figures depend on the machine, the
+ratios less.
 """
 
 import json
@@ -20,20 +19,17 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import psutil
-from _timing import beside, draw_numbers, in_turns, seconds
+from _timing import seconds
 
 from imu_simulation_framework.core.files import default_configuration_path, package_share
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process
-from imu_simulation_framework.drive.mujoco import MujocoSimulator, build_model
+from imu_simulation_framework.drive.mujoco import build_model
 from imu_simulation_framework.drive.preparation import prepare_drive
 from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_models.plugins import PRESETS, make_imu_model
 
 PHYSICS_RATE, SAMPLE_RATE = 1000, 100
 COMMAND = (8.0, 10.0)
-SAMPLES, ROUNDS = 100, 60
 MEMORY_PERIOD = 0.25
 
 
@@ -48,45 +44,6 @@ def mujoco_alone(samples):
             mujoco.mj_step(model, data, PHYSICS_RATE // SAMPLE_RATE)
 
     return run
-
-
-def simulator_with(preset=None):
-    """Return a function that lets the simulator step, with an IMU or without."""
-    simulator = MujocoSimulator(load_robot_parameters(), PHYSICS_RATE, SAMPLE_RATE)
-    simulator.set_wheel_velocities(*COMMAND)
-    imu = make_imu_model(preset, {}, simulator.sample_period, 1) if preset else None
-
-    def run():
-        for _ in range(SAMPLES):
-            state = simulator.step()
-            if imu is not None:
-                imu.step(state.imu_truth)
-
-    return run
-
-
-def simulators(runs=10, samples=60_000):
-    calls = {"MuJoCo alone": mujoco_alone(SAMPLES), "simulator": simulator_with()}
-    calls.update({f"simulator, imu {preset}": simulator_with(preset) for preset in PRESETS})
-    taken = in_turns(calls, ROUNDS, time.perf_counter)
-    least = {name: values.min() / SAMPLES for name, values in taken.items()}
-    print(f"MuJoCo {mujoco.__version__}, {PHYSICS_RATE} Hz physics, {SAMPLE_RATE} Hz samples")
-    print(f"{'':32}{'us/sample':>10}{'times real time':>17}{'of MuJoCo alone':>17}")
-    for name, one in least.items():
-        ratio = one / least["MuJoCo alone"]
-        print(f"{name:32}{1e6 * one:10.1f}{1.0 / (SAMPLE_RATE * one):17.0f}{ratio:17.2f}")
-    rest = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 9.81))
-    truth = ImuTruth(*(np.tile(values, (samples, 1)) for values in rest))
-    for preset in ("generic", "hector"):
-        imu = make_imu_model(preset, {}, 1.0 / SAMPLE_RATE, 1)
-        batch, ratio = beside(
-            lambda imu=imu: imu.batch(truth, runs), lambda: draw_numbers(runs * samples), 1
-        )
-        one = batch / (runs * samples)
-        print(
-            f"batch, imu {preset:21}{1e6 * one:10.3f}{1.0 / (SAMPLE_RATE * one):17.0f}"
-            f"{ratio:8.0f} normal numbers"
-        )
 
 
 class PeakMemory(threading.Thread):
@@ -165,5 +122,4 @@ def experiments():
 
 
 if __name__ == "__main__":
-    simulators()
     experiments()

@@ -7,14 +7,10 @@ Laidig, Caruso, Cereatti, Seel: BROAD - a benchmark for robust inertial orientat
 
 FOLDER is a clone's, TRIAL the beginning of a trial's name; by default all whose file is there.
 
-The metric is the set's: with q the error of the orientation in the world's axes, root mean squares
-over the phases of movement of its whole angle, of its heading 2 atan(z / w) and of its inclination
-2 acos(sqrt(w^2 + z^2)); then means over the trials. Ours starts from its first reading. Without a
-magnetometer there is no north, so that the heading is the true one where the first movement begins.
-
-The set's own results are those of Mahony's and Madgwick's filters with the parameters that are best
-for all 39 trials together, from example_code/out, over the same trials. The library's are its
-filter's called by itself; ours has to be equal, and our Mahony filter no worse than the set's.
+The metric is the set's, over the phases of movement. Without a magnetometer there is no north, so
+that the heading is the true one where the first movement begins. The set's own results are those of
+Mahony's and Madgwick's filters with the parameters that are best for all 39 trials together, from
+example_code/out; the library's are its filter's called by itself, to which ours has to be equal.
 """
 
 import json

@@ -45,13 +45,8 @@ MODELS = {
     "rate drift": {"rate_drift_sigma": 1e-3, "rate_drift_time": 10.0, "reference_noise": 1e-3},
     "yaw drift": {"yaw_drift_sigma": 0.02, "yaw_drift_time": 10.0, "reference_noise": 6e-3},
 }
-"""Parameters of the random terms, in SI units.
-
-Chosen such that ten minutes can show each of them: without any one, the expected log-likelihood is
-lower by 6 at least. An angle random walk of 3e-4 rad/s/sqrt(Hz) beside a drift of 5e-4 rad/s over
-30 s, for instance, makes a difference of 0.13, and a yaw drift over 60 s is 0.64 from a random
-walk, which no test could see.
-"""
+"""Parameters of the random terms, in SI units, each of which ten minutes can show: without any one
+the expected log-likelihood is lower by 6 at least."""
 SOURCES = {
     AngleRandomWalk: ("walk", "angle_random_walk"),
     RateRandomWalk: ("rate walk", "rate_random_walk"),
@@ -108,8 +103,12 @@ def drives(name, first, count=1, duration=DURATION):
 
 def study(number, name):
     """Identify one drive: its estimates, whether its checks passed, and seconds of CPU."""
+    return identified(drives(name, number))
+
+
+def identified(*arguments):
     begin = time.process_time()
-    result = identify_yaw_error(drives(name, number))
+    result = identify_yaw_error(*arguments)
     seconds = time.process_time() - begin
     return result.estimates, [check.passed for check in result.checks], seconds
 
@@ -134,11 +133,7 @@ def drive_with_reference(number, kind, sensor):
 
 def study_with_reference(number, kind, sensor):
     """As study."""
-    begin = time.process_time()
-    drive = drive_with_reference(number, kind, sensor)
-    result = identify_yaw_error([drive], kind != "slipping")
-    seconds = time.process_time() - begin
-    return result.estimates, [check.passed for check in result.checks], seconds
+    return identified([drive_with_reference(number, kind, sensor)], kind != "slipping")
 
 
 def main(count=50, *chosen):

@@ -2,7 +2,7 @@
 
 The recordings are no part of this package:
 
-    prediction_real.py DATA [--out windows.csv] [--figure calibration.png] [--only NAME ...]
+    prediction_real.py DATA [--out windows.csv] [--only NAME ...]
 
 DATA/static/NAME/data.npz is a recording at rest, of some ten minutes at least:
 
@@ -24,22 +24,13 @@ standard deviation of the angle between the axes of truth and sensor, about each
 
     BROAD_02: {set: BROAD, sensor: aktos-t, imu: bmi088, rest: [0, 40], mounting: 0.5, truth: 0.2}
 
-At rest: the noise of each axis is identified on the first half of a recording (as by
-allan_analysis.py), and the drift of a heading predicted from that alone. In windows of the second
-half, side by side, the mean rate of the first ten seconds is taken for the offset, and the rate
-less that integrated over 60, 300 and 600 s.
-
-In motion: the mean rate of the standstill is taken for the offset, and the gyroscope integrated
-(strapdown, from the true attitude at a window's beginning) over 60 s, and over the whole drive, but
-for windows in which samples are missing. The prediction has nothing but the specification and the
-motion, for any unit of the part: a tolerance is a standard deviation of either sign. How far the
-mean of the standstill scatters, as a robot that stands with its motors on can see, is an error of
-the offset, as far as it is more than the specification's noise.
-
-Printed is in how many windows the drift was within the predicted 50 and 95 % bands. Standard errors
-are between stretches of a recording as long as the longest window, as windows of other lengths and
-of other axes share a temperature; of more than five recordings between these. They are at least
-those of as many independent windows of a right prediction.
+What is predicted from what is in doc/heading_drift.md, Predicted, and then looked. In motion the
+rate is integrated by strapdown from the true attitude at a window's beginning, and how far the mean
+of the standstill scatters, as a robot that stands with its motors on can see, is an error of the
+offset, as far as it is more than the specification's noise. Standard errors are between stretches
+of a recording as long as the longest window, as windows of other lengths and of other axes share a
+temperature; of more than five recordings between these. They are at least those of as many
+independent windows of a right prediction.
 """
 
 import argparse
@@ -55,16 +46,12 @@ from scipy.special import ndtri
 
 from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.heading.model.of_imu import MISALIGNMENT, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RandomConstant
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.figure import Figure
-from imu_simulation_framework.report.style import ZERO
 from imu_simulation_framework.report.table import Column, table_text
 from imu_simulation_framework.sensors.files import imu_names, read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import (
@@ -321,26 +308,10 @@ def table_of(rows):
     return pd.DataFrame(table)
 
 
-def calibration(rows):
-    """The figure: drift that was seen over the drift that was predicted, by sensor and window."""
-    figure = Figure("Heading drift of real gyroscopes", x="predicted rms [deg]")
-    figure.panel("seen rms [deg]", log="xy", height=450.0)
-    table = table_of(rows)
-    table = table[(table["window"] != "all") & (table["sensor"] != "all") & (table["seen"] > 0.0)]
-    ends = np.array([table["predicted"].min(), table["predicted"].max()])
-    figure.line(ends, ends, ZERO, "as predicted")
-    for colour, (kind, some) in zip(
-        colours.SERIES * len(table), table.groupby("kind", sort=False)
-    ):  # a colour for each set
-        figure.points(some["predicted"], some["seen"], colour, kind, size=6.0)
-    return figure
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path, nargs="?", metavar="DATA", help="folder of recordings")
     parser.add_argument("--out", type=Path, metavar="FILE", help="CSV file of all windows")
-    parser.add_argument("--figure", type=Path, metavar="FILE", help="predicted and seen drift")
     parser.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="beginnings")
     parser.add_argument("--table", default="terminal", help="terminal (default), markdown, csv")
     options = parser.parse_args()
@@ -369,8 +340,6 @@ def main():
     rows = pd.DataFrame(rows)
     if options.out:
         rows.to_csv(options.out, index=False)
-    if options.figure:
-        drawing(calibration(rows)).savefig(options.figure)
     print(table_text(table_of(rows), COLUMNS, options.table), end="")
 
 

@@ -183,11 +183,9 @@ def test_the_pages_policy_lets_nothing_out(desktop, reports, server):
 
 def test_dragging_zooms_a_button_returns_and_another_lets_it_move_the_figure(desktop, reports):
     plot = opened(desktop, reports["experiment"])[0]
-    panel = area(desktop, plot)
     before = axis(desktop, plot)
-    ActionChains(desktop).move_to_element_with_offset(
-        panel, -150, 0
-    ).click_and_hold().move_by_offset(150, 0).move_by_offset(50, 0).release().perform()
+    hold = ActionChains(desktop).move_to_element_with_offset(area(desktop, plot), -150, 0)
+    hold.click_and_hold().move_by_offset(150, 0).move_by_offset(50, 0).release().perform()
     zoomed = axis(desktop, plot)
     assert before[0] < zoomed[0] < zoomed[1] < before[1]
     assert zoomed[1] - zoomed[0] < 0.5 * (before[1] - before[0])
@@ -197,9 +195,8 @@ def test_dragging_zooms_a_button_returns_and_another_lets_it_move_the_figure(des
     panel = area(desktop, plot)
     plot.find_element(By.CSS_SELECTOR, "[data-title=Pan]").click()
     before = axis(desktop, plot)
-    ActionChains(desktop).move_to_element(panel).click_and_hold().move_by_offset(
-        100, 0
-    ).release().perform()
+    hold = ActionChains(desktop).move_to_element(panel).click_and_hold()
+    hold.move_by_offset(100, 0).release().perform()
     moved = axis(desktop, plot)
     assert moved[0] < before[0]
     assert moved[1] - moved[0] == pytest.approx(before[1] - before[0])

@@ -27,11 +27,9 @@ class Starter:
         self.directory = directory
         self._started = []
 
-    def __call__(self, *arguments, program=None, directory=None):
+    def __call__(self, *arguments, program=None):
         """Start an experiment and return it while it runs."""
-        self._started.append(
-            ExperimentProcess(directory or self.directory, arguments, program=program)
-        )
+        self._started.append(ExperimentProcess(self.directory, arguments, program=program))
         return self._started[-1]
 
     def run(self, *arguments, timeout=240.0, **options):

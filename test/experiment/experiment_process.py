@@ -55,13 +55,17 @@ class Ended:
     def summary(self):
         """What the only result says."""
         assert not self.has_traceback, self.output
-        return json.loads(self.result().read_text("summary.json"))
+        return summary_of(self.result())
 
     def result(self, output="experiment_results") -> ResultFolder:
         """The only result below ``output`` in the place where the experiment was started."""
         folders = {path.parent for path in (self.directory / output).glob("*/*/*/*")}
         assert len(folders) == 1, f"expected one result, found {folders}\n{self.output}"
         return find_result(folders.pop())
+
+
+def summary_of(result):
+    return json.loads(result.read_text("summary.json"))
 
 
 class ExperimentProcess:
@@ -91,18 +95,9 @@ class ExperimentProcess:
         self._reader.start()
 
     def _environment(self):
-        environment = {
-            **os.environ,
-            "ROS_MASTER_URI": self._master_uri,
-            "ROS_IP": "127.0.0.1",
-            "ROS_HOME": str(self.directory / "ros"),
-            "ROS_LOG_DIR": str(self.directory / "ros" / "log"),
-            "PWD": str(self.directory),
-            "PYTHONUNBUFFERED": "1",
-        }
-        for name in ("ROS_HOSTNAME", "ROS_NAMESPACE"):
-            environment.pop(name, None)
-        return environment
+        given = environment_of(self.directory, self._master_uri)
+        kept = {name: text for name, text in os.environ.items() if name not in NOT_HANDED_ON}
+        return {**kept, **given, "PYTHONUNBUFFERED": "1"}
 
     def _read(self):
         for line in self._process.stdout:
@@ -132,7 +127,6 @@ class ExperimentProcess:
         return found[0]
 
     def wait_until_driving(self) -> None:
-        """Wait for the first progress line that tells of simulated time."""
         self.wait_for(PROGRESS)
 
     def signal_node(self, node, number) -> None:
@@ -142,14 +136,9 @@ class ExperimentProcess:
     def run_beside(self, *command, timeout=60.0):
         """Run a program that speaks to this experiment's ROS master; return how it ended."""
         return subprocess.run(
-            [*map(str, command)],
-            env=self._environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=timeout,
-            text=True,
-        )
+            [*map(str, command)], env=self._environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, text=True,
+        )  # fmt: skip
 
     def beside(self, program, *arguments) -> ExperimentProcess:
         """Start another program on this one's ROS master."""
@@ -182,16 +171,12 @@ class ExperimentProcess:
             self.end()
             raise AssertionError(f"did not end within {timeout:g} s:\n{self._text}") from None
         ended = time.monotonic()
-        left = self._wait_for_nobody(others) if self._own_master else {}
+        while self._own_master and self.members() and time.monotonic() < ended + others:
+            time.sleep(POLL_PERIOD)
+        left = self.members() if self._own_master else {}
         self.end()
         assert not left, f"left behind: {left}\n{self._text}"
         return Ended(code, self._text, ended - self._started, self.directory)
-
-    def _wait_for_nobody(self, timeout):
-        deadline = time.monotonic() + timeout
-        while self.members() and time.monotonic() < deadline:
-            time.sleep(POLL_PERIOD)
-        return self.members()
 
     def members(self):
         """Command lines of the living processes that speak to this experiment's ROS master."""
@@ -216,6 +201,16 @@ class ExperimentProcess:
         self._process.wait()
         self._reader.join(5.0)
         self._process.stdout.close()
+
+
+NOT_HANDED_ON = ("ROS_HOSTNAME", "ROS_NAMESPACE")
+
+
+def environment_of(directory, master_uri):
+    """Variables by which a program has this ROS master, and its own home below the directory."""
+    home = f"{directory}/ros"
+    given = {"ROS_MASTER_URI": master_uri, "ROS_IP": "127.0.0.1", "PWD": str(directory)}
+    return {**given, "ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log"}
 
 
 def find_program(name) -> str:

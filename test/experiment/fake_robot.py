@@ -73,13 +73,11 @@ def main(kind, *options):
             yaw, measured = robot.yaw, robot.yaw + robot.drifted
         stamp = rospy.Time(10, 0) + rospy.Duration(0, tick * (10**9 // IMU_RATE))
         sample = Imu(orientation=turned(measured))
-        if values.get("orientation") == "none":
-            sample.orientation_covariance[0] = -1.0
         sample.header.stamp, sample.header.frame_id = stamp, "imu"
         sample.angular_velocity.z = yaw_rate + DRIFT
         sample.linear_acceleration.y, sample.linear_acceleration.z = v * yaw_rate, 9.81
         imu.publish(sample)
-        if tick % (IMU_RATE // ODOMETRY_RATE) == 0 and values.get("odometry") != "none":
+        if tick % (IMU_RATE // ODOMETRY_RATE) == 0:
             place = Odometry(child_frame_id="base_footprint")
             place.header.stamp, place.header.frame_id = stamp, "odom"
             place.pose.pose.position.x, place.pose.pose.position.y = x, y

@@ -30,7 +30,8 @@ def run_on_small_disk(experiment, tmp_path):
         ended = experiment.run(*arguments, f"output:={disk}", program=program, timeout=SECONDS)
         left = [path for path in saved.rglob("*") if path.is_file()]
         assert left, f"a small file system could not be mounted: {ended.output}"
-        assert not [path for path in left if is_half_written(path)]
+        half = (path.name.startswith(".") or path.suffix in (".part", ".active") for path in left)
+        assert not any(half)
         result = find_result(left[0].parent)
         content = {path.name[len(result.prefix) + 1 :]: path.read_bytes() for path in left}
         for name in content:
@@ -43,10 +44,6 @@ def run_on_small_disk(experiment, tmp_path):
         return ended.fatal_sentences[0], content
 
     return run
-
-
-def is_half_written(path):
-    return path.name.startswith(".") or path.suffix in (".part", ".active")
 
 
 def test_full_before_the_drive(run_on_small_disk):

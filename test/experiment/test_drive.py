@@ -7,8 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from experiment_process import STARTED, find_program, messages_of
+from experiment_process import STARTED, find_program, messages_of, summary_of
 from rosbags.highlevel import AnyReader
 
 import imu_simulation_framework as isf
@@ -29,10 +30,6 @@ TABLES = [
     *("trajectory_data", "reference", "imu_simulated", "imu_real", "ground_truth"),
     *("wheel_velocities", "wheel_velocities_actual", "control_error"),
 ]
-
-
-def summary_of(result):
-    return json.loads(result.read_text("summary.json"))
 
 
 def succeeded(ended):
@@ -111,15 +108,18 @@ def test_a_terminal_shows_how_far_the_drive_is(experiment):
     assert "process[" not in ended.output
 
 
-def test_the_bag_says_latched_at_its_beginning_what_is_fixed_on_the_robot(result):
+def told_on(result, topic, latching=0):
+    """When a bag begins, and times and messages of a topic."""
     with AnyReader([result.path("experiment.bag")]) as reader:
-        static = [known for known in reader.connections if known.topic == "/tf_static"]
-        assert static and {known.ext.latching for known in static} == {1}
-        told = [
-            (time, reader.deserialize(raw, connection.msgtype))
-            for connection, time, raw in reader.messages(connections=static)
-        ]
-        begin = reader.start_time
+        known = [one for one in reader.connections if one.topic == topic]
+        assert known and {one.ext.latching for one in known} <= {latching, 1}
+        messages = reader.messages(connections=known)
+        told = [(time, reader.deserialize(raw, one.msgtype)) for one, time, raw in messages]
+        return reader.start_time, told
+
+
+def test_the_bag_says_latched_at_its_beginning_what_is_fixed_on_the_robot(result):
+    begin, told = told_on(result, "/tf_static", latching=1)
     # rviz and tf know the robot from the first message on.
     assert {time for time, _ in told} == {begin}
     fixed = {t.child_frame_id for _, message in told for t in message.transforms}
@@ -158,30 +158,28 @@ def test_the_bag_has_commands_truth_errors_and_poses_that_the_tables_tell(bag, r
     found = [[getattr(message, name) for name in table.columns] for message in errors]
     np.testing.assert_array_equal(found[: len(table)], table)
     start = nanoseconds(bag["/ground_truth/state"][0].header.stamp)
-    paths = [(result.read_table(name), name) for name in ("trajectory_data", "ground_truth")]
+    paths = [result.read_table(name) for name in ("trajectory_data", "ground_truth")]
     for message in errors[:: len(errors) // 4]:
         time = message.time_from_start
         assert time == pytest.approx((nanoseconds(message.header.stamp) - start) / 1e9)
         assert message.header.frame_id == "odom"
-        for (path, _), pose in zip(paths, (message.reference, message.actual)):
+        for path, pose in zip(paths, (message.reference, message.actual)):
             x, y, yaw = (np.interp(time, path.index, path[name]) for name in ("x", "y", "yaw"))
             assert (pose.x, pose.y) == pytest.approx((x, y), abs=1e-9)
             assert np.exp(1j * (pose.theta - yaw)) == pytest.approx(1.0)
 
 
 def test_the_live_yaw_is_that_of_the_tables_on_one_clock(bag, result):
-    for name, table in (("simulated", "imu_simulated"), ("real", "imu_real"),
-                        ("ground_truth", "ground_truth")):  # fmt: skip
+    tables = {"simulated": "imu_simulated", "real": "imu_real", "ground_truth": "ground_truth"}
+    for name, table in tables.items():
         messages, yaw = bag[f"/imu_yaw/{name}"], result.read_table(table)["yaw"]
         stamps = np.array([nanoseconds(message.header.stamp) for message in messages])
-        assert len(stamps) > 790
-        assert np.all(np.diff(stamps) == 10_000_000)
+        assert len(stamps) > 790 and np.all(np.diff(stamps) == 10_000_000)
         start = nanoseconds(bag["/ground_truth/state"][0].header.stamp)
         expected = np.interp((stamps - start) / 1e9, yaw.index, yaw)
         for kind in ("yaw", "yaw_unwrapped"):
             told = np.array([getattr(message, kind) for message in messages])
-            inside = slice(0, 700)
-            np.testing.assert_allclose(np.exp(1j * (told - expected))[inside], 1.0, atol=1e-9)
+            np.testing.assert_allclose(np.exp(1j * (told - expected))[:700], 1.0, atol=1e-9)
         assert np.abs(np.diff(told)).max() < 1.0
 
 
@@ -270,13 +268,8 @@ def test_a_bno055s_calibration_is_in_the_bag(experiment, tmp_path):
         "[trajectory]\nstop = 40.0\n"
     )
     result = succeeded(experiment.run("config:=mine.ini", "record:=true")).result()
-    with AnyReader([result.path("experiment.bag")]) as reader:
-        said = [known for known in reader.connections if known.topic == "/imu/calib_status"]
-        told = [
-            (time, json.loads(reader.deserialize(raw, connection.msgtype).data))
-            for connection, time, raw in reader.messages(connections=said)
-        ]
-        begin = reader.start_time
+    begin, messages = told_on(result, "/imu/calib_status")
+    told = [(time, json.loads(message.data)) for time, message in messages]
     samples = result.read_table("imu_simulated").join(result.read_table("magnetometer_simulated"))
     expected = bno055_calibration(samples, "NDOF")
     # The first turn of drive A shows the magnetometer three octants at least.
@@ -292,18 +285,12 @@ def test_other_settings_an_own_recording_and_a_paced_clock(experiment, tmp_path)
     write_own_recording(tmp_path / "mine" / "circle.csv")
     (tmp_path / "mine.ini").write_text(OWN_RECORDING)
     factor = 4.0
-    ended = succeeded(
-        experiment.run(
-            "config:=mine.ini",
-            "recording:=mine/circle.csv",
-            "imu:=generic",
-            "controller:=yaw_distance_pid",
-            "seed:=7",
-            f"real_time_factor:={factor}",
-            "settings:={comparison: {median_window: 2.0}, trajectory: {to_origin: false}}",
-        )
+    ended = experiment.run(
+        *("config:=mine.ini", "recording:=mine/circle.csv", "imu:=generic", "seed:=7"),
+        *("controller:=yaw_distance_pid", f"real_time_factor:={factor}"),
+        "settings:={comparison: {median_window: 2.0}, trajectory: {to_origin: false}}",
     )
-    result = ended.result()
+    result = succeeded(ended).result()
     summary = summary_of(result)
     assert result.folder.parent.parent.name == "mine_circle"
     assert result.folder.parent.name.startswith("generic")
@@ -349,9 +336,7 @@ def write_own_recording(path):
         "heading": np.degrees(yaw),
         "compass": np.degrees(yaw) + 1.0,
     }
-    lines = [",".join(columns)]
-    lines += [",".join(map(repr, map(float, row))) for row in zip(*columns.values())]
-    path.write_text("\n".join(lines) + "\n")
+    pd.DataFrame(columns).to_csv(path, index=False)
 
 
 @pytest.mark.slow

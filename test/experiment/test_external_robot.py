@@ -11,8 +11,8 @@ from fake_robot import DRIFT, IMU_RATE, ODOMETRY_RATE
 
 FAKE = Path(__file__).with_name("fake_robot.py")
 MASTER = ["sh", "-c", "exec roscore -p ${ROS_MASTER_URI##*:}"]
-SHORT = "settings:={trajectory: {stop: 20.0}}"
-SAME_TOPIC = "settings:={trajectory: {stop: 20.0}, external: {imu: imu/data}}"
+SHORT = "settings:={trajectory: {stop: 8.0}}"
+SAME_TOPIC = "settings:={trajectory: {stop: 8.0}, external: {imu: imu/data}}"
 SECONDS = 240.0
 
 

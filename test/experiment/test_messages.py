@@ -125,31 +125,34 @@ def read_back(message_type, messages):
     return read
 
 
-def test_what_an_imu_says_and_its_field_travel_as_rospy_would_send_it():
-    rows = np.random.default_rng(1).normal(size=(2, 10))
-    topic = Subscribed()
-    ImuMessages((range(9), range(9, 18), range(18, 27))).publish_data(topic, STAMPS, rows)
+def inertial(message):
+    q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
+    return (q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z), message.angular_velocity_covariance
+
+
+def magnetic(message):
+    field = message.magnetic_field
+    return (field.x, field.y, field.z), message.magnetic_field_covariance
+
+
+@pytest.mark.parametrize(
+    ("kind", "publish", "said", "read", "columns"),
+    [
+        (Imu, ImuMessages.publish_data, inertial, messages_of_drive.imu_rows, 10),
+        (MagneticField, ImuMessages.publish_field, magnetic, messages_of_drive.magnetic_rows, 3),
+    ],
+)
+def test_what_an_imu_says_travels_as_rospy_would_send_it(kind, publish, said, read, columns):
+    rows = np.random.default_rng(1).normal(size=(2, columns))
+    topic, middle = Subscribed(), range(9, 18)
+    publish(ImuMessages((range(9), middle, range(18, 27)), middle), topic, STAMPS, rows)
     messages = topic.messages()
-    for message, row in zip(read_back(Imu, messages), rows):
-        q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
-        assert (q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z) == tuple(row)
+    for message, row in zip(read_back(kind, messages), rows):
         assert message.header.frame_id == "imu_link"
-        assert message.angular_velocity_covariance == tuple(range(9, 18))
-    stamps, read = messages_of_drive.imu_rows(messages)
+        assert said(message) == (tuple(row), tuple(middle))
+    stamps, found = read(messages)
     np.testing.assert_array_equal(stamps, STAMPS)
-    np.testing.assert_array_equal(read, rows)
-    rows = np.random.default_rng(2).normal(size=(2, 3))
-    topic = Subscribed()
-    ImuMessages((range(9),) * 3, range(9, 18)).publish_field(topic, STAMPS, rows)
-    messages = topic.messages()
-    for message, row in zip(read_back(MagneticField, messages), rows):
-        field = message.magnetic_field
-        assert (field.x, field.y, field.z) == tuple(row)
-        assert message.header.frame_id == "imu_link"
-        assert message.magnetic_field_covariance == tuple(range(9, 18))
-    stamps, read = messages_of_drive.magnetic_rows(messages)
-    np.testing.assert_array_equal(stamps, STAMPS)
-    np.testing.assert_array_equal(read, rows)
+    np.testing.assert_array_equal(found, rows)
 
 
 def test_the_ground_truth_travels_as_rospy_would_send_it():

@@ -34,12 +34,18 @@ def motion():
     return isf.rounds(0.5, radius=2.0, speed=2.0)
 
 
-def beside(experiment, stamps, rows, expected, *arguments, kind="imu", lever_arm=()):
-    """Start the launch file, publish, and return what was heard, and the launch file's process."""
+def started(experiment, stamps, rows, *arguments):
+    """Start the launch file; return its process, and a file with messages to publish."""
     running = experiment(*arguments, program=LAUNCH)
     running.wait_for(r"process\[realistic_imu-\d+\]: started")
     path = running.directory / "messages.json"
     path.write_text(json.dumps([stamps, np.asarray(rows).tolist()]))
+    return running, path
+
+
+def beside(experiment, stamps, rows, expected, *arguments, kind="imu", lever_arm=()):
+    """Start the launch file, publish, and return what was heard, and the launch file's process."""
+    running, path = started(experiment, stamps, rows, *arguments)
     done = running.run_beside(sys.executable, FAKE, path, expected, kind, *lever_arm, timeout=100.0)
     assert done.returncode == 0, done.stdout
     line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
@@ -47,10 +53,10 @@ def beside(experiment, stamps, rows, expected, *arguments, kind="imu", lever_arm
 
 
 def test_an_input_of_which_nothing_can_be_used_is_said(experiment):
-    running = experiment("input_type:=odometry", program=LAUNCH)
-    running.wait_for(r"process\[realistic_imu-\d+\]: started")
-    path = running.directory / "messages.json"
-    path.write_text(json.dumps([[10**9 + k * 10**7 for k in range(600)], 600 * [13 * [math.nan]]]))
+    running, path = started(
+        *(experiment, [10**9 + k * 10**7 for k in range(600)], 600 * [13 * [math.nan]]),
+        "input_type:=odometry",
+    )
     simulator = running.beside([sys.executable, FAKE], path, 0, "odometry")
     running.wait_for(r"/imu: \d+ messages have come, of which none could be used", 60.0)
     simulator.end()
@@ -99,16 +105,6 @@ def test_odometry_is_enough_and_tf_says_where_the_imu_is(experiment, motion):
     _, rate, force = imu_truth(motion.mounted(arm))[:3]
     np.testing.assert_allclose(signals(heard), np.hstack([rate, force])[1:], atol=1e-8)
     assert ended(running).code == 0
-
-
-def heading_imu(folder):
-    """Write a specification whose yaw comes from the magnetometer, and return its path."""
-    path = folder / "heading.yaml"
-    path.write_text(
-        "gyroscope: {white_noise: 1.0e-4}\nmagnetometer: {white_noise: 1.0e-7}\n"
-        "output: {rate: 50.0, filter: mahony, magnetic_heading: true}\n"
-    )
-    return path
 
 
 @pytest.mark.parametrize("kind", ["placed_imu", "odometry"])
@@ -179,6 +175,11 @@ def test_a_bno055_says_how_far_it_is_calibrated(experiment, tmp_path):
     assert ended(running).code == 0
 
 
+HEADING = """
+gyroscope: {white_noise: 1.0e-4}
+magnetometer: {white_noise: 1.0e-7}
+output: {rate: 50.0, filter: mahony, magnetic_heading: true}
+"""
 HALL = {
     "dipoles": [{"position": [2.5, 0.0, 0.1], "moment": [0.0, 3.0, 1.0]}],
     "bars": [{"position": [-2.5, 1.0, 0.1], "size": [0.1, 2.0, 0.1], "permeability": 200.0}],
@@ -187,7 +188,8 @@ HALL = {
 
 @pytest.mark.parametrize("kind", ["placed_imu", "field_imu"])
 def test_a_bag_of_the_same_messages_becomes_the_same_to_the_bit(experiment, motion, tmp_path, kind):
-    path, stamps = heading_imu(tmp_path), stamps_of(motion)
+    path, stamps = tmp_path / "heading.yaml", stamps_of(motion)
+    path.write_text(HEADING)
     (tmp_path / "hall.yaml").write_text(yaml.safe_dump(HALL))
     hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
     parts, node, tool = list(imu_truth(motion)[:3]), ["magnetometer:=true"], ["--magnetometer"]
@@ -242,20 +244,10 @@ def test_what_cannot_be_used_ends_the_node_with_a_sentence(experiment, motion, c
     assert len(running.wait(60.0, others=5.0).fatal_sentences) == 1
 
 
-@pytest.mark.parametrize(
-    ("argument", "words"),
-    [
-        (
-            "input_type:=pose",
-            "input_type is 'pose', but it must be imu or gazebo_ros_imu or odometry",
-        ),
-        ("input:=/imu/data", "input:=/imu/data is also what it publishes on"),
-        ("input:=imu-ideal", "input is 'imu-ideal', expected the name of a topic"),
-    ],
-)
-def test_wrong_arguments_are_said(experiment, argument, words):
-    running = experiment(argument, program=LAUNCH)
-    running.wait_for(words, timeout=60.0)
+def test_a_wrong_argument_is_said(experiment):
+    # What else can be wrong is tested where ROS 2's node takes the same arguments.
+    running = experiment("input:=/imu/data", program=LAUNCH)
+    running.wait_for("input:=/imu/data is also what it publishes on", timeout=60.0)
     running.wait(60.0, others=5.0)
 
 
@@ -288,14 +280,9 @@ def test_a_flight_is_broken_off_cleanly(experiment):
 
 @pytest.mark.parametrize(
     "argument, said",
-    [
-        ("source:=c3014", "JSBSim has no script 'c3014', did you mean"),
-        ("gnss_on:=wing", "gnss_on is 'wing'"),
-        ("duration:=0.01", "no flight can be made of it"),
-    ],
+    [("gnss_on:=wing", "gnss_on is 'wing'"), ("duration:=0.01", "no flight can be made of it")],
 )
 def test_bad_input_is_fatal_in_one_sentence(experiment, argument, said):
     done = experiment.run(argument, program=AIRBORNE, timeout=90.0)
-    fatal = [line for line in done.output.splitlines() if "FATAL" in line]
-    assert len(fatal) == 1 and said in fatal[0], done.output
-    assert not done.has_traceback
+    (sentence,) = done.fatal_sentences
+    assert said in sentence and not done.has_traceback

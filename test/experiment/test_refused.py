@@ -1,6 +1,5 @@
 """Bad input ends an experiment within seconds, with one sentence and nothing half-written."""
 
-import json
 import math
 import os
 import re
@@ -11,6 +10,7 @@ from pathlib import Path
 import drive_recordings as drives
 import pytest
 import recording_writers as writers
+from experiment_process import NOT_HANDED_ON, environment_of
 from planted_faults import clockwise_from_north
 
 from imu_simulation_framework.core.programs import run_tool
@@ -24,10 +24,8 @@ SECONDS = 180.0
 
 
 def odometry(stamps=STAMPS, position=None):
-    return [
-        writers.odometry(stamp, position or (0.05 * k, 0.0, 0.0), IDENTITY)
-        for k, stamp in enumerate(stamps)
-    ]
+    places = (position or (0.05 * k, 0.0, 0.0) for k in range(COUNT))
+    return [writers.odometry(stamp, place, IDENTITY) for stamp, place in zip(stamps, places)]
 
 
 def imu(stamps=STAMPS):
@@ -55,15 +53,9 @@ def refused(experiment):
 @pytest.fixture
 def refused_at_once(tmp_path, monkeypatch, capsys):
     """The same for what is found before anything starts; in this process, many times cheaper."""
-    for name, value in {
-        "ROS_MASTER_URI": "http://127.0.0.1:1",
-        "ROS_IP": "127.0.0.1",
-        "ROS_HOME": str(tmp_path / "ros"),
-        "ROS_LOG_DIR": str(tmp_path / "ros" / "log"),
-        "PWD": str(tmp_path),
-    }.items():
+    for name, value in environment_of(tmp_path, "http://127.0.0.1:1").items():
         monkeypatch.setenv(name, value)
-    for name in ("ROS_HOSTNAME", "ROS_NAMESPACE"):
+    for name in NOT_HANDED_ON:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["run_experiment.py"])
@@ -89,12 +81,8 @@ def assert_said_once(sentences, words, output):
 
 def assert_whole(directory):
     """No file was left half-written, whatever its name says."""
-    left = [
-        path
-        for path in Path(directory).rglob("*")
-        if path.suffix in (".part", ".active", ".tmp") or path.name.startswith(".")
-    ]
-    assert not left
+    for path in Path(directory).rglob("*"):
+        assert path.suffix not in (".part", ".active", ".tmp") and not path.name.startswith(".")
 
 
 LATER = [stamp + 3600 * 10**9 for stamp in STAMPS]
@@ -136,15 +124,10 @@ def test_a_gzserver_that_runs_already(refused, monkeypatch):
         ("record:=maybe", ["record:=maybe", "true, false"]),
         ("imux:=ideal", ["imux:=ideal", "expected name:=value"]),
         ("config:=mine.ini", ["mine.ini", "controler", "did you mean controller?"]),
-        ("settings:={control: {rate: -20.0}}", ["[control] rate", "-20", "more than 0"]),
         ("imu:=hector settings:={imu_hector: {yaw_drif: 1}}", ["hector has no parameter 'yaw_dri"]),
         ("one_process:=true simulator:=external imu:=published", ["is for simulator:=mujoco"]),
         ("settings:={robot: {parameters: robot.yaml}}", ["robot.yaml", "radius"]),
-        (
-            "settings:={trajectory: {scale: 10.0}}",
-            ["too fast for the robot", "scale 1.2 would fit"],
-        ),
-        ("odometer:=none.yaml", ["[odometer] file: ", "none.yaml", "cannot be read"]),
+        ("settings:={trajectory: {scale: 10.0}}", ["too fast for the robot", "1.2 would fit"]),
         ("odometer:=mine.yaml", ["[odometer] file: ", "mine.yaml", "unknown key 'wheel'"]),
         (
             "odometer:=mine.yaml imu:=published settings:={simulation: {simulator: external}}",
@@ -200,7 +183,7 @@ def test_who_accepts_it_gets_it_with_the_finding(experiment, mirrored):
     assert ended.code == 0, ended.output
     # It is said on the way, too.
     assert "mirrored yaw" in ended.output
-    summary = json.loads(ended.result().read_text("summary.json"))
+    summary = ended.summary
     (finding,) = summary["run"]["recording"]["findings"]
     # Of a robot that stays level, a quaternion the other way round would look the same.
     assert finding["fault"].startswith("mirrored yaw")

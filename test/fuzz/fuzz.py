@@ -15,8 +15,8 @@ import socket
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 if __name__ == "__main__":
     import conftest  # noqa: F401
@@ -38,21 +38,14 @@ EXPERIMENTS = 0.006
 """Share of trials that are whole experiments, where there is ROS."""
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """A trial's kind, what was run, and the verdict."""
-
+class Judgement(NamedTuple):
     kind: str
     trial: Trial
     verdict: Verdict
 
 
 def judge(seed, number, folder, experiments=False) -> Judgement:
-    """Make a trial, run it, judge it.
-
-    Seed and number decide on everything; the folder is an empty one, for its inputs. Where it may
-    be a whole experiment, it takes seconds and needs ROS.
-    """
+    """Make a trial in an empty folder, run it, judge it; seed and number decide on everything."""
     chance = random.Random(f"{seed}:{number}")
     whole = chance.random() < EXPERIMENTS and experiments
     (kind,) = chance.choices(list(KINDS), list(KINDS.values()))
@@ -139,14 +132,10 @@ class Table:
         total = sum(self.rows.values(), collections.Counter())
         total["memory"] = max((row["memory"] for row in self.rows.values()), default=0)
         for name, row in (*sorted(self.rows.items()), ("all", total)):
-            yield self._line(name, row)
-
-    @staticmethod
-    def _line(name, row):
-        return (
-            f"{name:15}{row['trials']:8}{row['done']:8}{row['refused']:9}{row['short']:7}"
-            f"{row['cpu']:8.0f}{row['memory'] / 2**20:6.0f}"
-        )
+            yield (
+                f"{name:15}{row['trials']:8}{row['done']:8}{row['refused']:9}{row['short']:7}"
+                f"{row['cpu']:8.0f}{row['memory'] / 2**20:6.0f}"
+            )
 
 
 def main(arguments=None) -> int:

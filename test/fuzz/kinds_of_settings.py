@@ -124,10 +124,7 @@ _OPTIONS = {
         {"--out": "static.csv", "--hours": "1e-3"},
         "--rate --seed --format --hours",
     ),
-    "compare_plugins.py": (
-        {"--results": "nowhere"},
-        "--results --imu --parameters --runs --seed",
-    ),
+    "compare_plugins.py": ({"--results": "nowhere"}, "--results --imu --parameters --runs --seed"),
 }
 """What each tool is always given, and options with values that nobody should give it."""
 

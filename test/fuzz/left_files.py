@@ -55,10 +55,7 @@ def below(name, places) -> bool:
 
 
 def harmed(before, after, changed=()) -> list[str]:
-    """Files, see :func:`contents`, that changed or have gone, and new ones left half-written.
-
-    Those of ``changed`` may change, and all that is in folders of it.
-    """
+    """Files that changed or have gone, but for those of ``changed``, and half-written new ones."""
     short = [
         f"{'changed' if name in after else 'removed'}: {name}"
         for name, content in before.items()

@@ -32,10 +32,7 @@ from imu_simulation_framework.drive.preparation import prepare_drive, prepare_re
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping
-from imu_simulation_framework.sensors.correction import (
-    imu_correction_text,
-    read_imu_correction,
-)
+from imu_simulation_framework.sensors.correction import imu_correction_text, read_imu_correction
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = tuple(f"{name}.py" for name in sorted(PROGRAMS))
@@ -87,7 +84,6 @@ def drive(arguments):
 
 
 def robot(arguments):
-    """Load a robot's parameters."""
     print(load_robot_parameters(arguments[0]).limits)
 
 
@@ -106,7 +102,6 @@ def correction(arguments):
 
 
 def flight(arguments):
-    """Read a flight and lead a motion through it."""
     print(len(isf.read_flight(arguments[0]).flight.states.motion()))
 
 
@@ -250,15 +245,9 @@ def _write_no_figure(folder, name, _, format="png"):
 
 
 def program(tool, arguments, figures=True):
-    """A function that runs a tool, or a part of one, as if from the command line.
+    """A function that runs a tool, or a key of ``PARTS``, as if from the command line.
 
-    Parameters
-    ----------
-    tool : str
-        A file of offline_processing, or a key of ``PARTS``.
-    arguments : list of str
-    figures : bool
-        Whether figures are drawn, which takes most of the time.
+    Drawing ``figures`` takes most of the time.
     """
     main = PARTS[tool] if tool in PARTS else _main(tool)
 

@@ -22,21 +22,12 @@ def nothing(folder) -> Iterable[str]:
 class Trial:
     """What is to be run in a folder that has been prepared, and how it is to end.
 
-    Attributes
-    ----------
-    tool : str
-    arguments : list of str
-    expected : Expected
-        The judge adds what the tool leaves behind, by its ``--out``.
-    figures : bool
-        Whether they are drawn.
-    compare : callable
-        Takes the folder of a tool that has done its work; yields what is wrong with its results.
+    ``compare`` takes the folder of a tool that has done its work, and yields what is wrong there.
     """
 
     tool: str
     arguments: list[str]
-    expected: Expected
+    expected: Expected  # to which the judge adds what the tool leaves behind, by its --out
     figures: bool = False
     compare: Callable[[Path], Iterable[str]] = nothing
 

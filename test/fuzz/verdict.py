@@ -42,47 +42,23 @@ _POLL, _LONGEST_POLL = 0.005, 0.1
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may take.
+    """What a program may take."""
 
-    Attributes
-    ----------
-    cpu : float
-        Seconds of processor time, which do not depend on what else the machine does.
-    wall : float
-        Seconds in which it must have ended; far more than it needs, to tell waiting for ever.
-    memory : int
-        Bytes of resident memory, of a command its own.
-    address_space : int
-        Bytes that it may ask for at all, so that no trial harms the machine.
-    """
-
-    cpu: float = 30.0
-    wall: float = 300.0
-    memory: int = 1536 * 2**20
-    address_space: int = 8 * 2**30
+    cpu: float = 30.0  # seconds of processor time, which do not depend on what else runs
+    wall: float = 300.0  # seconds; far more than it needs, to tell waiting for ever
+    memory: int = 1536 * 2**20  # bytes that are resident, of a command its own
+    address_space: int = 8 * 2**30  # bytes asked for at all, so that no trial harms the machine
 
 
 @dataclass(frozen=True)
 class Expected:
-    """How a program is to end.
+    """How a program is to end; files and folders are below the scratch folder.
 
-    Attributes
-    ----------
-    codes : tuple of int
-    words : tuple of str
-        One of them stands in the last line of a refusal; for instance file and key.
-    changed : tuple of str
-        Files and folders, below the scratch folder, that may have been there before and change.
-    told : tuple of str
-        Regular expressions, each of which the output of one that has done its work holds.
-    results : tuple of str
-        Patterns of files that one that has done its work leaves, below the scratch folder.
-    places : tuple of str or None
-        Files and folders below the scratch folder where there may be new ones; None for all.
-    remarks : bool
-        Whether one that has done its work may say something on standard error.
-    log : bool
-        Whether it prints a log in colours, of which the last line is what a person is told.
+    One of ``words``, as file and key, stands in the last line of a refusal. The output of a program
+    that has done its work holds each of the regular expressions ``told``, and it leaves files of
+    the patterns ``results``; if there are ``remarks`` it may say something on standard error.
+    ``changed`` may have been there before and change; ``places`` is where there may be new files,
+    None for anywhere. With a ``log`` in colours the last line is what a person is told.
     """
 
     codes: tuple[int, ...] = (0, REFUSED)
@@ -118,19 +94,10 @@ class Verdict:
 
 
 def tried(program, folder, expected=None, limits=None, environment=None) -> Verdict:
-    """Run a program to its end and say what it should not have done.
+    """Run a program in a folder with its inputs to its end; say what it should not have done.
 
-    Parameters
-    ----------
-    program : list of str, or callable
-        A command; or a function that returns an exit code, called in a forked process, which
-        spares the seconds in which an interpreter starts.
-    folder : Path
-        The scratch folder, with the inputs in it; the program starts there.
-    expected : Expected, optional
-    limits : Limits, optional
-    environment : mapping, optional
-        Beside what this process has.
+    It is a command, or a function that returns an exit code, called in a forked process, which
+    spares the seconds in which an interpreter starts.
     """
     expected, limits, folder = expected or Expected(), limits or Limits(), Path(folder)
     # Beside the folder, so that nothing of the judge's is in it.

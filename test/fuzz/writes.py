@@ -14,16 +14,9 @@ _DEVICES = ("/dev/null", "/dev/tty", "/proc/", "/dev/shm/")
 
 
 def tell_writes(folders, path) -> None:
-    """From now on write into a file what this process changes outside of some folders.
+    """From now on write into a file, a line for each, what this process changes outside of folders.
 
     What libraries do that are not Python is not seen: their files have to be looked for.
-
-    Parameters
-    ----------
-    folders : iterable of Path
-        Where it may.
-    path : Path
-        A line for each other file.
     """
     allowed = tuple(f"{os.path.realpath(folder)}/" for folder in folders)
     told = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -83,7 +83,7 @@ def _turn(quaternion, yaw):
 def beside_a_robot(program, ros, tmp_path):
     """Return what runs an experiment with a robot: exit code, output and the robot."""
 
-    def run(settings="trajectory: {stop: 20.0}", arguments=(), **robot):
+    def run(settings="trajectory: {stop: 8.0}", arguments=(), **robot):
         one = Robot(ros.peer, **robot)
         options = ("simulator:=external", "imu:=published", f"output:={tmp_path / 'out'}")
         running = program("run_experiment.py", *options, f"settings:={{{settings}}}", *arguments)
@@ -105,7 +105,7 @@ def result_below(folder):
     ids=["Twist, best effort", "TwistStamped, its IMU where the experiment listens"],
 )
 def test_the_robot_follows_the_path_and_its_imus_drift_is_found(beside_a_robot, tmp_path, robot):
-    settings = "trajectory: {stop: 20.0}"
+    settings = "trajectory: {stop: 8.0}"
     if robot:
         settings += ", external: {imu: imu/data}"
     code, output, robot = beside_a_robot(settings, **robot)

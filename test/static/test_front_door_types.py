@@ -72,9 +72,7 @@ def test_bodies_behind_the_front_door_are_checked():
     offered = {getattr(attrgetter(name)(isf), "__module__", isf.__name__) for name in _names()}
     ours = {module for module in offered if module.startswith(f"{isf.__name__}.")}
     assert len(ours) > 30 and ours <= strict | NOT_YET and not strict & NOT_YET
-
-
-def test_who_checks_types_is_told_that_there_are_some():
+    # By which who checks types is told that there are some.
     assert (SOURCE / "py.typed").is_file()
 
 

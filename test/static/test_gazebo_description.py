@@ -20,10 +20,7 @@ ARGUMENTS = [
     {"imu_plugin": "generic", "imu_topic": "imu/ideal"},
 ]
 ROBOT = urdf_path("robot.xacro")
-PLUGINS = {
-    "hector": "libhector_gazebo_ros_imu.so",
-    "generic": "libgazebo_ros_imu_sensor.so",
-}
+PLUGINS = {"hector": "libhector_gazebo_ros_imu.so", "generic": "libgazebo_ros_imu_sensor.so"}
 
 
 def debian_version():

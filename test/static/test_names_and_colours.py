@@ -25,16 +25,6 @@ def rviz(repository, name):
     return shown, frames
 
 
-def test_the_robot_has_the_frames_and_joints_of_the_library():
-    robot = ElementTree.fromstring(robot_description(load_robot_parameters()))
-    links = {link.get("name") for link in robot.iter("link")}
-    turning = {
-        joint.get("name") for joint in robot.iter("joint") if joint.get("type") == "continuous"
-    }
-    assert {topics.ROBOT_FRAME, topics.IMU_FRAME} <= links
-    assert turning == set(topics.WHEEL_JOINTS)
-
-
 @pytest.mark.parametrize("plugin", ["generic", "hector"])
 def test_gazebo_publishes_on_topics_and_in_frames_of_the_library(plugin):
     robot = ElementTree.fromstring(

@@ -19,13 +19,8 @@ from imu_simulation_framework.core.errors import EXTRAS
 
 # The rosdep keys of modules that have another name.
 ROSDEP_KEYS = {
-    "defusedxml": "python3-defusedxml",
-    "matplotlib": "python3-matplotlib",
-    "numpy": "python3-numpy",
-    "pandas": "python3-pandas",
-    "rospkg": "python3-rospkg",
-    "scipy": "python3-scipy",
-    "yaml": "python3-yaml",
+    name: f"python3-{name}"
+    for name in ("defusedxml", "matplotlib", "numpy", "pandas", "rospkg", "scipy", "yaml")
 }
 PYTHON_VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
@@ -108,11 +103,8 @@ def test_only_colcon_gets_the_nodes_of_ros_2(repository, monkeypatch):
     assert files <= {"experiment.launch.py", "gz_robot.launch.py", *launched}
 
 
-def test_versions_agree(manifest):
+def test_the_manifest_has_the_version_and_what_is_not_said_to_come_from_pypi(repository, manifest):
     assert manifest.findtext("version") == imu_simulation_framework.__version__
-
-
-def test_what_is_in_the_manifest_or_said_to_come_from_pypi_alone_is_all(repository, manifest):
     text = (repository / "package.xml").read_text(encoding="utf-8")
     (alone,) = re.findall(r"(?s)<!-- Versions in requirements.txt;(.*?)come from there", text)
     said = set(re.findall(r"[\w-]+", alone)) - {"and"}

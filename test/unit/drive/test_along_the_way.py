@@ -95,7 +95,7 @@ GNSS = isf.GnssSpecification(
 
 @pytest.fixture(scope="module")
 def motion():
-    return isf.read_drive("a", laps=1)
+    return isf.rounds(2, radius=1.5, speed=1.0)
 
 
 def states(motion, chosen):
@@ -149,7 +149,7 @@ def test_a_period_that_is_none_of_the_states_begins_with_the_next_state(motion):
     session = PositioningSession(isf.GnssSpecification(rate=8.0), 6)
     told = pd.concat([table for _, table in drive(session, motion, 5)])
     np.testing.assert_allclose(told.index[:5], [0.0, 0.13, 0.25, 0.38, 0.5])
-    assert len(told) == 8 * 60 + 1
+    assert len(told) == int(8 * motion.duration) + 1
 
 
 def configured(tmp_path, text):

@@ -114,7 +114,10 @@ def test_without_error_the_precomputed_velocities_pass(name):
         assert made(name).correct(4.0, 6.0, TrackingError(1.0, 2.0, 1.0, -1.0)) == (4.0, 6.0)
 
 
-@pytest.mark.parametrize("name", [name for name in control.CONTROLLERS if name != "open_loop"])
+CLOSED = [name for name in control.CONTROLLERS if name != "open_loop"]
+
+
+@pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
 def test_negative_yaw_error_turns_right(name, yaw_error):
     left, right = made(name).correct(5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
@@ -144,14 +147,11 @@ def test_reference_ahead_speeds_up_both_wheels_and_to_the_left_turns_there_eithe
 
 
 def test_at_standstill_a_reference_to_the_side_neither_turns_the_robot_nor_stores_a_swerve():
-    controller = made("yaw_distance_pid")
-    for _ in range(100):
-        assert controller.correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
     gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
     waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, ROBOT) for _ in "12")
     beside = TrackingError(0.0, 0.2, 0.0, 0.2)
     for _ in range(100):
-        waiting.correct(0.0, 0.0, beside)
+        assert waiting.correct(0.0, 0.0, beside) == (0.0, 0.0)
     assert waiting.correct(5.0, 5.0, beside) == fresh.correct(5.0, 5.0, beside)
 
 
@@ -174,7 +174,7 @@ def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit(
     assert left == pytest.approx(10.0, abs=0.1)
 
 
-@pytest.mark.parametrize("name", [name for name in control.CONTROLLERS if name != "open_loop"])
+@pytest.mark.parametrize("name", CLOSED)
 def test_wheels_are_never_commanded_beyond_their_limit(name):
     controller = made(name, correction_limit=100.0)
     generator = np.random.default_rng(1)
@@ -289,23 +289,15 @@ def test_gains_of_lq_solve_the_riccati_equation(v):
     np.testing.assert_allclose(solution, [[ahead, 0, 0], [0, side, yaw]], atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["ramsete", "lq"])
+@pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])
 def test_at_rest_they_come_level_and_an_error_to_the_side_turns_nothing(name):
     assert made(name).correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
     poses = indexed(np.arange(0.0, 20.0, PERIOD), x=0.0, y=0.0, yaw=0.4)
     errors = _drive(trajectory.add_velocities(poses), made(name), (0.3, -0.4, -0.2))
     assert np.max(np.abs(errors[-40:, [0, 2]])) < 0.01
+    assert np.max(np.ptp(errors[-40:], axis=0)) < 1e-3
     with pytest.raises(ValueError, match="nan"):
         made(name).correct(0.0, 0.0, TrackingError(math.nan, 0.0, 0.0, 0.0))
-
-
-@pytest.mark.parametrize("name", ["ramsete", "lq"])
-@pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
-def test_they_come_back_to_a_figure_of_eight_that_starts_in_motion(name, direction):
-    table = _figure_eight(direction)
-    start = [value + away for value, away in zip(table.iloc[0][["x", "y", "yaw"]], (0, 0.5, 0.3))]
-    errors = _drive(table, made(name), start)
-    assert np.max(errors[int(20.0 / PERIOD) :, 1]) < 0.1
 
 
 def _noisy_eight(period=PERIOD):
@@ -374,26 +366,24 @@ def test_a_robot_follows_a_rolled_trajectory_much_more_tightly_than_one_with_noi
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
 @pytest.mark.parametrize(
-    "offset",
-    [(0.0, 0.5, 0.0), (-0.8, -0.8, 0.6), (1.5, 1.0, -1.0), (0.0, -0.3, 2.8), (0.2, 0.2, math.pi)],
+    "name, offset",
+    [
+        *(("ramsete", (0.0, 0.5, 0.3)), ("lq", (0.0, 0.5, 0.3))),
+        *(("yaw_distance_pid", (0.0, 0.5, 0.0)), ("yaw_distance_pid", (-0.8, -0.8, 0.6))),
+        *(("yaw_distance_pid", (1.5, 1.0, -1.0)), ("yaw_distance_pid", (0.0, -0.3, 2.8))),
+        ("yaw_distance_pid", (0.2, 0.2, math.pi)),
+    ],
 )
-def test_yaw_distance_pid_converges_from_an_offset(direction, offset):
+def test_they_converge_to_a_path_in_motion_from_an_offset(direction, name, offset):
     table = _figure_eight(direction)
     start = [value + away for value, away in zip(table.iloc[0][["x", "y", "yaw"]], offset)]
-    errors = _drive(table, made("yaw_distance_pid"), start)
+    errors = _drive(table, made(name), start)
     after = errors[int(20.0 / PERIOD) :]
     assert np.max(after[:, 1]) < 0.1
     assert np.max(np.abs(after[:, 0])) < math.radians(5.0)
 
 
-def test_standing_turning_and_stopping_the_robot_comes_level_and_is_not_upset():
-    times = np.arange(0.0, 20.0, PERIOD)
-    poses = indexed(times, x=0.0, y=0.0, yaw=0.4)
-    controller = made("yaw_distance_pid")
-    errors = _drive(trajectory.add_velocities(poses), controller, (0.3, -0.4, -0.2))
-    at_rest = errors[-40:]
-    assert np.max(np.abs(at_rest[:, [0, 2]])) < 0.01
-    assert np.max(np.ptp(at_rest, axis=0)) < 1e-3
+def test_stopping_and_turning_on_the_spot_do_not_upset_the_robot():
     # 3 s each: drive, stop, turn by 120 deg, stop, drive on; from 0.1 m beside.
     times = np.arange(0.0, 15.0, PERIOD)
     v = np.where(times < 3.0, 1.0, 0.0) + np.where(times >= 12.0, 1.0, 0.0)
@@ -475,15 +465,6 @@ def _circle(times, v=0.8, yaw_rate=0.4):
     yaw = 0.5 + yaw_rate * times
     radius = v / yaw_rate
     return indexed(times, x=3.0 + radius * np.sin(yaw), y=-radius * np.cos(yaw), yaw=yaw)
-
-
-def test_wheel_velocities_are_those_of_the_inverse_kinematics():
-    table = trajectory.add_velocities(_circle(np.arange(100) / 20.0))
-    wheels = wheel_limits.wheel_velocities(table, DRIVETRAIN)
-    v, yaw_rate = DRIVETRAIN.forward(wheels["left"], wheels["right"])
-    assert np.allclose(v, table["v"])
-    assert np.allclose(yaw_rate, table["yaw_rate"])
-    assert wheels.index.equals(table.index)
 
 
 def check(poses, limits, **options):

@@ -165,9 +165,8 @@ def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
         return drive_name(load_configuration(config, settings, tmp_path))
 
     assert name(recording={"path": "monday/gps.csv.gz"}) == "monday_gps"
-    assert name(reference={"path": "tuesday/gps.csv"}) == "tuesday_gps"
     assert name(recording={"path": "rosbag2_05_16/rosbag2_05_16_0.db3"}) == "rosbag2_05_16_0"
-    assert name(recording={"path": "/gps.csv"}) == "gps"
+    assert name(reference={"path": "/gps.csv"}) == "gps"
     assert name(recording={"path": "gps.csv"}, experiment={"name": "mine"}) == "mine"
     assert name(recording={"drive": "a"}) == "trajectory_a"
 

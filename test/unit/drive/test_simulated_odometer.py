@@ -15,11 +15,7 @@ from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.odometer import Odometer
 
 ERRORS = isf.OdometerSpecification(
-    rate=25.0,
-    diameter_ratio_sigma=0.002,
-    track_ratio_sigma=0.01,
-    slip=2e-3,
-    acceleration_slip=0.1,
+    rate=25.0, diameter_ratio_sigma=0.002, track_ratio_sigma=0.01, slip=2e-3, acceleration_slip=0.1
 )
 
 

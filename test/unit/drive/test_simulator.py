@@ -29,6 +29,12 @@ def simulator(parameters):
     return MujocoSimulator(parameters)
 
 
+def _changed(parameters, folder, **sections):
+    path = folder / "changed.yaml"
+    path.write_text(yaml.safe_dump({"like": str(parameters.path), **sections}), encoding="utf-8")
+    return load_robot_parameters(path)
+
+
 def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
     """Ramp up to these wheel velocities and hold them; the states of all samples."""
     start = simulator.state.wheel_velocities
@@ -48,15 +54,6 @@ def _yaws(states):
 
 def _all_bytes(states):
     return [b"".join(np.asarray(value).tobytes() for value in state) for state in states]
-
-
-def bundled_numbers():
-    return yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
-
-
-def robot_of(path, numbers):
-    path.write_text(yaml.safe_dump(numbers), encoding="utf-8")
-    return load_robot_parameters(path)
 
 
 def test_straight_drive_covers_what_the_wheels_rolled(simulator, parameters):
@@ -97,7 +94,7 @@ def test_circle_is_within_0_3_percent_of_kinematics(simulator, parameters, left,
 
 
 def test_torque_limit_bounds_the_acceleration(simulator, parameters):
-    numbers = bundled_numbers()
+    numbers = parameters.numbers
     radius, wheel_mass = numbers["wheel"]["radius"], numbers["wheel"]["mass"]
     mass = numbers["chassis"]["mass"] + numbers["imu"]["mass"]
     mass += 2.0 * wheel_mass + 2.0 * numbers["caster"]["mass"]
@@ -132,13 +129,11 @@ def test_summed_gyroscope_is_the_true_yaw(simulator):
     np.testing.assert_allclose(np.cumsum(rate) * PERIOD, _yaws(states), atol=1e-8)
 
 
-def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(tmp_path):
-    numbers = bundled_numbers()
-    numbers["imu"]["orientation"] = [0.4, -0.3, 1.0]
-    numbers["imu"]["position"] = [0.20, 0.10, 0.30]
+def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(parameters, tmp_path):
+    mounting = {"orientation": [0.4, -0.3, 1.0], "position": [0.20, 0.10, 0.30]}
     # Then the actuators' input is the command, and a bare model can be driven alike.
-    numbers["drive"]["velocity_integral_gain"] = 0.0
-    parameters = robot_of(tmp_path / "tilted.yaml", numbers)
+    direct = {"velocity_integral_gain": 0.0}
+    parameters = _changed(parameters, tmp_path, imu=mounting, drive=direct)
     simulator = MujocoSimulator(parameters)
     model = build_model(parameters, 1000)
     data = mujoco.MjData(model)
@@ -259,16 +254,10 @@ def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
     assert state.specific_force[1] == pytest.approx(0.4 * 0.4, rel=6e-3)
 
 
-def test_physics_rate_too_low_for_the_motors_is_refused(parameters):
-    with pytest.raises(ConfigurationError, match="needs a physics rate of at least 769 Hz"):
-        MujocoSimulator(parameters, physics_rate=500)
-
-
-def test_a_robot_that_does_not_stand_still_is_named(tmp_path):
-    numbers = bundled_numbers()
-    numbers["imu"]["position"] = [0.15, 0.0, -1e9]
-    with pytest.raises(SimulatorError, match=r"deep\.yaml: the robot does not stand still"):
-        MujocoSimulator(robot_of(tmp_path / "deep.yaml", numbers))
+def test_a_robot_that_does_not_stand_still_is_named(parameters, tmp_path):
+    deep = _changed(parameters, tmp_path, imu={"position": [0.15, 0.0, -1e9]})
+    with pytest.raises(SimulatorError, match=r"changed\.yaml: the robot does not stand still"):
+        MujocoSimulator(deep)
 
 
 def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
@@ -280,10 +269,19 @@ def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
     simulator.step()
 
 
-@pytest.mark.parametrize("rates", [(1000, 300), (100, 1000), (1000, 0)])
-def test_rates_that_do_not_fit_are_refused(parameters, rates):
-    with pytest.raises(ConfigurationError, match="must be a multiple of the sample rate"):
-        MujocoSimulator(parameters, *rates)
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"physics_rate": 500}, "needs a physics rate of at least 769 Hz"),
+        ({"sample_rate": 300}, "must be a multiple of the sample rate"),
+        ({"physics_rate": 100, "sample_rate": 1000}, "must be a multiple of the sample rate"),
+        ({"sample_rate": 0}, "must be a multiple of the sample rate"),
+        *(({"gravity": gravity}, "gravity") for gravity in (0.0, -9.81, math.nan)),
+    ],
+)
+def test_rates_and_gravity_that_do_not_fit_are_refused(parameters, settings, words):
+    with pytest.raises(ConfigurationError, match=words):
+        MujocoSimulator(parameters, **settings)
 
 
 @pytest.mark.parametrize("command", [(math.nan, 1.0), (1.0, math.inf)])
@@ -308,18 +306,6 @@ def test_four_wheels_turn_the_robot_as_its_half_track_says(four_wheels, left, ri
     assert np.mean(speeds) == pytest.approx(v, rel=5e-3, abs=1e-3)
     # Measured, since it turns by sliding: a few percent, depending on how fast.
     assert np.mean(rates) == pytest.approx(yaw_rate, rel=0.03, abs=1e-3)
-
-
-@pytest.mark.parametrize("gravity", [0.0, -9.81, math.nan])
-def test_a_gravity_that_does_not_hold_the_robot_down_is_refused(parameters, gravity):
-    with pytest.raises(ConfigurationError, match="gravity"):
-        MujocoSimulator(parameters, gravity=gravity)
-
-
-def _changed(parameters, folder, **sections):
-    path = folder / "changed.yaml"
-    path.write_text(yaml.safe_dump({"like": str(parameters.path), **sections}), encoding="utf-8")
-    return load_robot_parameters(path)
 
 
 def test_unequal_wheels_draw_the_robot_aside(parameters, tmp_path):

@@ -21,6 +21,11 @@ def of(samples, topic):
     return [sample for sample in samples if sample.topic == topic]
 
 
+def errors_of(samples):
+    """Unwrapped errors of the simulated IMU."""
+    return [sample.unwrapped for sample in of(samples, topics.YAW_ERROR_SIMULATED)]
+
+
 @pytest.fixture
 def session():
     session = YawSession()
@@ -45,19 +50,18 @@ def test_the_simulated_error_is_truth_less_imu_and_begins_at_zero(session):
     for k in range(50):
         found += session.add_ground_truth(at(0.01 * k), 0.3 * k)
         found += session.add_imu(at(0.01 * k), 0.2 * k - 0.7)
-    errors = of(found, topics.YAW_ERROR_SIMULATED)
-    np.testing.assert_allclose([e.unwrapped for e in errors], 0.1 * np.arange(50), atol=1e-9)
+    np.testing.assert_allclose(errors_of(found), 0.1 * np.arange(50), atol=1e-9)
     assert session.begun
 
 
 def test_the_error_waits_for_the_truth_that_follows_and_takes_none_of_before_a_pause(session):
     session.add_ground_truth(at(0.0), 0.0)
-    assert not of(session.add_imu(at(0.005), 0.0), topics.YAW_ERROR_SIMULATED)
+    assert not errors_of(session.add_imu(at(0.005), 0.0))
     (error,) = of(session.add_ground_truth(at(0.01), 0.2), topics.YAW_ERROR_SIMULATED)
     assert error.stamp == at(0.005)
     session.restart()
-    assert not of(session.add_imu(at(5.0), 0.0), topics.YAW_ERROR_SIMULATED)
-    assert not of(session.add_ground_truth(at(5.01), 1.0), topics.YAW_ERROR_SIMULATED)
+    assert not errors_of(session.add_imu(at(5.0), 0.0))
+    assert not errors_of(session.add_ground_truth(at(5.01), 1.0))
 
 
 def test_the_recorded_yaw_is_that_of_the_same_time_from_the_drives_one_beginning(session):
@@ -74,12 +78,9 @@ def test_the_recorded_error_is_counted_from_the_recordings_beginning(session):
     assert error.unwrapped == pytest.approx(0.1 - 2.0)
 
 
-def test_nothing_is_played_before_and_after_the_recording(session):
+def test_nothing_is_played_outside_of_the_recording_and_the_drive_or_without_a_recording(session):
     for time in (0.5, 5.5):
         assert not of(session.add_imu(at(time), 0.0), topics.YAW_REAL)
-
-
-def test_nothing_is_played_before_the_drive_has_begun_or_without_a_recording():
     session = YawSession()
     session.compare_with(REFERENCE, RECORDED)
     assert not of(session.add_imu(at(3.0), 0.0), topics.YAW_REAL)
@@ -97,14 +98,13 @@ def test_the_simulated_error_is_zero_at_the_drives_beginning_whatever_was_before
         off = 0.5 if k < 0 else 0.1 * k + 0.3
         found += session.add_ground_truth(at(0.01 * k), 0.0)
         found += session.add_imu(at(0.01 * k), -off)
-    assert not of(found, topics.YAW_ERROR_SIMULATED)
-    assert not session.begun
+    assert not errors_of(found) and not session.begun
     # As an answer to samples of the drive.
     session.begin(ZERO)
     found = session.add_ground_truth(at(0.05), 0.0) + session.add_imu(at(0.05), -0.8)
-    errors = of(found, topics.YAW_ERROR_SIMULATED)
-    assert [error.stamp for error in errors] == [at(0.01 * k) for k in range(6)]
-    np.testing.assert_allclose([e.unwrapped for e in errors], 0.1 * np.arange(6), atol=1e-9)
+    stamps = [error.stamp for error in of(found, topics.YAW_ERROR_SIMULATED)]
+    assert stamps == [at(0.01 * k) for k in range(6)]
+    np.testing.assert_allclose(errors_of(found), 0.1 * np.arange(6), atol=1e-9)
 
 
 def test_of_a_sample_that_is_repeated_until_the_drive_begins_the_last_counts():
@@ -114,5 +114,4 @@ def test_of_a_sample_that_is_repeated_until_the_drive_begins_the_last_counts():
         session.add_imu(at(0.0), -off)
     session.begin(ZERO)
     found = session.add_ground_truth(at(0.01), 0.0) + session.add_imu(at(0.01), -1.0)
-    errors = of(found, topics.YAW_ERROR_SIMULATED)
-    np.testing.assert_allclose([e.unwrapped for e in errors], [0.0, 0.3], atol=1e-9)
+    np.testing.assert_allclose(errors_of(found), [0.0, 0.3], atol=1e-9)

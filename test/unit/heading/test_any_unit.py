@@ -125,7 +125,6 @@ def test_what_was_measured_of_a_part_goes_before_its_sheet_and_that_before_its_c
     assert unmeasured.specification.gyroscope.white_noise == pytest.approx(
         (math.radians(0.004) / math.sqrt(2.0),) * 3
     )
-    assert unmeasured.origins["random_walk"] == "class of part"
     assert "random walk: class of part" in unmeasured.sentence().replace("bias instability, ", "")
     this = isf.read_imu_specification("bno055")
     assert part_of(this).specification is this

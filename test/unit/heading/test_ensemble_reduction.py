@@ -85,11 +85,6 @@ def test_a_hundred_kilobytes_of_arrays_give_the_same_reduction_again():
     assert sum(values.nbytes for values in arrays.values()) < 250_000
 
 
-def complex_counts():
-    arrays = reduce_runs(TIME, walks(5)).arrays()
-    return {**arrays, "counts": arrays["counts"].astype(complex)}
-
-
 @pytest.mark.parametrize(
     "make, word",
     [
@@ -100,7 +95,6 @@ def complex_counts():
         (lambda: merged([reduce_runs(at, walks(2)) for at in (TIME, 2.0 * TIME)]), "times"),
         (lambda: Reduction.of_arrays(TIME[1:], reduce_runs(TIME, walks(5)).arrays()), "no part"),
         (lambda: Reduction.of_arrays(TIME, {"runs": np.array(5)}), "no part"),
-        (lambda: Reduction.of_arrays(TIME, complex_counts()), "no part"),
     ],
 )
 def test_what_is_no_ensemble_or_no_part_of_one_is_refused(make, word):

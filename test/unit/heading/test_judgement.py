@@ -85,6 +85,7 @@ def test_every_look_at_drives_of_the_model_has_uniform_p_values():
     [
         ({"drift": 12.0, "bias": 0.02}, {}, "too little"),
         ({"drift": 0.002}, {}, "too much"),
+        ({"drift": 0.002, "bias": 0.02}, {"bias": 0.3}, "too much"),
         ({"bias": -0.1}, {"bias": 0.1}, "other direction"),
         ({"noise": 2.0}, {"noise": 0.05}, "too little"),
         ({}, {}, "not rejected"),
@@ -98,10 +99,7 @@ def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict)
     assert judgement.rejected == (verdict != "not rejected")
 
 
-def test_the_sentence_on_one_direction_few_drives_and_three_of_a_thousand():
-    ensemble = drives(np.random.default_rng(42), 999, bias=0.3)
-    judgement = isf.judge(TIME, 0.02 * TIME, ensemble)
-    assert judgement.verdict == "too much"
+def test_the_sentence_on_few_drives_and_three_of_a_thousand():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
     # One on this side is farther out; on the other side two are as far from the end.
@@ -111,8 +109,8 @@ def test_the_sentence_on_one_direction_few_drives_and_three_of_a_thousand():
     assert (look.tail, look.as_extreme, look.p_value) == (-1, 2, 0.06)
     assert judge_statistic("rms", 50.0, np.arange(1.0, 100.0)).p_value == 1.0
     curves = drives(np.random.default_rng(43), 41)
-    judgement = isf.judge(TIME, 50.0 * curves[0], curves[1:])
-    assert not judgement.rejected and "With 40 drives" in judgement.sentence
+    few = isf.judge(TIME, 50.0 * curves[0], curves[1:])
+    assert not few.rejected and "With 40 drives" in few.sentence
 
 
 @pytest.mark.parametrize(
@@ -283,28 +281,23 @@ def test_blocks_and_single_precision_change_nothing(monkeypatch):
     curves = random_walks(np.random.default_rng(5), 300, 70).astype(np.float32)
     whole = global_envelope(curves[0], curves[1:])
     statistics = curve_statistics(np.arange(70.0), curves)
-    _, bands = pointwise_bands(curves)
+    median, bands = pointwise_bands(curves)
     monkeypatch.setattr(judging, "BLOCK", 1000)
     parts = global_envelope(curves[0], curves[1:])
     assert parts.p_value == whole.p_value
     np.testing.assert_array_equal(parts.low, whole.low)
     np.testing.assert_array_equal(parts.high, whole.high)
-    for band, other in zip(pointwise_bands(curves)[1], bands):
-        np.testing.assert_array_equal(band.low, other.low)
+    again, others = pointwise_bands(curves)
+    np.testing.assert_array_equal(again, median)
+    np.testing.assert_allclose(median, np.median(curves, axis=0), rtol=1e-6)
+    for band, other, level in zip(bands, others, (0.5, 0.95, 0.99)):
+        ends = np.quantile(curves, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+        np.testing.assert_allclose([band.low, band.high], ends, rtol=1e-5)
+        assert band.level == level and np.array_equal(band.low, other.low)
     for name, values in curve_statistics(np.arange(70.0), curves).items():
         np.testing.assert_allclose(values, statistics[name], rtol=1e-12)
     wide = global_envelope(curves[0].astype(float), curves[1:].astype(float))
     assert wide.p_value == whole.p_value
-
-
-def test_pointwise_bands_are_the_ensembles_quantiles():
-    curves = np.random.default_rng(6).normal(size=(2000, 3))
-    median, bands = pointwise_bands(curves)
-    np.testing.assert_allclose(median, np.median(curves, axis=0), rtol=1e-6)
-    assert [band.level for band in bands] == [0.5, 0.95, 0.99]
-    for band in bands:
-        ends = np.quantile(curves, [0.5 - 0.5 * band.level, 0.5 + 0.5 * band.level], axis=0)
-        np.testing.assert_allclose([band.low, band.high], ends, rtol=1e-6)
 
 
 DATA = Path(__file__).resolve().parents[3] / "data"

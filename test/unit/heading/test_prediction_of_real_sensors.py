@@ -22,14 +22,6 @@ def test_the_drift_of_a_rate_that_grows():
     assert errors == pytest.approx(np.full(3, -1e-3 * 15.0 * 20.0), rel=1e-9)
 
 
-def test_windows_in_which_samples_are_missing_are_left_out():
-    time = np.delete(np.arange(0.0, 100.0, 0.1), slice(400, 410))
-    begins, _ = prediction_real.drifts(time, np.zeros(len(time)), 10.0, 20.0)
-    assert begins == pytest.approx([0.0, 61.0])
-    begins, errors = prediction_real.drifts(time[:50], time[:50], 10.0, 20.0)
-    assert len(begins) == len(errors) == 0
-
-
 def test_the_share_within_a_band_and_its_standard_error():
     errors = 0.1 + 2.0 * np.random.default_rng(1).standard_normal(4000)
     begin = 610.0 * np.arange(4000)

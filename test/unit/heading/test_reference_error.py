@@ -69,7 +69,7 @@ def drive(random, kind, imu_size):
 
 @pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
 def test_the_interval_of_the_imus_part_holds_it(kind):
-    random, drives, held = np.random.default_rng(7), 60, []
+    random, drives, held = np.random.default_rng(7), 40, []
     for _ in range(drives):
         error, known, own, final = drive(random, kind, 1.5)
         split = split_error(error, known, START)
@@ -81,7 +81,7 @@ def test_the_interval_of_the_imus_part_holds_it(kind):
 
 @pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
 def test_where_only_the_reference_errs_nothing_is_found_of_the_imu(kind):
-    random, drives = np.random.default_rng(8), 60
+    random, drives = np.random.default_rng(8), 40
     splits = [split_error(*drive(random, kind, 0.0)[:2], START) for _ in range(drives)]
     # NaN where the reference is better than it says.
     found = [split.imu_low > 0.0 for split in splits]

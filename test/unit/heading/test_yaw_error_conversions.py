@@ -7,8 +7,8 @@ from refusals import require_refused
 from scipy.stats import norm, t
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.heading.identification import identify
-from imu_simulation_framework.heading.identification.terms import UNITS, ObservedYawError
+from imu_simulation_framework.heading.identification import identify, terms
+from imu_simulation_framework.heading.identification.fit import Likelihood, fit
 from imu_simulation_framework.heading.model.parameters import (
     YawErrorParameters,
     is_yaw_error_model_file,
@@ -58,19 +58,27 @@ def test_what_a_specification_cannot_say_and_one_drive_cannot_tell_is_named():
     assert "one drive" in model.limits[0]
 
 
+RANDOM = (terms.YAW_DRIFT, terms.REFERENCE_NOISE)
+
+
+def observed(model, count):
+    """Drives of a model on which nothing turns."""
+    zero = np.zeros(len(model.time))
+    return [
+        terms.ObservedYawError(f"{index}", model.time, error, zero, zero)
+        for index, error in enumerate(model.realisations(count, seed=1))
+    ]
+
+
 def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
     truth = isf.HectorParameters(yaw_drift=0.5, yaw_drift_frequency=0.05)
     motion = isf.straight(600.0)
     model = isf.yaw_error_model(truth, motion)
     model = replace(model, sources=(*model.sources, YawNoise("noise", 1e-3)))
-    zero = np.zeros(len(model.time))
-    drives = [
-        ObservedYawError(f"{index}", model.time, error, zero, zero)
-        for index, error in enumerate(model.realisations(4, seed=1))
-    ]
-    identification = identify.identify_yaw_error(drives)
-    assert "yaw_drift_sigma" in identification.estimates
-    hector = identify.hector_of(identification.fit, motion.period)
+    drives = observed(model, 4)
+    assert "yaw_drift_sigma" in identify.identify_yaw_error(drives[:1]).estimates
+    chosen = fit(Likelihood(drives, RANDOM, (terms.RATE_BIAS,)))
+    hector = identify.hector_of(chosen, motion.period)
     # A process of n / 2 correlation times knows its variance, and its time, to sqrt(2 / n) or so.
     rel = 3.0 * math.sqrt(2.0 / (4.0 * 600.0 * 0.05 / 2.0))
     assert hector.parameters.yaw_drift == pytest.approx(0.5, rel=0.5 * rel)
@@ -78,10 +86,8 @@ def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
     assert hector.correlation_time == pytest.approx(1.0 / hector.parameters.yaw_drift_frequency)
     curve = KnownError("bias", -1e-3 * TIME)
     model = isf.YawErrorModel(TIME, (curve, YawGaussMarkov("d", 0.01, 10.0), YawNoise("n", 1e-3)))
-    zero = np.zeros(len(TIME))
-    drive = ObservedYawError("a", TIME, model.realisations(1, 1)[0], zero, zero)
-    identification = identify.identify_yaw_error([drive])
-    hector = identify.hector_of(identification.fit, 0.01)
+    chosen = fit(Likelihood(observed(model, 1), RANDOM, (terms.RATE_BIAS,)))
+    hector = identify.hector_of(chosen, 0.01)
     assert hector.loss > 10.0 and hector.more_parameters == 1
     # A ramp looks like a drift that does not come back.
     assert hector.correlation_time > 1000.0
@@ -90,9 +96,9 @@ def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
 def test_file_reads_back(tmp_path):
     path = tmp_path / "model.yaml"
     entries = {
-        name: (value, 0.0, math.inf, UNITS[name])
+        name: (value, 0.0, math.inf, terms.UNITS[name])
         for name, value in vars(SAYABLE).items()
-        if name in UNITS and value
+        if name in terms.UNITS and value
     }
     path.write_text(yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
     again = read_yaw_error_model(path)
