@@ -1,0 +1,144 @@
+"""How long estimates from recordings take, beside what the plainest program needs.
+
+* Allan analysis, 6 axes, 6 hours at 100 Hz: from samples in memory to all coefficients with their
+  intervals; allantools.oadev gives only the deviations, over the same averaging times.
+* A path from an hour of fixes at 10 Hz, all parameters estimated and outliers looked for; the
+  filter is a loop over the fixes of both axes, once, with parameters given. A smoother needs twice
+  that, and an estimation a hundred times.
+* Check of a bag of 100 MB with odometry and an IMU, as it is and with an IMU whose yaw is mirrored,
+  for which every other way of reading is tried; plain reading unpacks every message once.
+"""
+
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+from _timing import seconds
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+import allantools
+import drive_recordings as drives
+import numpy as np
+import pandas as pd
+import pymap3d
+import recording_writers as writers
+from planted_faults import clockwise_from_north
+from rosbags.rosbag1 import Reader
+
+from imu_simulation_framework.characterisation.allan.analysis import AXES, identify
+from imu_simulation_framework.characterisation.allan.model import averaging_factors
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.commands.check_recording import report_lines, write_check
+from imu_simulation_framework.drive.check import check_experiment, set_up
+from imu_simulation_framework.motion.positioning import local_position, trajectory_from_fixes
+
+ALLAN_RATE, ALLAN_HOURS = 100.0, 6.0
+FIX_RATE, FIX_HOURS = 10.0, 1.0
+DRIVE, DRIVE_RATES = 1280.0, (50.0, 100.0)
+"""Of the bag [s], and of its odometry and IMU [Hz]."""
+
+
+def compared(name, ours, wanted, reference, plain):
+    """Measure each once; they take seconds."""
+    taken, beside = seconds(ours), seconds(plain)
+    print(f"  {name:29} {taken:6.2f} s CPU   (wanted: {wanted:g} s or less)")
+    print(f"  {reference:29} {beside:6.2f} s CPU   ratio {taken / beside:.2f}")
+
+
+def allan():
+    """White noise and a random walk on each axis."""
+    generator = np.random.default_rng(1)
+    shape = (int(ALLAN_HOURS * 3600.0 * ALLAN_RATE), len(AXES))
+    values = np.cumsum(1e-6 * generator.standard_normal(shape), axis=0)
+    values += 1e-3 * generator.standard_normal(shape)
+    times = np.arange(len(values)) / ALLAN_RATE
+    taus = averaging_factors(len(times)) / ALLAN_RATE
+
+    def plain():
+        for column in values.T:
+            allantools.oadev(column, ALLAN_RATE, "freq", taus)
+
+    print(f"6 axes x {ALLAN_HOURS:g} h at {ALLAN_RATE:g} Hz, {len(taus)} averaging times")
+    compared(
+        "gaps, deviations, fit", lambda: identify([prepare_at_rest(times, values, AXES, "made")]),
+        5.0, "allantools.oadev alone", plain,
+    )  # fmt: skip
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"  {'peak memory':29} {memory:6.2f} GB      (wanted: below 1.5 GB)")
+
+
+def fix_table(doppler):
+    """A drive with receiver noise of 0.3 m and a few wrong positions."""
+    generator = np.random.default_rng(1)
+    time = np.arange(int(FIX_HOURS * 3600.0 * FIX_RATE)) / FIX_RATE
+    yaw = np.cumsum(0.05 * np.sqrt(1.0 / FIX_RATE) * generator.standard_normal(len(time)))
+    speeds = 8.0 + 4.0 * np.sin(time / 60.0)
+    velocities = speeds[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    positions = np.cumsum(velocities / FIX_RATE, axis=0)
+    positions += 0.3 * generator.standard_normal(positions.shape)
+    positions[::5000] += 40.0
+    latitude, longitude, _ = pymap3d.enu2geodetic(*positions.T, 0.0, 48.0, 11.0, 500.0)
+    columns = {"latitude": latitude, "longitude": longitude}
+    columns.update(variance_east=1.0, variance_north=1.0)
+    if doppler:
+        noisy = velocities + 0.1 * generator.standard_normal(velocities.shape)
+        columns["velocity_east"], columns["velocity_north"] = noisy.T
+    return pd.DataFrame(columns, index=pd.Index(time, name="time"))
+
+
+def plain_filter(times, positions, density=0.5, variance=0.09):
+    """A Kalman filter for position and velocity as a textbook writes it; one axis."""
+    state, covariance = np.array([positions[0], 0.0]), np.diag([1e3, 1e3])
+    measured = np.array([1.0, 0.0])
+    for step, position in zip(np.diff(times), positions[1:]):
+        transition = np.array([[1.0, step], [0.0, 1.0]])
+        noise = density**2 * np.array([[step**3 / 3.0, step**2 / 2.0], [step**2 / 2.0, step]])
+        state = transition @ state
+        covariance = transition @ covariance @ transition.T + noise
+        gain = covariance @ measured / (measured @ covariance @ measured + variance)
+        state = state + gain * (position - measured @ state)
+        covariance = covariance - np.outer(gain, measured @ covariance)
+
+
+def positioning():
+    for doppler in (False, True):
+        table = fix_table(doppler)
+        positions, times = local_position(table), table.index.to_numpy()
+        kind = "with Doppler" if doppler else "positions alone"
+        print(f"{len(table)} fixes at {FIX_RATE:g} Hz, {kind}")
+        compared(
+            "estimation, smoothing, report", lambda table=table: trajectory_from_fixes(table), 5.0,
+            "a plain filter, one pass",
+            lambda times=times, positions=positions: [plain_filter(times, x) for x in positions.T],
+        )  # fmt: skip
+
+
+def checking():
+    reference, imu = drives.drive(duration=DRIVE, rates=DRIVE_RATES)
+    for name, samples in (("as it is", imu), ("mirrored", clockwise_from_north(imu))):
+        with tempfile.TemporaryDirectory() as folder:
+            path = drives.write_bag(Path(folder) / "drive.bag", reference, samples)
+            config = Path(folder) / "config.ini"
+            config.touch()
+
+            def check(path=path, config=config):
+                setup = set_up(config, str(path))
+                found = check_experiment(setup.load())
+                report_lines(setup, found)
+                write_check(config.parent / "out", setup, found)
+
+            def plain(path=path):
+                with Reader(path) as reader:
+                    for connection, _, data in reader.messages():
+                        writers.STORE.deserialize_ros1(data, connection.msgtype)
+
+            print(f"a bag of {path.stat().st_size / 1e6:.0f} MB, {name}")
+            compared("check", check, 10.0, "plain reading", plain)
+
+
+if __name__ == "__main__":
+    allan()
+    positioning()
+    checking()
