@@ -33,6 +33,7 @@ from imu_simulation_framework.motion.smoothing import (
     estimate_robustly,
     smooth_plane,
     stated_noise,
+    step_densities,
     velocity_lag,
     velocity_scale,
     white_variances,
@@ -505,11 +506,13 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
 
     correlation_time, given = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
+    densities = None
     if given is None:
         noise, used, left_out = estimate_robustly(fixes, correlation_time)
+        densities = step_densities(used, noise, left_out)
     else:
         used, noise = stated_noise(fixes, given, correlation_time)
-    motions = smooth_plane(used, noise, left_out)
+    motions = smooth_plane(used, noise, left_out, densities=densities)
     time = np.arange(0.0, duration + 1e-9, 1.0 / rate)
     splines = [
         CubicHermiteSpline(used.times, motion.positions, motion.velocities) for motion in motions
@@ -517,7 +520,8 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     known = (motion.covariances()[:, 1, 1] for motion in motions)
     # Rounding may leave nothing of a variance.
     variances = [np.interp(time, used.times, np.where(one > 0.0, one, np.inf)) for one in known]
-    between = noise.acceleration_density**2 * _between_fixes(used.times, time)
+    steps = np.full(len(used.times) - 1, given) if densities is None else densities
+    between = _between_fixes(used.times, time, steps)
     return _Path(
         used,
         noise,
@@ -531,17 +535,17 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     )
 
 
-def _between_fixes(fixes, time):
+def _between_fixes(fixes, time, densities):
     """Return how uncertain a velocity is at some times (m,), beside those at the fixes (k,) [s].
 
-    The variance, for a density of 1 of the white acceleration, of a Wiener process whose ends and
-    integral are known.
+    The variance [m^2/s^2] of a Wiener process whose ends and integral are known, ``densities``
+    (k - 1,) being those of the white acceleration [m/s^2/sqrt(Hz)].
     """
     after = np.clip(np.searchsorted(fixes, time), 1, len(fixes) - 1)
     step = fixes[after] - fixes[after - 1]
     share = np.clip((time - fixes[after - 1]) / step, 0.0, 1.0)
     product = share * (1.0 - share)
-    return step * (product - 3.0 * product**2)
+    return densities[after - 1] ** 2 * step * (product - 3.0 * product**2)
 
 
 class _Heading(NamedTuple):

@@ -89,6 +89,8 @@ class SmoothMotion:
     residuals: np.ndarray
     white_residuals: np.ndarray
     deviance: float
+    _steps: np.ndarray
+    _squares: np.ndarray
     _precision: np.ndarray
     _factor: np.ndarray
 
@@ -107,6 +109,11 @@ class SmoothMotion:
         states = solve_banded((0, width - 1), upper, normal, check_finite=False)
         return states.reshape(len(self.positions), -1, count)[:, 1].T
 
+    @property
+    def _shape(self):
+        """Number of times, and of states at each."""
+        return len(self.positions), self._precision.shape[1] // len(self.positions)
+
     def covariances(self):
         """Return the covariance of position, velocity and the states of a slow error, (n, s, s).
 
@@ -117,8 +124,7 @@ class SmoothMotion:
         """
         from scipy.linalg import cholesky_banded
 
-        count = len(self.positions)
-        size = self._precision.shape[1] // count
+        count, size = self._shape
         forward = _pivots(self._factor, count, size)
         # The same matrix with rows and columns in the opposite order.
         turned = np.zeros_like(self._precision)
@@ -127,6 +133,32 @@ class SmoothMotion:
         factor = cholesky_banded(turned, lower=True, overwrite_ab=True, check_finite=False)
         backward = _pivots(factor, count, size)[::-1, ::-1, ::-1]
         return np.linalg.inv(forward + backward - _blocks(self._precision, count, size))
+
+    def expected_squares(self):
+        """Return the expected squares of each step's innovation, for a density of 1, (n - 1,).
+
+        Those of the smooth motion, and what the measurements leave open of them. Two successive
+        states have the covariance of the second times the regression of the first on it, which the
+        elimination from the beginning has. Their mean is twice the square of the density.
+        """
+        (count, size), covariances = self._shape, self.covariances()
+        below = np.zeros((count - 1, size, size))
+        for a in range(size):
+            for b in range(size):
+                below[:, a, b] = self._precision[size + a - b].reshape(count, size)[:-1, b]
+        pivots = _pivots(self._factor, count, size)[:-1]
+        both = -np.linalg.solve(pivots, np.swapaxes(below, 1, 2) @ covariances[1:])[:, :2, :2]
+        transition = np.tile(np.eye(2), (count - 1, 1, 1))
+        transition[:, 0, 1] = self._steps
+        carried = transition @ both
+        covariances = covariances[:, :2, :2]
+        unknown = transition @ covariances[:-1] @ np.swapaxes(transition, 1, 2) + covariances[1:]
+        unknown -= carried + np.swapaxes(carried, 1, 2)
+        first, mixed, second = _step_precision(self._steps)
+        squares = (
+            first * unknown[:, 0, 0] + 2.0 * mixed * unknown[:, 0, 1] + second * unknown[:, 1, 1]
+        )
+        return self._squares + squares
 
 
 class MotionModel:
@@ -141,10 +173,7 @@ class MotionModel:
         self.slow_time = slow_time
         self._steps = steps = np.diff(self.times)
         self._size = 4 if slow_time > 0.0 else 2
-        # Inverse of [[dt^3/3, dt^2/2], [dt^2/2, dt]], the covariance of a step for density 1.
-        innovation = (12.0 / steps**3, -6.0 / steps**2, 4.0 / steps)
-        one, zero = np.ones_like(steps), np.zeros_like(steps)
-        self._motion = self._band(innovation, ((one, steps), (zero, one)), 0)
+        self._motion = self._of_density(1.0)
         self._log_steps = np.sum(4.0 * np.log(steps) - np.log(12.0))
         if slow_time > 0.0:
             self._slow, self._log_slow = self._slow_error(steps / slow_time)
@@ -169,6 +198,12 @@ class MotionModel:
         band[0, 0, 2:] += 1.0
         return band, np.sum(np.log(determinant))
 
+    def _of_density(self, intensity):
+        """Return the motion's precision, for a squared density, or one for each step (n - 1,)."""
+        one, zero = np.ones_like(self._steps), np.zeros_like(self._steps)
+        innovation = [element / intensity for element in _step_precision(self._steps)]
+        return self._band(innovation, ((one, self._steps), (zero, one)), 0)
+
     def _band(self, innovation, transition, first):
         """Return precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
         (a, b, c), ((f, g), (h, k)) = innovation, transition
@@ -190,14 +225,14 @@ class MotionModel:
         """Estimate the motion.
 
         ``measurements`` (Measurements): ``slow_deviations`` if and only if the model has a slow
-        error. ``acceleration_density``: of the white noise that drives the velocity
-        [m/s^2/sqrt(Hz)]. Raises ValueError if the measurements do not determine a motion that can
-        be computed.
+        error. ``acceleration_density`` (float, or (n - 1,) for each step): of the white noise that
+        drives the velocity [m/s^2/sqrt(Hz)]. Raises ValueError if the measurements do not determine
+        a motion that can be computed.
         """
         from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
         count, size = len(self.times), self._size
-        intensity = acceleration_density**2
+        intensity = np.square(acceleration_density)
         # A line is taken off: it fits the motion's model exactly, and small numbers keep digits.
         elapsed = self.times - self.times[0]
         slope = (measurements.positions[-1] - measurements.positions[0]) / elapsed[-1]
@@ -205,11 +240,11 @@ class MotionModel:
         positions = measurements.positions - line
         weights = 1.0 / measurements.variances
 
-        band = self._motion / intensity
+        band = self._motion / intensity if intensity.ndim == 0 else self._of_density(intensity)
         band[0, :, 0] += weights
         right = np.zeros((count, size))
         right[:, 0] = weights * positions
-        deviance = 2.0 * (count - 1) * np.log(intensity) + self._log_steps
+        deviance = 2.0 * np.sum(np.log(intensity) * np.ones(count - 1)) + self._log_steps
         deviance += _log_sum(measurements.variances)
         if self.slow_time > 0.0:
             sigmas = measurements.slow_deviations
@@ -238,7 +273,8 @@ class MotionModel:
         x, v = states[:, 0], states[:, 1]
         jump = np.diff(v)
         offset = np.diff(x) - self._steps * (v[1:] + v[:-1]) / 2.0
-        deviance += np.sum((12.0 * offset**2 / self._steps**2 + jump**2) / self._steps) / intensity
+        squares = (12.0 * offset**2 / self._steps**2 + jump**2) / self._steps
+        deviance += np.sum(squares / intensity)
         residuals = white = positions - x
         if self.slow_time > 0.0:
             white = residuals - sigmas * states[:, 2]
@@ -249,7 +285,15 @@ class MotionModel:
         if not np.isfinite(deviance):
             raise ValueError("the measurements do not determine a motion")
         return SmoothMotion(
-            x + line, v + slope, residuals, white, float(deviance), precision, factor
+            x + line,
+            v + slope,
+            residuals,
+            white,
+            float(deviance),
+            self._steps,
+            squares,
+            precision,
+            factor,
         )
 
     def _slow_exponent(self, error, rate):
@@ -258,6 +302,11 @@ class MotionModel:
         second = rate[1:] - h * error[:-1] - k * rate[:-1]
         inner = np.sum(a * first**2 + 2.0 * b * first * second + c * second**2)
         return inner + error[0] ** 2 + rate[0] ** 2
+
+
+def _step_precision(steps):
+    """Return the inverse of [[dt^3/3, dt^2/2], [dt^2/2, dt]], a step's covariance for density 1."""
+    return 12.0 / steps**3, -6.0 / steps**2, 4.0 / steps
 
 
 def _log_sum(variances):
@@ -313,6 +362,11 @@ _ESTIMATES = 3
 _MAX_OUTLIERS = 0.2
 _DENSITIES = (1e-3, 1e2)
 _SCALE_TIME = 5.0
+_FREEDOM = 3.0
+"""Of Student's t distribution, whose tails reach further with a smaller one."""
+_LIVELINESS_TIME = 1.0
+"""For so long an acceleration stays alike, at least [s]."""
+_LIVELINESS_ROUNDS, _LIVELINESS_CHANGE = 10, 0.1
 
 
 @dataclass(frozen=True)
@@ -355,11 +409,13 @@ class PlaneFixes:
         )
 
 
-def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
+def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
     """Smooth positions on both axes, without those that are ``left_out`` (n,).
 
-    ``model`` is a MotionModel for these times, if it has been made.
+    ``model`` is a MotionModel for these times, if it has been made. ``densities`` (n - 1,): of each
+    step, in place of the one of ``noise``.
     """
+    densities = noise.acceleration_density if densities is None else densities
     slow = noise.slow_scale > 0.0
     model = model or MotionModel(fixes.times, noise.slow_time if slow else 0.0)
     variances = white_variances(fixes, noise)
@@ -373,7 +429,7 @@ def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
     motions = []
     for axis in range(2):
         of_axis: list[Any] = [None if part is None else part[:, axis] for part in parts]
-        motions.append(model.smooth(Measurements(*of_axis), noise.acceleration_density))
+        motions.append(model.smooth(Measurements(*of_axis), densities))
     return motions
 
 
@@ -447,6 +503,35 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         options={"initial_simplex": simplex, "xatol": 0.01, "fatol": 0.05, "maxfev": 400},
     )
     return noise_of(found.x)
+
+
+def step_densities(fixes, noise, left_out) -> np.ndarray:
+    """Return how lively a robot is from each fix to the next, (n - 1,) [m/s^2/sqrt(Hz)].
+
+    A vehicle drives steadily for most of the time and accelerates in between, so that one density
+    for the whole drive makes its course too uncertain on the straight and too sure in corners. In
+    each second the acceleration is taken as one of Student's t distribution, a normal one whose
+    variance is unknown: the expected variances and the distribution's scale follow in turns, by
+    expectation maximisation (Agamennoni, Nieto and Nebot: Approximate inference in state-space
+    models with heavy-tailed noise, IEEE Transactions on Signal Processing 60(10), 2012).
+
+    ``fixes`` (PlaneFixes), ``noise`` (FixNoise), ``left_out`` (n,): as of :func:`smooth_plane`.
+    """
+    model = MotionModel(fixes.times, noise.slow_time if noise.slow_scale > 0.0 else 0.0)
+    seconds = np.floor((fixes.times[:-1] - fixes.times[0]) / _LIVELINESS_TIME)
+    _, second, steps = np.unique(seconds, return_inverse=True, return_counts=True)
+    scale = noise.acceleration_density**2
+    intensities = np.full(len(seconds), scale)
+    for _ in range(_LIVELINESS_ROUNDS):
+        motions = smooth_plane(fixes, noise, left_out, model, np.sqrt(intensities))
+        squares = np.bincount(second, sum(motion.expected_squares() for motion in motions))
+        for _ in range(_LIVELINESS_ROUNDS):
+            weights = (_FREEDOM + 4.0 * steps) / (_FREEDOM + squares / scale)
+            scale = np.sum(weights * squares) / np.sum(4.0 * steps)
+        before, intensities = intensities, (scale / weights)[second]
+        if np.max(np.abs(np.log(intensities / before))) < _LIVELINESS_CHANGE:
+            break
+    return np.sqrt(intensities)
 
 
 def _logarithms(noise):
