@@ -30,6 +30,7 @@ from imu_simulation_framework.motion.smoothing import (
     FixNoise,
     PlaneFixes,
     SmoothMotion,
+    bridge_variance,
     estimate_robustly,
     smooth_plane,
     stated_noise,
@@ -37,7 +38,6 @@ from imu_simulation_framework.motion.smoothing import (
     velocity_lag,
     velocity_scale,
     white_variances,
-    without_lag,
 )
 
 if TYPE_CHECKING:
@@ -69,15 +69,13 @@ class UsableFixes(NamedTuple):
 
     ``fixes`` are those of the rows ``kept`` (n,), with times since the first row; ``held_courses``
     of their velocities had the direction before and were left out, and all of them if
-    ``refused_velocity_scale`` says how far the positions go for each metre of theirs. They have
-    been late against the positions by ``velocity_lag`` [s].
+    ``refused_velocity_scale`` says how far the positions go for each metre of theirs.
     """
 
     fixes: PlaneFixes
     kept: np.ndarray
     held_courses: int
     refused_velocity_scale: float | None
-    velocity_lag: float
 
 
 def usable_fixes(fix, minimum_speed) -> UsableFixes:
@@ -99,9 +97,7 @@ def usable_fixes(fix, minimum_speed) -> UsableFixes:
     fixes, held_courses = _without_held_courses(fixes, minimum_speed)
     fixes, refused_scale = _with_sensible_velocities(fixes)
     lag = 0.0 if fixes.velocities is None else velocity_lag(fixes)
-    if lag:
-        fixes = without_lag(fixes, lag)
-    return UsableFixes(fixes, kept, held_courses, refused_scale, lag)
+    return UsableFixes(replace(fixes, velocity_lag=lag), kept, held_courses, refused_scale)
 
 
 def local_position(fix):
@@ -538,14 +534,12 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
 def _between_fixes(fixes, time, densities):
     """Return how uncertain a velocity is at some times (m,), beside those at the fixes (k,) [s].
 
-    The variance [m^2/s^2] of a Wiener process whose ends and integral are known, ``densities``
-    (k - 1,) being those of the white acceleration [m/s^2/sqrt(Hz)].
+    In [m^2/s^2], with the ``densities`` (k - 1,) of the white acceleration [m/s^2/sqrt(Hz)].
     """
-    after = np.clip(np.searchsorted(fixes, time), 1, len(fixes) - 1)
-    step = fixes[after] - fixes[after - 1]
-    share = np.clip((time - fixes[after - 1]) / step, 0.0, 1.0)
-    product = share * (1.0 - share)
-    return densities[after - 1] ** 2 * step * (product - 3.0 * product**2)
+    before = np.clip(np.searchsorted(fixes, time), 1, len(fixes) - 1) - 1
+    step = np.diff(fixes)[before]
+    share = np.clip((time - fixes[before]) / step, 0.0, 1.0)
+    return densities[before] ** 2 * step * bridge_variance(share)
 
 
 class _Heading(NamedTuple):
@@ -669,7 +663,7 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         doppler=used.velocities is not None,
         velocity_deviation=float(noise.velocity_deviation),
         refused_velocity_scale=usable.refused_velocity_scale,
-        velocity_lag=usable.velocity_lag,
+        velocity_lag=fixes.velocity_lag,
         held_courses=usable.held_courses,
         heading_source=heading.source,
         heading_deviation=expected,

@@ -82,6 +82,8 @@ class SmoothMotion:
     ``residuals`` are measured less smooth positions [m]: white and slow error together.
     ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the constant
     ``ln(2 pi)`` for each; there is no prior of the first position and velocity.
+    ``velocity_residuals`` are measured less smooth velocities where they were measured, and
+    ``velocity_variances`` those of their errors, infinite for one that is not used.
     """
 
     positions: np.ndarray
@@ -89,7 +91,9 @@ class SmoothMotion:
     residuals: np.ndarray
     white_residuals: np.ndarray
     deviance: float
-    _steps: np.ndarray
+    velocity_residuals: np.ndarray
+    velocity_variances: np.ndarray
+    _model: MotionModel
     _squares: np.ndarray
     _precision: np.ndarray
     _factor: np.ndarray
@@ -134,12 +138,11 @@ class SmoothMotion:
         backward = _pivots(factor, count, size)[::-1, ::-1, ::-1]
         return np.linalg.inv(forward + backward - _blocks(self._precision, count, size))
 
-    def expected_squares(self):
-        """Return the expected squares of each step's innovation, for a density of 1, (n - 1,).
+    def _pairs(self):
+        """Return the covariance of position and velocity at successive times, (n - 1, 4, 4).
 
-        Those of the smooth motion, and what the measurements leave open of them. Two successive
-        states have the covariance of the second times the regression of the first on it, which the
-        elimination from the beginning has. Their mean is twice the square of the density.
+        Two successive states have the covariance of the second times the regression of the first
+        on it, which the elimination from the beginning has.
         """
         (count, size), covariances = self._shape, self.covariances()
         below = np.zeros((count - 1, size, size))
@@ -148,31 +151,57 @@ class SmoothMotion:
                 below[:, a, b] = self._precision[size + a - b].reshape(count, size)[:-1, b]
         pivots = _pivots(self._factor, count, size)[:-1]
         both = -np.linalg.solve(pivots, np.swapaxes(below, 1, 2) @ covariances[1:])[:, :2, :2]
-        transition = np.tile(np.eye(2), (count - 1, 1, 1))
-        transition[:, 0, 1] = self._steps
-        carried = transition @ both
-        covariances = covariances[:, :2, :2]
-        unknown = transition @ covariances[:-1] @ np.swapaxes(transition, 1, 2) + covariances[1:]
-        unknown -= carried + np.swapaxes(carried, 1, 2)
-        first, mixed, second = _step_precision(self._steps)
-        squares = (
-            first * unknown[:, 0, 0] + 2.0 * mixed * unknown[:, 0, 1] + second * unknown[:, 1, 1]
-        )
-        return self._squares + squares
+        first, second = covariances[:-1, :2, :2], covariances[1:, :2, :2]
+        return np.block([[first, both], [np.swapaxes(both, 1, 2), second]])
+
+    def expected_squares(self):
+        """Return the expected squares of each step's innovation, for a density of 1, (n - 1,).
+
+        Those of the smooth motion, and what the measurements leave open of them. Their mean is
+        twice the square of the density.
+        """
+        steps = self._model.steps
+        change = np.zeros((len(steps), 2, 4))
+        change[:, 0, 0] = change[:, 1, 1] = -1.0
+        change[:, 0, 2] = change[:, 1, 3] = 1.0
+        change[:, 0, 1] = -steps
+        unknown = change @ self._pairs() @ np.swapaxes(change, 1, 2)
+        first, mixed, second = _step_precision(steps)
+        squares = first * unknown[:, 0, 0] + second * unknown[:, 1, 1]
+        return self._squares + squares + 2.0 * mixed * unknown[:, 0, 1]
+
+    def measured_velocity_variances(self):
+        """Return the variances of the true velocities where they were measured, (n,) [m^2/s^2]."""
+        model = self._model
+        pairs = self._pairs()[model.velocity_step]
+        return np.einsum("ki,kij,kj->k", model.velocity_row, pairs, model.velocity_row)
 
 
 class MotionModel:
     """The model at given times; what depends on the times alone is computed once.
 
     There are at least 2 ``times`` (n,), strictly increasing [s]. ``slow_time`` is the time ``l`` of
-    the slow error's correlation [s]; 0 for a model without one.
+    the slow error's correlation [s]; 0 for a model without one. ``velocity_lag`` is how much
+    earlier than the times the velocities were measured [s].
+
+    Between two times the expected velocity is the slope of the cubic through positions and
+    velocities at both: ``velocity_row`` (n, 4) times those, at the step ``velocity_step`` (n,).
     """
 
-    def __init__(self, times, slow_time=0.0):
+    def __init__(self, times, slow_time=0.0, velocity_lag=0.0):
         self.times = np.asarray(times, dtype=float)
         self.slow_time = slow_time
-        self._steps = steps = np.diff(self.times)
+        self.steps = steps = np.diff(self.times)
         self._size = 4 if slow_time > 0.0 else 2
+        measured = self.times - velocity_lag
+        self.velocity_step = np.clip(np.searchsorted(self.times, measured), 1, len(steps)) - 1
+        step = steps[self.velocity_step]
+        s = (measured - self.times[self.velocity_step]) / step
+        self._measured = (s >= 0.0) & (s <= 1.0)
+        across = 6.0 * s * (1.0 - s) / step
+        of_velocities = 1.0 - 4.0 * s + 3.0 * s**2, 3.0 * s**2 - 2.0 * s
+        self.velocity_row = np.stack([-across, of_velocities[0], across, of_velocities[1]], axis=1)
+        self._bridge = step * bridge_variance(s)
         self._motion = self._of_density(1.0)
         self._log_steps = np.sum(4.0 * np.log(steps) - np.log(12.0))
         if slow_time > 0.0:
@@ -200,9 +229,9 @@ class MotionModel:
 
     def _of_density(self, intensity):
         """Return the motion's precision, for a squared density, or one for each step (n - 1,)."""
-        one, zero = np.ones_like(self._steps), np.zeros_like(self._steps)
-        innovation = [element / intensity for element in _step_precision(self._steps)]
-        return self._band(innovation, ((one, self._steps), (zero, one)), 0)
+        one, zero = np.ones_like(self.steps), np.zeros_like(self.steps)
+        innovation = [element / intensity for element in _step_precision(self.steps)]
+        return self._band(innovation, ((one, self.steps), (zero, one)), 0)
 
     def _band(self, innovation, transition, first):
         """Return precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
@@ -253,12 +282,14 @@ class MotionModel:
             band[2, :, 0] += sigmas * weights
             right[:, 2] = sigmas * right[:, 0]
             deviance += self._log_slow
+        velocity_variances = np.full(count, np.inf)
         if measurements.velocities is not None:
-            velocity_weights = 1.0 / measurements.velocity_variances
-            velocities = np.where(velocity_weights > 0.0, measurements.velocities - slope, 0.0)
-            band[0, :, 1] += velocity_weights
-            right[:, 1] = velocity_weights * velocities
-            deviance += _log_sum(measurements.velocity_variances)
+            bridge = (intensity * np.ones(count - 1))[self.velocity_step] * self._bridge
+            known = self._measured & np.isfinite(measurements.velocity_variances)
+            velocity_variances[known] = (measurements.velocity_variances + bridge)[known]
+            velocities = np.where(known, measurements.velocities - slope, 0.0)
+            self._add_velocities(band, right, velocities, 1.0 / velocity_variances)
+            deviance += _log_sum(velocity_variances)
 
         precision = band.reshape(2 * size, count * size)
         try:
@@ -272,16 +303,19 @@ class MotionModel:
         # The exponent from the residuals of each part of the model: nothing large cancels.
         x, v = states[:, 0], states[:, 1]
         jump = np.diff(v)
-        offset = np.diff(x) - self._steps * (v[1:] + v[:-1]) / 2.0
-        squares = (12.0 * offset**2 / self._steps**2 + jump**2) / self._steps
+        offset = np.diff(x) - self.steps * (v[1:] + v[:-1]) / 2.0
+        squares = (12.0 * offset**2 / self.steps**2 + jump**2) / self.steps
         deviance += np.sum(squares / intensity)
         residuals = white = positions - x
         if self.slow_time > 0.0:
             white = residuals - sigmas * states[:, 2]
             deviance += self._slow_exponent(states[:, 2], states[:, 3])
         deviance += np.sum(weights * white**2)
+        velocity_residuals = np.zeros(count)
         if measurements.velocities is not None:
-            deviance += np.sum(velocity_weights * (velocities - v) ** 2)
+            pairs = np.hstack([states[:-1, :2], states[1:, :2]])[self.velocity_step]
+            velocity_residuals = velocities - np.sum(self.velocity_row * pairs, axis=1)
+            deviance += np.sum(velocity_residuals**2 / velocity_variances)
         if not np.isfinite(deviance):
             raise ValueError("the measurements do not determine a motion")
         return SmoothMotion(
@@ -290,11 +324,28 @@ class MotionModel:
             residuals,
             white,
             float(deviance),
-            self._steps,
+            velocity_residuals,
+            velocity_variances,
+            self,
             squares,
             precision,
             factor,
         )
+
+    def _add_velocities(self, band, right, velocities, weights):
+        """Add what measured velocities (n,) tell to precision and right side, in place."""
+        size, steps = self._size, len(self.steps)
+
+        def summed(values):
+            return np.bincount(self.velocity_step, values, minlength=steps)
+
+        for a, of_a in enumerate(self.velocity_row.T):
+            later = a // 2
+            right[later : later + steps, a % 2] += summed(weights * of_a * velocities)
+            for b, of_b in enumerate(self.velocity_row.T[: a + 1]):
+                begin = b // 2
+                row = size * (later - begin) + a % 2 - b % 2
+                band[row, begin : begin + steps, b % 2] += summed(weights * of_a * of_b)
 
     def _slow_exponent(self, error, rate):
         (a, b, c), ((f, g), (h, k)) = self._slow_innovation, self._decay
@@ -302,6 +353,15 @@ class MotionModel:
         second = rate[1:] - h * error[:-1] - k * rate[:-1]
         inner = np.sum(a * first**2 + 2.0 * b * first * second + c * second**2)
         return inner + error[0] ** 2 + rate[0] ** 2
+
+
+def bridge_variance(share):
+    """Return the variance of a Wiener process within a step of 1 whose ends and integral are known.
+
+    ``share`` (float or ndarray): of the step that has passed. The process has density 1.
+    """
+    product = share * (1.0 - share)
+    return product - 3.0 * product**2
 
 
 def _step_precision(steps):
@@ -393,20 +453,20 @@ class PlaneFixes:
 
     ``times`` has shape (n,), strictly increasing [s]; all others (n, 2), east and north:
     ``positions`` [m], ``deviations`` that the receiver states [m], ``velocities`` [m/s], nan
-    where there is none, or None.
+    where there is none, or None. These are those of ``velocity_lag`` [s] before the times.
     """
 
     times: np.ndarray
     positions: np.ndarray
     deviations: np.ndarray
     velocities: np.ndarray | None = None
+    velocity_lag: float = 0.0
 
     def part(self, chosen):
         """Return the fixes at some indices."""
         velocities = None if self.velocities is None else self.velocities[chosen]
-        return PlaneFixes(
-            self.times[chosen], self.positions[chosen], self.deviations[chosen], velocities
-        )
+        times, positions = self.times[chosen], self.positions[chosen]
+        return PlaneFixes(times, positions, self.deviations[chosen], velocities, self.velocity_lag)
 
 
 def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
@@ -417,7 +477,7 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
     """
     densities = noise.acceleration_density if densities is None else densities
     slow = noise.slow_scale > 0.0
-    model = model or MotionModel(fixes.times, noise.slow_time if slow else 0.0)
+    model = model or motion_model(fixes, noise)
     variances = white_variances(fixes, noise)
     if left_out is not None:
         variances = np.where(left_out[:, np.newaxis], np.inf, variances)
@@ -431,6 +491,12 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
         of_axis: list[Any] = [None if part is None else part[:, axis] for part in parts]
         motions.append(model.smooth(Measurements(*of_axis), densities))
     return motions
+
+
+def motion_model(fixes, noise) -> MotionModel:
+    """Return the model at the times of fixes."""
+    slow_time = noise.slow_time if noise.slow_scale > 0.0 else 0.0
+    return MotionModel(fixes.times, slow_time, fixes.velocity_lag)
 
 
 def white_variances(fixes, noise):
@@ -454,7 +520,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         fixes = fixes.part(np.flatnonzero(~left_out))
     slow_time = correlation_time / 2.0
     stretches = [fixes.part(chosen) for chosen in _stretches(fixes.times)]
-    models = [MotionModel(stretch.times, slow_time) for stretch in stretches]
+    models = [MotionModel(one.times, slow_time, one.velocity_lag) for one in stretches]
     largest = _LARGEST_SLOW
     if fixes.velocities is None and slow_time > 0.0:
         largest = min(largest, _LARGEST_SLOW_RATE * slow_time / _rms(fixes.deviations))
@@ -517,7 +583,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
 
     ``fixes`` (PlaneFixes), ``noise`` (FixNoise), ``left_out`` (n,): as of :func:`smooth_plane`.
     """
-    model = MotionModel(fixes.times, noise.slow_time if noise.slow_scale > 0.0 else 0.0)
+    model = motion_model(fixes, noise)
     seconds = np.floor((fixes.times[:-1] - fixes.times[0]) / _LIVELINESS_TIME)
     _, second, steps = np.unique(seconds, return_inverse=True, return_counts=True)
     scale = noise.acceleration_density**2
@@ -609,21 +675,6 @@ def velocity_lag(fixes) -> float:
     return lag if abs(lag) > max(_NOTABLE_LAG, _LAG_STDS * std) else 0.0
 
 
-def without_lag(fixes, lag):
-    """Return fixes whose velocities are those of their own times, interpolated without gaps."""
-    from scipy.interpolate import PchipInterpolator
-
-    known = np.flatnonzero(np.isfinite(fixes.velocities).all(axis=1))
-    times, wanted = fixes.times[known], fixes.times + lag
-    # Nothing of it overshoots, as where a car has stopped.
-    velocities = PchipInterpolator(times, fixes.velocities[known])(wanted)
-    after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
-    gap = np.diff(times)[after - 1]
-    outside = (wanted < times[0]) | (wanted > times[-1])
-    velocities[outside | (gap > _LONGEST_STEP * np.median(np.diff(times)))] = np.nan
-    return replace(fixes, velocities=velocities)
-
-
 def _rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
@@ -651,9 +702,8 @@ def find_outliers(fixes, noise, left_out):
         variances = white_variances(fixes, noise)[:, axis]
         _add_deleted(scores[0], distances[0], motion.white_residuals, known, variances)
         if fixes.velocities is not None:
-            residuals = fixes.velocities[:, axis] - motion.velocities
-            variances = noise.velocity_deviation**2
-            _add_deleted(scores[1], distances[1], residuals, covariance[:, 1, 1], variances)
+            known, variances = motion.measured_velocity_variances(), motion.velocity_variances
+            _add_deleted(scores[1], distances[1], motion.velocity_residuals, known, variances)
     scores, distances = np.sqrt(scores), np.sqrt(distances)
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
