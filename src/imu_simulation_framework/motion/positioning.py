@@ -32,6 +32,7 @@ from imu_simulation_framework.motion.smoothing import (
     SmoothMotion,
     bridge_variance,
     estimate_robustly,
+    motion_model,
     smooth_plane,
     stated_noise,
     step_densities,
@@ -472,7 +473,8 @@ class _Path(NamedTuple):
     ``used`` are the fixes, without velocities that no motion explains, ``left_out`` (k,) says which
     positions none explains, and ``residuals`` (2, k) are the measured less the smooth ones [m].
     ``time`` (m,) is since the first fix [s]; ``positions`` [m], ``velocities`` [m/s] and
-    ``variances`` of those [m^2/s^2] are (m, 2), east and north; ``motions`` at the fixes.
+    ``variances`` of those [m^2/s^2] are (m, 2), east and north; ``motions`` at the
+    model's times.
     """
 
     used: PlaneFixes
@@ -508,16 +510,17 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
         densities = step_densities(used, noise, left_out)
     else:
         used, noise = stated_noise(fixes, given, correlation_time)
-    motions = smooth_plane(used, noise, left_out, densities=densities)
+    model = motion_model(used, noise)
+    motions = smooth_plane(used, noise, left_out, model, densities)
     time = np.arange(0.0, duration + 1e-9, 1.0 / rate)
     splines = [
-        CubicHermiteSpline(used.times, motion.positions, motion.velocities) for motion in motions
+        CubicHermiteSpline(model.times, motion.positions, motion.velocities) for motion in motions
     ]
     known = (motion.covariances()[:, 1, 1] for motion in motions)
     # Rounding may leave nothing of a variance.
-    variances = [np.interp(time, used.times, np.where(one > 0.0, one, np.inf)) for one in known]
-    steps = np.full(len(used.times) - 1, given) if densities is None else densities
-    between = _between_fixes(used.times, time, steps)
+    variances = [np.interp(time, model.times, np.where(one > 0.0, one, np.inf)) for one in known]
+    densities = np.full(len(model.steps), given) if densities is None else densities
+    between = _between(model.times, time, densities)
     return _Path(
         used,
         noise,
@@ -531,14 +534,14 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     )
 
 
-def _between_fixes(fixes, time, densities):
-    """Return how uncertain a velocity is at some times (m,), beside those at the fixes (k,) [s].
+def _between(known, time, densities):
+    """Return how uncertain a velocity is at some times (m,), beside those at ``known`` (k,) [s].
 
     In [m^2/s^2], with the ``densities`` (k - 1,) of the white acceleration [m/s^2/sqrt(Hz)].
     """
-    before = np.clip(np.searchsorted(fixes, time), 1, len(fixes) - 1) - 1
-    step = np.diff(fixes)[before]
-    share = np.clip((time - fixes[before]) / step, 0.0, 1.0)
+    before = np.clip(np.searchsorted(known, time), 1, len(known) - 1) - 1
+    step = np.diff(known)[before]
+    share = np.clip((time - known[before]) / step, 0.0, 1.0)
     return densities[before] ** 2 * step * bridge_variance(share)
 
 

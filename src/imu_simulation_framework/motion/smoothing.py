@@ -6,7 +6,8 @@ plus, if wanted, the receiver's slow error: a receiver filters its positions, so
 is smooth, a Gauss-Markov process of second order with equal poles and the correlation
 ``(1 + t/l) exp(-t/l)``, in other words a Matern process of order 3/2 (Hartikainen and Sarkka,
 Kalman filtering and smoothing solutions to temporal Gaussian process regression models, 2010). A
-measured velocity is the true one plus white noise. The parameters are those of the largest
+measured velocity is the true one plus white noise; it may be late, and then belongs to a time
+between two positions. The parameters are those of the largest
 posterior density: the likelihood of all positions (and velocities) times a wide prior, which counts
 only where positions alone cannot tell a receiver's slow error from the motion.
 
@@ -77,29 +78,28 @@ class Measurements:
 
 @dataclass(frozen=True)
 class SmoothMotion:
-    """Estimate of the motion at the times of the measurements, (n,) [m], [m/s].
+    """Estimate of the motion at the model's k times, (k,) [m], [m/s].
 
-    ``residuals`` are measured less smooth positions [m]: white and slow error together.
-    ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the constant
-    ``ln(2 pi)`` for each; there is no prior of the first position and velocity.
-    ``velocity_residuals`` are measured less smooth velocities where they were measured, and
-    ``velocity_variances`` those of their errors, infinite for one that is not used.
+    ``residuals`` are measured less smooth positions, (n,) [m]: white and slow error together.
+    ``variances`` (n,) are those of the white errors [m^2], with what the motion adds between two
+    times. ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the
+    constant ``ln(2 pi)`` for each; there is no prior of the first position and velocity.
     """
 
     positions: np.ndarray
     velocities: np.ndarray
     residuals: np.ndarray
     white_residuals: np.ndarray
+    variances: np.ndarray
     deviance: float
-    velocity_residuals: np.ndarray
-    velocity_variances: np.ndarray
     _model: MotionModel
     _squares: np.ndarray
+    _rows: np.ndarray
     _precision: np.ndarray
     _factor: np.ndarray
 
     def drawn_velocity_errors(self, count, random):
-        """Return errors (count, n) of the velocities that the measurements leave possible [m/s].
+        """Return errors (count, k) of the velocities that the measurements leave possible [m/s].
 
         ``random`` (numpy Generator).
         """
@@ -119,7 +119,7 @@ class SmoothMotion:
         return len(self.positions), self._precision.shape[1] // len(self.positions)
 
     def covariances(self):
-        """Return the covariance of position, velocity and the states of a slow error, (n, s, s).
+        """Return the covariance of position, velocity and the states of a slow error, (k, s, s).
 
         The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
         Potter, The optimum linear smoother as a combination of two optimum linear filters,
@@ -139,7 +139,7 @@ class SmoothMotion:
         return np.linalg.inv(forward + backward - _blocks(self._precision, count, size))
 
     def _pairs(self):
-        """Return the covariance of position and velocity at successive times, (n - 1, 4, 4).
+        """Return the covariance of all states at successive times, (k - 1, 2 s, 2 s).
 
         Two successive states have the covariance of the second times the regression of the first
         on it, which the elimination from the beginning has.
@@ -150,58 +150,63 @@ class SmoothMotion:
             for b in range(size):
                 below[:, a, b] = self._precision[size + a - b].reshape(count, size)[:-1, b]
         pivots = _pivots(self._factor, count, size)[:-1]
-        both = -np.linalg.solve(pivots, np.swapaxes(below, 1, 2) @ covariances[1:])[:, :2, :2]
-        first, second = covariances[:-1, :2, :2], covariances[1:, :2, :2]
-        return np.block([[first, both], [np.swapaxes(both, 1, 2), second]])
+        both = -np.linalg.solve(pivots, np.swapaxes(below, 1, 2) @ covariances[1:])
+        return np.block([[covariances[:-1], both], [np.swapaxes(both, 1, 2), covariances[1:]]])
 
     def expected_squares(self):
-        """Return the expected squares of each step's innovation, for a density of 1, (n - 1,).
+        """Return the expected squares of each step's innovation, for a density of 1, (k - 1,).
 
         Those of the smooth motion, and what the measurements leave open of them. Their mean is
         twice the square of the density.
         """
-        steps = self._model.steps
-        change = np.zeros((len(steps), 2, 4))
+        steps, (_, size) = self._model.steps, self._shape
+        change = np.zeros((len(steps), 2, 2 * size))
         change[:, 0, 0] = change[:, 1, 1] = -1.0
-        change[:, 0, 2] = change[:, 1, 3] = 1.0
+        change[:, 0, size] = change[:, 1, size + 1] = 1.0
         change[:, 0, 1] = -steps
         unknown = change @ self._pairs() @ np.swapaxes(change, 1, 2)
         first, mixed, second = _step_precision(steps)
         squares = first * unknown[:, 0, 0] + second * unknown[:, 1, 1]
         return self._squares + squares + 2.0 * mixed * unknown[:, 0, 1]
 
-    def measured_velocity_variances(self):
-        """Return the variances of the true velocities where they were measured, (n,) [m^2/s^2]."""
-        model = self._model
-        pairs = self._pairs()[model.velocity_step]
-        return np.einsum("ki,kij,kj->k", model.velocity_row, pairs, model.velocity_row)
+    def known_variances(self):
+        """Return the variances of position and slow error together where measured, (n,) [m^2]."""
+        pairs = self._pairs()[self._model.position_steps]
+        return np.einsum("ki,kij,kj->k", self._rows, pairs, self._rows)
 
 
 class MotionModel:
-    """The model at given times; what depends on the times alone is computed once.
+    """The model of n measurements; what depends on their times alone is computed once.
 
-    There are at least 2 ``times`` (n,), strictly increasing [s]. ``slow_time`` is the time ``l`` of
-    the slow error's correlation [s]; 0 for a model without one. ``velocity_lag`` is how much
-    earlier than the times the velocities were measured [s].
+    There are at least 2 ``times`` (n,) of positions, strictly increasing [s]. ``slow_time`` is the
+    time ``l`` of the slow error's correlation [s]; 0 for a model without one. Velocities were
+    measured ``velocity_lag`` before [s].
 
-    Between two times the expected velocity is the slope of the cubic through positions and
-    velocities at both: ``velocity_row`` (n, 4) times those, at the step ``velocity_step`` (n,).
+    The model's ``times`` (k,) are those of the velocities and, if these are late, the last
+    position's, or the first one's if they are early: so all positions are in its steps, at
+    ``position_steps`` (n,), where the expected path is a cubic.
+    ``velocities_at`` (slice) are the velocities' of its times.
     """
 
     def __init__(self, times, slow_time=0.0, velocity_lag=0.0):
-        self.times = np.asarray(times, dtype=float)
+        self.position_times = times = np.asarray(times, dtype=float)
+        before, after = times[: velocity_lag < 0.0], times[len(times) - (velocity_lag > 0.0) :]
+        self.times = np.concatenate([before, times - velocity_lag, after])
+        self.velocities_at = slice(len(before), len(before) + len(times))
         self.slow_time = slow_time
         self.steps = steps = np.diff(self.times)
         self._size = 4 if slow_time > 0.0 else 2
-        measured = self.times - velocity_lag
-        self.velocity_step = np.clip(np.searchsorted(self.times, measured), 1, len(steps)) - 1
-        step = steps[self.velocity_step]
-        s = (measured - self.times[self.velocity_step]) / step
-        self._measured = (s >= 0.0) & (s <= 1.0)
-        across = 6.0 * s * (1.0 - s) / step
-        of_velocities = 1.0 - 4.0 * s + 3.0 * s**2, 3.0 * s**2 - 2.0 * s
-        self.velocity_row = np.stack([-across, of_velocities[0], across, of_velocities[1]], axis=1)
-        self._bridge = step * bridge_variance(s)
+        self.position_steps = np.clip(np.searchsorted(self.times, times), 1, len(steps)) - 1
+        step = steps[self.position_steps]
+        self._shares = s = (times - self.times[self.position_steps]) / step
+        self._of_states = (
+            (1.0 - s) ** 2 * (1.0 + 2.0 * s),
+            step * s * (1.0 - s) ** 2,
+            s**2 * (3.0 - 2.0 * s),
+            -step * s**2 * (1.0 - s),
+        )
+        # Of an integrated Wiener process with known ends.
+        self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
         self._motion = self._of_density(1.0)
         self._log_steps = np.sum(4.0 * np.log(steps) - np.log(12.0))
         if slow_time > 0.0:
@@ -228,7 +233,7 @@ class MotionModel:
         return band, np.sum(np.log(determinant))
 
     def _of_density(self, intensity):
-        """Return the motion's precision, for a squared density, or one for each step (n - 1,)."""
+        """Return the motion's precision, for a squared density, or one for each step (k - 1,)."""
         one, zero = np.ones_like(self.steps), np.zeros_like(self.steps)
         innovation = [element / intensity for element in _step_precision(self.steps)]
         return self._band(innovation, ((one, self.steps), (zero, one)), 0)
@@ -254,7 +259,7 @@ class MotionModel:
         """Estimate the motion.
 
         ``measurements`` (Measurements): ``slow_deviations`` if and only if the model has a slow
-        error. ``acceleration_density`` (float, or (n - 1,) for each step): of the white noise that
+        error. ``acceleration_density`` (float, or (k - 1,) for each step): of the white noise that
         drives the velocity [m/s^2/sqrt(Hz)]. Raises ValueError if the measurements do not determine
         a motion that can be computed.
         """
@@ -262,34 +267,31 @@ class MotionModel:
 
         count, size = len(self.times), self._size
         intensity = np.square(acceleration_density)
+        times = self.position_times
         # A line is taken off: it fits the motion's model exactly, and small numbers keep digits.
-        elapsed = self.times - self.times[0]
-        slope = (measurements.positions[-1] - measurements.positions[0]) / elapsed[-1]
-        line = measurements.positions[0] + slope * elapsed
-        positions = measurements.positions - line
-        weights = 1.0 / measurements.variances
+        first, last = measurements.positions[[0, -1]]
+        slope = (last - first) / (times[-1] - times[0])
+        positions = measurements.positions - first - slope * (times - times[0])
+        rows = np.zeros((len(positions), 2 * size))
+        rows[:, 0], rows[:, 1], rows[:, size], rows[:, size + 1] = self._of_states
+        intensities = np.broadcast_to(intensity, len(self.steps))
+        variances = measurements.variances + intensities[self.position_steps] * self._bridge
 
         band = self._motion / intensity if intensity.ndim == 0 else self._of_density(intensity)
-        band[0, :, 0] += weights
         right = np.zeros((count, size))
-        right[:, 0] = weights * positions
-        deviance = 2.0 * np.sum(np.log(intensity) * np.ones(count - 1)) + self._log_steps
-        deviance += _log_sum(measurements.variances)
+        deviance = 2.0 * np.sum(np.log(intensities)) + self._log_steps + _log_sum(variances)
         if self.slow_time > 0.0:
             sigmas = measurements.slow_deviations
+            rows[:, 2], rows[:, size + 2] = sigmas * (1.0 - self._shares), sigmas * self._shares
             band += self._slow
-            band[0, :, 2] += sigmas**2 * weights
-            band[2, :, 0] += sigmas * weights
-            right[:, 2] = sigmas * right[:, 0]
             deviance += self._log_slow
-        velocity_variances = np.full(count, np.inf)
+        self._add_positions(band, right, rows, positions, 1.0 / variances)
         if measurements.velocities is not None:
-            bridge = (intensity * np.ones(count - 1))[self.velocity_step] * self._bridge
-            known = self._measured & np.isfinite(measurements.velocity_variances)
-            velocity_variances[known] = (measurements.velocity_variances + bridge)[known]
-            velocities = np.where(known, measurements.velocities - slope, 0.0)
-            self._add_velocities(band, right, velocities, 1.0 / velocity_variances)
-            deviance += _log_sum(velocity_variances)
+            velocity_weights = 1.0 / measurements.velocity_variances
+            velocities = np.where(velocity_weights > 0.0, measurements.velocities - slope, 0.0)
+            band[0, self.velocities_at, 1] += velocity_weights
+            right[self.velocities_at, 1] += velocity_weights * velocities
+            deviance += _log_sum(measurements.velocity_variances)
 
         precision = band.reshape(2 * size, count * size)
         try:
@@ -306,46 +308,47 @@ class MotionModel:
         offset = np.diff(x) - self.steps * (v[1:] + v[:-1]) / 2.0
         squares = (12.0 * offset**2 / self.steps**2 + jump**2) / self.steps
         deviance += np.sum(squares / intensity)
-        residuals = white = positions - x
+        pairs = np.hstack([states[:-1], states[1:]])[self.position_steps]
+        white = residuals = positions - np.sum(rows * pairs, axis=1)
         if self.slow_time > 0.0:
-            white = residuals - sigmas * states[:, 2]
+            residuals = white + np.sum((rows * pairs)[:, [2, size + 2]], axis=1)
             deviance += self._slow_exponent(states[:, 2], states[:, 3])
-        deviance += np.sum(weights * white**2)
-        velocity_residuals = np.zeros(count)
+        deviance += np.sum(white**2 / variances)
         if measurements.velocities is not None:
-            pairs = np.hstack([states[:-1, :2], states[1:, :2]])[self.velocity_step]
-            velocity_residuals = velocities - np.sum(self.velocity_row * pairs, axis=1)
-            deviance += np.sum(velocity_residuals**2 / velocity_variances)
+            wrong = velocities - v[self.velocities_at]
+            deviance += np.sum(velocity_weights * wrong**2)
         if not np.isfinite(deviance):
             raise ValueError("the measurements do not determine a motion")
         return SmoothMotion(
-            x + line,
+            x + first + slope * (self.times - times[0]),
             v + slope,
             residuals,
             white,
+            variances,
             float(deviance),
-            velocity_residuals,
-            velocity_variances,
             self,
             squares,
+            rows,
             precision,
             factor,
         )
 
-    def _add_velocities(self, band, right, velocities, weights):
-        """Add what measured velocities (n,) tell to precision and right side, in place."""
+    def _add_positions(self, band, right, rows, positions, weights):
+        """Add what measured positions (n,) tell to precision and right side, in place."""
         size, steps = self._size, len(self.steps)
+        told = [a for a in range(2 * size) if np.any(rows[:, a])]
+        for a in told:
+            weighted = weights * rows[:, a]
+            later, state = divmod(a, size)
+            right[later : later + steps, state] += self._summed(weighted * positions)
+            for b in told[: told.index(a) + 1]:
+                begin, column = divmod(b, size)
+                of_step = self._summed(weighted * rows[:, b])
+                band[a - b, begin : begin + steps, column] += of_step
 
-        def summed(values):
-            return np.bincount(self.velocity_step, values, minlength=steps)
-
-        for a, of_a in enumerate(self.velocity_row.T):
-            later = a // 2
-            right[later : later + steps, a % 2] += summed(weights * of_a * velocities)
-            for b, of_b in enumerate(self.velocity_row.T[: a + 1]):
-                begin = b // 2
-                row = size * (later - begin) + a % 2 - b % 2
-                band[row, begin : begin + steps, b % 2] += summed(weights * of_a * of_b)
+    def _summed(self, values):
+        """Return the sums of the positions' values (n,) in each step, (k - 1,)."""
+        return np.bincount(self.position_steps, values, minlength=len(self.steps))
 
     def _slow_exponent(self, error, rate):
         (a, b, c), ((f, g), (h, k)) = self._slow_innovation, self._decay
@@ -472,7 +475,7 @@ class PlaneFixes:
 def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
     """Smooth positions on both axes, without those that are ``left_out`` (n,).
 
-    ``model`` is a MotionModel for these times, if it has been made. ``densities`` (n - 1,): of each
+    ``model`` is a MotionModel for these times, if it has been made. ``densities`` (k - 1,): of each
     step, in place of the one of ``noise``.
     """
     densities = noise.acceleration_density if densities is None else densities
@@ -572,7 +575,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
 
 
 def step_densities(fixes, noise, left_out) -> np.ndarray:
-    """Return how lively a robot is from each fix to the next, (n - 1,) [m/s^2/sqrt(Hz)].
+    """Return how lively a robot is in each step of the model, (k - 1,) [m/s^2/sqrt(Hz)].
 
     A vehicle drives steadily for most of the time and accelerates in between, so that one density
     for the whole drive makes its course too uncertain on the straight and too sure in corners. In
@@ -584,7 +587,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
     ``fixes`` (PlaneFixes), ``noise`` (FixNoise), ``left_out`` (n,): as of :func:`smooth_plane`.
     """
     model = motion_model(fixes, noise)
-    seconds = np.floor((fixes.times[:-1] - fixes.times[0]) / _LIVELINESS_TIME)
+    seconds = np.floor((model.times[:-1] - model.times[0]) / _LIVELINESS_TIME)
     _, second, steps = np.unique(seconds, return_inverse=True, return_counts=True)
     scale = noise.acceleration_density**2
     intensities = np.full(len(seconds), scale)
@@ -693,17 +696,13 @@ def find_outliers(fixes, noise, left_out):
     # Squares of deletion residuals in standard deviations, and as they are: summed over axes.
     scores, distances = np.zeros((2, count)), np.zeros((2, count))
     for axis, motion in enumerate(motions):
-        covariance = motion.covariances()
-        row = np.zeros((count, covariance.shape[1]))
-        row[:, 0] = 1.0
-        if noise.slow_scale > 0.0:
-            row[:, 2] = noise.slow_scale * fixes.deviations[:, axis]
-        known = np.einsum("ki,kij,kj->k", row, covariance, row)
-        variances = white_variances(fixes, noise)[:, axis]
-        _add_deleted(scores[0], distances[0], motion.white_residuals, known, variances)
+        known = motion.known_variances()
+        _add_deleted(scores[0], distances[0], motion.white_residuals, known, motion.variances)
         if fixes.velocities is not None:
-            known, variances = motion.measured_velocity_variances(), motion.velocity_variances
-            _add_deleted(scores[1], distances[1], motion.velocity_residuals, known, variances)
+            at = motion_model(fixes, noise).velocities_at
+            residuals = fixes.velocities[:, axis] - motion.velocities[at]
+            known, variances = motion.covariances()[at, 1, 1], noise.velocity_deviation**2
+            _add_deleted(scores[1], distances[1], residuals, known, variances)
     scores, distances = np.sqrt(scores), np.sqrt(distances)
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
