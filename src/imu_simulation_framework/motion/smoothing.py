@@ -423,13 +423,13 @@ the stretches so short that there is no turn in any."""
 _ROUNDS = 5
 _ESTIMATES = 3
 _MAX_OUTLIERS = 0.2
-_DENSITIES = (1e-3, 1e2)
+_DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
 _SCALE_TIME = 5.0
 _FREEDOM = 3.0
 """Of Student's t distribution, whose tails reach further with a smaller one."""
-_LIVELINESS_TIME = 1.0
+_MANOEUVRE_TIME = 1.0
 """For so long an acceleration stays alike, at least [s]."""
-_LIVELINESS_ROUNDS, _LIVELINESS_CHANGE = 10, 0.1
+_ADAPTATIONS, _ADAPTED = 10, 0.1
 
 
 @dataclass(frozen=True)
@@ -575,7 +575,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
 
 
 def step_densities(fixes, noise, left_out) -> np.ndarray:
-    """Return how lively a robot is in each step of the model, (k - 1,) [m/s^2/sqrt(Hz)].
+    """Return the acceleration density of each step of the model, (k - 1,) [m/s^2/sqrt(Hz)].
 
     A vehicle drives steadily for most of the time and accelerates in between, so that one density
     for the whole drive makes its course too uncertain on the straight and too sure in corners. In
@@ -587,18 +587,20 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
     ``fixes`` (PlaneFixes), ``noise`` (FixNoise), ``left_out`` (n,): as of :func:`smooth_plane`.
     """
     model = motion_model(fixes, noise)
-    seconds = np.floor((model.times[:-1] - model.times[0]) / _LIVELINESS_TIME)
+    seconds = np.floor((model.times[:-1] - model.times[0]) / _MANOEUVRE_TIME)
     _, second, steps = np.unique(seconds, return_inverse=True, return_counts=True)
     scale = noise.acceleration_density**2
     intensities = np.full(len(seconds), scale)
-    for _ in range(_LIVELINESS_ROUNDS):
+    for _ in range(_ADAPTATIONS):
         motions = smooth_plane(fixes, noise, left_out, model, np.sqrt(intensities))
-        squares = np.bincount(second, sum(motion.expected_squares() for motion in motions))
-        for _ in range(_LIVELINESS_ROUNDS):
+        # Rounding may leave less than nothing of exact measurements.
+        squares = np.maximum(sum(motion.expected_squares() for motion in motions), 0.0)
+        squares = np.bincount(second, squares)
+        for _ in range(_ADAPTATIONS):
             weights = (_FREEDOM + 4.0 * steps) / (_FREEDOM + squares / scale)
-            scale = np.sum(weights * squares) / np.sum(4.0 * steps)
-        before, intensities = intensities, (scale / weights)[second]
-        if np.max(np.abs(np.log(intensities / before))) < _LIVELINESS_CHANGE:
+            scale = np.clip(np.sum(weights * squares) / np.sum(4.0 * steps), *_INTENSITIES)
+        before, intensities = intensities, np.clip(scale / weights, *_INTENSITIES)[second]
+        if np.max(np.abs(np.log(intensities / before))) < _ADAPTED:
             break
     return np.sqrt(intensities)
 
