@@ -427,8 +427,8 @@ _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
 _SCALE_TIME = 5.0
 _FREEDOM = 3.0
 """Of Student's t distribution, whose tails reach further with a smaller one."""
-_MANOEUVRE_TIME = 1.0
-"""For so long an acceleration stays alike, at least [s]."""
+_MANOEUVRE_TIME = 3.0
+"""So long a vehicle takes for a corner, or to brake [s]."""
 _ADAPTATIONS, _ADAPTED = 10, 0.1
 
 
@@ -579,27 +579,27 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
 
     A vehicle drives steadily for most of the time and accelerates in between, so that one density
     for the whole drive makes its course too uncertain on the straight and too sure in corners. In
-    each second the acceleration is taken as one of Student's t distribution, a normal one whose
-    variance is unknown: the expected variances and the distribution's scale follow in turns, by
+    each few seconds the acceleration is taken as one of Student's t distribution, a normal one
+    whose variance is unknown: the expected variances and the distribution's scale follow in turns, by
     expectation maximisation (Agamennoni, Nieto and Nebot: Approximate inference in state-space
     models with heavy-tailed noise, IEEE Transactions on Signal Processing 60(10), 2012).
 
     ``fixes`` (PlaneFixes), ``noise`` (FixNoise), ``left_out`` (n,): as of :func:`smooth_plane`.
     """
     model = motion_model(fixes, noise)
-    seconds = np.floor((model.times[:-1] - model.times[0]) / _MANOEUVRE_TIME)
-    _, second, steps = np.unique(seconds, return_inverse=True, return_counts=True)
+    manoeuvres = np.floor((model.times[:-1] - model.times[0]) / _MANOEUVRE_TIME)
+    _, manoeuvre, steps = np.unique(manoeuvres, return_inverse=True, return_counts=True)
     scale = noise.acceleration_density**2
-    intensities = np.full(len(seconds), scale)
+    intensities = np.full(len(manoeuvre), scale)
     for _ in range(_ADAPTATIONS):
         motions = smooth_plane(fixes, noise, left_out, model, np.sqrt(intensities))
         # Rounding may leave less than nothing of exact measurements.
         squares = np.maximum(sum(motion.expected_squares() for motion in motions), 0.0)
-        squares = np.bincount(second, squares)
+        squares = np.bincount(manoeuvre, squares)
         for _ in range(_ADAPTATIONS):
             weights = (_FREEDOM + 4.0 * steps) / (_FREEDOM + squares / scale)
             scale = np.clip(np.sum(weights * squares) / np.sum(4.0 * steps), *_INTENSITIES)
-        before, intensities = intensities, np.clip(scale / weights, *_INTENSITIES)[second]
+        before, intensities = intensities, np.clip(scale / weights, *_INTENSITIES)[manoeuvre]
         if np.max(np.abs(np.log(intensities / before))) < _ADAPTED:
             break
     return np.sqrt(intensities)

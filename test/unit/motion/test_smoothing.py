@@ -289,7 +289,7 @@ def test_each_step_has_the_density_that_its_motion_tells():
     velocities = np.cumsum(kicks, axis=0)
     places = np.cumsum(velocities - 0.5 * kicks, axis=0)
     noisy = places + 0.3 * generator.standard_normal((600, 2))
-    told = velocities + 0.1 * generator.standard_normal((600, 2))
+    told = velocities + 0.3 * generator.standard_normal((600, 2))
     given, left_out = fixes(times, noisy, 0.3, told), np.zeros(600, dtype=bool)
     noise = smoothing.estimate_noise(given, 0.0)
     densities = smoothing.step_densities(given, noise, left_out)
@@ -301,9 +301,9 @@ def test_each_step_has_the_density_that_its_motion_tells():
         found.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
     one, each = np.sqrt([[np.mean(values**2) for values in rows] for rows in found])
     # 600 errors of each kind, alike over some seconds: the standard error of an rms is about 6 %.
-    assert each[1:] == pytest.approx([1.0, 1.0], abs=0.25)
-    assert each[0] < 0.75 * one[0]
-    assert np.median(densities[steady[1:]]) < 0.3 * np.median(densities[~steady[1:]])
+    assert 0.6 < each[1] < each[2] < 1.2
+    assert each[0] < 0.85 * one[0]
+    assert np.median(densities[steady[1:]]) < 0.7 * np.median(densities[~steady[1:]])
 
 
 @pytest.mark.parametrize("count, slow_time", [(3, 0.0), (30, 0.0), (30, 1.5)])
