@@ -429,7 +429,7 @@ _FREEDOM = 3.0
 """Of Student's t distribution, whose tails reach further with a smaller one."""
 _MANOEUVRE_TIME = 3.0
 """So long a vehicle takes for a corner, or to brake [s]."""
-_ADAPTATIONS, _ADAPTED = 10, 0.1
+_ADAPTATIONS, _ADAPTED = 6, 0.1
 
 
 @dataclass(frozen=True)
@@ -580,7 +580,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
     A vehicle drives steadily for most of the time and accelerates in between, so that one density
     for the whole drive makes its course too uncertain on the straight and too sure in corners. In
     each few seconds the acceleration is taken as one of Student's t distribution, a normal one
-    whose variance is unknown: the expected variances and the distribution's scale follow in turns, by
+    whose variance is unknown; expected variances and the distribution's scale follow in turns, by
     expectation maximisation (Agamennoni, Nieto and Nebot: Approximate inference in state-space
     models with heavy-tailed noise, IEEE Transactions on Signal Processing 60(10), 2012).
 
