@@ -30,13 +30,15 @@ from imu_simulation_framework.motion.smoothing import (
     FixNoise,
     PlaneFixes,
     SmoothMotion,
+    bridge_variance,
     estimate_robustly,
+    motion_model,
     smooth_plane,
     stated_noise,
+    step_densities,
     velocity_lag,
     velocity_scale,
     white_variances,
-    without_lag,
 )
 
 if TYPE_CHECKING:
@@ -68,15 +70,13 @@ class UsableFixes(NamedTuple):
 
     ``fixes`` are those of the rows ``kept`` (n,), with times since the first row; ``held_courses``
     of their velocities had the direction before and were left out, and all of them if
-    ``refused_velocity_scale`` says how far the positions go for each metre of theirs. They have
-    been late against the positions by ``velocity_lag`` [s].
+    ``refused_velocity_scale`` says how far the positions go for each metre of theirs.
     """
 
     fixes: PlaneFixes
     kept: np.ndarray
     held_courses: int
     refused_velocity_scale: float | None
-    velocity_lag: float
 
 
 def usable_fixes(fix, minimum_speed) -> UsableFixes:
@@ -98,9 +98,7 @@ def usable_fixes(fix, minimum_speed) -> UsableFixes:
     fixes, held_courses = _without_held_courses(fixes, minimum_speed)
     fixes, refused_scale = _with_sensible_velocities(fixes)
     lag = 0.0 if fixes.velocities is None else velocity_lag(fixes)
-    if lag:
-        fixes = without_lag(fixes, lag)
-    return UsableFixes(fixes, kept, held_courses, refused_scale, lag)
+    return UsableFixes(replace(fixes, velocity_lag=lag), kept, held_courses, refused_scale)
 
 
 def local_position(fix):
@@ -475,7 +473,8 @@ class _Path(NamedTuple):
     ``used`` are the fixes, without velocities that no motion explains, ``left_out`` (k,) says which
     positions none explains, and ``residuals`` (2, k) are the measured less the smooth ones [m].
     ``time`` (m,) is since the first fix [s]; ``positions`` [m], ``velocities`` [m/s] and
-    ``variances`` of those [m^2/s^2] are (m, 2), east and north; ``motions`` at the fixes.
+    ``variances`` of those [m^2/s^2] are (m, 2), east and north; ``motions`` at the
+    model's times.
     """
 
     used: PlaneFixes
@@ -505,19 +504,23 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
 
     correlation_time, given = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
+    densities = None
     if given is None:
         noise, used, left_out = estimate_robustly(fixes, correlation_time)
+        densities = step_densities(used, noise, left_out)
     else:
         used, noise = stated_noise(fixes, given, correlation_time)
-    motions = smooth_plane(used, noise, left_out)
+    model = motion_model(used, noise)
+    motions = smooth_plane(used, noise, left_out, model, densities)
     time = np.arange(0.0, duration + 1e-9, 1.0 / rate)
     splines = [
-        CubicHermiteSpline(used.times, motion.positions, motion.velocities) for motion in motions
+        CubicHermiteSpline(model.times, motion.positions, motion.velocities) for motion in motions
     ]
     known = (motion.covariances()[:, 1, 1] for motion in motions)
     # Rounding may leave nothing of a variance.
-    variances = [np.interp(time, used.times, np.where(one > 0.0, one, np.inf)) for one in known]
-    between = noise.acceleration_density**2 * _between_fixes(used.times, time)
+    variances = [np.interp(time, model.times, np.where(one > 0.0, one, np.inf)) for one in known]
+    densities = np.full(len(model.steps), given) if densities is None else densities
+    between = _between(model.times, time, densities)
     return _Path(
         used,
         noise,
@@ -531,17 +534,15 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     )
 
 
-def _between_fixes(fixes, time):
-    """Return how uncertain a velocity is at some times (m,), beside those at the fixes (k,) [s].
+def _between(known, time, densities):
+    """Return how uncertain a velocity is at some times (m,), beside those at ``known`` (k,) [s].
 
-    The variance, for a density of 1 of the white acceleration, of a Wiener process whose ends and
-    integral are known.
+    In [m^2/s^2], with the ``densities`` (k - 1,) of the white acceleration [m/s^2/sqrt(Hz)].
     """
-    after = np.clip(np.searchsorted(fixes, time), 1, len(fixes) - 1)
-    step = fixes[after] - fixes[after - 1]
-    share = np.clip((time - fixes[after - 1]) / step, 0.0, 1.0)
-    product = share * (1.0 - share)
-    return step * (product - 3.0 * product**2)
+    before = np.clip(np.searchsorted(known, time), 1, len(known) - 1) - 1
+    step = np.diff(known)[before]
+    share = np.clip((time - known[before]) / step, 0.0, 1.0)
+    return densities[before] ** 2 * step * bridge_variance(share)
 
 
 class _Heading(NamedTuple):
@@ -665,7 +666,7 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         doppler=used.velocities is not None,
         velocity_deviation=float(noise.velocity_deviation),
         refused_velocity_scale=usable.refused_velocity_scale,
-        velocity_lag=usable.velocity_lag,
+        velocity_lag=fixes.velocity_lag,
         held_courses=usable.held_courses,
         heading_source=heading.source,
         heading_deviation=expected,

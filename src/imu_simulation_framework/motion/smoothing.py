@@ -6,7 +6,8 @@ plus, if wanted, the receiver's slow error: a receiver filters its positions, so
 is smooth, a Gauss-Markov process of second order with equal poles and the correlation
 ``(1 + t/l) exp(-t/l)``, in other words a Matern process of order 3/2 (Hartikainen and Sarkka,
 Kalman filtering and smoothing solutions to temporal Gaussian process regression models, 2010). A
-measured velocity is the true one plus white noise. The parameters are those of the largest
+measured velocity is the true one plus white noise; it may be late, and then belongs to a time
+between two positions. The parameters are those of the largest
 posterior density: the likelihood of all positions (and velocities) times a wide prior, which counts
 only where positions alone cannot tell a receiver's slow error from the motion.
 
@@ -77,23 +78,28 @@ class Measurements:
 
 @dataclass(frozen=True)
 class SmoothMotion:
-    """Estimate of the motion at the times of the measurements, (n,) [m], [m/s].
+    """Estimate of the motion at the model's k times, (k,) [m], [m/s].
 
-    ``residuals`` are measured less smooth positions [m]: white and slow error together.
-    ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the constant
-    ``ln(2 pi)`` for each; there is no prior of the first position and velocity.
+    ``residuals`` are measured less smooth positions, (n,) [m]: white and slow error together.
+    ``variances`` (n,) are those of the white errors [m^2], with what the motion adds between two
+    times. ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the
+    constant ``ln(2 pi)`` for each; there is no prior of the first position and velocity.
     """
 
     positions: np.ndarray
     velocities: np.ndarray
     residuals: np.ndarray
     white_residuals: np.ndarray
+    variances: np.ndarray
     deviance: float
+    _model: MotionModel
+    _squares: np.ndarray
+    _rows: np.ndarray
     _precision: np.ndarray
     _factor: np.ndarray
 
     def drawn_velocity_errors(self, count, random):
-        """Return errors (count, n) of the velocities that the measurements leave possible [m/s].
+        """Return errors (count, k) of the velocities that the measurements leave possible [m/s].
 
         ``random`` (numpy Generator).
         """
@@ -107,8 +113,13 @@ class SmoothMotion:
         states = solve_banded((0, width - 1), upper, normal, check_finite=False)
         return states.reshape(len(self.positions), -1, count)[:, 1].T
 
+    @property
+    def _shape(self):
+        """Number of times, and of states at each."""
+        return len(self.positions), self._precision.shape[1] // len(self.positions)
+
     def covariances(self):
-        """Return the covariance of position, velocity and the states of a slow error, (n, s, s).
+        """Return the covariance of position, velocity and the states of a slow error, (k, s, s).
 
         The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
         Potter, The optimum linear smoother as a combination of two optimum linear filters,
@@ -117,8 +128,7 @@ class SmoothMotion:
         """
         from scipy.linalg import cholesky_banded
 
-        count = len(self.positions)
-        size = self._precision.shape[1] // count
+        count, size = self._shape
         forward = _pivots(self._factor, count, size)
         # The same matrix with rows and columns in the opposite order.
         turned = np.zeros_like(self._precision)
@@ -128,23 +138,76 @@ class SmoothMotion:
         backward = _pivots(factor, count, size)[::-1, ::-1, ::-1]
         return np.linalg.inv(forward + backward - _blocks(self._precision, count, size))
 
+    def _pairs(self):
+        """Return the covariance of all states at successive times, (k - 1, 2 s, 2 s).
+
+        Two successive states have the covariance of the second times the regression of the first
+        on it, which the elimination from the beginning has.
+        """
+        (count, size), covariances = self._shape, self.covariances()
+        below = np.zeros((count - 1, size, size))
+        for a in range(size):
+            for b in range(size):
+                below[:, a, b] = self._precision[size + a - b].reshape(count, size)[:-1, b]
+        pivots = _pivots(self._factor, count, size)[:-1]
+        both = -np.linalg.solve(pivots, np.swapaxes(below, 1, 2) @ covariances[1:])
+        return np.block([[covariances[:-1], both], [np.swapaxes(both, 1, 2), covariances[1:]]])
+
+    def expected_squares(self):
+        """Return the expected squares of each step's innovation, for a density of 1, (k - 1,).
+
+        Those of the smooth motion, and what the measurements leave open of them. Their mean is
+        twice the square of the density.
+        """
+        steps, (_, size) = self._model.steps, self._shape
+        change = np.zeros((len(steps), 2, 2 * size))
+        change[:, 0, 0] = change[:, 1, 1] = -1.0
+        change[:, 0, size] = change[:, 1, size + 1] = 1.0
+        change[:, 0, 1] = -steps
+        unknown = change @ self._pairs() @ np.swapaxes(change, 1, 2)
+        first, mixed, second = _step_precision(steps)
+        squares = first * unknown[:, 0, 0] + second * unknown[:, 1, 1]
+        return self._squares + squares + 2.0 * mixed * unknown[:, 0, 1]
+
+    def known_variances(self):
+        """Return the variances of position and slow error together where measured, (n,) [m^2]."""
+        pairs = self._pairs()[self._model.position_steps]
+        return np.einsum("ki,kij,kj->k", self._rows, pairs, self._rows)
+
 
 class MotionModel:
-    """The model at given times; what depends on the times alone is computed once.
+    """The model of n measurements; what depends on their times alone is computed once.
 
-    There are at least 2 ``times`` (n,), strictly increasing [s]. ``slow_time`` is the time ``l`` of
-    the slow error's correlation [s]; 0 for a model without one.
+    There are at least 2 ``times`` (n,) of positions, strictly increasing [s]. ``slow_time`` is the
+    time ``l`` of the slow error's correlation [s]; 0 for a model without one. Velocities were
+    measured ``velocity_lag`` before [s].
+
+    The model's ``times`` (k,) are those of the velocities and, if these are late, the last
+    position's, or the first one's if they are early: so all positions are in its steps, at
+    ``position_steps`` (n,), where the expected path is a cubic.
+    ``velocities_at`` (slice) are the velocities' of its times.
     """
 
-    def __init__(self, times, slow_time=0.0):
-        self.times = np.asarray(times, dtype=float)
+    def __init__(self, times, slow_time=0.0, velocity_lag=0.0):
+        self.position_times = times = np.asarray(times, dtype=float)
+        before, after = times[: velocity_lag < 0.0], times[len(times) - (velocity_lag > 0.0) :]
+        self.times = np.concatenate([before, times - velocity_lag, after])
+        self.velocities_at = slice(len(before), len(before) + len(times))
         self.slow_time = slow_time
-        self._steps = steps = np.diff(self.times)
+        self.steps = steps = np.diff(self.times)
         self._size = 4 if slow_time > 0.0 else 2
-        # Inverse of [[dt^3/3, dt^2/2], [dt^2/2, dt]], the covariance of a step for density 1.
-        innovation = (12.0 / steps**3, -6.0 / steps**2, 4.0 / steps)
-        one, zero = np.ones_like(steps), np.zeros_like(steps)
-        self._motion = self._band(innovation, ((one, steps), (zero, one)), 0)
+        self.position_steps = np.clip(np.searchsorted(self.times, times), 1, len(steps)) - 1
+        step = steps[self.position_steps]
+        self._shares = s = (times - self.times[self.position_steps]) / step
+        self._of_states = (
+            (1.0 - s) ** 2 * (1.0 + 2.0 * s),
+            step * s * (1.0 - s) ** 2,
+            s**2 * (3.0 - 2.0 * s),
+            -step * s**2 * (1.0 - s),
+        )
+        # Of an integrated Wiener process with known ends.
+        self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
+        self._motion = self._of_density(1.0)
         self._log_steps = np.sum(4.0 * np.log(steps) - np.log(12.0))
         if slow_time > 0.0:
             self._slow, self._log_slow = self._slow_error(steps / slow_time)
@@ -169,6 +232,12 @@ class MotionModel:
         band[0, 0, 2:] += 1.0
         return band, np.sum(np.log(determinant))
 
+    def _of_density(self, intensity):
+        """Return the motion's precision, for a squared density, or one for each step (k - 1,)."""
+        one, zero = np.ones_like(self.steps), np.zeros_like(self.steps)
+        innovation = [element / intensity for element in _step_precision(self.steps)]
+        return self._band(innovation, ((one, self.steps), (zero, one)), 0)
+
     def _band(self, innovation, transition, first):
         """Return precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
         (a, b, c), ((f, g), (h, k)) = innovation, transition
@@ -190,39 +259,38 @@ class MotionModel:
         """Estimate the motion.
 
         ``measurements`` (Measurements): ``slow_deviations`` if and only if the model has a slow
-        error. ``acceleration_density``: of the white noise that drives the velocity
-        [m/s^2/sqrt(Hz)]. Raises ValueError if the measurements do not determine a motion that can
-        be computed.
+        error. ``acceleration_density`` (float, or (k - 1,) for each step): of the white noise that
+        drives the velocity [m/s^2/sqrt(Hz)]. Raises ValueError if the measurements do not determine
+        a motion that can be computed.
         """
         from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
         count, size = len(self.times), self._size
-        intensity = acceleration_density**2
+        intensity = np.square(acceleration_density)
+        times = self.position_times
         # A line is taken off: it fits the motion's model exactly, and small numbers keep digits.
-        elapsed = self.times - self.times[0]
-        slope = (measurements.positions[-1] - measurements.positions[0]) / elapsed[-1]
-        line = measurements.positions[0] + slope * elapsed
-        positions = measurements.positions - line
-        weights = 1.0 / measurements.variances
+        first, last = measurements.positions[[0, -1]]
+        slope = (last - first) / (times[-1] - times[0])
+        positions = measurements.positions - first - slope * (times - times[0])
+        rows = np.zeros((len(positions), 2 * size))
+        rows[:, 0], rows[:, 1], rows[:, size], rows[:, size + 1] = self._of_states
+        intensities = np.broadcast_to(intensity, len(self.steps))
+        variances = measurements.variances + intensities[self.position_steps] * self._bridge
 
-        band = self._motion / intensity
-        band[0, :, 0] += weights
+        band = self._motion / intensity if intensity.ndim == 0 else self._of_density(intensity)
         right = np.zeros((count, size))
-        right[:, 0] = weights * positions
-        deviance = 2.0 * (count - 1) * np.log(intensity) + self._log_steps
-        deviance += _log_sum(measurements.variances)
+        deviance = 2.0 * np.sum(np.log(intensities)) + self._log_steps + _log_sum(variances)
         if self.slow_time > 0.0:
             sigmas = measurements.slow_deviations
+            rows[:, 2], rows[:, size + 2] = sigmas * (1.0 - self._shares), sigmas * self._shares
             band += self._slow
-            band[0, :, 2] += sigmas**2 * weights
-            band[2, :, 0] += sigmas * weights
-            right[:, 2] = sigmas * right[:, 0]
             deviance += self._log_slow
+        self._add_positions(band, right, rows, positions, 1.0 / variances)
         if measurements.velocities is not None:
             velocity_weights = 1.0 / measurements.velocity_variances
             velocities = np.where(velocity_weights > 0.0, measurements.velocities - slope, 0.0)
-            band[0, :, 1] += velocity_weights
-            right[:, 1] = velocity_weights * velocities
+            band[0, self.velocities_at, 1] += velocity_weights
+            right[self.velocities_at, 1] += velocity_weights * velocities
             deviance += _log_sum(measurements.velocity_variances)
 
         precision = band.reshape(2 * size, count * size)
@@ -237,20 +305,50 @@ class MotionModel:
         # The exponent from the residuals of each part of the model: nothing large cancels.
         x, v = states[:, 0], states[:, 1]
         jump = np.diff(v)
-        offset = np.diff(x) - self._steps * (v[1:] + v[:-1]) / 2.0
-        deviance += np.sum((12.0 * offset**2 / self._steps**2 + jump**2) / self._steps) / intensity
-        residuals = white = positions - x
+        offset = np.diff(x) - self.steps * (v[1:] + v[:-1]) / 2.0
+        squares = (12.0 * offset**2 / self.steps**2 + jump**2) / self.steps
+        deviance += np.sum(squares / intensity)
+        pairs = np.hstack([states[:-1], states[1:]])[self.position_steps]
+        white = residuals = positions - np.sum(rows * pairs, axis=1)
         if self.slow_time > 0.0:
-            white = residuals - sigmas * states[:, 2]
+            residuals = white + np.sum((rows * pairs)[:, [2, size + 2]], axis=1)
             deviance += self._slow_exponent(states[:, 2], states[:, 3])
-        deviance += np.sum(weights * white**2)
+        deviance += np.sum(white**2 / variances)
         if measurements.velocities is not None:
-            deviance += np.sum(velocity_weights * (velocities - v) ** 2)
+            wrong = velocities - v[self.velocities_at]
+            deviance += np.sum(velocity_weights * wrong**2)
         if not np.isfinite(deviance):
             raise ValueError("the measurements do not determine a motion")
         return SmoothMotion(
-            x + line, v + slope, residuals, white, float(deviance), precision, factor
+            x + first + slope * (self.times - times[0]),
+            v + slope,
+            residuals,
+            white,
+            variances,
+            float(deviance),
+            self,
+            squares,
+            rows,
+            precision,
+            factor,
         )
+
+    def _add_positions(self, band, right, rows, positions, weights):
+        """Add what measured positions (n,) tell to precision and right side, in place."""
+        size, steps = self._size, len(self.steps)
+        told = [a for a in range(2 * size) if np.any(rows[:, a])]
+        for a in told:
+            weighted = weights * rows[:, a]
+            later, state = divmod(a, size)
+            right[later : later + steps, state] += self._summed(weighted * positions)
+            for b in told[: told.index(a) + 1]:
+                begin, column = divmod(b, size)
+                of_step = self._summed(weighted * rows[:, b])
+                band[a - b, begin : begin + steps, column] += of_step
+
+    def _summed(self, values):
+        """Return the sums of the positions' values (n,) in each step, (k - 1,)."""
+        return np.bincount(self.position_steps, values, minlength=len(self.steps))
 
     def _slow_exponent(self, error, rate):
         (a, b, c), ((f, g), (h, k)) = self._slow_innovation, self._decay
@@ -258,6 +356,20 @@ class MotionModel:
         second = rate[1:] - h * error[:-1] - k * rate[:-1]
         inner = np.sum(a * first**2 + 2.0 * b * first * second + c * second**2)
         return inner + error[0] ** 2 + rate[0] ** 2
+
+
+def bridge_variance(share):
+    """Return the variance of a Wiener process within a step of 1 whose ends and integral are known.
+
+    ``share`` (float or ndarray): of the step that has passed. The process has density 1.
+    """
+    product = share * (1.0 - share)
+    return product - 3.0 * product**2
+
+
+def _step_precision(steps):
+    """Return the inverse of [[dt^3/3, dt^2/2], [dt^2/2, dt]], a step's covariance for density 1."""
+    return 12.0 / steps**3, -6.0 / steps**2, 4.0 / steps
 
 
 def _log_sum(variances):
@@ -311,8 +423,13 @@ the stretches so short that there is no turn in any."""
 _ROUNDS = 5
 _ESTIMATES = 3
 _MAX_OUTLIERS = 0.2
-_DENSITIES = (1e-3, 1e2)
+_DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
 _SCALE_TIME = 5.0
+_FREEDOM = 3.0
+"""Of Student's t distribution, whose tails reach further with a smaller one."""
+_MANOEUVRE_TIME = 3.0
+"""So long a vehicle takes for a corner, or to brake [s]."""
+_ADAPTATIONS, _ADAPTED = 6, 0.1
 
 
 @dataclass(frozen=True)
@@ -339,29 +456,31 @@ class PlaneFixes:
 
     ``times`` has shape (n,), strictly increasing [s]; all others (n, 2), east and north:
     ``positions`` [m], ``deviations`` that the receiver states [m], ``velocities`` [m/s], nan
-    where there is none, or None.
+    where there is none, or None. These are those of ``velocity_lag`` [s] before the times.
     """
 
     times: np.ndarray
     positions: np.ndarray
     deviations: np.ndarray
     velocities: np.ndarray | None = None
+    velocity_lag: float = 0.0
 
     def part(self, chosen):
         """Return the fixes at some indices."""
         velocities = None if self.velocities is None else self.velocities[chosen]
-        return PlaneFixes(
-            self.times[chosen], self.positions[chosen], self.deviations[chosen], velocities
-        )
+        times, positions = self.times[chosen], self.positions[chosen]
+        return PlaneFixes(times, positions, self.deviations[chosen], velocities, self.velocity_lag)
 
 
-def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
+def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
     """Smooth positions on both axes, without those that are ``left_out`` (n,).
 
-    ``model`` is a MotionModel for these times, if it has been made.
+    ``model`` is a MotionModel for these times, if it has been made. ``densities`` (k - 1,): of each
+    step, in place of the one of ``noise``.
     """
+    densities = noise.acceleration_density if densities is None else densities
     slow = noise.slow_scale > 0.0
-    model = model or MotionModel(fixes.times, noise.slow_time if slow else 0.0)
+    model = model or motion_model(fixes, noise)
     variances = white_variances(fixes, noise)
     if left_out is not None:
         variances = np.where(left_out[:, np.newaxis], np.inf, variances)
@@ -373,8 +492,14 @@ def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
     motions = []
     for axis in range(2):
         of_axis: list[Any] = [None if part is None else part[:, axis] for part in parts]
-        motions.append(model.smooth(Measurements(*of_axis), noise.acceleration_density))
+        motions.append(model.smooth(Measurements(*of_axis), densities))
     return motions
+
+
+def motion_model(fixes, noise) -> MotionModel:
+    """Return the model at the times of fixes."""
+    slow_time = noise.slow_time if noise.slow_scale > 0.0 else 0.0
+    return MotionModel(fixes.times, slow_time, fixes.velocity_lag)
 
 
 def white_variances(fixes, noise):
@@ -398,7 +523,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         fixes = fixes.part(np.flatnonzero(~left_out))
     slow_time = correlation_time / 2.0
     stretches = [fixes.part(chosen) for chosen in _stretches(fixes.times)]
-    models = [MotionModel(stretch.times, slow_time) for stretch in stretches]
+    models = [MotionModel(one.times, slow_time, one.velocity_lag) for one in stretches]
     largest = _LARGEST_SLOW
     if fixes.velocities is None and slow_time > 0.0:
         largest = min(largest, _LARGEST_SLOW_RATE * slow_time / _rms(fixes.deviations))
@@ -447,6 +572,37 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         options={"initial_simplex": simplex, "xatol": 0.01, "fatol": 0.05, "maxfev": 400},
     )
     return noise_of(found.x)
+
+
+def step_densities(fixes, noise, left_out) -> np.ndarray:
+    """Return the acceleration density of each step of the model, (k - 1,) [m/s^2/sqrt(Hz)].
+
+    A vehicle drives steadily for most of the time and accelerates in between, so that one density
+    for the whole drive makes its course too uncertain on the straight and too sure in corners. In
+    each few seconds the acceleration is taken as one of Student's t distribution, a normal one
+    whose variance is unknown; expected variances and the distribution's scale follow in turns, by
+    expectation maximisation (Agamennoni, Nieto and Nebot: Approximate inference in state-space
+    models with heavy-tailed noise, IEEE Transactions on Signal Processing 60(10), 2012).
+
+    ``fixes`` (PlaneFixes), ``noise`` (FixNoise), ``left_out`` (n,): as of :func:`smooth_plane`.
+    """
+    model = motion_model(fixes, noise)
+    manoeuvres = np.floor((model.times[:-1] - model.times[0]) / _MANOEUVRE_TIME)
+    _, manoeuvre, steps = np.unique(manoeuvres, return_inverse=True, return_counts=True)
+    scale = noise.acceleration_density**2
+    intensities = np.full(len(manoeuvre), scale)
+    for _ in range(_ADAPTATIONS):
+        motions = smooth_plane(fixes, noise, left_out, model, np.sqrt(intensities))
+        # Rounding may leave less than nothing of exact measurements.
+        squares = np.maximum(sum(motion.expected_squares() for motion in motions), 0.0)
+        squares = np.bincount(manoeuvre, squares)
+        for _ in range(_ADAPTATIONS):
+            weights = (_FREEDOM + 4.0 * steps) / (_FREEDOM + squares / scale)
+            scale = np.clip(np.sum(weights * squares) / np.sum(4.0 * steps), *_INTENSITIES)
+        before, intensities = intensities, np.clip(scale / weights, *_INTENSITIES)[manoeuvre]
+        if np.max(np.abs(np.log(intensities / before))) < _ADAPTED:
+            break
+    return np.sqrt(intensities)
 
 
 def _logarithms(noise):
@@ -524,21 +680,6 @@ def velocity_lag(fixes) -> float:
     return lag if abs(lag) > max(_NOTABLE_LAG, _LAG_STDS * std) else 0.0
 
 
-def without_lag(fixes, lag):
-    """Return fixes whose velocities are those of their own times, interpolated without gaps."""
-    from scipy.interpolate import PchipInterpolator
-
-    known = np.flatnonzero(np.isfinite(fixes.velocities).all(axis=1))
-    times, wanted = fixes.times[known], fixes.times + lag
-    # Nothing of it overshoots, as where a car has stopped.
-    velocities = PchipInterpolator(times, fixes.velocities[known])(wanted)
-    after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
-    gap = np.diff(times)[after - 1]
-    outside = (wanted < times[0]) | (wanted > times[-1])
-    velocities[outside | (gap > _LONGEST_STEP * np.median(np.diff(times)))] = np.nan
-    return replace(fixes, velocities=velocities)
-
-
 def _rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
@@ -557,18 +698,13 @@ def find_outliers(fixes, noise, left_out):
     # Squares of deletion residuals in standard deviations, and as they are: summed over axes.
     scores, distances = np.zeros((2, count)), np.zeros((2, count))
     for axis, motion in enumerate(motions):
-        covariance = motion.covariances()
-        row = np.zeros((count, covariance.shape[1]))
-        row[:, 0] = 1.0
-        if noise.slow_scale > 0.0:
-            row[:, 2] = noise.slow_scale * fixes.deviations[:, axis]
-        known = np.einsum("ki,kij,kj->k", row, covariance, row)
-        variances = white_variances(fixes, noise)[:, axis]
-        _add_deleted(scores[0], distances[0], motion.white_residuals, known, variances)
+        known = motion.known_variances()
+        _add_deleted(scores[0], distances[0], motion.white_residuals, known, motion.variances)
         if fixes.velocities is not None:
-            residuals = fixes.velocities[:, axis] - motion.velocities
-            variances = noise.velocity_deviation**2
-            _add_deleted(scores[1], distances[1], residuals, covariance[:, 1, 1], variances)
+            at = motion_model(fixes, noise).velocities_at
+            residuals = fixes.velocities[:, axis] - motion.velocities[at]
+            known, variances = motion.covariances()[at, 1, 1], noise.velocity_deviation**2
+            _add_deleted(scores[1], distances[1], residuals, known, variances)
     scores, distances = np.sqrt(scores), np.sqrt(distances)
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)

@@ -37,7 +37,9 @@ from imu_simulation_framework.heading.identification.report import refusal
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
     RATE_RANDOM_WALK,
+    REFERENCE_ERROR,
     REFERENCE_NOISE,
+    YAW_DRIFT,
     ObservedYawError,
     observed_yaw_error,
 )
@@ -340,6 +342,17 @@ def test_what_is_wrong_with_the_reference_is_found_and_not_taken_for_the_sensors
         + parts["slip of the reference on turns"] + parts["known error of the reference"]
         + parts[RESIDUAL], atol=1e-12,
     )  # fmt: skip
+
+
+def test_terms_are_as_likely_in_any_order():
+    drive = study.drive_with_reference(1, "correlated", "a sensor")
+    values = {"yaw_drift_sigma": 0.01, "yaw_drift_time": 8.0}
+    values.update(reference_scale=0.8, reference_error_time=9.0)
+    both = [
+        Likelihood([drive], terms, ())(values)
+        for terms in ((YAW_DRIFT, REFERENCE_ERROR), (REFERENCE_ERROR, YAW_DRIFT))
+    ]
+    assert both[0] == both[1]
 
 
 def test_a_slip_on_turns_is_the_references():

@@ -275,5 +275,5 @@ def test_between_fixes_the_velocity_scatters_as_a_walk_of_known_ends_and_way():
     known[0, -1], known[1] = 1.0, step / count
     known[1, -1] *= 0.5
     left = walk - walk @ known.T @ np.linalg.solve(known @ walk @ known.T, known @ walk)
-    scatter = positioning._between_fixes(np.array([5.0, 7.0]), 5.0 + step * at)
+    scatter = positioning._between(np.array([5.0, 7.0]), 5.0 + step * at, np.ones(1))
     assert scatter == pytest.approx(np.diag(left), abs=1e-4)

@@ -1,5 +1,7 @@
 """Smoothing: how strong the fixes say that it is, and what it makes of them, on known motions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
@@ -251,6 +253,59 @@ def wiener_covariances(times, density):
     return density**2 * positions, density**2 * mixed, density**2 * a
 
 
+@pytest.mark.parametrize("lag", [0.15, -0.15, 0.7])
+def test_late_velocities_equal_dense_gaussian_conditioning(lag):
+    times, values, variances = measured(30)
+    count, at = len(times), times - lag
+    velocities = np.cos(at / 3.0) / 3.0
+    model = smoothing.MotionModel(times, 0.0, lag)
+    given = smoothing.Measurements(values, variances, None, velocities, np.full(count, 0.02))
+    motion = model.smooth(given, DENSITY)
+    every = np.concatenate([times, at, model.times])
+    elapsed, vague = every - every.min(), 1e5
+    positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
+    positions += vague * (1.0 + np.multiply.outer(elapsed, elapsed))
+    state = np.block([[positions, mixed + vague * elapsed[:, None]], [mixed.T, speeds + vague]])
+    state[len(every) :, : len(every)] = state[: len(every), len(every) :].T
+    told = np.concatenate([np.arange(count), len(every) + count + np.arange(count)])
+    total = state[np.ix_(told, told)] + np.diag(np.append(variances, np.full(count, 0.02)))
+    expected = state[:, told] @ np.linalg.solve(total, np.append(values, velocities))
+    left = np.diag(state - state[:, told] @ np.linalg.solve(total, state[told]))
+    # Several positions within one step share what the motion adds there, which is left out.
+    close = {"abs": 1e-3} if abs(lag) < 0.2 else {"abs": 0.01}
+    assert motion.positions == pytest.approx(expected[2 * count : len(every)], **close)
+    assert motion.velocities == pytest.approx(expected[len(every) + 2 * count :], **close)
+    assert motion.residuals == pytest.approx(values - expected[:count], **close)
+    assert motion.known_variances() == pytest.approx(left[:count], **close)
+    assert motion.covariances()[:, 1, 1] == pytest.approx(left[len(every) + 2 * count :], **close)
+
+
+def test_each_step_has_the_density_that_its_motion_tells():
+    generator = np.random.default_rng(4)
+    times = np.arange(600.0)
+    # For half a minute out of each the robot hardly accelerates.
+    steady = (times // 30.0) % 2.0 == 0.0
+    kicks = np.where(steady, 0.02, 0.8)[:, np.newaxis] * generator.standard_normal((600, 2))
+    velocities = np.cumsum(kicks, axis=0)
+    places = np.cumsum(velocities - 0.5 * kicks, axis=0)
+    noisy = places + 0.3 * generator.standard_normal((600, 2))
+    told = velocities + 0.3 * generator.standard_normal((600, 2))
+    given, left_out = fixes(times, noisy, 0.3, told), np.zeros(600, dtype=bool)
+    noise = smoothing.estimate_noise(given, 0.0)
+    densities = smoothing.step_densities(given, noise, left_out)
+    found = []
+    for of_steps in (None, densities):
+        motions = smoothing.smooth_plane(given, noise, densities=of_steps)
+        errors = np.column_stack([one.velocities for one in motions]) - velocities
+        stds = np.sqrt([one.covariances()[:, 1, 1] for one in motions]).T
+        found.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
+    one, each = np.sqrt([[np.mean(values**2) for values in rows] for rows in found])
+    # 600 errors of each kind, alike over some seconds: the standard error of an rms is about 6 %.
+    assert 0.6 < each[1] < each[2] < 1.2
+    assert each[0] < 0.85 * one[0]
+    assert np.median(densities[steady[1:]]) < 0.7 * np.median(densities[~steady[1:]])
+
+
 @pytest.mark.parametrize("count, slow_time", [(3, 0.0), (30, 0.0), (30, 1.5)])
 def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(count, slow_time):
     times, values, variances = measured(count)
@@ -380,8 +435,13 @@ def test_velocities_that_are_late_are_found_and_put_at_their_own_time(lag):
     if lag == 0.0:
         assert found == 0.0
         return
-    own = smoothing.without_lag(fixes(times, places, 0.3, velocities), found).velocities
-    known = np.isfinite(own).all(axis=1)
-    assert known.mean() > 0.99
-    wrong = np.sqrt(np.mean((own - at(times, velocity))[known] ** 2))
-    assert wrong < 0.5 * np.sqrt(np.mean((velocities - at(times, velocity)) ** 2))
+    late = fixes(times, places, 0.3, velocities)
+    wrong = []
+    for taken in (0.0, found):
+        given = replace(late, velocity_lag=taken)
+        noise = smoothing.FixNoise(1.0)
+        model = smoothing.motion_model(given, noise)
+        smooth = np.column_stack([one.velocities for one in smoothing.smooth_plane(given, noise)])
+        inside = slice(2, -2)
+        wrong.append(np.sqrt(np.mean((smooth - at(model.times, velocity))[inside] ** 2)))
+    assert wrong[1] < 0.5 * wrong[0]

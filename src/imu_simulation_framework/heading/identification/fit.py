@@ -22,6 +22,7 @@ from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
     CONSTANTS_OF_REFERENCE,
     OF_REFERENCE,
+    RANDOM_TERMS,
     REFERENCE_ERROR,
     REFERENCE_SLIP,
     SPREAD,
@@ -75,6 +76,8 @@ class Likelihood:
         spread: bool = False,
         start_std: float | None = None,
     ):
+        # The reference's known error has the last state, which its standard deviation multiplies.
+        random = sorted(random, key=RANDOM_TERMS.index)
         self.drives, self.random, self.constants = tuple(drives), tuple(random), tuple(constants)
         self.names = [name for term in random for name in term.parameters] + [SPREAD] * spread
         self.spread = spread
