@@ -28,7 +28,11 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session, Shell
 from imu_simulation_framework.realistic_imu.session import RealisticImu
-from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
+from imu_simulation_framework.realistic_imu.surroundings import (
+    NO_MOTORS,
+    Surroundings,
+    WheelEfforts,
+)
 from imu_simulation_framework.realistic_imu.truth import (
     NO_ORIENTATION,
     ImuInput,
@@ -185,8 +189,11 @@ class RealisticImuArguments(Settings):
         return Mounting(np.array(arm), Rotation.from_euler("xyz", angles))
 
     def operation(self) -> Operation | None:
-        """Return how the sensor is used; None as it is switched on."""
-        given = Operation(standstill=self.standstill, stops=self.stops, warm_up=self.warm_up)
+        """Return how the sensor is used; None as it is switched on. Raises ConfigurationError."""
+        try:
+            given = Operation(standstill=self.standstill, stops=self.stops, warm_up=self.warm_up)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"the private parameter {error}") from None
         return None if given == Operation(standstill=0.0) else given
 
     def errors(self) -> tuple[Any, Sequence[str]]:
@@ -238,10 +245,6 @@ class LiveImu(Session):
             shell.warn(remark)
         is_odometry = arguments.input_type == "odometry"
         self._surroundings = _surroundings(arguments, errors, shell)
-        try:
-            operation = arguments.operation()
-        except ConfigurationError as error:
-            raise ConfigurationError(f"the private parameter {error}") from None
         self._session = RealisticImu(
             errors,
             arguments.seed,
@@ -250,7 +253,7 @@ class LiveImu(Session):
             speed=self._surroundings.has_speed,
             field_reported=self._surroundings.is_reported_field,
             report=self._surroundings.report,
-            operation=operation,
+            operation=arguments.operation(),
         )
         self._frame = arguments.frame_id
         self._source: ImuInput | OdometryTruth | None = None
@@ -260,12 +263,11 @@ class LiveImu(Session):
         self._field_mounting: Mounting | None = None
         self._early_fields: deque = deque(maxlen=EARLY_FIELDS)
         self._place: tuple[int, np.ndarray] | None = None
-        self._stamp = 0
+        self._stamp = self._heard = 0
         self._timed: list[float] = []
         self._reported: list[str] = []
         self._reported_at = time.monotonic()
-        self._heard = 0
-        self._diagnosed = (time.monotonic(), 0, 0)
+        self._diagnosed = (self._reported_at, 0, 0)
         self._orientations: tuple[Any, Any] | None = None
         self._output = arguments.output
         self._magnetic = arguments.magnetic_output or topics.beside(self._output, topics.IMU_MAG)
@@ -338,18 +340,16 @@ class LiveImu(Session):
 
     def _diagnostic(self, now) -> Diagnostic:
         """Return what there was in the messages so far, and since it was last asked for."""
-        report = self._session.report
+        report, topic = self._session.report, self._arguments.input
         then, heard, wrong = self._diagnosed
         rate = (self._heard - heard) / (now - then)
         self._diagnosed = (now, self._heard, report.left_out + report.gaps)
-        message = f"{self._arguments.input} becomes {self._output}"
-        if not self._heard:
-            message = f"no message on {self._arguments.input} yet"
-        elif not rate:
-            message = f"no message on {self._arguments.input} now"
-        elif self._diagnosed[2] > wrong:
-            message = f"messages on {self._arguments.input} are missing, or left out"
-        is_warning = not rate or self._diagnosed[2] > wrong
+        is_lacking = self._diagnosed[2] > wrong
+        message = f"{topic} becomes {self._output}"
+        if not rate:
+            message = f"no message on {topic} {'now' if self._heard else 'yet'}"
+        elif is_lacking:
+            message = f"messages on {topic} are missing, or left out"
         values = {
             "messages per second": f"{rate:.1f}",
             "messages taken": str(report.taken),
@@ -362,7 +362,7 @@ class LiveImu(Session):
         if self._orientations is not None:
             true, read = map(yaw_from_quaternion, self._orientations)
             values["yaw error [deg]"] = f"{math.degrees(difference(true, read)):.3f}"
-        return Diagnostic(is_warning, message, values)
+        return Diagnostic(not rate or is_lacking, message, values)
 
     def close(self) -> None:
         """Tell what is new in the report on the messages."""
@@ -390,7 +390,13 @@ class LiveImu(Session):
         begun = time.perf_counter()
         self._heard += 1
         if self._source is None:
-            self._source = self._imu_input(message.frame)
+            is_plugin = self._arguments.input_type == "gazebo_ros_imu"
+            self._source = ImuInput(
+                self._mounting(message.frame, self._arguments.input),
+                WORLD_GRAVITY if is_plugin or self._arguments.add_gravity else 0.0,
+                is_plugin,
+                self._session.report,
+            )
         truths = self._source.truths(message.stamp, message.numbers)
         if self._is_oriented and self._source.has_orientation is False:
             self._is_oriented = False
@@ -417,16 +423,6 @@ class LiveImu(Session):
                 "simulation run slower, or messages will be lost"
             )
 
-    def _imu_input(self, frame) -> ImuInput:
-        is_plugin = self._arguments.input_type == "gazebo_ros_imu"
-        add_gravity = is_plugin or self._arguments.add_gravity
-        return ImuInput(
-            self._mounting(frame, self._arguments.input),
-            WORLD_GRAVITY if add_gravity else 0.0,
-            is_plugin,
-            self._session.report,
-        )
-
     def _on_odometry(self, message, _):
         self._heard += 1
         if self._source is None:
@@ -434,7 +430,7 @@ class LiveImu(Session):
             self._surroundings.mount(mounting.lever_arm)
             report = self._session.report
             self._source = OdometryTruth(mounting, self._arguments.use_twist, report=report)
-        state = np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
+        state = _state(message)
         known = self._source.truth(message.stamp, state)
         if known is not None:
             self._take(self._surroundings.add(*known))
@@ -449,8 +445,7 @@ class LiveImu(Session):
             self._is_placed = True
             mounting = self._mounting(message.child, self._arguments.pose)
             self._surroundings.mount(mounting.lever_arm)
-        state = np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
-        self._tell_pose(message.stamp, state)
+        self._tell_pose(message.stamp, _state(message))
 
     def _on_field(self, message, _):
         self._early_fields.append(message)
@@ -495,16 +490,11 @@ class LiveImu(Session):
         if self._packers is None:
             self._packers = self._begin()
         oriented = self._session.gives_orientation
-        rows = np.array(
-            [
-                (
-                    *(reading.orientation if oriented else NO_ORIENTATION),
-                    *reading.angular_velocity,
-                    *reading.specific_force,
-                )
-                for _, reading in readings
-            ]
+        signals = (
+            (r.orientation if oriented else NO_ORIENTATION, r.angular_velocity, r.specific_force)
+            for _, r in readings
         )
+        rows = np.array([np.concatenate(parts) for parts in signals])
         stamps = np.array([stamp for stamp, _ in readings])
         self._shell.send(self._output, self._packers.data(stamps, rows))
         fields = None
@@ -518,11 +508,8 @@ class LiveImu(Session):
     def _begin(self) -> ImuPackers:
         """Say what is done, and return what writes messages."""
         arguments = self._arguments
-        described = {
-            "input": arguments.input,
-            "frame_id": self._frame,
-            **self._session.describe(),
-        }
+        described: dict = {"input": arguments.input, "frame_id": self._frame}
+        described.update(self._session.describe())
         if self._surroundings.is_reported_field:
             described["magnetic_input"] = arguments.magnetic_input
         elif self._surroundings.has_field:
@@ -532,9 +519,8 @@ class LiveImu(Session):
             f"{self._shell.resolve(self._output)}: {described['label']} of {arguments.input} at "
             f"{1.0 / described['period']:g} Hz, in frame {self._frame}"
         )
-        of_field = 9 * (0.0,)
-        if self._surroundings.has_field:
-            of_field = self._session.magnetic_covariance()
+        has_field = self._surroundings.has_field
+        of_field = self._session.magnetic_covariance() if has_field else 9 * (0.0,)
         return ImuPackers(self._session.covariances(), of_field, self._frame, self._shell.ros2)
 
     def _mounting(self, frame, topic) -> Mounting:
@@ -551,6 +537,11 @@ class LiveImu(Session):
         return self._shell.transform(frame, self._frame, topic)
 
 
+def _state(message) -> np.ndarray:
+    """Return pose and twist of a nav_msgs/Odometry, (13,)."""
+    return np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
+
+
 def _surroundings(arguments: RealisticImuArguments, errors, shell: Shell) -> Surroundings:
     """Return what the IMU is in, if it was asked for."""
     if arguments.use_tf and not arguments.mounting.is_none:
@@ -563,7 +554,7 @@ def _surroundings(arguments: RealisticImuArguments, errors, shell: Shell) -> Sur
     if arguments.magnetometer and not is_reported_field:
         environment = read_magnetic_environment(arguments.magnetic_environment)
         if environment.motors and not arguments.joint_states:
-            shell.warn("the fields of motors are left out: nothing tells what they pull with")
+            shell.warn(NO_MOTORS)
     reported = arguments.input_type == "odometry" or bool(arguments.pose)
     vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
     return Surroundings(

@@ -41,16 +41,14 @@ Arguments = TypeVar("Arguments", bound=Settings)
 
 
 def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], Any]) -> Arguments:
-    """Return a node's arguments from its parameters.
+    """Return a node's arguments from its parameters, which ``get(name, default)`` returns.
 
-    ``node``: its name, with which the sentence of an error begins; ``get(name, default)``: returns
-    a parameter. Raises ConfigurationError.
+    Raises ConfigurationError, in a sentence that begins with the ``node``'s name.
     """
-    values = {}
-    for key in keys_of(kind):
-        value = get(key.name, key.default)
-        # A name may look like a number to whoever has read it.
-        values[key.name] = str(value) if key.type == "str" else value
+    values = {key.name: get(key.name, key.default) for key in keys_of(kind)}
+    # A name may look like a number to whoever has read it.
+    texts = [key.name for key in keys_of(kind) if key.type == "str"]
+    values.update({name: str(values[name]) for name in texts})
     try:
         return kind(**values)
     except ConfigurationError as error:
@@ -99,25 +97,12 @@ class Shell(Protocol):
 class Session:
     """What a node makes of messages, in any shell.
 
-    Attributes
-    ----------
-    name : str
-        Of the node.
-    arguments_type : type
-        Of its arguments.
-    alone : bool
-        Whether only one node may publish on each of its inputs.
-    diagnoses : bool
-        Whether it says on ``/diagnostics`` how it is.
-    inputs : dict of str to (MessageType, callable)
-        Topics of which :meth:`take` wants the bytes of each message.
-    joint_states : str
-        Topic of which :meth:`take_joints` wants each message; several may publish there. Empty for
-        none.
-    outputs : dict of str to MessageType
-        Topics to which packed messages are sent.
-    texts : list of str
-        Topics to which texts are sent.
+    ``name``: of the node. ``alone``: whether only one node may publish on each of its inputs.
+    ``diagnoses``: whether it says on ``/diagnostics`` how it is. ``inputs``: topics of which
+    :meth:`take` wants the bytes of each message, with their type and what takes it.
+    ``joint_states``: topic of which :meth:`take_joints` wants each message; several may publish
+    there; empty for none. ``outputs``: topics to which packed messages are sent, with their type.
+    ``texts``: topics to which texts are sent.
     """
 
     name: str
@@ -138,7 +123,7 @@ class Session:
     def take(self, topic: str, data: bytes) -> None:
         """Take a message that has come on one of the ``inputs``.
 
-        Raises SimulatorError: it is not laid out as its type says; or what the session cannot take.
+        Raises SimulatorError: it is not laid out as its type says.
         """
         kind, callback = self.inputs[topic]
         message = read_numbers(data, kind, self._shell.ros2)
@@ -194,12 +179,10 @@ class LiveCorrector(Session):
     """From raw messages to corrected ones, of an IMU of any robot; no experiment is needed.
 
     ``imu/data_raw`` to ``imu/data``; where the correction has a magnetometer ``imu/mag_raw`` to
-    ``imu/mag``; where it depends on the temperature ``imu/temperature``, whose last value counts.
-    Header and orientation are kept.
-
-    Covariances go through the same matrix as the readings. Those that say that they are not known
-    (all zero), or that there are no such readings (-1 first), stay, and so do readings that are
-    not there. Raises ConfigurationError: there is nothing to do, or it cannot be done.
+    ``imu/mag``; where it depends on the temperature the last ``imu/temperature`` counts. Header and
+    orientation are kept, and so are readings that are not there (covariance -1 first). Covariances
+    go through the same matrix as the readings, but for unknown ones (all zero). Raises
+    ConfigurationError: there is nothing to do, or it cannot be done.
     """
 
     name = "imu_corrector"
@@ -226,7 +209,9 @@ class LiveCorrector(Session):
         if self._correction.magnetometer != TriadCorrection():
             self.outputs[topics.IMU_MAG] = MAGNETIC_FIELD
             self.inputs[RAW_MAG] = (MAGNETIC_FIELD, self._on_field)
-        if needs_temperature(self._correction):
+        corrections = self._correction
+        parts = corrections.gyroscope, corrections.accelerometer, corrections.magnetometer
+        if any(part.needs_temperature for part in parts):
             self.inputs[TEMPERATURE_TOPIC] = (TEMPERATURE, self._on_temperature)
 
     def close(self) -> None:
@@ -240,11 +225,8 @@ class LiveCorrector(Session):
 
     def _on_imu(self, message: NumbersMessage, data: bytes) -> None:
         numbers = message.numbers
-        for place, part in (
-            (_RATE, self._correction.gyroscope),
-            (_FORCE, self._correction.accelerometer),
-        ):
-            correct(numbers, place, part, self._temperature)
+        correct(numbers, _RATE, self._correction.gyroscope, self._temperature)
+        correct(numbers, _FORCE, self._correction.accelerometer, self._temperature)
         if self._zeroing is not None and numbers[_RATE.stop] != -1.0:
             stamp = message.stamp / NANOSECONDS
             numbers[_RATE] = self._zeroing.add(stamp, numbers[_RATE].copy(), numbers[_FORCE].copy())
@@ -265,18 +247,12 @@ class LiveCorrector(Session):
         self._shell.send(topic, as_packed(corrected))
 
 
-def needs_temperature(correction: ImuCorrection) -> bool:
-    """Return whether a part of a correction depends on the temperature."""
-    parts = (correction.gyroscope, correction.accelerometer, correction.magnetometer)
-    return any(part.needs_temperature for part in parts)
-
-
 def correct(
-    numbers: np.ndarray, place: slice, part: TriadCorrection, temperature: float | None = None
+    numbers: np.ndarray, place: slice, part: TriadCorrection, temperature: float | None
 ) -> None:
-    """Correct, in place, readings of three axes among numbers (n,) and the covariance behind them.
+    """Correct, in place, readings at a place of numbers (n,) and the covariance behind them.
 
-    ``place``: where the readings are; ``temperature`` [degC].
+    ``temperature`` [degC].
     """
     around = slice(place.stop, place.stop + 9)
     covariance = numbers[around]
