@@ -20,6 +20,7 @@ from imu_simulation_framework.core.tables import (
     GNSS_RECORD,
     IMU_RECORD,
     INCREMENTS,
+    LOCAL_VARIANCE,
     LOCAL_VELOCITY,
     PLACE,
 )
@@ -57,12 +58,12 @@ _GNSS_CHILD = 1
 class Tick:
     """What belongs to one period of time; the arrays are those of its samples.
 
-    ``stamps`` (n,): of all of the motion's samples [ns]. ``truth``, ``imu_truth`` (n, 13): of the
-    body and of the IMU: position and orientation in the world, velocity and angular velocity
-    against the Earth in their own axes. ``imu_stamps`` (m,): of the IMU's samples [ns]. ``imu`` (m,
-    10): orientation, angular velocity and specific force, as the IMU says them. ``fixes``:
-    GnssRecord, those that have arrived since the period before. ``links`` (4, 7): where pan, tilt,
-    roll and imu are at the last sample, each on the one before: place [m] and quaternion.
+    ``stamps`` (n,): of the motion's samples [ns]. ``truth``, ``imu_truth`` (n, 13): of the body and
+    of the IMU: position and orientation in the world, velocity and angular velocity against the
+    Earth in their own axes. ``imu_stamps`` (m,), ``imu`` (m, 10): of the IMU's samples [ns]:
+    orientation, angular velocity and specific force, as measured. ``fixes``: GnssRecord, those that
+    have arrived since the period before. ``links`` (4, 7): at the last sample, as
+    :meth:`.GimbalGeometry.links` has them.
     """
 
     stamps: np.ndarray
@@ -145,32 +146,30 @@ class AirborneImu:
         """
         period = checked_number("period", period, above=0.0)
         samples = max(1, round(period / self.body.period))
-        begins = np.arange(0, len(self.stamps), samples)
-        ends = np.minimum(begins + samples, len(self.stamps))
+        count = len(self.stamps)
+        ends = np.minimum(np.arange(0, count, samples) + samples, count)
         arrival = np.rint(self.fixes["arrival"].to_numpy(dtype=float) * NANOSECONDS)
         # Up to and with each period's last sample.
         measured = np.searchsorted(self.imu_stamps, self.stamps[ends - 1], side="right")
         arrived = np.searchsorted(arrival, self.stamps[ends - 1], side="right")
-        links = np.stack(
-            [
-                np.hstack([np.tile(link.translation, (len(ends), 1)), link.rotation])
-                for link in self.geometry.links(self.joints.angle[ends - 1]).values()
-            ],
-            axis=1,
-        )
-        imu_from = fixes_from = 0
-        for index, (begin, end) in enumerate(zip(begins, ends)):
-            imu_to, fixes_to = measured[index], arrived[index]
+        before = (0, 0, 0)
+        poses = self.geometry.links(self.joints.angle[ends - 1])
+        for now, links in zip(zip(ends, measured, arrived), poses):
+            all_, imu, fixes = map(slice, before, now)
             yield Tick(
-                self.stamps[begin:end],
-                self.truth[begin:end],
-                self.imu_truth[begin:end],
-                self.imu_stamps[imu_from:imu_to],
-                self.imu[imu_from:imu_to],
-                self.fixes.iloc[fixes_from:fixes_to],
-                links[index],
+                self.stamps[all_],
+                self.truth[all_],
+                self.imu_truth[all_],
+                self.imu_stamps[imu],
+                self.imu[imu],
+                self.fixes.iloc[fixes],
+                links,
             )
-            imu_from, fixes_from = imu_to, fixes_to
+            before = now
+
+
+_DEGREES = (180.0 / np.pi, 180.0 / np.pi, 1.0)
+"""Of a place, latitude and longitude [rad] and height [m], to degrees and metres."""
 
 
 def _rows(motion: Motion) -> np.ndarray:
@@ -180,13 +179,12 @@ def _rows(motion: Motion) -> np.ndarray:
 
 
 _NO_FIX, _FIX = -1, 0
-_KNOWN = 2
-"""Of the covariance of a NavSatFix: its diagonal."""
+_KNOWN = 2  # the diagonal of a NavSatFix's covariance
 
 
 def truth_table(motion: EarthMotion) -> pd.DataFrame:
     """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads."""
-    place = motion.latitude_longitude_height * (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    place = motion.latitude_longitude_height * _DEGREES
     level = motion.local_velocity, motion.local_orientation
     signals = motion.angular_velocity, motion.specific_force
     return _table(motion.time, FLIGHT_TRUTH, place, *level, *signals)
@@ -200,16 +198,9 @@ def _table(time, columns, *parts) -> pd.DataFrame:
 def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
     """Return the tables of a flight, by the names of their files.
 
-    ``body`` and ``imu_truth``
-        FlightTruth of the aircraft and of the IMU.
-    ``imu``
-        ImuRecord, as measured.
-    ``increments``
-        Increments of an IMU without errors, which integrates.
-    ``gimbal``
-        GimbalAngles.
-    ``fixes``
-        GnssRecord, of a receiver if there is one.
+    ``body``, ``imu_truth``: FlightTruth of the aircraft and of the IMU. ``imu``: ImuRecord, as
+    measured. ``increments``: Increments of an IMU without errors, which integrates. ``gimbal``:
+    GimbalAngles. ``fixes``: GnssRecord, if there is a receiver.
     """
     increments = increments_of(flown.imu_motion)
     angles = roll_pitch_yaw_from_quaternion(flown.imu[:, :4])
@@ -238,12 +229,10 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
         _odometry(topics.GROUND_TRUTH_IMU, IMU_FRAME, flown.stamps, flown.imu_truth),
         _imu(flown),
         _fix(
-            topics.GROUND_TRUTH_ORIGIN,
-            WORLD_FRAME,
-            flown.stamps[:1],
-            np.atleast_2d(flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)),
+            topics.GROUND_TRUTH_ORIGIN, WORLD_FRAME, flown.stamps[:1],
+            np.atleast_2d(flown.origin * _DEGREES),
         ),
-    ]
+    ]  # fmt: skip
     if len(flown.fixes):
         every += _receiver(flown.fixes)
     return every
@@ -277,7 +266,7 @@ def _fix(topic, frame, stamps, places, status=_FIX, variances=None):
 
 def _receiver(fixes):
     stamps = np.rint(fixes.index.to_numpy() * NANOSECONDS).astype(np.int64)
-    variances = fixes[["variance_east", "variance_north", "variance_up"]].to_numpy()
+    variances = fixes[list(LOCAL_VARIANCE)].to_numpy()
     places = fixes[list(PLACE)].to_numpy()
     status = np.where(np.isfinite(places).all(axis=1), _FIX, _NO_FIX)
     yield _fix(topics.GNSS_FIX, GNSS_FRAME, stamps, places, status, variances)

@@ -85,9 +85,9 @@ def test_the_links_lead_to_the_imu_and_without_a_gimbal_nothing_changes():
     )
     angles = (0.5, 0.4, -0.3)
     place, turned = np.zeros(3), Rotation.identity()
-    for link in geometry.links(np.array([angles])).values():
-        place = place + turned.apply(link.translation)
-        turned = turned * Rotation.from_quat(link.rotation[0])
+    for link in geometry.links(np.array([angles]))[0]:
+        place = place + turned.apply(link[:3])
+        turned = turned * Rotation.from_quat(link[3:])
     still = np.zeros((3, 3))
     mount = geometry.mount(JointMotion(np.arange(3.0), still + angles, still, still))
     np.testing.assert_allclose(place, mount.lever_arm[0], rtol=0.0, atol=1e-15)

@@ -108,9 +108,7 @@ def _stabilised(
         gyroscope = GyroscopeErrors(np.eye(3), still, none, still + np.inf, still)
     else:
         due, gyroscope = _gyroscope(gimbal.geometry.carry(motion, wanted), imu, seed, run, period)
-    stride = int(due[1] - due[0]) if len(due) > 1 else 1
-    if len(due) < 2:
-        raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
+    stride = int(due[1] - due[0])
     # Before the first sample of the gyroscope the gimbal is where it shall be.
     to_inertial = world_to_inertial(motion)[due]
     base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
@@ -148,8 +146,7 @@ def _between(
     index = np.clip(-(-since // stride) - 1, 0, len(due) - 1)
     steps = np.maximum(since - index * stride, 0)
     low, high = np.array(gimbal.limits).T
-    angle, rate = found.angle[index], found.rate[index]
-    command = found.command[index]
+    angle, rate, command = (one[index] for one in found)
     for ahead in range(1, stride + 1):
         decay, own, wanted = servo(gimbal.drive, ahead * period)
         rows = steps == ahead
@@ -167,15 +164,12 @@ def _gyroscope(
     motion: Any, imu: Any, seed: Any, run: int, period: float
 ) -> tuple[np.ndarray, GyroscopeErrors]:
     """Return the samples at which the gyroscope reads, and its errors of one run."""
-    matrix: np.ndarray = np.eye(3)
-    bent: np.ndarray = np.zeros(3)
-    saturation: np.ndarray = np.full(3, np.inf)
-    resolution: np.ndarray = np.zeros(3)
+    matrix: Any = np.eye(3)
+    bent, saturation, resolution = np.zeros(3), np.full(3, np.inf), np.zeros(3)
     if isinstance(imu, ImuSpecification):
         triad = imu.gyroscope
         matrix = matrix + np.array(triad.scale_factor_and_misalignment)
-        bent = np.array(triad.nonlinearity)
-        resolution = np.array(triad.resolution)
+        bent, resolution = np.array(triad.nonlinearity), np.array(triad.resolution)
         if triad.saturation is not None:
             saturation = np.array(triad.saturation)
         # What the loop does with numbers it does with its own.
@@ -184,6 +178,8 @@ def _gyroscope(
     truth = imu_truth(motion, speed=model.feels_speed)
     reading = model.batch(truth, 1, first_run=run, parts=("angular_velocity",))
     due = np.flatnonzero(model.new_samples(len(motion.time)))
+    if len(due) < 2:
+        raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
     rate = _means(truth.angular_velocity, due)
     additive = reading.angular_velocity[0][due] - rate @ matrix.T - bent * rate**2
     return due, GyroscopeErrors(matrix, bent, additive, saturation, resolution)
@@ -191,12 +187,10 @@ def _gyroscope(
 
 def _means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
     """Return the means of values since the due sample before, that of the first is its own."""
-    if len(due) < 2 or due[1] - due[0] == 1:
-        return values[due]
-    stride = int(due[1] - due[0])
-    sums = np.cumsum(values, axis=0)
-    means = values[due].copy()
-    means[1:] = (sums[due[1:]] - sums[due[:-1]]) / stride
+    stride, means = int(due[1] - due[0]), values[due].copy()
+    if stride > 1:
+        sums = np.cumsum(values, axis=0)
+        means[1:] = (sums[due[1:]] - sums[due[:-1]]) / stride
     return means
 
 
