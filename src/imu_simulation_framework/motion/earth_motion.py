@@ -1,10 +1,9 @@
 r"""The true motion of a rigid body on the turning Earth.
 
-It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is
-ECEF, which turns with :math:`\omega_{ie}` against
-inertial space; a body's axes are forward, left, up. With R the rotation from the body to ECEF, r
-the position, v the velocity against the Earth, :math:`\omega` the angular velocity against inertial
-space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
+It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is ECEF,
+which turns with :math:`\omega_{ie}` against inertial space. With R the rotation from the body to
+ECEF, r the position, v the velocity against the Earth, :math:`\omega` the angular velocity against
+inertial space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
 
 .. math::
 
@@ -20,9 +19,9 @@ of b, so rotations are read from right to left:
 
 .. math:: R^{ecef}_{body} = R^{ecef}_{enu}(\varphi, \lambda) \; R^{enu}_{body}
 
-Axes at a place are east, north, up; a body's are forward, left, up (REP-103), everywhere in the
-library. Sources of aviation, which say north, east, down and forward, right, down, are converted
-where they enter: :func:`orientation_of_aviation`.
+Axes at a place are east, north, up; a body's are forward, left, up (REP-103). Sources of aviation,
+which say north, east, down and forward, right, down, are converted where they enter:
+:func:`orientation_of_aviation`.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ from imu_simulation_framework.motion.motion import (
     quaternion_spline,
     unit,
 )
-from imu_simulation_framework.motion.sources import RATE, even_times
+from imu_simulation_framework.motion.sources import RATE, even_times, require_positive
 from imu_simulation_framework.motion.strapdown import increments_between
 
 FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
@@ -133,8 +132,6 @@ class EarthMotion(SampledMotion):
 
         It is as :meth:`.Motion.from_poses`, with positions (n, 3) in ECEF [m] and orientations (n,
         4) from the body to ECEF.
-
-        Raises MotionError as for the class, or there are too few poses.
         """
         given, positions, quaternions = checked_poses(time, position, orientation)
         times = given if at is None else np.asarray(at, dtype=float)
@@ -163,8 +160,6 @@ class EarthMotion(SampledMotion):
         do not agree, an IMU can feel only the one: here the velocities (n, 3) against the Earth, in
         ECEF axes [m/s], decide, and the positions given only say where the motion is, as a whole.
         All else is as for :meth:`from_poses`.
-
-        Raises MotionError as for the class, or there are too few states.
         """
         given, positions, quaternions = checked_poses(time, position, orientation)
         _, velocities, _ = checked_poses(time, velocity, orientation)
@@ -217,25 +212,20 @@ class EarthMotion(SampledMotion):
 
     def table(self) -> pd.DataFrame:
         """Return the motion as a table of the kind Flight."""
-        latitude, longitude, height = self.latitude_longitude_height.T
-        to_local = enu_to_ecef(latitude, longitude).inv()
-        angles = roll_pitch_yaw_from_quaternion(composed(to_local.as_quat(), self.orientation))
+        angles = roll_pitch_yaw_from_quaternion(self.local_orientation)
         angles[:, 2] = unwrap(angles[:, 2])
-        place = np.column_stack([np.degrees(latitude), np.degrees(longitude), height])
-        return pd.DataFrame(
-            np.hstack([place, to_local.apply(self.velocity), angles]),
-            columns=FLIGHT,
-            index=pd.Index(self.time, name="time"),
-        )
+        place = self.latitude_longitude_height
+        place[:, :2] = np.degrees(place[:, :2])
+        values = np.hstack([place, self.local_velocity, angles])
+        return pd.DataFrame(values, columns=FLIGHT, index=pd.Index(self.time, name="time"))
 
     def local(self, origin: ArrayLike | None = None) -> Motion:
         """Return the motion in the level plane that touches the Earth at a place.
 
         It is for what knows only a flat world that stands still: figures, tf, odometry. Position,
-        velocity and orientation are exact; the angular velocity is that against the Earth, the
-        specific force is what is felt on the Earth, and gravity is that of the ``origin``: its
-        geodetic latitude [rad], longitude [rad] and height [m], (3,), by default the first
-        sample's. There east, north, up are the axes of the motion's world.
+        velocity and orientation are exact; the angular velocity is that against the Earth, and
+        gravity is that of the ``origin``, where the world's axes are east, north, up: its geodetic
+        latitude [rad], longitude [rad] and height [m], (3,), by default the first sample's.
         """
         if origin is None:
             origin = geodetic_of(self.position[0])
@@ -366,14 +356,11 @@ def circling(
     It circles to the left about a place, in the level plane through it, first eastwards, and is
     banked so that what it feels points straight down, but for the Earth's turning.
 
-    ``duration`` [s]. ``latitude``, ``longitude``: of the circle's centre, geodetic [deg].
-    ``height``: of the circle's centre above the ellipsoid [m]. ``radius`` [m]. ``speed`` [m/s].
-    ``rate``: samples per second [Hz]. Raises MotionError if a number is not finite, the latitude is
-    beyond a pole, or one that has to be positive is not.
+    ``latitude``, ``longitude``, ``height``: of the circle's centre, as for :func:`standing`, which
+    raises the same, also where the ``radius`` [m] or the ``speed`` [m/s] is not positive.
+    ``duration`` [s]. ``rate``: samples per second [Hz].
     """
-    for name, value in (("radius", radius), ("speed", speed)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise MotionError(f"the {name} of a circle is {value}, but it must be positive")
+    require_positive({"radius of a circle": radius, "speed of a circle": speed})
     time = even_times(duration, rate)
     place, local = _place(latitude, longitude, height)
     turning = speed / radius
@@ -401,9 +388,8 @@ def on_earth(
     The world becomes the level plane that touches the Earth at a place, x to the east and y to the
     north. There the gyroscope feels the Earth's turning, and gravity is that of the place.
 
-    ``latitude``, ``longitude``: of the world's origin, geodetic [deg]. ``height``: of the world's
-    origin above the ellipsoid [m]. Raises MotionError if a number is not finite, or the latitude is
-    beyond a pole.
+    ``latitude``, ``longitude``, ``height``: of the world's origin, as for :func:`standing`, which
+    raises the same.
     """
     place, local = _place(latitude, longitude, height)
     body = local * Rotation.from_quat(motion.orientation)
