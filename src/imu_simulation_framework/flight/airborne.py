@@ -24,12 +24,6 @@ from imu_simulation_framework.core.tables import (
     LOCAL_VELOCITY,
     PLACE,
 )
-from imu_simulation_framework.core.topics import (
-    AIRCRAFT_FRAME,
-    GNSS_FRAME,
-    IMU_FRAME,
-    WORLD_FRAME,
-)
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
 from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
@@ -225,11 +219,11 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
     Time zero is the beginning of 2019, UTC.
     """
     every = [
-        _odometry(topics.GROUND_TRUTH, AIRCRAFT_FRAME, flown.stamps, flown.truth),
-        _odometry(topics.GROUND_TRUTH_IMU, IMU_FRAME, flown.stamps, flown.imu_truth),
+        _odometry(topics.GROUND_TRUTH, topics.AIRCRAFT_FRAME, flown.stamps, flown.truth),
+        _odometry(topics.GROUND_TRUTH_IMU, topics.IMU_FRAME, flown.stamps, flown.imu_truth),
         _imu(flown),
         _fix(
-            topics.GROUND_TRUTH_ORIGIN, WORLD_FRAME, flown.stamps[:1],
+            topics.GROUND_TRUTH_ORIGIN, topics.WORLD_FRAME, flown.stamps[:1],
             np.atleast_2d(flown.origin * _DEGREES),
         ),
     ]  # fmt: skip
@@ -240,7 +234,7 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
 
 def _odometry(topic, frame, stamps, rows):
     fields = dict(zip(messages.STATE, rows.T))
-    return _message(topic, messages.ODOMETRY, stamps, fields, WORLD_FRAME, frame)
+    return _message(topic, messages.ODOMETRY, stamps, fields, topics.WORLD_FRAME, frame)
 
 
 def _message(topic, kind, stamps, fields, *frames):
@@ -250,7 +244,7 @@ def _message(topic, kind, stamps, fields, *frames):
 def _imu(flown):
     fields = dict(zip(messages.SIGNALS, flown.imu.T))
     fields.update(zip(messages.COVARIANCES, chain(*flown.covariances)))
-    return _message(topics.IMU, messages.IMU, flown.imu_stamps, fields, IMU_FRAME)
+    return _message(topics.IMU, messages.IMU, flown.imu_stamps, fields, topics.IMU_FRAME)
 
 
 def _fix(topic, frame, stamps, places, status=_FIX, variances=None):
@@ -269,7 +263,7 @@ def _receiver(fixes):
     variances = fixes[list(LOCAL_VARIANCE)].to_numpy()
     places = fixes[list(PLACE)].to_numpy()
     status = np.where(np.isfinite(places).all(axis=1), _FIX, _NO_FIX)
-    yield _fix(topics.GNSS_FIX, GNSS_FRAME, stamps, places, status, variances)
+    yield _fix(topics.GNSS_FIX, topics.GNSS_FRAME, stamps, places, status, variances)
     moving = fixes[list(LOCAL_VELOCITY)].notna().all(axis=1).to_numpy()
     velocities = fixes[list(LOCAL_VELOCITY)].to_numpy()[moving]
     kind = messages.TWIST_WITH_COVARIANCE_STAMPED
@@ -277,4 +271,4 @@ def _receiver(fixes):
     horizontal, vertical = fixes["velocity_variance"], fixes["velocity_variance_up"]
     for number, values in ((0, horizontal), (7, horizontal), (14, vertical)):
         fields[f"twist.covariance{number}"] = values.to_numpy()[moving]
-    yield _message(topics.GNSS_VELOCITY, kind, stamps[moving], fields, WORLD_FRAME)
+    yield _message(topics.GNSS_VELOCITY, kind, stamps[moving], fields, topics.WORLD_FRAME)

@@ -16,18 +16,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.flight.packets import (
-    ANGLES_OF_PLACES,
-    ATTITUDE,
-    PLACES,
-    VELOCITY,
-    TextColumns,
-    UnusablePacketError,
-    ecef_positions,
-    flightgear_numbers,
-    is_flightgear,
-    labels_of,
-)
+from imu_simulation_framework.flight import packets
 from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS
 from imu_simulation_framework.motion.flight import Flight, FlightStates
 
@@ -147,13 +136,13 @@ def receive_flight(
     period = None if rate is None else 1.0 / rate
     senders: dict[Sender, _Gathered] = {}
     reached: tuple[_Gathered, float] | None = None
-    packets, until = 0, time.monotonic() + timeout
+    came, until = 0, time.monotonic() + timeout
     while True:
         taken = receiver.take(max(until - time.monotonic(), 0.0))
         if taken is None:
             break
         packet, sender = taken
-        packets += 1
+        came += 1
         if sender not in senders:
             if len(senders) >= _MAX_SENDERS:
                 del senders[min(senders, key=lambda one: senders[one].worth)]
@@ -173,7 +162,7 @@ def receive_flight(
             f"UDP port {receiver.port} of {receiver.host}: nothing came for {timeout:g} s; "
             "does the simulator run, and does its output name this address and port?"
         )
-    return reached[0].flight(packets)
+    return reached[0].flight(came)
 
 
 class _Gathered:
@@ -211,21 +200,21 @@ class _Gathered:
     def take(self, packet):
         """Read a packet."""
         self._packets += 1
-        labels = labels_of(packet)
+        labels = packets.labels_of(packet)
         if labels is not None:
             if self._kind is None:
                 self._take_labels(labels)
             return
-        flightgear = is_flightgear(packet)
+        flightgear = packets.is_flightgear(packet)
         if not flightgear and self._kind is None:
             self._unlabelled += 1
             return
         self._kind = self._kind or "FlightGear"
         try:
             if flightgear != (self._kind == "FlightGear"):
-                raise UnusablePacketError(f"it is no packet of {self._kind}")
+                raise packets.UnusablePacketError(f"it is no packet of {self._kind}")
             values = self._numbers(packet, flightgear)
-        except UnusablePacketError as error:
+        except packets.UnusablePacketError as error:
             self._unusable += 1
             self._first_reason = self._first_reason or str(error)
             return
@@ -234,8 +223,8 @@ class _Gathered:
 
     def _take_labels(self, labels):
         try:
-            self._text, self._kind = TextColumns.of_labels(labels), "text"
-        except UnusablePacketError as error:
+            self._text, self._kind = packets.TextColumns.of_labels(labels), "text"
+        except packets.UnusablePacketError as error:
             self._refusal = self._refusal or str(error)
 
     def _put(self, row):
@@ -271,17 +260,17 @@ class _Gathered:
             if len(self._rows) < _LOOKED_AT:
                 self._digits = max(self._digits, self._text.digits(packet))
             return self._text.numbers(packet)
-        values = flightgear_numbers(packet, self._resolution)
+        values = packets.flightgear_numbers(packet, self._resolution)
         if "time" not in values:
             if self._timed:
-                raise UnusablePacketError("it has no time, unlike those before")
+                raise packets.UnusablePacketError("it has no time, unlike those before")
             if self._period is None:
                 self._refusal = (
                     "FlightGear's packets hold no time; let JSBSim send it, by "
                     '<time type="simulation" resolution="1e-6"/> in its output element, or say '
                     "their rate"
                 )
-                raise UnusablePacketError("it has no time")
+                raise packets.UnusablePacketError("it has no time")
             return {**values, "time": len(self._rows) * self._period}
         self._timed = True
         # Its counter of 32 bits begins again after 4295 s of microseconds.
@@ -294,7 +283,7 @@ class _Gathered:
             further -= round_trip  # a late one
         return {**values, "time": further}
 
-    def flight(self, packets: int) -> Flight:
+    def flight(self, came: int) -> Flight:
         """Return what came, of so many packets of all senders.
 
         Raises SimulatorError if it is not enough.
@@ -323,14 +312,14 @@ class _Gathered:
             "rate": _rate(period),
             "packets": self._packets,
         }
-        return Flight(states, settings, remarks=tuple(self._odd(packets) + remarks))
+        return Flight(states, settings, remarks=tuple(self._odd(came) + remarks))
 
     def _states(self, time, columns, remarks):
-        position = ecef_positions(columns)
-        angles = np.column_stack([columns[name] for name in ATTITUDE])
+        position = packets.ecef_positions(columns)
+        angles = np.column_stack([columns[name] for name in packets.ATTITUDE])
         velocity = None
-        if all(name in columns for name in VELOCITY):
-            velocity = np.column_stack([columns[name] for name in VELOCITY])
+        if all(name in columns for name in packets.VELOCITY):
+            velocity = np.column_stack([columns[name] for name in packets.VELOCITY])
         states = FlightStates.of_ecef_and_aviation(time, position, angles, velocity)
         if self._kind == "FlightGear":
             remarks.append(
@@ -342,9 +331,9 @@ class _Gathered:
             name: self._text.step(name, values, self._digits) for name, values in columns.items()
         }
         step = max(
-            (SEMI_MAJOR_AXIS if name in ANGLES_OF_PLACES else 1.0) * step
+            (SEMI_MAJOR_AXIS if name in packets.ANGLES_OF_PLACES else 1.0) * step
             for name, step in steps.items()
-            if name in PLACES
+            if name in packets.PLACES
         )
         if step <= _COARSE:
             return replace(states, velocities_lead=velocity is not None)
@@ -355,7 +344,7 @@ class _Gathered:
                 f"accelerations mean nothing; {advice}"
             )
             return states
-        fine = max(steps[name] for name in VELOCITY)
+        fine = max(steps[name] for name in packets.VELOCITY)
         remarks.append(
             f"positions come in steps of {step:.2g} m, so the path is the integral of the "
             f"velocities, which come in steps of {fine:.2g} m/s; {advice}"
@@ -395,11 +384,11 @@ class _Gathered:
             )
         return even, order, remarks, period
 
-    def _odd(self, packets):
+    def _odd(self, came):
         times = f"times are more than {_RESTART:g} s from those before and after"
         found = (
             (self._receiver.dropped, "came faster than they were taken"),
-            (packets - self._packets, "of other senders left out"),
+            (came - self._packets, "of other senders left out"),
             (self._astray, f"left out, whose {times}"),
             (self._unlabelled, "left out that came before the first usable one"),
             (self._unusable, f"left out, the first as {self._first_reason}"),

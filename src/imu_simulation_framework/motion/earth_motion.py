@@ -42,14 +42,7 @@ from imu_simulation_framework.core.angles import (
 )
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.core.tables import FLIGHT
-from imu_simulation_framework.motion.earth import (
-    EARTH_RATE,
-    ecef_of,
-    geodetic_of,
-    gravitation_ecef,
-    gravity_ecef,
-    normal_gravity,
-)
+from imu_simulation_framework.motion import earth
 from imu_simulation_framework.motion.motion import (
     Motion,
     SampledMotion,
@@ -105,7 +98,7 @@ def _about_z_then_x(about_z, about_x):
     return Rotation.from_quat(np.stack(quaternions, axis=-1))
 
 
-_TURNING = np.array([0.0, 0.0, EARTH_RATE])
+_TURNING = np.array([0.0, 0.0, earth.EARTH_RATE])
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,14 +172,14 @@ class EarthMotion(SampledMotion):
     def _of_splines(cls, time, position, velocity, acceleration, turning):
         orientation = unit(turning(time))
         to_body = Rotation.from_quat(orientation).inv()
-        felt = acceleration + 2.0 * np.cross(_TURNING, velocity) - gravity_ecef(position)
+        felt = acceleration + 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
         rate = angular_velocity_of(turning, time) + to_body.apply(_TURNING)
         return cls(time, position, orientation, velocity, rate, to_body.apply(felt))
 
     @property
     def latitude_longitude_height(self) -> np.ndarray:
         """Geodetic latitude [rad], longitude in [-pi, pi] [rad] and height [m], (n, 3)."""
-        return geodetic_of(self.position)
+        return earth.geodetic_of(self.position)
 
     @property
     def local_orientation(self) -> np.ndarray:
@@ -208,7 +201,7 @@ class EarthMotion(SampledMotion):
 
     def _at_first_pose(self):
         to_body = Rotation.from_quat(self.orientation[0]).inv()
-        return to_body.apply(_TURNING), -to_body.apply(gravity_ecef(self.position[0]))
+        return to_body.apply(_TURNING), -to_body.apply(earth.gravity_ecef(self.position[0]))
 
     def table(self) -> pd.DataFrame:
         """Return the motion as a table of the kind Flight."""
@@ -228,18 +221,18 @@ class EarthMotion(SampledMotion):
         latitude [rad], longitude [rad] and height [m], (3,), by default the first sample's.
         """
         if origin is None:
-            origin = geodetic_of(self.position[0])
+            origin = earth.geodetic_of(self.position[0])
         latitude, longitude, height = np.asarray(origin, dtype=float)
         to_local = enu_to_ecef(latitude, longitude).inv()
         body = Rotation.from_quat(self.orientation)
         return Motion(
             self.time,
-            to_local.apply(self.position - ecef_of(latitude, longitude, height)),
+            to_local.apply(self.position - earth.ecef_of(latitude, longitude, height)),
             composed(to_local.as_quat(), self.orientation),
             to_local.apply(self.velocity),
             self.angular_velocity - body.inv().apply(_TURNING),
             self.specific_force,
-            float(normal_gravity(latitude, height)),
+            float(earth.normal_gravity(latitude, height)),
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
@@ -251,7 +244,7 @@ class EarthMotion(SampledMotion):
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
         step = np.diff(self.time)[:, np.newaxis]
         turned, gained = increments_between(
-            self.time, self.position, self.velocity, self.orientation, gravitation_ecef
+            self.time, self.position, self.velocity, self.orientation, earth.gravitation_ecef
         )
         rate[1:], force[1:] = turned / step, gained / step
         return rate, force
@@ -274,10 +267,10 @@ class EarthMotion(SampledMotion):
         if np.any(arm):
             to_world = body.as_matrix()
             arm_rate, arm_acceleration = self._arm_derivatives(arm)
-            against_earth = rate - EARTH_RATE * to_world[:, 2]
+            against_earth = rate - earth.EARTH_RATE * to_world[:, 2]
             position = position + _times(to_world, arm)
             velocity = velocity + _times(to_world, np.cross(against_earth, arm) + arm_rate)
-            difference = gravitation_ecef(position) - gravitation_ecef(self.position)
+            difference = earth.gravitation_ecef(position) - earth.gravitation_ecef(self.position)
             force = (
                 force
                 + np.cross(self._derivative(rate), arm)
@@ -338,7 +331,7 @@ def standing(
         np.tile(body.as_quat(), count),
         np.zeros((len(time), 3)),
         np.tile(body.inv().apply(_TURNING), count),
-        np.tile(-body.inv().apply(gravity_ecef(place)), count),
+        np.tile(-body.inv().apply(earth.gravity_ecef(place)), count),
     )
 
 
@@ -365,7 +358,7 @@ def circling(
     place, local = _place(latitude, longitude, height)
     turning = speed / radius
     yaw, nothing, ones = turning * time, np.zeros(len(time)), np.ones(len(time))
-    weight = float(normal_gravity(math.radians(latitude), height))
+    weight = float(earth.normal_gravity(math.radians(latitude), height))
     bank = -math.atan2(speed * turning, weight)
     ahead = np.column_stack([np.cos(yaw), np.sin(yaw), nothing])
     inwards = np.column_stack([-np.sin(yaw), np.cos(yaw), nothing])
@@ -374,7 +367,7 @@ def circling(
     angles = np.column_stack([bank * ones, nothing, yaw])
     body = local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))
     felt = local.apply(speed * turning * inwards) + 2.0 * np.cross(_TURNING, velocity)
-    felt -= gravity_ecef(position)
+    felt -= earth.gravity_ecef(position)
     to_body = body.inv()
     rate_of_turn = to_body.apply(_TURNING + turning * local.apply((0.0, 0.0, 1.0)))
     return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(felt))
@@ -395,7 +388,7 @@ def on_earth(
     body = local * Rotation.from_quat(motion.orientation)
     to_body = body.inv()
     position, velocity = place + local.apply(motion.position), local.apply(motion.velocity)
-    felt = 2.0 * np.cross(_TURNING, velocity) - gravity_ecef(position)
+    felt = 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
     felt -= motion.gravity * local.apply((0.0, 0.0, 1.0))
     return EarthMotion(
         motion.time,
@@ -415,4 +408,4 @@ def _place(latitude, longitude, height):
     if abs(latitude) > 90.0:
         raise MotionError(f"the latitude of a motion is {latitude} deg, which is beyond a pole")
     latitude, longitude = math.radians(latitude), math.radians(longitude)
-    return ecef_of(latitude, longitude, height), enu_to_ecef(latitude, longitude)
+    return earth.ecef_of(latitude, longitude, height), enu_to_ecef(latitude, longitude)

@@ -280,21 +280,11 @@ class FlightStates:
     def instants(self) -> FlightInstants:
         """Return lift-off, start of ascent and cruise, and turns."""
         latitude, longitude, _ = geodetic_of(self.position).T
-        velocity = self.velocity if self.velocity is not None else self._of_positions()
+        velocity = self.velocity
+        if velocity is None:
+            velocity = CubicSpline(self.time, self.position)(self.time, 1)
         local = enu_to_ecef(latitude, longitude).inv().apply(velocity)
         return flight_instants(self.time, local, self.on_ground)
-
-    def velocity_error(self) -> np.ndarray | None:
-        """Return how far the source's velocities are from those of its positions, (n,) [m/s].
-
-        Large ones tell of other axes, other units, or positions with too few digits.
-        """
-        if self.velocity is None or len(self.time) < 3:
-            return None
-        return np.linalg.norm(self.velocity - self._of_positions(), axis=1)
-
-    def _of_positions(self):
-        return CubicSpline(self.time, self.position)(self.time, 1)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,7 @@ from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import Occurrences, find
 from imu_simulation_framework.core.tables import REFERENCE_ERROR
-from imu_simulation_framework.motion.course import (
-    SIGNIFICANT_SPEED,
-    CourseCheck,
-    NoHeadingError,
-    compare_with_course,
-    heading_from_antennas,
-    heading_from_course,
-)
+from imu_simulation_framework.motion import course
 from imu_simulation_framework.motion.smoothing import (
     FixNoise,
     PlaneFixes,
@@ -244,7 +237,7 @@ class FixReport:
     heading_source: str
     heading_deviation: float | None
     heading_speed: float
-    antennas: CourseCheck | None = None
+    antennas: course.CourseCheck | None = None
     held_courses: int = 0
     backwards: float = 0.0
     refused_velocity_scale: float | None = None
@@ -539,7 +532,7 @@ class _Heading(NamedTuple):
     yaw: np.ndarray
     known: np.ndarray
     source: str
-    check: CourseCheck | None
+    check: course.CourseCheck | None
     backwards: float
     deviations: np.ndarray
     error_time: float
@@ -552,15 +545,15 @@ def _heading(fix, path, settings, rate) -> _Heading:
 
     speeds, deviations = path.speeds, path.deviations
     moving = speeds >= settings.minimum_speed
-    significant = moving & (speeds >= SIGNIFICANT_SPEED * deviations)
+    significant = moving & (speeds >= course.SIGNIFICANT_SPEED * deviations)
     headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
     # With a density that is given the errors are not known well enough to hold a heading by them.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:
-        yaw = heading_from_course(
+        yaw = course.heading_from_course(
             path.time, path.velocities, settings.minimum_speed, settings.maximum_turn_rate, unsure
         )
-    except NoHeadingError:
+    except course.NoHeadingError:
         if len(headings) == 0:
             raise
         yaw = np.zeros(len(path.time))
@@ -571,8 +564,8 @@ def _heading(fix, path, settings, rate) -> _Heading:
         error = of_course, _course_error_time(path, settings.minimum_speed), settings.course_lag
         return _Heading(yaw, significant, "the course", None, backwards, *error)
     measured_times = headings.index.to_numpy(dtype=float) - fix.index.to_numpy(dtype=float)[0]
-    yaw, silent = heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
-    check = compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
+    yaw, silent = course.heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
+    check = course.compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
     source = "the antennas and the course" if silent.any() else "the antennas"
     # What the two differ by is the antennas' error at most, as the course has one of its own.
     deviations = np.where(silent, of_course, of_course if check is None else check.rms)

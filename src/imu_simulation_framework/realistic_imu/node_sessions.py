@@ -19,17 +19,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, SimulatorEr
 from imu_simulation_framework.core.settings import Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.truth import Mounting
-from imu_simulation_framework.recordings.messages import (
-    FIELD,
-    IMU,
-    MAGNETIC_FIELD,
-    TEMPERATURE,
-    MessageType,
-    NumbersMessage,
-    as_packed,
-    read_numbers,
-    with_numbers,
-)
+from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.sensors.correction import (
     ImuCorrection,
     TriadCorrection,
@@ -115,9 +105,11 @@ class Session:
         # Some shells have a thread for each topic.
         self._lock = threading.RLock()
         self._warned: set[str] = set()
-        self.inputs: dict[str, tuple[MessageType, Callable[[NumbersMessage, bytes], None]]] = {}
+        self.inputs: dict[
+            str, tuple[messages.MessageType, Callable[[messages.NumbersMessage, bytes], None]]
+        ] = {}
         self.joint_states = ""
-        self.outputs: dict[str, MessageType] = {}
+        self.outputs: dict[str, messages.MessageType] = {}
         self.texts: list[str] = []
 
     def take(self, topic: str, data: bytes) -> None:
@@ -126,7 +118,7 @@ class Session:
         Raises SimulatorError: it is not laid out as its type says.
         """
         kind, callback = self.inputs[topic]
-        message = read_numbers(data, kind, self._shell.ros2)
+        message = messages.read_numbers(data, kind, self._shell.ros2)
         if message is None:
             raise SimulatorError(f"{topic}: a message is not laid out as {kind.name}")
         with self._lock:
@@ -153,8 +145,10 @@ TEMPERATURE_TOPIC = "imu/temperature"
 
 _OTHER_UNIT = 1000.0
 _EARTHS_FIELD = 60e-6  # T
-_RATE, _FORCE = (IMU.place(f"{name}.") for name in ("angular_velocity", "linear_acceleration"))
-_OF_FIELD = slice(0, len(FIELD))
+_RATE, _FORCE = (
+    messages.IMU.place(f"{name}.") for name in ("angular_velocity", "linear_acceleration")
+)
+_OF_FIELD = slice(0, len(messages.FIELD))
 
 
 @dataclass(frozen=True)
@@ -204,15 +198,15 @@ class LiveCorrector(Session):
             )
         self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()
         self._temperature: float | None = None
-        self.outputs = {topics.IMU: IMU}
-        self.inputs = {RAW_IMU: (IMU, self._on_imu)}
+        self.outputs = {topics.IMU: messages.IMU}
+        self.inputs = {RAW_IMU: (messages.IMU, self._on_imu)}
         if self._correction.magnetometer != TriadCorrection():
-            self.outputs[topics.IMU_MAG] = MAGNETIC_FIELD
-            self.inputs[RAW_MAG] = (MAGNETIC_FIELD, self._on_field)
+            self.outputs[topics.IMU_MAG] = messages.MAGNETIC_FIELD
+            self.inputs[RAW_MAG] = (messages.MAGNETIC_FIELD, self._on_field)
         corrections = self._correction
         parts = corrections.gyroscope, corrections.accelerometer, corrections.magnetometer
         if any(part.needs_temperature for part in parts):
-            self.inputs[TEMPERATURE_TOPIC] = (TEMPERATURE, self._on_temperature)
+            self.inputs[TEMPERATURE_TOPIC] = (messages.TEMPERATURE, self._on_temperature)
 
     def close(self) -> None:
         """Say so if no offset was ever known."""
@@ -223,7 +217,7 @@ class LiveCorrector(Session):
         if np.isfinite(message.numbers[0]):
             self._temperature = float(message.numbers[0])
 
-    def _on_imu(self, message: NumbersMessage, data: bytes) -> None:
+    def _on_imu(self, message: messages.NumbersMessage, data: bytes) -> None:
         numbers = message.numbers
         correct(numbers, _RATE, self._correction.gyroscope, self._temperature)
         correct(numbers, _FORCE, self._correction.accelerometer, self._temperature)
@@ -234,7 +228,7 @@ class LiveCorrector(Session):
                 self._shell.inform(f"{self.name}: {self._zeroing.sentences.pop(0)}")
         self._send(topics.IMU, message, data)
 
-    def _on_field(self, message: NumbersMessage, data: bytes) -> None:
+    def _on_field(self, message: messages.NumbersMessage, data: bytes) -> None:
         part = self._correction.magnetometer
         wrong = another_unit(message.numbers[_OF_FIELD], part)
         if wrong:
@@ -243,8 +237,8 @@ class LiveCorrector(Session):
         self._send(topics.IMU_MAG, message, data)
 
     def _send(self, topic, message, data):
-        corrected = with_numbers(data, message, message.numbers, self._shell.ros2)
-        self._shell.send(topic, as_packed(corrected))
+        corrected = messages.with_numbers(data, message, message.numbers, self._shell.ros2)
+        self._shell.send(topic, messages.as_packed(corrected))
 
 
 def correct(

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import by_name
+from imu_simulation_framework.flight.gimbal import stabilisation
 from imu_simulation_framework.flight.gimbal.geometry import (
     AnyMotion,
     GimbalGeometry,
@@ -18,16 +19,6 @@ from imu_simulation_framework.flight.gimbal.geometry import (
 )
 from imu_simulation_framework.flight.gimbal.loop import GyroscopeErrors, run_loop, servo
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification, read_gimbal
-from imu_simulation_framework.flight.gimbal.stabilisation import (
-    BORESIGHTS,
-    Residual,
-    Stabilisation,
-    at_limits,
-    at_rates,
-    exact_joints,
-    target_orientation,
-    target_rate,
-)
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import (
     ImuErrors,
@@ -48,7 +39,7 @@ class GimbalMotion:
     motion: AnyMotion
     joints: JointMotion
     geometry: GimbalGeometry
-    residual: Residual | None = None
+    residual: stabilisation.Residual | None = None
     remarks: tuple[str, ...] = ()
 
 
@@ -76,16 +67,16 @@ def simulate_gimbal(
     on it.
     """
     drive, geometry = gimbal.drive, gimbal.geometry
-    if not isinstance(drive, Stabilisation):
+    if not isinstance(drive, stabilisation.Stabilisation):
         joints = drive.joints(motion.time)
         return GimbalMotion(geometry.carry(motion, joints), joints, geometry)
-    target = target_orientation(motion, drive, geometry, gimbal.limits)
-    turning = target_rate(motion, target)
-    joints = exact_joints(motion, target, turning, geometry, gimbal.limits)
+    target = stabilisation.target_orientation(motion, drive, geometry, gimbal.limits)
+    turning = stabilisation.target_rate(motion, target)
+    joints = stabilisation.exact_joints(motion, target, turning, geometry, gimbal.limits)
     at_rate = np.zeros((len(joints), 3), dtype=bool)
     if drive.bandwidth is not None:
         joints, command = _stabilised(motion, gimbal, target, joints, imu, seed, run)
-        at_rate = at_rates(command, drive.rate_limits, gimbal.limits)
+        at_rate = stabilisation.at_rates(command, drive.rate_limits, gimbal.limits)
     carried = geometry.carry(motion, joints)
     residual = _residual(carried, target, turning, joints, gimbal, at_rate)
     return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
@@ -155,7 +146,7 @@ def _between(
         inside = (free >= low) & (free <= high)
         angle[rows], rate[rows] = np.clip(free, low, high), np.where(inside, moving, 0.0)
     pulsation = 2.0 * np.pi * gimbal.drive.servo_bandwidth
-    stopped = at_limits(angle, gimbal.limits) | (low == high)
+    stopped = stabilisation.at_limits(angle, gimbal.limits) | (low == high)
     acceleration = np.where(stopped, 0.0, pulsation * (command - rate))
     return JointMotion(time, angle, rate, acceleration), command
 
@@ -201,17 +192,17 @@ def _residual(
     joints: JointMotion,
     gimbal: Any,
     at_rate: np.ndarray,
-) -> Residual:
+) -> stabilisation.Residual:
     found = Rotation.from_quat(carried.orientation)
     error = found.inv() * target
-    axis = np.array(BORESIGHTS[gimbal.drive.boresight])
+    axis = np.array(stabilisation.BORESIGHTS[gimbal.drive.boresight])
     seen = error.apply(axis)
     off = np.arctan2(np.linalg.norm(np.cross(axis, seen), axis=1), seen @ axis)
-    return Residual(
+    return stabilisation.Residual(
         carried.time,
         error.as_rotvec(),
         off,
         carried.angular_velocity - error.apply(turning),
-        at_limits(joints.angle, gimbal.limits),
+        stabilisation.at_limits(joints.angle, gimbal.limits),
         at_rate,
     )
