@@ -390,7 +390,7 @@ def flight_page(
         ),
         (
             "The IMU during take-off",
-            imu_figure(*in_flight, instants),
+            imu_figure(*in_flight, instants=instants),
             "All joints move; axes are those of the IMU: forward, left, up.",
         ),
         *(

@@ -156,7 +156,9 @@ def _gyroscope(
 ) -> tuple[np.ndarray, GyroscopeErrors]:
     """Return the samples at which the gyroscope reads, and its errors of one run."""
     matrix: Any = np.eye(3)
-    bent, saturation, resolution = np.zeros(3), np.full(3, np.inf), np.zeros(3)
+    bent: Any = np.zeros(3)
+    saturation: Any = np.full(3, np.inf)
+    resolution: Any = np.zeros(3)
     if isinstance(imu, ImuSpecification):
         triad = imu.gyroscope
         matrix = matrix + np.array(triad.scale_factor_and_misalignment)
