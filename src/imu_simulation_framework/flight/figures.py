@@ -368,6 +368,7 @@ def flight_page(
     ``in_flight``: the same of the take-off, or of all. ``navigated``: name -> errors and the table
     of their rmse. ``summary``, ``remarks``: sentences; ``settings``: by name.
     """
+    begun, measured, true = in_flight
     rows = [(f"({sign}) {name}", f"{at:.2f}") for sign, name, at in numbered(instants)]
     parts = [
         (
@@ -390,7 +391,7 @@ def flight_page(
         ),
         (
             "The IMU during take-off",
-            imu_figure(*in_flight, instants=instants),
+            imu_figure(begun, measured, true, instants),
             "All joints move; axes are those of the IMU: forward, left, up.",
         ),
         *(

@@ -184,12 +184,12 @@ class EarthMotion(SampledMotion):
     @property
     def local_orientation(self) -> np.ndarray:
         """From the body to east, north, up where it is; quaternions x, y, z, w, (n, 4)."""
-        return composed(self._to_local().as_quat(), self.orientation)
+        return composed(self.level_axes().inv().as_quat(), self.orientation)
 
     @property
     def local_velocity(self) -> np.ndarray:
         """Velocity against the Earth to the east, north and up, (n, 3) [m/s]."""
-        return self._to_local().apply(self.velocity)
+        return self.level_axes().inv().apply(self.velocity)
 
     @property
     def yaw(self) -> np.ndarray:
@@ -293,9 +293,10 @@ class EarthMotion(SampledMotion):
         path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
         return self.position[0] + path(times)
 
-    def _to_local(self):
+    def level_axes(self) -> Rotation:
+        """Return the rotations, one per sample, from east, north, up where it is to ECEF."""
         latitude, longitude, _ = self.latitude_longitude_height.T
-        return enu_to_ecef(latitude, longitude).inv()
+        return enu_to_ecef(latitude, longitude)
 
 
 def _times(matrices, vectors):

@@ -35,7 +35,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.settings import Axes, Settings, checked_numbers, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
-from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
@@ -87,8 +87,7 @@ def world_to_inertial(motion: AnyMotion) -> Rotation:
 def level_to_world(motion: AnyMotion) -> Rotation:
     """Return the rotations, one per sample, from east, north, up to the motion's world."""
     if isinstance(motion, EarthMotion):
-        latitude, longitude, _ = motion.latitude_longitude_height.T
-        return enu_to_ecef(latitude, longitude)
+        return motion.level_axes()
     return Rotation.identity(len(motion.time))
 
 
