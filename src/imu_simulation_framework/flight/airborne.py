@@ -44,8 +44,7 @@ from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, im
 GNSS_PLACES = ("body", "imu")
 """Where the receiver's antenna is: on the airframe, or, as no real one is, beside the IMU."""
 
-_GNSS_CHILD = 1
-"""Child of the seed that the receiver draws from, another one than the IMU's."""
+_GNSS_CHILD = 1  # child of the seed that the receiver draws from, another one than the IMU's
 
 
 @dataclass(frozen=True)

@@ -234,12 +234,9 @@ def profile_figure(time, height, speed, joints, instants) -> Figure:
     return figure
 
 
-_NORTH = np.radians(32.0)
-"""Direction in which north is drawn, against the horizontal of the page."""
-_DEPTH = 0.7
-"""By how much what goes north is drawn shorter."""
-_RISE = 0.4
-"""Part of the drawing's width that heights take."""
+_NORTH = np.radians(32.0)  # direction in which north is drawn, against the horizontal of the page
+_DEPTH = 0.7  # by how much what goes north is drawn shorter
+_RISE = 0.4  # part of the drawing's width that heights take
 
 
 def path_figure(position, time, instants, origin) -> Figure:
@@ -303,13 +300,12 @@ def _draw_view(axis, position, marks):
             textcoords="offset points", ha=align, va="center",
         )  # fmt: skip
 
-    for k in range(2):
+    for k, (shift, align) in enumerate((((0, -9), "center"), ((4, 0), "left"))):
         for value in np.arange(begin[k], end[k] + 0.5 * steps[k], steps[k]):
             ends = [[value, begin[1], floor], [value, end[1], floor]]
             if k == 1:
                 ends = [[begin[0], value, floor], [end[0], value, floor]]
             axis.plot(*seen(ends), color=colours.GRID, linewidth=0.8)
-            shift, align = ((0, -9), "center") if k == 0 else ((4, 0), "left")
             write(f"{value / 1000.0:g}", ends[k], shift, size=7.5, align=align)
     shadow = position * (1.0, 1.0, 0.0) + (0.0, 0.0, floor)
     for points, look in ((shadow, _SHADOW), (position, _PATH)):
@@ -348,9 +344,7 @@ def _step(extent):
     """Return a round step of which some fit into an extent [m]."""
     rough = max(extent, 1.0) / 4.0
     power = 10.0 ** np.floor(np.log10(rough))
-    return float(
-        next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough)
-    )
+    return float(next(part for part in np.multiply(power, (1.0, 2.0, 5.0, 10.0)) if part >= rough))
 
 
 _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")

@@ -78,10 +78,8 @@ _LARGEST = {
     **dict.fromkeys(ATTITUDE, 4.0 * math.pi),
     **dict.fromkeys(VELOCITY, 1e5),
 }
-_LARGEST_OF_ALL = 1e9
-"""In SI units: a place further away than the moon, a time of 30 years."""
-_MIN_RADIUS = 1e6
-"""From Earth's centre [m]."""
+_LARGEST_OF_ALL = 1e9  # in SI units: a place further away than the moon, a time of 30 years
+_MIN_RADIUS = 1e6  # from Earth's centre [m]
 ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
 PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
 

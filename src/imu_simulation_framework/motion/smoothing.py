@@ -476,12 +476,10 @@ def velocity_scale(fixes):
     return float(np.sum(reported * gone) / np.sum(reported**2))
 
 
-_MAX_LAG = 2.0
-"""Of velocities against positions that is looked for [s]."""
+_MAX_LAG = 2.0  # of velocities against positions that is looked for [s]
 _NOTABLE_LAG, _LAG_STDS = 0.02, 5.0
 """A smaller one [s], or one of fewer standard deviations, may be chance."""
-_LONGEST_STEP = 1.5
-"""Between velocities, in usual steps, over which they are interpolated."""
+_LONGEST_STEP = 1.5  # between velocities, in usual steps, over which they are interpolated
 
 
 def velocity_lag(fixes) -> float:

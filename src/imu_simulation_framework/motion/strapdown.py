@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 Gravitation = Callable[[np.ndarray], np.ndarray]
 """Of positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]."""
 
-_SMALL = 1e-2
-"""Of an angle below which the series of the coefficients are exact [rad]."""
-_SETTLED = 1e-7
-"""By how much a path may still move when its gravitation is computed again [m]."""
+_SMALL = 1e-2  # of an angle below which the series of the coefficients are exact [rad]
+_SETTLED = 1e-7  # by how much a path may still move when its gravitation is computed again [m]
 _MAX_ROUNDS = 100
 
 
@@ -112,7 +110,7 @@ def increments_between(
     step = np.diff(time)
     angle = EARTH_RATE * step
     turned = turns(orientation[:-1], _with_earth(angle, orientation[1:]))
-    inertial = velocity + EARTH_RATE * _turned_east(position)
+    inertial = velocity + EARTH_RATE * turned_east(position)
     attraction = gravitation(position)
     gained = _about_z(angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:])
     gained -= inertial[:-1] + 0.5 * step[:, np.newaxis] * attraction[:-1]
@@ -149,7 +147,7 @@ def integrate(
     turned, felt = increments.delta_theta[1:], increments.delta_velocity[1:]
     attitude = _running_product(start, _quaternions(turned))
     gained = _out_of_body(attitude[:-1], _mean_rotation(turned, felt))
-    inertial = velocity + EARTH_RATE * _turned_east(position)
+    inertial = velocity + EARTH_RATE * turned_east(position)
     place = position + inertial * (time - time[0])[:, np.newaxis]
     for _ in range(_MAX_ROUNDS):
         with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
@@ -163,12 +161,10 @@ def integrate(
     if not moved < _SETTLED:
         raise MotionError("the increments lead nowhere: their path does not settle")
     place, speed = _about_z(-angle, place), _about_z(-angle, speed)
-    return Path(
-        time, place, speed - EARTH_RATE * _turned_east(place), _with_earth(-angle, attitude)
-    )
+    return Path(time, place, speed - EARTH_RATE * turned_east(place), _with_earth(-angle, attitude))
 
 
-def _turned_east(vectors: np.ndarray) -> np.ndarray:
+def turned_east(vectors: np.ndarray) -> np.ndarray:
     """Return the cross product of the Earth's axis with vectors (..., 3)."""
     east = np.zeros_like(vectors)
     east[..., 0], east[..., 1] = -vectors[..., 1], vectors[..., 0]

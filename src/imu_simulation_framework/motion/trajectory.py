@@ -16,8 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from imu_simulation_framework.core.errors import TrajectoryError
 from imu_simulation_framework.core.tables import POSES
 
-_MAX_FILLED = 10_000
-"""Samples of an even grid for each that was recorded."""
+_MAX_FILLED = 10_000  # samples of an even grid for each that was recorded
 # Samples times samples per window that are in memory at once.
 _BLOCK_ELEMENTS = 1_000_000
 

@@ -39,13 +39,7 @@ from imu_simulation_framework.realistic_imu.truth import (
     Mounting,
     OdometryTruth,
 )
-from imu_simulation_framework.recordings.messages import (
-    FIELD,
-    IMU,
-    MAGNETIC_FIELD,
-    ODOMETRY,
-    ImuPackers,
-)
+from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -87,7 +81,7 @@ def checked_triple(name: str, value: Any) -> str:
     return str(value)
 
 
-INPUT_TYPES = {"imu": IMU, "gazebo_ros_imu": IMU, "odometry": ODOMETRY}
+INPUT_TYPES = {"imu": messages.IMU, "gazebo_ros_imu": messages.IMU, "odometry": messages.ODOMETRY}
 
 
 def _topic(default: str, about: str, needed: bool = False) -> Any:
@@ -222,7 +216,7 @@ TIMED_MESSAGES = 200  # of which the time is taken that a message costs, once th
 MAX_SHARE = 0.8  # of the time between two messages that one may take
 EARLY_FIELDS = 1000  # of an ideal magnetic field, before anything was heard of the IMU
 
-_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
+_POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
 
 
 class LiveImu(Session):
@@ -257,7 +251,7 @@ class LiveImu(Session):
         )
         self._frame = arguments.frame_id
         self._source: ImuInput | OdometryTruth | None = None
-        self._packers: ImuPackers | None = None
+        self._packers: messages.ImuPackers | None = None
         self._is_oriented = True
         self._is_placed = False
         self._field_mounting: Mounting | None = None
@@ -271,9 +265,9 @@ class LiveImu(Session):
         self._orientations: tuple[Any, Any] | None = None
         self._output = arguments.output
         self._magnetic = arguments.magnetic_output or topics.beside(self._output, topics.IMU_MAG)
-        self.outputs = {self._output: IMU}
+        self.outputs = {self._output: messages.IMU}
         if self._surroundings.has_field:
-            self.outputs[self._magnetic] = MAGNETIC_FIELD
+            self.outputs[self._magnetic] = messages.MAGNETIC_FIELD
         self._errors = f"{self._output}/errors"
         self.texts = [self._errors]
         self._calibration: CalibrationTexts | None = None
@@ -284,9 +278,9 @@ class LiveImu(Session):
         callback = self._on_odometry if is_odometry else self._on_imu
         self.inputs[arguments.input] = (INPUT_TYPES[arguments.input_type], callback)
         if self._surroundings.needs_poses and not is_odometry:
-            self.inputs[arguments.pose] = (ODOMETRY, self._on_pose)
+            self.inputs[arguments.pose] = (messages.ODOMETRY, self._on_pose)
         if self._surroundings.is_reported_field:
-            self.inputs[arguments.magnetic_input] = (MAGNETIC_FIELD, self._on_field)
+            self.inputs[arguments.magnetic_input] = (messages.MAGNETIC_FIELD, self._on_field)
         self.joint_states = arguments.joint_states if self._surroundings.needs_torques else ""
         names = (arguments.left_joints, arguments.right_joints)
         self._efforts = WheelEfforts(*(text.replace(",", " ").split() for text in names))
@@ -459,7 +453,7 @@ class LiveImu(Session):
             if self._field_mounting is None:
                 topic = self._arguments.magnetic_input
                 self._field_mounting = self._mounting(message.frame, topic)
-            field = message.numbers[: len(FIELD)]
+            field = message.numbers[: len(messages.FIELD)]
             if not self._field_mounting.is_none:
                 field = self._field_mounting.rotation.inv().apply(field)
             self._take(self._surroundings.add_field(message.stamp, field))
@@ -505,7 +499,7 @@ class LiveImu(Session):
             for text in self._calibration.add(stamps, rows[:, 4:7], rows[:, 7:], fields):
                 self._shell.send_text(self._status, text)
 
-    def _begin(self) -> ImuPackers:
+    def _begin(self) -> messages.ImuPackers:
         """Say what is done, and return what writes messages."""
         arguments = self._arguments
         described: dict = {"input": arguments.input, "frame_id": self._frame}
@@ -521,7 +515,9 @@ class LiveImu(Session):
         )
         has_field = self._surroundings.has_field
         of_field = self._session.magnetic_covariance() if has_field else 9 * (0.0,)
-        return ImuPackers(self._session.covariances(), of_field, self._frame, self._shell.ros2)
+        return messages.ImuPackers(
+            self._session.covariances(), of_field, self._frame, self._shell.ros2
+        )
 
     def _mounting(self, frame, topic) -> Mounting:
         """Return where the IMU is on what is published on a topic, as it was said, or as tf says.

@@ -260,7 +260,7 @@ def correct(
 def another_unit(field: np.ndarray, part: TriadCorrection) -> str:
     """Return why a field (3,) cannot be in the correction's unit; empty if it may be.
 
-    Drivers are known that publish microtesla or gauss, and a correction of a table is in tesla.
+    Some drivers publish microtesla or gauss, and a correction of a table is in tesla.
     """
     size, bias = float(np.linalg.norm(field)), float(np.linalg.norm(part.bias))
     largest = _OTHER_UNIT * max(bias, _EARTHS_FIELD)

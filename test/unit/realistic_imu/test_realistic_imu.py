@@ -64,9 +64,8 @@ def test_with_its_period_measured_a_stream_has_the_same_numbers_as_the_batch(mot
 
 def test_drift_and_orientation_go_on_through_a_gap(motion):
     pairs = samples(motion)
-    whole, _ = RealisticImu(BNO055, period=0.01), None
+    whole, session = (RealisticImu(BNO055, period=0.01) for _ in range(2))
     complete = fed(whole, pairs)[1]
-    session = RealisticImu(BNO055, period=0.01)
     stamps, numbers = fed(session, pairs[:800] + pairs[1000:])
     np.testing.assert_array_equal(numbers[800:], complete[1000:])
     assert (session.report.bridged, session.report.gaps) == (200, 1)
@@ -186,9 +185,7 @@ def test_a_mounted_imu_feels_what_its_place_feels(motion):
     source = ImuInput(mounting)
     source.has_orientation = True
     felt = zip(motion.orientation, motion.angular_velocity, motion.specific_force)
-    found = [
-        source.truth(stamp, numbers_of(truth)) for stamp, truth in zip(stamps_of(motion), felt)
-    ]
+    found = [source.truth(at, numbers_of(truth)) for at, truth in zip(stamps_of(motion), felt)]
     turns = Rotation.from_quat([truth.orientation for truth in found])
     assert (turns.inv() * Rotation.from_quat(mounted.orientation)).magnitude().max() < 1e-12
     rates = np.array([truth.angular_velocity for truth in found])
@@ -244,8 +241,6 @@ def test_odometry_that_does_not_go_on_or_is_no_number_tells_nothing(motion):
 
 
 LEVEL = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 9.8]))
-
-
 UNSET = (
     numbers_of(LEVEL, orientation_covariance=-1.0),
     numbers_of(LEVEL._replace(orientation=np.zeros(4))),
