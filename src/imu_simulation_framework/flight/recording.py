@@ -32,6 +32,7 @@ from imu_simulation_framework.recordings.cleaning import (
 )
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
+from imu_simulation_framework.recordings.reference import refuse_outside
 
 
 def _samples(
@@ -115,6 +116,8 @@ def _clean(
     velocity = LOCAL_VELOCITY if samples.has(LOCAL_VELOCITY) else ()
     cleaner = Cleaner(samples)
     cleaner.drop_nan(place + attitude + velocity)
+    if place is PLACE:
+        refuse_outside(samples, cleaner)
     if attitude is QUATERNION:
         _refuse_none(samples, cleaner)
         quaternions = cleaner.unit_quaternions(QUATERNION)
@@ -248,7 +251,6 @@ def read_flight(
         samples = _joined(samples, attitude, velocity)
     table, places, report = _clean(samples, conventions, limits)
     _refuse_gaps(samples, table.index.to_numpy(), places)
-    _refuse_outside(samples, table, places)
     start = float(table.index[0])
     table.index = pd.Index(_even(table.index.to_numpy() - start, start), name="time")
     remarks = []
@@ -284,19 +286,6 @@ def _axes_of(samples: Samples) -> str:
     # A column called heading says so, and one called yaw with its words does not.
     heading = samples.yaw_conventions.get("yaw") == "cw_from_north"
     return "ned" if "velocity_down" in samples or heading else "enu"
-
-
-def _refuse_outside(samples: Samples, table: pd.DataFrame, places: np.ndarray) -> None:
-    if "latitude" not in table:
-        return
-    latitude, longitude = table["latitude"].to_numpy(), table["longitude"].to_numpy()
-    outside = (np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise RecordingError(
-            f"{samples.source}: {samples.place_name} {places[row]}: is at latitude "
-            f"{latitude[row]:g} and longitude {longitude[row]:g}, expected degrees"
-        )
 
 
 def _even(time: np.ndarray, start: float) -> np.ndarray:
