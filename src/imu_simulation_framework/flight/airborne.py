@@ -148,11 +148,11 @@ class AirborneImu:
         before = (0, 0, 0)
         poses = self.geometry.links(self.joints.angle[ends - 1])
         for now, links in zip(zip(ends, measured, arrived), poses):
-            all_, imu, fixes = map(slice, before, now)
+            whole, imu, fixes = map(slice, before, now)
             yield Tick(
-                self.stamps[all_],
-                self.truth[all_],
-                self.imu_truth[all_],
+                self.stamps[whole],
+                self.truth[whole],
+                self.imu_truth[whole],
                 self.imu_stamps[imu],
                 self.imu[imu],
                 self.fixes.iloc[fixes],
