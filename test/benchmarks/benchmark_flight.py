@@ -5,7 +5,7 @@ import time
 from _timing import in_turns
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.flight.jsbsim import Notices, data_folder, jsbsim, told
+from imu_simulation_framework.flight.jsbsim import Notices, data_folder, jsbsim, reported
 
 RATE, DURATION = 100.0, 200.0
 TIMES = 5
@@ -15,7 +15,7 @@ LIMIT = 0.2
 
 def alone():
     """JSBSim with nothing read."""
-    with told(Notices()):
+    with reported(Notices()):
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)
         simulator.load_script("scripts/c3104.xml")

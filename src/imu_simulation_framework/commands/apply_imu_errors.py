@@ -34,7 +34,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.core.whole_files import refuse_overwriting
-from imu_simulation_framework.realistic_imu.files import CLEAN, ReportedByBag, Wanted
+from imu_simulation_framework.realistic_imu.files import CLEAN, ReportedByBag
 from imu_simulation_framework.realistic_imu.session import RealisticImu, require_feelable
 from imu_simulation_framework.realistic_imu.truth import (
     ImuInput,
@@ -65,15 +65,11 @@ def main(arguments):
     refuse_overwriting(options.out, [options.bag, *chosen.files])
     if options.magnetic_output is None:
         options.magnetic_output = topics.beside(options.output, topics.IMU_MAG)
-    wanted = Wanted(
-        options.magnetometer or bool(options.magnetic_input or options.magnetic_environment),
-        options.magnetic_environment,
-        options.magnetic_input,
-        options.pose,
-    )
+    field = options.magnetic_environment, options.magnetic_input
+    measured = options.magnetometer or any(field)
     with opened_bag(options.bag) as bag:
         topic = choose_topic(options.bag, options.input, bag.topics(), {IMU.name: IMU})
-        reported = ReportedByBag(bag, chosen.errors, wanted)
+        reported = ReportedByBag(bag, chosen.errors, measured, *field, options.pose)
         given = reported.surroundings
         require_feelable(chosen.errors, given.has_field, given.has_speed)
         _refuse_taken(bag, topic, reported, options)

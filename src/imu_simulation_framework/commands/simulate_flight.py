@@ -41,7 +41,6 @@ from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
 from imu_simulation_framework.flight.figures import (
-    ShownFlight,
     flight_page,
     imu_figure,
     navigation_figure,
@@ -143,7 +142,7 @@ def main(arguments):
     }
     write_file(out / "summary.json", json_text(summary).encode())
     crashed = "; the aircraft crashed" if flight.crashed else ""
-    shown = ShownFlight(
+    page = flight_page(
         title="An IMU on a gimbal in flight",
         summary=[
             f"{described}: {body.duration:.0f} s of flight{crashed}.",
@@ -161,7 +160,7 @@ def main(arguments):
         remarks=summary["remarks"],
         footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
     )
-    write_file(out / "report.html", page_html(flight_page(shown)).encode("utf-8"))
+    write_file(out / "report.html", page_html(page).encode("utf-8"))
     for sentence in [*found.sentences(), *remarks]:
         print(sentence)
     print(

@@ -20,14 +20,9 @@ from imu_simulation_framework.core.tables import (
     GNSS_RECORD,
     IMU_RECORD,
     INCREMENTS,
+    LOCAL_VARIANCE,
     LOCAL_VELOCITY,
     PLACE,
-)
-from imu_simulation_framework.core.topics import (
-    AIRCRAFT_FRAME,
-    GNSS_FRAME,
-    IMU_FRAME,
-    WORLD_FRAME,
 )
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
 from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
@@ -49,20 +44,19 @@ from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, im
 GNSS_PLACES = ("body", "imu")
 """Where the receiver's antenna is: on the airframe, or, as no real one is, beside the IMU."""
 
-_GNSS_CHILD = 1
-"""Child of the seed that the receiver draws from, another one than the IMU's."""
+_GNSS_CHILD = 1  # child of the seed that the receiver draws from, another one than the IMU's
 
 
 @dataclass(frozen=True)
 class Tick:
     """What belongs to one period of time; the arrays are those of its samples.
 
-    ``stamps`` (n,): of all of the motion's samples [ns]. ``truth``, ``imu_truth`` (n, 13): of the
-    body and of the IMU: position and orientation in the world, velocity and angular velocity
-    against the Earth in their own axes. ``imu_stamps`` (m,): of the IMU's samples [ns]. ``imu`` (m,
-    10): orientation, angular velocity and specific force, as the IMU says them. ``fixes``:
-    GnssRecord, those that have arrived since the period before. ``links`` (4, 7): where pan, tilt,
-    roll and imu are at the last sample, each on the one before: place [m] and quaternion.
+    ``stamps`` (n,): of the motion's samples [ns]. ``truth``, ``imu_truth`` (n, 13): of the body and
+    of the IMU: position and orientation in the world, velocity and angular velocity against the
+    Earth in their own axes. ``imu_stamps`` (m,), ``imu`` (m, 10): of the IMU's samples [ns]:
+    orientation, angular velocity and specific force, as measured. ``fixes``: GnssRecord, those that
+    have arrived since the period before. ``links`` (4, 7): at the last sample, as
+    :meth:`.GimbalGeometry.links` has them.
     """
 
     stamps: np.ndarray
@@ -145,32 +139,30 @@ class AirborneImu:
         """
         period = checked_number("period", period, above=0.0)
         samples = max(1, round(period / self.body.period))
-        begins = np.arange(0, len(self.stamps), samples)
-        ends = np.minimum(begins + samples, len(self.stamps))
+        count = len(self.stamps)
+        ends = np.minimum(np.arange(0, count, samples) + samples, count)
         arrival = np.rint(self.fixes["arrival"].to_numpy(dtype=float) * NANOSECONDS)
         # Up to and with each period's last sample.
         measured = np.searchsorted(self.imu_stamps, self.stamps[ends - 1], side="right")
         arrived = np.searchsorted(arrival, self.stamps[ends - 1], side="right")
-        links = np.stack(
-            [
-                np.hstack([np.tile(link.translation, (len(ends), 1)), link.rotation])
-                for link in self.geometry.links(self.joints.angle[ends - 1]).values()
-            ],
-            axis=1,
-        )
-        imu_from = fixes_from = 0
-        for index, (begin, end) in enumerate(zip(begins, ends)):
-            imu_to, fixes_to = measured[index], arrived[index]
+        before = (0, 0, 0)
+        poses = self.geometry.links(self.joints.angle[ends - 1])
+        for now, links in zip(zip(ends, measured, arrived), poses):
+            whole, imu, fixes = map(slice, before, now)
             yield Tick(
-                self.stamps[begin:end],
-                self.truth[begin:end],
-                self.imu_truth[begin:end],
-                self.imu_stamps[imu_from:imu_to],
-                self.imu[imu_from:imu_to],
-                self.fixes.iloc[fixes_from:fixes_to],
-                links[index],
+                self.stamps[whole],
+                self.truth[whole],
+                self.imu_truth[whole],
+                self.imu_stamps[imu],
+                self.imu[imu],
+                self.fixes.iloc[fixes],
+                links,
             )
-            imu_from, fixes_from = imu_to, fixes_to
+            before = now
+
+
+_DEGREES = (180.0 / np.pi, 180.0 / np.pi, 1.0)
+"""Of a place, latitude and longitude [rad] and height [m], to degrees and metres."""
 
 
 def _rows(motion: Motion) -> np.ndarray:
@@ -180,13 +172,12 @@ def _rows(motion: Motion) -> np.ndarray:
 
 
 _NO_FIX, _FIX = -1, 0
-_KNOWN = 2
-"""Of the covariance of a NavSatFix: its diagonal."""
+_KNOWN = 2  # the diagonal of a NavSatFix's covariance
 
 
 def truth_table(motion: EarthMotion) -> pd.DataFrame:
     """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads."""
-    place = motion.latitude_longitude_height * (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    place = motion.latitude_longitude_height * _DEGREES
     level = motion.local_velocity, motion.local_orientation
     signals = motion.angular_velocity, motion.specific_force
     return _table(motion.time, FLIGHT_TRUTH, place, *level, *signals)
@@ -200,16 +191,9 @@ def _table(time, columns, *parts) -> pd.DataFrame:
 def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
     """Return the tables of a flight, by the names of their files.
 
-    ``body`` and ``imu_truth``
-        FlightTruth of the aircraft and of the IMU.
-    ``imu``
-        ImuRecord, as measured.
-    ``increments``
-        Increments of an IMU without errors, which integrates.
-    ``gimbal``
-        GimbalAngles.
-    ``fixes``
-        GnssRecord, of a receiver if there is one.
+    ``body``, ``imu_truth``: FlightTruth of the aircraft and of the IMU. ``imu``: ImuRecord, as
+    measured. ``increments``: Increments of an IMU without errors, which integrates. ``gimbal``:
+    GimbalAngles. ``fixes``: GnssRecord, if there is a receiver.
     """
     increments = increments_of(flown.imu_motion)
     angles = roll_pitch_yaw_from_quaternion(flown.imu[:, :4])
@@ -234,16 +218,14 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
     Time zero is the beginning of 2019, UTC.
     """
     every = [
-        _odometry(topics.GROUND_TRUTH, AIRCRAFT_FRAME, flown.stamps, flown.truth),
-        _odometry(topics.GROUND_TRUTH_IMU, IMU_FRAME, flown.stamps, flown.imu_truth),
+        _odometry(topics.GROUND_TRUTH, topics.AIRCRAFT_FRAME, flown.stamps, flown.truth),
+        _odometry(topics.GROUND_TRUTH_IMU, topics.IMU_FRAME, flown.stamps, flown.imu_truth),
         _imu(flown),
         _fix(
-            topics.GROUND_TRUTH_ORIGIN,
-            WORLD_FRAME,
-            flown.stamps[:1],
-            np.atleast_2d(flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)),
+            topics.GROUND_TRUTH_ORIGIN, topics.WORLD_FRAME, flown.stamps[:1],
+            np.atleast_2d(flown.origin * _DEGREES),
         ),
-    ]
+    ]  # fmt: skip
     if len(flown.fixes):
         every += _receiver(flown.fixes)
     return every
@@ -251,7 +233,7 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
 
 def _odometry(topic, frame, stamps, rows):
     fields = dict(zip(messages.STATE, rows.T))
-    return _message(topic, messages.ODOMETRY, stamps, fields, WORLD_FRAME, frame)
+    return _message(topic, messages.ODOMETRY, stamps, fields, topics.WORLD_FRAME, frame)
 
 
 def _message(topic, kind, stamps, fields, *frames):
@@ -261,7 +243,7 @@ def _message(topic, kind, stamps, fields, *frames):
 def _imu(flown):
     fields = dict(zip(messages.SIGNALS, flown.imu.T))
     fields.update(zip(messages.COVARIANCES, chain(*flown.covariances)))
-    return _message(topics.IMU, messages.IMU, flown.imu_stamps, fields, IMU_FRAME)
+    return _message(topics.IMU, messages.IMU, flown.imu_stamps, fields, topics.IMU_FRAME)
 
 
 def _fix(topic, frame, stamps, places, status=_FIX, variances=None):
@@ -277,10 +259,10 @@ def _fix(topic, frame, stamps, places, status=_FIX, variances=None):
 
 def _receiver(fixes):
     stamps = np.rint(fixes.index.to_numpy() * NANOSECONDS).astype(np.int64)
-    variances = fixes[["variance_east", "variance_north", "variance_up"]].to_numpy()
+    variances = fixes[list(LOCAL_VARIANCE)].to_numpy()
     places = fixes[list(PLACE)].to_numpy()
     status = np.where(np.isfinite(places).all(axis=1), _FIX, _NO_FIX)
-    yield _fix(topics.GNSS_FIX, GNSS_FRAME, stamps, places, status, variances)
+    yield _fix(topics.GNSS_FIX, topics.GNSS_FRAME, stamps, places, status, variances)
     moving = fixes[list(LOCAL_VELOCITY)].notna().all(axis=1).to_numpy()
     velocities = fixes[list(LOCAL_VELOCITY)].to_numpy()[moving]
     kind = messages.TWIST_WITH_COVARIANCE_STAMPED
@@ -288,4 +270,4 @@ def _receiver(fixes):
     horizontal, vertical = fixes["velocity_variance"], fixes["velocity_variance_up"]
     for number, values in ((0, horizontal), (7, horizontal), (14, vertical)):
         fields[f"twist.covariance{number}"] = values.to_numpy()[moving]
-    yield _message(topics.GNSS_VELOCITY, kind, stamps[moving], fields, WORLD_FRAME)
+    yield _message(topics.GNSS_VELOCITY, kind, stamps[moving], fields, topics.WORLD_FRAME)

@@ -9,7 +9,7 @@ matplotlib are both installed, its toolkits do not fit together.)
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -55,11 +55,8 @@ class Sensed(NamedTuple):
     def between(self, begin: float, end: float) -> Sensed:
         """Return what is from one time to another [s]."""
         inside = (self.time >= begin) & (self.time <= end)
-        return Sensed(
-            self.time[inside],
-            (self.measured[0][inside], self.measured[1][inside]),
-            (self.true[0][inside], self.true[1][inside]),
-        )
+        measured, true = ((a[inside], b[inside]) for a, b in (self.measured, self.true))
+        return Sensed(self.time[inside], measured, true)
 
 
 def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
@@ -71,7 +68,7 @@ def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
     model = imu_model(imu, motion.period, seed)
     truth = imu_truth(motion, speed=model.feels_speed)
     reading = model.batch(truth, 1, parts=("angular_velocity", "specific_force"))
-    new = np.asarray(model.new_samples(len(motion)), dtype=bool)
+    new = model.new_samples(len(motion))
     return Sensed(
         motion.time[new],
         (reading.specific_force[0][new], reading.angular_velocity[0][new]),
@@ -122,17 +119,15 @@ def navigated(
     runs: int = 1,
     seed: int = 1,
 ) -> tuple[NavigationErrors, pd.DataFrame]:
-    """Return how a loosely coupled navigator errs whose receiver is beside the IMU.
-
-    The errors of all runs, and their rmse as a table, a row for each run.
+    """Return errors and their rmse, of runs of a navigator whose receiver is beside the IMU.
 
     ``motion`` (EarthMotion): of the IMU, evenly sampled. ``gnss`` (GnssSpecification): its lever
     arm is not used. Raises ConfigurationError if the motion's rate is no multiple of the receiver's
     or of the IMU's.
     """
     beside = replace(gnss, lever_arm=(0.0, 0.0, 0.0))
-    found = navigate_runs(motion, imu, beside, runs, seed)
-    return found.errors, found.errors.rmse()
+    errors = navigate_runs(motion, imu, beside, runs, seed).errors
+    return errors, errors.rmse()
 
 
 def swinging(gimbal: GimbalSpecification, otherwise: GimbalSpecification) -> GimbalSpecification:
@@ -239,12 +234,9 @@ def profile_figure(time, height, speed, joints, instants) -> Figure:
     return figure
 
 
-_NORTH = np.radians(32.0)
-"""Direction in which north is drawn, against the horizontal of the page."""
-_DEPTH = 0.7
-"""By how much what goes north is drawn shorter."""
-_RISE = 0.4
-"""Part of the drawing's width that heights take."""
+_NORTH = np.radians(32.0)  # direction in which north is drawn, against the horizontal of the page
+_DEPTH = 0.7  # by how much what goes north is drawn shorter
+_RISE = 0.4  # part of the drawing's width that heights take
 
 
 def path_figure(position, time, instants, origin) -> Figure:
@@ -308,13 +300,12 @@ def _draw_view(axis, position, marks):
             textcoords="offset points", ha=align, va="center",
         )  # fmt: skip
 
-    for k in range(2):
+    for k, (shift, align) in enumerate((((0, -9), "center"), ((4, 0), "left"))):
         for value in np.arange(begin[k], end[k] + 0.5 * steps[k], steps[k]):
             ends = [[value, begin[1], floor], [value, end[1], floor]]
             if k == 1:
                 ends = [[begin[0], value, floor], [end[0], value, floor]]
             axis.plot(*seen(ends), color=colours.GRID, linewidth=0.8)
-            shift, align = ((0, -9), "center") if k == 0 else ((4, 0), "left")
             write(f"{value / 1000.0:g}", ends[k], shift, size=7.5, align=align)
     shadow = position * (1.0, 1.0, 0.0) + (0.0, 0.0, floor)
     for points, look in ((shadow, _SHADOW), (position, _PATH)):
@@ -353,90 +344,69 @@ def _step(extent):
     """Return a round step of which some fit into an extent [m]."""
     rough = max(extent, 1.0) / 4.0
     power = 10.0 ** np.floor(np.log10(rough))
-    return float(
-        next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough)
-    )
+    return float(next(part for part in np.multiply(power, (1.0, 2.0, 5.0, 10.0)) if part >= rough))
 
 
 _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 
 
-class ShownFlight(NamedTuple):
-    """What the page tells.
+def flight_page(
+    *, title, summary, time, position, speed, joints, instants, alone, in_flight, navigated,
+    settings, remarks, footer,
+) -> Page:  # fmt: skip
+    """Return the page of a flight.
 
     At ``time`` (n,) [s]: ``position`` (n, 3) east and north of the start, and higher on the
     ellipsoid than it [m]; ``speed`` (n,) over ground [m/s]; ``joints`` (n, 3) [rad]. ``instants``
     [s] by name. ``alone``: joint -> time, measured and true, as :func:`.imu_figure` takes them;
     ``in_flight``: the same of the take-off, or of all. ``navigated``: name -> errors and the table
-    of their rmse.
+    of their rmse. ``summary``, ``remarks``: sentences; ``settings``: by name.
     """
-
-    title: str
-    summary: Sequence[str]
-    time: np.ndarray
-    position: np.ndarray
-    speed: np.ndarray
-    joints: np.ndarray
-    instants: Mapping[str, float]
-    alone: Mapping[str, Any]
-    in_flight: Any
-    navigated: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    remarks: Sequence[str]
-    footer: str
-
-
-def flight_page(shown: ShownFlight) -> Page:
-    """Return the page."""
-    instants = shown.instants
-    height = shown.position[:, 2]
-    time, measured, true = shown.in_flight
-    sections = [
-        Section(
+    begun, measured, true = in_flight
+    rows = [(f"({sign}) {name}", f"{at:.2f}") for sign, name, at in numbered(instants)]
+    parts = [
+        (
             "The flight from above",
-            table=_instants(instants),
-            figure=map_figure(shown.position, shown.time, instants),
-            how_to_read="The marked instants are found in the motion itself, not in the script.",
+            map_figure(position, time, instants),
+            "The marked instants are found in the motion itself, not in the script.",
         ),
-        Section(
+        (
             "Height, speed and gimbal",
-            figure=profile_figure(shown.time, height, shown.speed, shown.joints, instants),
-            how_to_read="A positive pan turns to the left, a positive tilt the nose down.",
+            profile_figure(time, position[:, 2], speed, joints, instants),
+            "A positive pan turns to the left, a positive tilt the nose down.",
         ),
         *(
-            Section(
+            (
                 f"Platform at rest, {joint} alone",
-                figure=imu_figure(*sensed),
-                how_to_read="Pale and wide is the truth; what is measured should lie upon it.",
+                imu_figure(*sensed),
+                "Pale and wide is the truth; what is measured should lie upon it.",
             )
-            for joint, sensed in shown.alone.items()
+            for joint, sensed in alone.items()
         ),
-        Section(
+        (
             "The IMU during take-off",
-            figure=imu_figure(time, measured, true, instants),
-            how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
+            imu_figure(begun, measured, true, instants),
+            "All joints move; axes are those of the IMU: forward, left, up.",
         ),
         *(
-            Section(
+            (
                 f"Errors of the navigator, {name}",
-                figure=navigation_figure({"": errors}, instants),
-                how_to_read="Estimate less truth of a filter with 15 states, whose receiver is "
-                "beside the IMU; errors grow where the motion changes.",
+                navigation_figure({"": errors}, instants),
+                "Estimate less truth of a filter with 15 states, whose receiver is beside the IMU; "
+                "errors grow where the motion changes.",
             )
-            for name, (errors, _) in shown.navigated.items()
+            for name, (errors, _) in navigated.items()
         ),
     ]
-    if shown.navigated:
-        sections.append(Section("How wrong the navigator is", table=_rmse(shown.navigated)))
-    if shown.remarks:
-        sections.append(Section("Remarks", text=list(shown.remarks)))
-    sections.append(Section("Settings", table=facts(shown.settings), folded=True))
-    return Page(shown.title, shown.summary, sections, shown.footer)
-
-
-def _instants(instants) -> Table | None:
-    rows = [(f"({sign}) {name}", f"{at:.2f}") for sign, name, at in numbered(instants)]
-    return Table(("instant", "time [s]"), rows, 1) if rows else None
+    sections = [Section(name, figure=figure, how_to_read=how) for name, figure, how in parts]
+    if rows:
+        sections[0] = sections[0]._replace(table=Table(("instant", "time [s]"), rows, 1))
+    if navigated:
+        sections.append(Section("How wrong the navigator is", table=_rmse(navigated)))
+    if remarks:
+        sections.append(Section("Remarks", text=list(remarks)))
+    sections.append(Section("Settings", table=facts(settings), folded=True))
+    return Page(title, summary, sections, footer)
 
 
 def _rmse(navigated) -> Table:

@@ -178,14 +178,6 @@ _MAX_SIZE = 64 * 2**20
 _OUTSIDE = re.compile(r"^[/\\~]|^\w:|\.\.")
 
 
-def _quiet_script(script: Path, target: Path) -> tuple[Path, list[str]]:
-    """Return the copy of a script that opens nothing, and the names of its aircraft."""
-    root = _quiet(script)
-    copy = target / "script" / (script.stem + ".xml")
-    _write(root, copy)
-    return copy, [use.get("aircraft", "") for use in root.iter("use")]
-
-
 def _quiet_folder(folder: Path, target: Path) -> None:
     """Copy the XML files of a folder, with those in folders in it, as ones that open nothing."""
     count = size = 0
@@ -194,9 +186,8 @@ def _quiet_folder(folder: Path, target: Path) -> None:
             if not name.lower().endswith(".xml"):
                 continue
             path = Path(place) / name
-            copy = target / path.relative_to(folder)
             count += 1
-            size += _write(_quiet(path), copy)
+            size += _write(_quiet(path), target / path.relative_to(folder))
             if count > _MAX_FILES or size > _MAX_SIZE:
                 raise SimulatorError(
                     f"{folder}: more than {_MAX_FILES} files or {_MAX_SIZE // 2**20} MiB of XML, "
@@ -218,8 +209,8 @@ def _quiet(path):
     except UnusableXmlError as error:
         raise SimulatorError(f"{refused}: line {error.line}: {error}") from None
     except ElementTree.ParseError as error:
-        reason = ErrorString(error.code)
-        raise SimulatorError(f"{refused}: line {error.position[0]}: {reason}") from None
+        line, reason = error.position[0], ErrorString(error.code)
+        raise SimulatorError(f"{refused}: line {line}: {reason}") from None
     except (ValueError, LookupError) as error:
         raise SimulatorError(f"{refused}: {error}") from None
     for child in list(root):
@@ -269,60 +260,13 @@ _SUNK = 1.0
 
 _MAX_PARTS = 64
 
-
-class Watch:
-    """Tells of an aircraft in flight what no state shows: engines that stop, and a crash.
-
-    ``simulator``: after its initial conditions were set.
-    """
-
-    def __init__(self, simulator: Any) -> None:
-        manager = simulator.get_property_manager()
-        self._height = manager.get_node("position/h-agl-ft").get_double_value
-        self._speed = manager.get_node("velocities/vg-fps").get_double_value
-        self._engines = _nodes(manager, "propulsion/engine[{}]/set-running")
-        self._parts = _nodes(manager, "contact/unit[{}]/WOW")
-        self._ran = [False] * len(self._engines)
-
-    def engines(self) -> list[str]:
-        """Return what happened to the engines since it was asked last."""
-        runs = [engine() != 0.0 for engine in self._engines]
-        happened = [
-            f"engine {number} {'runs' if now else 'stops'}"
-            for number, (before, now) in enumerate(zip(self._ran, runs), start=1)
-            if now != before
-        ]
-        self._ran = runs
-        return happened
-
-    def crash(self) -> str:
-        """Return how it crashed, as half a sentence; empty while it has not."""
-        height, speed = FOOT * self._height(), FOOT * self._speed()
-        if not (math.isfinite(height) and math.isfinite(speed)):
-            return "its state is not finite any more"
-        if height < -_SUNK:
-            return f"its centre of gravity is {-height:.1f} m below the ground"
-        if speed > SCRAPING and any(part() != 0.0 for part in self._parts):
-            return f"it touches the ground with another part than a wheel, at {speed:.0f} m/s"
-        return ""
-
-
-def _nodes(manager, name):
-    """Return functions that read the properties of a row of parts, as many as there are."""
-    names = (name.format(number) for number in range(_MAX_PARTS))
-    return [manager.get_node(one).get_double_value for one in names if manager.hasNode(one)]
-
-
 RATE = 50.0
-"""Steps per second of the seed, and of c3104's own script [Hz]."""
+"""Steps per second of c3104's own script [Hz]."""
 
-_CHECK_RATE = 20.0
-"""How often engines and contacts are looked at [Hz]."""
-
-_LONGEST = 24 * 3600.0
-_FASTEST = 10_000.0
-_FEWEST = 4
-"""States of which a motion can be made."""
+_CHECK_RATE = 20.0  # Hz; how often engines and contacts are looked at
+_LONGEST = 24 * 3600.0  # s
+_FASTEST = 10_000.0  # Hz
+_FEWEST = 4  # states of which a motion can be made
 
 
 def fly(
@@ -336,30 +280,27 @@ def fly(
     """Fly a script in JSBSim.
 
     JSBSim's step is the period of the states. It decides where the aircraft flies: c3104 at 50 and
-    at 1000 Hz is 342 m apart after 100 s. So it is fixed, and a part of the settings; a faster IMU
-    is simulated of ``flight.states.motion(at=...)``, not of a faster flight.
+    at 1000 Hz is 342 m apart after 100 s. So a faster IMU is simulated of
+    ``flight.states.motion(at=...)``, not of a faster flight.
 
     ``script`` (str or path-like): name of one of JSBSim's own (:func:`.bundled_scripts`), or the
     path of a file. ``duration``: of the states, counted from ``start`` [s]. ``rate``: steps and
     states per second [Hz]. ``start``: time of the first state that is kept, on the script's clock
     [s]: c3104 drops onto the runway first, and is at rest there after 3 s. ``aircraft_folder``,
     ``engine_folder`` (path-like): where aircraft and engines are that the script names; by default
-    JSBSim's own. Returns ``Flight``: times are those of the script's clock. What ended it early is
-    a remark. Raises SimulatorError if the script cannot be flown, or ends before there are enough
+    JSBSim's own. The result's times are those of the script's clock; what ended it early is a
+    remark. Raises SimulatorError if the script cannot be flown, or ends before there are enough
     states. Raises ConfigurationError if a number is out of range, or JSBSim is not installed.
     """
     duration = checked_number("a flight's duration", duration, above=0.0, maximum=_LONGEST)
     rate = checked_number("a flight's rate", rate, above=0.0, maximum=_FASTEST)
     start = checked_number("a flight's start", start, minimum=0.0, maximum=_LONGEST)
     path = _script_path(script)
-    folders = {
-        "aircraft": _folder(aircraft_folder, "aircraft"),
-        "engine": _folder(engine_folder, "engines"),
-    }
+    aircraft, engines = _folder(aircraft_folder, "aircraft"), _folder(engine_folder, "engines")
     notices = Notices()
     with reported(notices), tempfile.TemporaryDirectory() as quiet:
-        simulator = _loaded(path, rate, folders, notices, Path(quiet))
-        flown = _Flown(simulator, path, rate, notices)
+        simulator = _loaded(path, rate, aircraft, engines, notices, Path(quiet))
+        flown = _Flown(simulator, path, rate)
         flown.skip(int(np.ceil(start * rate - 1e-6)))
         flown.record(int(np.floor(duration * rate + 1e-6)) + 1)
     states = flown.states()
@@ -372,28 +313,35 @@ def fly(
         "start": start,
         "duration": duration,
     }
-    settings.update(
-        {f"{name}_folder": str(folder) for name, folder in folders.items() if folder is not None}
-    )
+    folders = {"aircraft_folder": aircraft, "engine_folder": engines}
+    settings.update({name: str(folder) for name, folder in folders.items() if folder is not None})
     events = sorted(notices.events() + flown.events, key=lambda event: event[0])
     return Flight(states, settings, tuple(events), tuple(flown.remarks), flown.crashed)
 
 
 class _Flown:
-    def __init__(self, simulator, path, rate, notices):
-        self._simulator = simulator
-        self._path = path
-        self._rate = rate
-        self._notices = notices
+    """A flight step by step, and what no state shows: engines that stop, and a crash."""
+
+    def __init__(self, simulator, path, rate):
+        self._simulator, self._path, self._rate = simulator, path, rate
         manager = simulator.get_property_manager()
-        self._read = [manager.get_node(name).get_double_value for name in STATES]
-        self._watch = Watch(simulator)
+
+        def readers(*names):
+            return [manager.get_node(name).get_double_value for name in names]
+
+        def of_parts(name):
+            names = (name.format(number) for number in range(_MAX_PARTS))
+            return readers(*filter(manager.hasNode, names))
+
+        self._read = readers(*STATES)
+        self._height, self._speed = readers("position/h-agl-ft", "velocities/vg-fps")
+        self._engines = of_parts("propulsion/engine[{}]/set-running")
+        self._parts = of_parts("contact/unit[{}]/WOW")
+        self._ran = [False] * len(self._engines)
         self._every = max(1, round(rate / _CHECK_RATE))
-        self._step = 0
-        self._first = 0
+        self._step = self._first = 0
         self._rows: list[list[float]] = []
-        self.ended = False
-        self.crashed = False
+        self.ended = self.crashed = False
         self.events: list[tuple[float, str]] = []
         self.remarks: list[str] = []
 
@@ -449,13 +397,27 @@ class _Flown:
 
     def _check(self):
         time = self._step / self._rate
-        happened = self._watch.engines()
-        self.events += [(time, what) for what in happened]
-        self.remarks += [f"{what} at {time:.2f} s" for what in happened if what.endswith("stops")]
-        crash = "" if self.ended else self._watch.crash()
+        ran, self._ran = self._ran, [engine() != 0.0 for engine in self._engines]
+        for number, (before, now) in enumerate(zip(ran, self._ran), start=1):
+            if now != before:
+                self.events.append((time, f"engine {number} {'runs' if now else 'stops'}"))
+            if before and not now:
+                self.remarks.append(f"engine {number} stops at {time:.2f} s")
+        crash = "" if self.ended else self._crash()
         if crash:
             self._end(f"the aircraft has crashed: {crash}")
             self.crashed = True
+
+    def _crash(self) -> str:
+        """Return how it crashed, as half a sentence; empty while it has not."""
+        height, speed = FOOT * self._height(), FOOT * self._speed()
+        if not (math.isfinite(height) and math.isfinite(speed)):
+            return "its state is not finite any more"
+        if height < -_SUNK:
+            return f"its centre of gravity is {-height:.1f} m below the ground"
+        if speed > SCRAPING and any(part() != 0.0 for part in self._parts):
+            return f"it touches the ground with another part than a wheel, at {speed:.0f} m/s"
+        return ""
 
     def _end(self, reason):
         self.ended = True
@@ -494,24 +456,25 @@ def _folder(folder, what) -> Path | None:
     return path.absolute()
 
 
-def _loaded(path, rate, folders, notices, quiet) -> Any:
+def _loaded(path, rate, aircraft, engines, notices, quiet) -> Any:
     """Return JSBSim with a script at its initial conditions.
 
     Script and aircraft are read from copies in the folder ``quiet``, into which JSBSim also writes
     what it cannot be kept from, such as its state when a script sets simulation/write-state-file.
     """
-    fleet = folders["aircraft"] or data_folder() / "aircraft"
-    script, names = _quiet_script(path, quiet)
-    for name in names:
+    fleet = aircraft or data_folder() / "aircraft"
+    root, script = _quiet(path), quiet / "script" / f"{path.stem}.xml"
+    _write(root, script)
+    for name in [use.get("aircraft", "") for use in root.iter("use")]:
         _quiet_folder(fleet / name, quiet / "aircraft" / name)
-    if folders["engine"] is not None:
-        _quiet_folder(folders["engine"], quiet / "engine")
+    if engines is not None:
+        _quiet_folder(engines, quiet / "engine")
     try:
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)
         simulator.set_output_path(str(quiet))
         simulator.set_aircraft_path(str(quiet / "aircraft"))
-        if folders["engine"] is not None:
+        if engines is not None:
             simulator.set_engine_path(str(quiet / "engine"))
         if not simulator.load_script(str(script)):
             raise SimulatorError("it is not accepted")

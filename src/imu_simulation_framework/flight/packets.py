@@ -41,33 +41,20 @@ NO_TIME = 1234567890
 _FLIGHTGEAR = struct.Struct(">II3d14f")
 _TIME_AT = 356
 
-_SUFFIXES: Mapping[str, tuple[str, float]] = {
-    "lat-geod-rad": ("latitude", 1.0),
-    "lat-geod-deg": ("latitude", _DEGREE),
-    "lat-gc-rad": ("geocentric_latitude", 1.0),
-    "lat-gc-deg": ("geocentric_latitude", _DEGREE),
-    "long-gc-rad": ("longitude", 1.0),
-    "long-gc-deg": ("longitude", _DEGREE),
-    "geod-alt-ft": ("height", _FOOT),
-    "geod-alt-km": ("height", 1000.0),
-    "h-sl-ft": ("radial_height", _FOOT),
-    "h-sl-meters": ("radial_height", 1.0),
-    "ecef-x-ft": ("ecef_x", _FOOT),
-    "ecef-y-ft": ("ecef_y", _FOOT),
-    "ecef-z-ft": ("ecef_z", _FOOT),
-    "v-north-fps": ("velocity_north", _FOOT),
-    "v-east-fps": ("velocity_east", _FOOT),
-    "v-down-fps": ("velocity_down", _FOOT),
-    "phi-rad": ("roll", 1.0),
-    "phi-deg": ("roll", _DEGREE),
-    "roll-rad": ("roll", 1.0),
-    "theta-rad": ("pitch", 1.0),
-    "theta-deg": ("pitch", _DEGREE),
-    "pitch-rad": ("pitch", 1.0),
-    "psi-rad": ("heading", 1.0),
-    "psi-deg": ("heading", _DEGREE),
-    "heading-true-rad": ("heading", 1.0),
+_UNITS = {"rad": 1.0, "deg": _DEGREE, "ft": _FOOT, "km": 1000.0, "meters": 1.0, "fps": _FOOT}
+_PROPERTIES = {
+    "lat-geod": "latitude",
+    "lat-gc": "geocentric_latitude",
+    "long-gc": "longitude",
+    "geod-alt": "height",
+    "h-sl": "radial_height",
+    **{f"ecef-{axis}": f"ecef_{axis}" for axis in "xyz"},
+    **{f"v-{way}": f"velocity_{way}" for way in ("north", "east", "down")},
+    **dict.fromkeys(("phi", "roll"), "roll"),
+    **dict.fromkeys(("theta", "pitch"), "pitch"),
+    **dict.fromkeys(("psi", "heading-true"), "heading"),
 }
+"""What properties are called without their folder, and without their unit behind it."""
 _WORDS: Mapping[str, tuple[str, float]] = {
     "Time": ("time", 1.0),
     "sim-time-sec": ("time", 1.0),
@@ -91,10 +78,8 @@ _LARGEST = {
     **dict.fromkeys(ATTITUDE, 4.0 * math.pi),
     **dict.fromkeys(VELOCITY, 1e5),
 }
-_LARGEST_OF_ALL = 1e9
-"""In SI units: a place further away than the moon, a time of 30 years."""
-_MIN_RADIUS = 1e6
-"""From Earth's centre [m]."""
+_LARGEST_OF_ALL = 1e9  # in SI units: a place further away than the moon, a time of 30 years
+_MIN_RADIUS = 1e6  # from Earth's centre [m]
 ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
 PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
 
@@ -121,10 +106,13 @@ class TextColumns:
         """
         places: dict[str, tuple[int, float]] = {"time": (0, 1.0)}
         for place, label in enumerate(labels[1:], start=1):
-            known = _WORDS.get(label) or _SUFFIXES.get(label.rpartition("/")[2])
-            # A property beside a word of a group: the property may be the better one.
-            if known and known[0] not in places:
-                places[known[0]] = (place, known[1])
+            quantity, factor = _WORDS.get(label, ("", 1.0))
+            name, _, unit = label.rpartition("/")[2].rpartition("-")
+            if name in _PROPERTIES and unit in _UNITS:
+                quantity, factor = _PROPERTIES[name], _UNITS[unit]
+            # A property may say again what a word of a group has said.
+            if quantity and quantity not in places:
+                places[quantity] = (place, factor)
         across = {"latitude", "geocentric_latitude"} & set(places) and "longitude" in places
         place_known = all(name in places for name in _ECEF) or (
             across and {"height", "radial_height"} & set(places)
@@ -140,8 +128,8 @@ class TextColumns:
     def numbers(self, packet: bytes) -> dict[str, float]:
         """Return the quantities of a packet in SI units.
 
-        Raises UnusablePacketError if it has another number of columns, or one is not a finite
-        number.
+        Raises UnusablePacketError if it has another number of columns, one is no number, or one is
+        nothing that an aircraft has.
         """
         cells = packet.decode("ascii", errors="replace").split(",")
         if len(cells) != self.width:
@@ -152,8 +140,6 @@ class TextColumns:
                 values[name] = factor * float(cells[place])
             except ValueError:
                 raise UnusablePacketError(f"its column {place + 1} is no number") from None
-            if not math.isfinite(values[name]):
-                raise UnusablePacketError(f"its column {place + 1} is not finite")
         _require_plausible(values)
         return values
 
@@ -166,15 +152,12 @@ class TextColumns:
         )
 
     def step(self, name: str, values: np.ndarray, digits: int) -> float:
-        """Return what the last digit of a quantity counts where it is largest, in SI units.
+        """Return what the last digit of one of the columns counts where it is largest, in SI units.
 
         JSBSim leaves zeros at a number's end out, so that one number alone does not tell.
 
-        ``name``: 0 is returned for one that is not among the columns. ``values`` (n,): in SI units.
-        ``digits``: significant ones, of all numbers.
+        ``values`` (n,): in SI units. ``digits``: significant ones, of all numbers.
         """
-        if name not in self.places:
-            return 0.0
         factor = self.places[name][1]
         largest = float(np.max(np.abs(values))) / factor
         return factor * 10.0 ** (math.floor(math.log10(largest)) + 1 - digits) if largest else 0.0
@@ -190,33 +173,28 @@ def labels_of(packet: bytes) -> list[str] | None:
 
 def is_flightgear(packet: bytes) -> bool:
     """Return whether a packet has the size and version of FlightGear's structure."""
-    if len(packet) != FLIGHTGEAR_SIZE:
-        return False
-    return struct.unpack_from(">I", packet)[0] == FLIGHTGEAR_VERSION
+    return len(packet) == FLIGHTGEAR_SIZE and packet[:4] == struct.pack(">I", FLIGHTGEAR_VERSION)
 
 
-def flightgear_numbers(packet: bytes, resolution: float | None) -> dict[str, float]:
-    """Return the quantities of FlightGear's structure in SI units.
+def flightgear_numbers(packet: bytes, resolution: float) -> dict[str, float]:
+    """Return the quantities of FlightGear's structure in SI units, without a time if it has none.
 
     ``packet``: of ``FLIGHTGEAR_SIZE``. ``resolution``: that of the output's ``<time
-    type="simulation">`` [s]. Without ``time`` if there is none in it. Raises UnusablePacketError if
-    a number is not finite.
+    type="simulation">`` [s]. Raises UnusablePacketError if one is nothing that an aircraft has.
     """
     _, _, longitude, latitude, height, *floats = _FLIGHTGEAR.unpack_from(packet)
     values = {"longitude": longitude, "latitude": latitude, "radial_height": height}
     values.update(zip(ATTITUDE, floats[1:4]))
     values.update(zip(VELOCITY, (_FOOT * value for value in floats[11:14])))
-    if not all(math.isfinite(value) for value in values.values()):
-        raise UnusablePacketError("one of its numbers is not finite")
     _require_plausible(values)
     (counts,) = struct.unpack_from(">I", packet, _TIME_AT)
-    if counts != NO_TIME and resolution is not None:
+    if counts != NO_TIME:
         values["time"] = counts * resolution
     return values
 
 
 def _require_plausible(values) -> None:
-    """Refuse what no aircraft says; of a damaged packet anything may come."""
+    """Refuse what no aircraft says, also what is not finite: packets may be damaged."""
     for name, value in values.items():
         largest = _LARGEST.get(name, _LARGEST_OF_ALL)
         if not abs(value) <= largest:
@@ -225,11 +203,6 @@ def _require_plausible(values) -> None:
         radius = math.hypot(*(values[name] for name in _ECEF))
         if radius < _MIN_RADIUS:
             raise UnusablePacketError(f"it is {radius:g} m from Earth's centre")
-
-
-def has_time(packet: bytes) -> bool:
-    """Return whether FlightGear's structure holds the time of the simulation."""
-    return struct.unpack_from(">I", packet, _TIME_AT)[0] != NO_TIME
 
 
 def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -250,8 +223,11 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
             position = ecef_of(latitude, longitude, height)
             height = height + columns["radial_height"] - _radial_height(position)
         return ecef_of(latitude, longitude, height)
-    level, up = (turn(columns["geocentric_latitude"]) for turn in (np.cos, np.sin))
-    direction = np.stack([level * np.cos(longitude), level * np.sin(longitude), up], axis=-1)
+    latitude = columns["geocentric_latitude"]
+    level = np.cos(latitude)
+    direction = np.stack(
+        [level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)], axis=-1
+    )
     height = columns["radial_height" if "radial_height" in columns else "height"]
     return (_ellipsoid_radius(direction) + height)[:, np.newaxis] * direction
 

@@ -16,7 +16,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import checked_choice, checked_numbers
 from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import EULER, QUATERNION
+from imu_simulation_framework.core.tables import EULER, LOCAL_VELOCITY, PLACE, QUATERNION
 from imu_simulation_framework.flight.jsbsim import RATE, bundled_scripts, fly
 from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
 from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, ecef_of
@@ -32,6 +32,7 @@ from imu_simulation_framework.recordings.cleaning import (
 )
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
+from imu_simulation_framework.recordings.reference import refuse_outside
 
 
 def _samples(
@@ -56,10 +57,8 @@ LONGEST_GAP = 5.0
 MIN_GAP = 0.25
 """So long [s] may always be missing."""
 
-_NO_UNIT = 0.1
-"""By how much the length of a quaternion may differ from one."""
-
-_PLACES = (("latitude", "longitude", "altitude"), ("x", "y", "z"))
+_NO_UNIT = 0.1  # by which the length of a quaternion may differ from one
+_LOCAL = ("x", "y", "z")
 
 
 def _joined(positions: Samples, attitude: Samples, velocity: Samples | None) -> Samples:
@@ -68,24 +67,23 @@ def _joined(positions: Samples, attitude: Samples, velocity: Samples | None) -> 
     All are taken at the times of that topic of positions and orientations which has more samples,
     as far as all of them reach; splines lead from their own times to those.
     """
-    parts = [(positions, _PLACES[0]), (attitude, QUATERNION)]
+    parts = {PLACE: positions, QUATERNION: attitude}
     if velocity is not None:
-        parts.append((velocity, ("velocity_east", "velocity_north", "velocity_up")))
-    curves = [_curve(samples, names) for samples, names in parts]
-    base = curves[0] if len(curves[0][0]) >= len(curves[1][0]) else curves[1]
-    begin, end = max(curve[0][0] for curve in curves), min(curve[0][-1] for curve in curves)
-    inside = (base[0] >= begin) & (base[0] <= end)
+        parts[LOCAL_VELOCITY] = velocity
+    curves = {names: _curve(samples, names) for names, samples in parts.items()}
+    times, _, places = max(curves[PLACE], curves[QUATERNION], key=lambda curve: len(curve[0]))
+    known = [curve[0] for curve in curves.values()]
+    inside = (times >= max(one[0] for one in known)) & (times <= min(one[-1] for one in known))
     if not inside.any():
         raise RecordingError(
             f"{attitude.source}: its samples and those of topic {positions.topic} have no time in "
             "common"
         )
-    time = base[0][inside]
-    columns = {"stamp": time}
-    for (_, names), (_, curve, _) in zip(parts, curves):
-        columns.update(zip(names, curve(time).T))
-    columns.update(zip(QUATERNION, unit(np.column_stack([columns[n] for n in QUATERNION])).T))
-    return replace(positions, columns=columns, places=base[2][inside])
+    columns = {"stamp": times[inside]}
+    for names, (_, curve, _) in curves.items():
+        values = curve(times[inside])
+        columns.update(zip(names, (unit(values) if names is QUATERNION else values).T))
+    return replace(positions, columns=columns, places=places[inside])
 
 
 def _curve(samples: Samples, names: Sequence[str]) -> tuple[np.ndarray, Any, np.ndarray]:
@@ -106,9 +104,8 @@ def _clean(
     samples: Samples, conventions: ReferenceConventions, limits: StampLimits
 ) -> tuple[pd.DataFrame, np.ndarray, Any]:
     """Return a table in east, north, up, quaternions from forward, left, up; places; the report."""
-    samples = _upwards(samples, conventions)
-    samples = conventional_reference(samples, conventions)
-    place = next((names for names in _PLACES if samples.has(names)), None)
+    samples = conventional_reference(_upwards(samples), conventions)
+    place = next((names for names in (PLACE, _LOCAL) if samples.has(names)), None)
     if place is None:
         raise RecordingError(f"{samples.source}: a flight needs heights, but it has none")
     attitude = QUATERNION if samples.has(QUATERNION) else EULER
@@ -116,9 +113,11 @@ def _clean(
         raise RecordingError(
             f"{samples.source}: a flight needs orientations, or roll, pitch and yaw"
         )
-    velocity = tuple(_VELOCITIES) if all(name in samples for name in _VELOCITIES) else ()
+    velocity = LOCAL_VELOCITY if samples.has(LOCAL_VELOCITY) else ()
     cleaner = Cleaner(samples)
     cleaner.drop_nan(place + attitude + velocity)
+    if place is PLACE:
+        refuse_outside(samples, cleaner)
     if attitude is QUATERNION:
         _refuse_none(samples, cleaner)
         quaternions = cleaner.unit_quaternions(QUATERNION)
@@ -163,15 +162,14 @@ def _refuse_none(samples: Samples, cleaner: Cleaner) -> None:
         )
 
 
-def _upwards(samples: Samples, conventions: ReferenceConventions) -> Samples:
+def _upwards(samples: Samples) -> Samples:
     """Return samples with velocities upwards."""
     columns = dict(samples.columns)
+    if {"velocity_down", "velocity_up"} <= set(columns):
+        raise RecordingError(
+            f"{samples.source}: velocity_up and velocity_down are both given; expected one of them"
+        )
     if "velocity_down" in columns:
-        if "velocity_up" in columns:
-            raise RecordingError(
-                f"{samples.source}: velocity_up and velocity_down are both given; expected one of "
-                "them"
-            )
         columns["velocity_up"] = -columns.pop("velocity_down")
     return replace(samples, columns=columns)
 
@@ -179,18 +177,11 @@ def _upwards(samples: Samples, conventions: ReferenceConventions) -> Samples:
 AXES = ("auto", "enu", "ned")
 PATHS = ("auto", "positions", "velocities")
 
-_COARSE = 1e-3
-"""Step of a position's last digit [m] that is worth a word."""
-
-_CONTRADICTION = (1.0, 0.1)
-"""By how much displacements may be off, in m/s and as a share of the speed."""
-
-_OVER = 5.0
-"""Time over which displacements are compared [s]."""
-
+_COARSE = 1e-3  # m; step of a position's last digit that is worth a word
+_CONTRADICTION = (1.0, 0.1)  # by which displacements may be off: m/s, and share of the speed
+_OVER = 5.0  # s, over which displacements are compared
 _NEARLY = 1e-7
 _NANOSECOND = 1e-9
-
 _LOOKED_AT = 1000  # numbers, for their digits
 
 
@@ -253,18 +244,13 @@ def read_flight(
     beside = attitude_topic, velocity_topic
     samples, attitude, velocity = _samples(path, topic, format, columns, *beside)
     frame = axes if axes != "auto" else _axes_of(samples)
-    conventions = ReferenceConventions(
-        frame=frame,
-        yaw_convention=yaw_convention,
-        quaternion_order=quaternion_order,
-        quaternion_inverse=quaternion_inverse,
-    )
+    orders = quaternion_order, quaternion_inverse
+    conventions = ReferenceConventions(frame, yaw_convention, *orders)
     limits = stamp_limits or StampLimits(gap_factor=1.5)
     if attitude is not None:
         samples = _joined(samples, attitude, velocity)
     table, places, report = _clean(samples, conventions, limits)
     _refuse_gaps(samples, table.index.to_numpy(), places)
-    _refuse_outside(samples, table, places)
     start = float(table.index[0])
     table.index = pd.Index(_even(table.index.to_numpy() - start, start), name="time")
     remarks = []
@@ -302,19 +288,6 @@ def _axes_of(samples: Samples) -> str:
     return "ned" if "velocity_down" in samples or heading else "enu"
 
 
-def _refuse_outside(samples: Samples, table: pd.DataFrame, places: np.ndarray) -> None:
-    if "latitude" not in table:
-        return
-    latitude, longitude = table["latitude"].to_numpy(), table["longitude"].to_numpy()
-    outside = (np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise RecordingError(
-            f"{samples.source}: {samples.place_name} {places[row]}: is at latitude "
-            f"{latitude[row]:g} and longitude {longitude[row]:g}, expected degrees"
-        )
-
-
 def _even(time: np.ndarray, start: float) -> np.ndarray:
     """Return even times where they are but for the rounding of a clock that began at ``start``.
 
@@ -335,9 +308,10 @@ def _even(time: np.ndarray, start: float) -> np.ndarray:
 def _states(samples: Samples, table: pd.DataFrame, origin: Sequence[float] | None) -> FlightStates:
     """Return states of a table in east, north, up."""
     time, orientation = table.index.to_numpy(), table[list(QUATERNION)].to_numpy()
-    velocity = table[_VELOCITIES].to_numpy() if set(_VELOCITIES) <= set(table) else None
+    moving = set(LOCAL_VELOCITY) <= set(table)
+    velocity = table[list(LOCAL_VELOCITY)].to_numpy() if moving else None
     if "latitude" in table:
-        places = table[["latitude", "longitude", "altitude"]].to_numpy()
+        places = table[list(PLACE)].to_numpy()
         places[:, :2] = np.radians(places[:, :2])
         return FlightStates.from_local(time, places, orientation, velocity)
     if origin is None:
@@ -348,12 +322,9 @@ def _states(samples: Samples, table: pd.DataFrame, origin: Sequence[float] | Non
     # Positions and orientations are in the axes of one place.
     latitude, longitude, height = np.radians(origin[0]), np.radians(origin[1]), origin[2]
     level = enu_to_ecef(latitude, longitude)
-    position = ecef_of(latitude, longitude, height) + level.apply(table[["x", "y", "z"]].to_numpy())
+    position = ecef_of(latitude, longitude, height) + level.apply(table[list(_LOCAL)].to_numpy())
     turned = (level * Rotation.from_quat(orientation)).as_quat()
     return FlightStates(time, position, turned, None if velocity is None else level.apply(velocity))
-
-
-_VELOCITIES = ["velocity_east", "velocity_north", "velocity_up"]
 
 
 def _along(
@@ -403,18 +374,18 @@ def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
 
 def _step(table: pd.DataFrame) -> float:
     """Return what the last digit of the positions counts [m]."""
-    names = [name for name in ("latitude", "longitude") if name in table] or ["x", "y", "z"]
+    names = PLACE[:2] if "latitude" in table else _LOCAL
     rows = np.linspace(0, len(table) - 1, min(len(table), _LOOKED_AT)).astype(int)
     step = max(_last_digit(table[name].to_numpy()[rows]) for name in names)
     return step * (SEMI_MAJOR_AXIS * np.pi / 180.0 if "latitude" in table else 1.0)
 
 
 def _last_digit(values: np.ndarray) -> float:
-    decimals = 0
+    decimals = [0]
     for value in values.tolist():
         mantissa, _, exponent = repr(value).partition("e")
-        decimals = max(decimals, len(mantissa.partition(".")[2]) - int(exponent or 0))
-    return 10.0**-decimals
+        decimals.append(len(mantissa.partition(".")[2]) - int(exponent or 0))
+    return 10.0 ** -max(decimals)
 
 
 SILENCE = 30.0
@@ -431,14 +402,13 @@ def find_flight(
     """Return the flight that is meant, and what is to be said of it.
 
     ``source`` (str or path-like): a script of JSBSim's own by its name, as ``c3104``, the file of
-    another one (``.xml``), a recorded flight, a table or a bag, or ``udp:`` and a port of this
-    computer, to which a JSBSim that runs elsewhere on it sends. ``duration``: of the flight, from
-    ``start`` on [s]. ``rate``: JSBSim's steps per second [Hz]; a recording has its own, and so have
-    packets. ``start``: on the script's clock; after the beginning of a recording or of what was
-    received [s]. ``silence``: so long without a packet is the end of what is received [s]. Raises
-    SimulatorError if JSBSim cannot fly it, or nothing was received. Raises RecordingError if the
-    recording cannot be read. Raises MotionError if a recording has nothing between start and end.
-    Raises ConfigurationError if a number is out of range.
+    another one (``.xml``), a recorded flight, or ``udp:`` and a port of this computer, to which a
+    JSBSim that runs elsewhere on it sends. ``duration``: of the flight, from ``start`` on [s].
+    ``rate``: JSBSim's steps per second [Hz]. ``start``: on the script's clock; after the beginning
+    of a recording or of what was received [s]. ``silence``: so long without a packet is the end of
+    what is received [s]. Raises SimulatorError if JSBSim cannot fly it, or nothing was received.
+    Raises RecordingError if the recording cannot be read. Raises MotionError if a recording has
+    nothing between start and end. Raises ConfigurationError if a number is out of range.
     """
     name = os.fspath(source)
     if name.startswith(_UDP) and not Path(name).exists():

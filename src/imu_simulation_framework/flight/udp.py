@@ -10,25 +10,13 @@ import socket
 import threading
 import time
 from dataclasses import replace
-from typing import Callable, Sequence, Tuple
+from typing import Sequence, Tuple
 
 import numpy as np
 
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.flight.packets import (
-    ANGLES_OF_PLACES,
-    ATTITUDE,
-    PLACES,
-    VELOCITY,
-    TextColumns,
-    UnusablePacketError,
-    ecef_positions,
-    flightgear_numbers,
-    has_time,
-    is_flightgear,
-    labels_of,
-)
+from imu_simulation_framework.flight import packets
 from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS
 from imu_simulation_framework.motion.flight import Flight, FlightStates
 
@@ -131,14 +119,13 @@ def receive_flight(
     Where the digits of a text are too few for positions, the path is the integral of the
     velocities, see :meth:`.FlightStates.integrated`; a remark says what that costs.
 
-    ``receiver`` (PacketReceiver): it must have been started. ``duration``: of the simulation; by
-    default all that comes [s]. ``timeout``: so long without a new state is the end, whatever else
-    comes [s]. ``rate``: packets per second of the simulation [Hz]; by default that of their times.
-    Needed for FlightGear's packets without a time. ``labels`` (sequence of str): of packets of
-    text, the time's first; by default those that the simulator sends first. ``resolution``: of the
-    time in FlightGear's packets, as in the output's ``<time>`` [s]. Raises SimulatorError if
-    nothing came, or nothing of which a flight can be made. Raises ConfigurationError if a number is
-    out of range.
+    ``receiver`` (PacketReceiver): started. ``duration``: of the simulation; by default all that
+    comes [s]. ``timeout``: so long without a new state is the end, whatever else comes [s].
+    ``rate``: packets per second of the simulation [Hz], for FlightGear's packets without a time; by
+    default that of their times. ``labels`` (sequence of str): of packets of text, the time's first;
+    by default those that the simulator sends first. ``resolution``: of the time in FlightGear's
+    packets, as in the output's ``<time>`` [s]. Raises SimulatorError if nothing came, or nothing of
+    which a flight can be made. Raises ConfigurationError if a number is out of range.
     """
     if duration is not None:
         duration = checked_number("a flight's duration", duration, above=0.0)
@@ -147,15 +134,22 @@ def receive_flight(
     resolution = checked_number("the resolution of times", resolution, above=0.0, maximum=1.0)
     timeout = checked_number("a receiver's timeout", timeout, above=0.0)
     period = None if rate is None else 1.0 / rate
-    senders = _Senders(lambda: _Gathered(receiver, labels, period, resolution))
+    senders: dict[Sender, _Gathered] = {}
     reached: tuple[_Gathered, float] | None = None
-    until = time.monotonic() + timeout
+    came, until = 0, time.monotonic() + timeout
     while True:
         taken = receiver.take(max(until - time.monotonic(), 0.0))
         if taken is None:
             break
-        senders.take(*taken)
-        gathered = senders.leading
+        packet, sender = taken
+        came += 1
+        if sender not in senders:
+            if len(senders) >= _MAX_SENDERS:
+                del senders[min(senders, key=lambda one: senders[one].worth)]
+            senders[sender] = _Gathered(receiver, labels, period, resolution)
+        senders[sender].take(packet)
+        # Packets of others may come first, or look like a simulator's: it has the most states.
+        gathered = max(senders.values(), key=lambda one: one.worth)
         # Whatever else comes, a flight that does not go on has ended.
         if (gathered, gathered.newest) != reached:
             reached, until = (gathered, gathered.newest), time.monotonic() + timeout
@@ -163,38 +157,12 @@ def receive_flight(
             break
         if gathered.restarted or gathered.lasts(duration) or len(gathered) >= _MAX_PACKETS:
             break
-    if not senders.packets:
+    if reached is None:
         raise SimulatorError(
             f"UDP port {receiver.port} of {receiver.host}: nothing came for {timeout:g} s; "
             "does the simulator run, and does its output name this address and port?"
         )
-    return senders.leading.flight(senders.packets)
-
-
-class _Senders:
-    """What each sender's packets make; the one with the most states is the simulator.
-
-    A packet of somebody else may come first, or look like one of a simulator's.
-    """
-
-    def __init__(self, gathered: Callable[[], _Gathered]):
-        self._new = gathered
-        self._gathered: dict[Sender, _Gathered] = {}
-        self.packets = 0
-
-    def take(self, packet: bytes, sender: Sender) -> None:
-        """Read a packet."""
-        self.packets += 1
-        if sender not in self._gathered:
-            if len(self._gathered) >= _MAX_SENDERS:
-                del self._gathered[min(self._gathered, key=lambda one: self._gathered[one].worth)]
-            self._gathered[sender] = self._new()
-        self._gathered[sender].take(packet)
-
-    @property
-    def leading(self) -> _Gathered:
-        """Return what the sender's are with the most states, of several such the first."""
-        return max(self._gathered.values(), key=lambda gathered: gathered.worth)
+    return reached[0].flight(came)
 
 
 class _Gathered:
@@ -206,15 +174,14 @@ class _Gathered:
         self._reach, self.newest = _RESTART, -np.inf
         self._refusal = self._first_reason = ""
         self._text = self._kind = self._names = self._waiting = None
-        if labels is not None:
-            try:
-                self._text, self._kind = TextColumns.of_labels(labels), "text"
-            except UnusablePacketError as error:
-                raise SimulatorError(f"{self._source}: {error}") from None
         self._rows = []
         self._packets = self._unlabelled = self._unusable = self._astray = 0
         self._rounds = self._digits = 0
         self._timed = self.restarted = False
+        if labels is not None:
+            self._take_labels(labels)
+            if self._refusal:
+                raise SimulatorError(f"{self._source}: {self._refusal}")
 
     def __len__(self):
         return len(self._rows)
@@ -233,29 +200,32 @@ class _Gathered:
     def take(self, packet):
         """Read a packet."""
         self._packets += 1
-        labels = labels_of(packet)
+        labels = packets.labels_of(packet)
         if labels is not None:
             if self._kind is None:
-                try:
-                    self._text, self._kind = TextColumns.of_labels(labels), "text"
-                except UnusablePacketError as error:
-                    self._refusal = self._refusal or str(error)
+                self._take_labels(labels)
             return
-        flightgear = is_flightgear(packet)
+        flightgear = packets.is_flightgear(packet)
         if not flightgear and self._kind is None:
             self._unlabelled += 1
             return
         self._kind = self._kind or "FlightGear"
         try:
             if flightgear != (self._kind == "FlightGear"):
-                raise UnusablePacketError(f"it is no packet of {self._kind}")
+                raise packets.UnusablePacketError(f"it is no packet of {self._kind}")
             values = self._numbers(packet, flightgear)
-        except UnusablePacketError as error:
+        except packets.UnusablePacketError as error:
             self._unusable += 1
             self._first_reason = self._first_reason or str(error)
             return
         self._names = self._names or [name for name in values if name != "time"]
         self._put((values["time"], *(values[name] for name in self._names)))
+
+    def _take_labels(self, labels):
+        try:
+            self._text, self._kind = packets.TextColumns.of_labels(labels), "text"
+        except packets.UnusablePacketError as error:
+            self._refusal = self._refusal or str(error)
 
     def _put(self, row):
         """Keep a row; one far from the newest in time only if the next one goes on there."""
@@ -290,22 +260,19 @@ class _Gathered:
             if len(self._rows) < _LOOKED_AT:
                 self._digits = max(self._digits, self._text.digits(packet))
             return self._text.numbers(packet)
-        if not has_time(packet):
+        values = packets.flightgear_numbers(packet, self._resolution)
+        if "time" not in values:
             if self._timed:
-                raise UnusablePacketError("it has no time, unlike those before")
+                raise packets.UnusablePacketError("it has no time, unlike those before")
             if self._period is None:
                 self._refusal = (
                     "FlightGear's packets hold no time; let JSBSim send it, by "
                     '<time type="simulation" resolution="1e-6"/> in its output element, or say '
                     "their rate"
                 )
-                raise UnusablePacketError("it has no time")
-            return {
-                **flightgear_numbers(packet, None),
-                "time": len(self._rows) * self._period,
-            }
+                raise packets.UnusablePacketError("it has no time")
+            return {**values, "time": len(self._rows) * self._period}
         self._timed = True
-        values = flightgear_numbers(packet, self._resolution)
         # Its counter of 32 bits begins again after 4295 s of microseconds.
         round_trip = 2**32 * self._resolution
         further = values["time"] + self._rounds * round_trip
@@ -316,7 +283,7 @@ class _Gathered:
             further -= round_trip  # a late one
         return {**values, "time": further}
 
-    def flight(self, packets: int) -> Flight:
+    def flight(self, came: int) -> Flight:
         """Return what came, of so many packets of all senders.
 
         Raises SimulatorError if it is not enough.
@@ -345,14 +312,14 @@ class _Gathered:
             "rate": _rate(period),
             "packets": self._packets,
         }
-        return Flight(states, settings, remarks=tuple(self._odd(packets) + remarks))
+        return Flight(states, settings, remarks=tuple(self._odd(came) + remarks))
 
     def _states(self, time, columns, remarks):
-        position = ecef_positions(columns)
-        angles = np.column_stack([columns[name] for name in ATTITUDE])
+        position = packets.ecef_positions(columns)
+        angles = np.column_stack([columns[name] for name in packets.ATTITUDE])
         velocity = None
-        if all(name in columns for name in VELOCITY):
-            velocity = np.column_stack([columns[name] for name in VELOCITY])
+        if all(name in columns for name in packets.VELOCITY):
+            velocity = np.column_stack([columns[name] for name in packets.VELOCITY])
         states = FlightStates.of_ecef_and_aviation(time, position, angles, velocity)
         if self._kind == "FlightGear":
             remarks.append(
@@ -364,8 +331,9 @@ class _Gathered:
             name: self._text.step(name, values, self._digits) for name, values in columns.items()
         }
         step = max(
-            (SEMI_MAJOR_AXIS if name in ANGLES_OF_PLACES else 1.0) * steps.get(name, 0.0)
-            for name in PLACES
+            (SEMI_MAJOR_AXIS if name in packets.ANGLES_OF_PLACES else 1.0) * step
+            for name, step in steps.items()
+            if name in packets.PLACES
         )
         if step <= _COARSE:
             return replace(states, velocities_lead=velocity is not None)
@@ -376,7 +344,7 @@ class _Gathered:
                 f"accelerations mean nothing; {advice}"
             )
             return states
-        fine = max(steps[name] for name in VELOCITY)
+        fine = max(steps[name] for name in packets.VELOCITY)
         remarks.append(
             f"positions come in steps of {step:.2g} m, so the path is the integral of the "
             f"velocities, which come in steps of {fine:.2g} m/s; {advice}"
@@ -386,15 +354,15 @@ class _Gathered:
     def _in_order(self, time):
         """Return even times, the packets' order, remarks, and the period."""
         remarks = []
-        older = time < np.maximum.accumulate(time)
+        older = int(np.sum(time < np.maximum.accumulate(time)))
         order = np.argsort(time, kind="stable")
-        repeated = np.concatenate([[False], np.diff(time[order]) <= 0.0])
-        order = order[~repeated]
-        if older.any():
-            was = "was" if older.sum() == 1 else "were"
-            remarks.append(f"{_packets(int(older.sum()))} came late and {was} sorted in")
-        if repeated.any():
-            remarks.append(f"{_packets(int(repeated.sum()))} came twice")
+        new = np.diff(time[order], prepend=-np.inf) > 0.0
+        twice, order = int(np.sum(~new)), order[new]
+        if older:
+            was = "was" if older == 1 else "were"
+            remarks.append(f"{_packets(older)} came late and {was} sorted in")
+        if twice:
+            remarks.append(f"{_packets(twice)} came twice")
         time = time[order]
         if len(time) < _FEWEST:
             raise SimulatorError(f"{self._source}: its packets are all of the same time")
@@ -407,22 +375,20 @@ class _Gathered:
         if np.max(np.abs(even - time)) > _OFF_GRID * period or np.any(np.diff(counts) <= 0):
             remarks.append("the packets' times are not even, and are taken as they are")
             return time, order, remarks, period
-        lost = int(counts[-1]) + 1 - len(counts)
-        if lost:
-            longest = float(np.max(np.diff(counts)))
-            first = float(even[np.argmax(np.diff(counts) > 1)])
+        missing = np.diff(counts) - 1.0
+        if missing.any():
             remarks.append(
-                f"{_packets(lost)} of {int(counts[-1]) + 1} did not come, the first after "
-                f"{first:.3f} s, at most {int(longest) - 1} in a row; the motion goes on smoothly "
-                "between those that came"
+                f"{_packets(int(missing.sum()))} of {int(counts[-1]) + 1} did not come, the first "
+                f"after {even[np.argmax(missing > 0)]:.3f} s, at most {int(missing.max())} in a "
+                "row; the motion goes on smoothly between those that came"
             )
         return even, order, remarks, period
 
-    def _odd(self, packets):
+    def _odd(self, came):
         times = f"times are more than {_RESTART:g} s from those before and after"
         found = (
             (self._receiver.dropped, "came faster than they were taken"),
-            (packets - self._packets, "of other senders left out"),
+            (came - self._packets, "of other senders left out"),
             (self._astray, f"left out, whose {times}"),
             (self._unlabelled, "left out that came before the first usable one"),
             (self._unusable, f"left out, the first as {self._first_reason}"),

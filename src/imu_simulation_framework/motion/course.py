@@ -36,11 +36,11 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     While it is slower than the minimum speed the heading is held. What the course differs
     by afterwards is turned at the end of the stop, smoothly, at no more than the maximum
     turn rate; if the stop is too short for that, the turn begins before it and ends after it.
-    Where the speed is not significant the heading is held too, if there is time for the turn.
-    Where the course flips faster than the robot can turn, and flips back within
-    :data:`LONGEST_REVERSE`, the robot drives backwards in between.
-    Between two stops the robot has to go :data:`SHORTEST_WAY` for its course to count.
-    Before the first movement the heading is that of the first movement.
+    Where the speed is not significant the heading is held too, if there is time for the turn. Where
+    the course flips faster than the robot can turn, and flips back within :data:`LONGEST_REVERSE`,
+    the robot drives backwards in between. Between two stops the robot has to go
+    :data:`SHORTEST_WAY` for its course to count. Before the first movement the heading is that of
+    the first movement.
 
     ``times`` (n,): strictly increasing [s]. ``velocities`` (n, 2): east and north [m/s].
     ``minimum_speed``, ``maximum_turn_rate`` [m/s], [rad/s]. ``deviations`` (n,): standard deviation
@@ -81,7 +81,7 @@ def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
     indices = np.flatnonzero(moving)
     turns = np.diff(unwrap(np.arctan2(velocities[indices, 1], velocities[indices, 0])))
     fast = np.abs(turns) > FASTEST_TURN * maximum_turn_rate * np.diff(times[indices])
-    begins, ends = np.flatnonzero(np.diff(np.pad(fast, 1).astype(int))).reshape(-1, 2).T
+    begins, ends = _stretches(fast)
     angles = np.append(0.0, np.cumsum(turns))
     flip = np.abs(wrap(angles[ends] - angles[begins])) > np.pi / 2.0
     slowest = _slowest_between(velocities)
@@ -93,7 +93,7 @@ def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
     ]
     flips = np.array(flips, dtype=int).reshape(-1, 3)
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
-    way = np.append(0.0, np.cumsum(np.diff(times) * (speeds[1:] + speeds[:-1]) / 2.0))
+    way = _way(times, speeds)
     backwards, flipping = np.zeros((2, len(times)), dtype=bool)
     while len(flips) > 1:
         lengths = np.diff(way[flips[:, 1]])
@@ -118,13 +118,22 @@ def _slowest_between(velocities):
 
 def _hold_between_stops(times, speeds, moving, significant):
     """Take short ways out of ``moving`` and ``significant``, in place, if others are left."""
-    way = np.append(0.0, np.cumsum(np.diff(times) * (speeds[1:] + speeds[:-1]) / 2.0))
-    begins, ends = np.flatnonzero(np.diff(np.pad(moving, 1).astype(int))).reshape(-1, 2).T
+    way, (begins, ends) = _way(times, speeds), _stretches(moving)
     short = way[ends - 1] - way[begins] < SHORTEST_WAY
     if short.all():
         return
     for begin, end in zip(begins[short], ends[short]):
         moving[begin:end] = significant[begin:end] = False
+
+
+def _way(times, speeds):
+    """Return the way gone since the first sample, (n,) [m]."""
+    return np.append(0.0, np.cumsum(np.diff(times) * (speeds[1:] + speeds[:-1]) / 2.0))
+
+
+def _stretches(mask):
+    """Return first indices, and those behind the last, of stretches where a mask is true."""
+    return np.flatnonzero(np.diff(np.pad(mask, 1).astype(int))).reshape(-1, 2).T
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):

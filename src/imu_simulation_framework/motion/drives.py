@@ -64,13 +64,8 @@ def _displacements(manoeuvres, edges):
     half = 0.5 * np.diff(edges)[:, np.newaxis]
     middle = 0.5 * (edges[1:] + edges[:-1])[:, np.newaxis]
     v, _, yaw, _ = _motion(manoeuvres, middle + half * _NODES)
-    return np.stack(
-        [
-            np.sum(half * _WEIGHTS * v * np.cos(yaw), axis=1),
-            np.sum(half * _WEIGHTS * v * np.sin(yaw), axis=1),
-        ],
-        axis=1,
-    )
+    way = half * _WEIGHTS * v
+    return np.stack([np.sum(way * turn(yaw), axis=1) for turn in (np.cos, np.sin)], axis=1)
 
 
 def _closed_lap(drive):
@@ -96,10 +91,7 @@ def _closed_lap(drive):
 def random_lap(duration, generator):
     """Return random manoeuvres, from rest to rest, that fill a time [s] within 50 m or so."""
     manoeuvres = [Manoeuvre(2.0, 0.0)]
-    elapsed = 2.0
-    speed = 0.0
-    yaw = 0.0
-    position = np.zeros(2)
+    elapsed, speed, yaw, position = 2.0, 0.0, 0.0, np.zeros(2)
 
     def draw(low, high):
         return float(np.round(low + (high - low) * generator.random(), 2))
@@ -107,10 +99,8 @@ def random_lap(duration, generator):
     def add(*added):
         nonlocal elapsed, speed, yaw, position
         for manoeuvre in added:
-            direction = np.array(
-                [math.cos(yaw + 0.5 * manoeuvre.turn), math.sin(yaw + 0.5 * manoeuvre.turn)]
-            )
-            mean_speed = 0.5 * (speed + manoeuvre.speed)
+            middle, mean_speed = yaw + 0.5 * manoeuvre.turn, 0.5 * (speed + manoeuvre.speed)
+            direction = np.array([math.cos(middle), math.sin(middle)])
             position = position + mean_speed * manoeuvre.duration * direction
             manoeuvres.append(manoeuvre)
             elapsed += manoeuvre.duration
@@ -143,32 +133,25 @@ def random_lap(duration, generator):
             add(Manoeuvre(1.5, 0.5), Manoeuvre(draw(3.0, 4.0), 0.5, turn))
         elif kind < 0.96:
             turn = homeward() * math.radians(draw(40.0, 120.0))
-            add(
-                Manoeuvre(2.0, 0.0),
-                Manoeuvre(draw(1.0, 4.0), 0.0),
-                Manoeuvre(draw(2.5, 4.0), 0.0, turn),
-            )
+            add(Manoeuvre(2.0, 0.0), Manoeuvre(draw(1.0, 4.0), 0.0))
+            add(Manoeuvre(draw(2.5, 4.0), 0.0, turn))
         else:
-            add(
-                Manoeuvre(2.0, 0.0),
-                Manoeuvre(1.5, -0.5),
-                Manoeuvre(draw(2.0, 4.0), -0.5),
-                Manoeuvre(1.5, 0.0),
-            )
+            add(Manoeuvre(2.0, 0.0), Manoeuvre(1.5, -0.5))
+            add(Manoeuvre(draw(2.0, 4.0), -0.5), Manoeuvre(1.5, 0.0))
     add(Manoeuvre(2.0, 0.0))
     return tuple(manoeuvres)
 
 
-def generator_for(seed, stream):
-    """Return the generator of one use of a drive's seed: 0 is its path."""
-    return np.random.default_rng(seed_for(seed, stream))
-
-
 def seed_for(seed, stream):
-    """Return the seed of one use of a drive's seed."""
+    """Return the seed of one use of a drive's seed: 0 is its path."""
     # One stream per use: the sensors' noise then does not depend on how a path was drawn,
     # and a drive of fewer laps is the beginning of the longer one.
     return np.random.SeedSequence([seed, stream])
+
+
+def generator_for(seed, stream):
+    """Return the generator of one use of a drive's seed."""
+    return np.random.default_rng(seed_for(seed, stream))
 
 
 def true_motion(drive):
@@ -211,10 +194,10 @@ class Drive:
 
     ``name``: one letter. ``lap_duration``: time for one lap, beginning and ending at rest [s].
     ``laps``: how many are driven. ``seed``: of all random numbers of this drive. ``lap`` (tuple of
-    Manoeuvre): one lap as drawn; its last manoeuvre but those for closing is followed by rest until
-    `lap_duration`. Empty: a random drive, see :func:`.drives.random_lap`. ``closing`` (tuple of
-    int): indices of two straights at constant speed whose durations are set so that the lap ends
-    where it began; empty for a drive that is not closed.
+    Manoeuvre): one lap, followed by rest until ``lap_duration``; empty: a random drive, see
+    :func:`.drives.random_lap`. ``closing`` (tuple of int): indices of two straights at constant
+    speed whose durations are set so that the lap ends where it began; empty for a drive that is not
+    closed.
     """
 
     name: str
@@ -302,14 +285,11 @@ MAX_LAPS = 1000
 def with_laps(drive, laps):
     """Return the drive with another number of laps.
 
-    Raises ConfigurationError if it is not positive or too large, or the drive has none to repeat.
+    Raises ConfigurationError if there cannot be so many, or the drive has none to repeat.
     """
-    if laps > MAX_LAPS:
-        raise ConfigurationError(
-            f"The number of laps is {laps}, but it must be at most {MAX_LAPS}."
-        )
-    if laps < 1:
-        raise ConfigurationError(f"The number of laps is {laps}, but it must be 1 or more.")
+    if not 1 <= laps <= MAX_LAPS:
+        bound = f"at most {MAX_LAPS}" if laps > MAX_LAPS else "1 or more"
+        raise ConfigurationError(f"The number of laps is {laps}, but it must be {bound}.")
     if laps > 1 and not drive.lap:
         raise ConfigurationError(
             f"Drive {drive.name} does not repeat itself, so it has one lap and not {laps}."

@@ -1,10 +1,9 @@
 r"""The true motion of a rigid body on the turning Earth.
 
-It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is
-ECEF, which turns with :math:`\omega_{ie}` against
-inertial space; a body's axes are forward, left, up. With R the rotation from the body to ECEF, r
-the position, v the velocity against the Earth, :math:`\omega` the angular velocity against inertial
-space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
+It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is ECEF,
+which turns with :math:`\omega_{ie}` against inertial space. With R the rotation from the body to
+ECEF, r the position, v the velocity against the Earth, :math:`\omega` the angular velocity against
+inertial space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
 
 .. math::
 
@@ -20,9 +19,9 @@ of b, so rotations are read from right to left:
 
 .. math:: R^{ecef}_{body} = R^{ecef}_{enu}(\varphi, \lambda) \; R^{enu}_{body}
 
-Axes at a place are east, north, up; a body's are forward, left, up (REP-103), everywhere in the
-library. Sources of aviation, which say north, east, down and forward, right, down, are converted
-where they enter: :func:`orientation_of_aviation`.
+Axes at a place are east, north, up; a body's are forward, left, up (REP-103). Sources of aviation,
+which say north, east, down and forward, right, down, are converted where they enter:
+:func:`orientation_of_aviation`.
 """
 
 from __future__ import annotations
@@ -43,14 +42,7 @@ from imu_simulation_framework.core.angles import (
 )
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.core.tables import FLIGHT
-from imu_simulation_framework.motion.earth import (
-    EARTH_RATE,
-    ecef_of,
-    geodetic_of,
-    gravitation_ecef,
-    gravity_ecef,
-    normal_gravity,
-)
+from imu_simulation_framework.motion import earth
 from imu_simulation_framework.motion.motion import (
     Motion,
     SampledMotion,
@@ -60,7 +52,7 @@ from imu_simulation_framework.motion.motion import (
     quaternion_spline,
     unit,
 )
-from imu_simulation_framework.motion.sources import RATE, even_times
+from imu_simulation_framework.motion.sources import RATE, even_times, require_positive
 from imu_simulation_framework.motion.strapdown import increments_between
 
 FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
@@ -106,7 +98,7 @@ def _about_z_then_x(about_z, about_x):
     return Rotation.from_quat(np.stack(quaternions, axis=-1))
 
 
-_TURNING = np.array([0.0, 0.0, EARTH_RATE])
+_TURNING = np.array([0.0, 0.0, earth.EARTH_RATE])
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +125,6 @@ class EarthMotion(SampledMotion):
 
         It is as :meth:`.Motion.from_poses`, with positions (n, 3) in ECEF [m] and orientations (n,
         4) from the body to ECEF.
-
-        Raises MotionError as for the class, or there are too few poses.
         """
         given, positions, quaternions = checked_poses(time, position, orientation)
         times = given if at is None else np.asarray(at, dtype=float)
@@ -163,8 +153,6 @@ class EarthMotion(SampledMotion):
         do not agree, an IMU can feel only the one: here the velocities (n, 3) against the Earth, in
         ECEF axes [m/s], decide, and the positions given only say where the motion is, as a whole.
         All else is as for :meth:`from_poses`.
-
-        Raises MotionError as for the class, or there are too few states.
         """
         given, positions, quaternions = checked_poses(time, position, orientation)
         _, velocities, _ = checked_poses(time, velocity, orientation)
@@ -184,24 +172,24 @@ class EarthMotion(SampledMotion):
     def _of_splines(cls, time, position, velocity, acceleration, turning):
         orientation = unit(turning(time))
         to_body = Rotation.from_quat(orientation).inv()
-        felt = acceleration + 2.0 * np.cross(_TURNING, velocity) - gravity_ecef(position)
+        felt = acceleration + 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
         rate = angular_velocity_of(turning, time) + to_body.apply(_TURNING)
         return cls(time, position, orientation, velocity, rate, to_body.apply(felt))
 
     @property
     def latitude_longitude_height(self) -> np.ndarray:
         """Geodetic latitude [rad], longitude in [-pi, pi] [rad] and height [m], (n, 3)."""
-        return geodetic_of(self.position)
+        return earth.geodetic_of(self.position)
 
     @property
     def local_orientation(self) -> np.ndarray:
         """From the body to east, north, up where it is; quaternions x, y, z, w, (n, 4)."""
-        return composed(self._to_local().as_quat(), self.orientation)
+        return composed(self.level_axes().inv().as_quat(), self.orientation)
 
     @property
     def local_velocity(self) -> np.ndarray:
         """Velocity against the Earth to the east, north and up, (n, 3) [m/s]."""
-        return self._to_local().apply(self.velocity)
+        return self.level_axes().inv().apply(self.velocity)
 
     @property
     def yaw(self) -> np.ndarray:
@@ -213,43 +201,38 @@ class EarthMotion(SampledMotion):
 
     def _at_first_pose(self):
         to_body = Rotation.from_quat(self.orientation[0]).inv()
-        return to_body.apply(_TURNING), -to_body.apply(gravity_ecef(self.position[0]))
+        return to_body.apply(_TURNING), -to_body.apply(earth.gravity_ecef(self.position[0]))
 
     def table(self) -> pd.DataFrame:
         """Return the motion as a table of the kind Flight."""
-        latitude, longitude, height = self.latitude_longitude_height.T
-        to_local = enu_to_ecef(latitude, longitude).inv()
-        angles = roll_pitch_yaw_from_quaternion(composed(to_local.as_quat(), self.orientation))
+        angles = roll_pitch_yaw_from_quaternion(self.local_orientation)
         angles[:, 2] = unwrap(angles[:, 2])
-        place = np.column_stack([np.degrees(latitude), np.degrees(longitude), height])
-        return pd.DataFrame(
-            np.hstack([place, to_local.apply(self.velocity), angles]),
-            columns=FLIGHT,
-            index=pd.Index(self.time, name="time"),
-        )
+        place = self.latitude_longitude_height
+        place[:, :2] = np.degrees(place[:, :2])
+        values = np.hstack([place, self.local_velocity, angles])
+        return pd.DataFrame(values, columns=FLIGHT, index=pd.Index(self.time, name="time"))
 
     def local(self, origin: ArrayLike | None = None) -> Motion:
         """Return the motion in the level plane that touches the Earth at a place.
 
         It is for what knows only a flat world that stands still: figures, tf, odometry. Position,
-        velocity and orientation are exact; the angular velocity is that against the Earth, the
-        specific force is what is felt on the Earth, and gravity is that of the ``origin``: its
-        geodetic latitude [rad], longitude [rad] and height [m], (3,), by default the first
-        sample's. There east, north, up are the axes of the motion's world.
+        velocity and orientation are exact; the angular velocity is that against the Earth, and
+        gravity is that of the ``origin``, where the world's axes are east, north, up: its geodetic
+        latitude [rad], longitude [rad] and height [m], (3,), by default the first sample's.
         """
         if origin is None:
-            origin = geodetic_of(self.position[0])
+            origin = earth.geodetic_of(self.position[0])
         latitude, longitude, height = np.asarray(origin, dtype=float)
         to_local = enu_to_ecef(latitude, longitude).inv()
         body = Rotation.from_quat(self.orientation)
         return Motion(
             self.time,
-            to_local.apply(self.position - ecef_of(latitude, longitude, height)),
+            to_local.apply(self.position - earth.ecef_of(latitude, longitude, height)),
             composed(to_local.as_quat(), self.orientation),
             to_local.apply(self.velocity),
             self.angular_velocity - body.inv().apply(_TURNING),
             self.specific_force,
-            float(normal_gravity(latitude, height)),
+            float(earth.normal_gravity(latitude, height)),
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
@@ -261,7 +244,7 @@ class EarthMotion(SampledMotion):
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
         step = np.diff(self.time)[:, np.newaxis]
         turned, gained = increments_between(
-            self.time, self.position, self.velocity, self.orientation, gravitation_ecef
+            self.time, self.position, self.velocity, self.orientation, earth.gravitation_ecef
         )
         rate[1:], force[1:] = turned / step, gained / step
         return rate, force
@@ -284,10 +267,10 @@ class EarthMotion(SampledMotion):
         if np.any(arm):
             to_world = body.as_matrix()
             arm_rate, arm_acceleration = self._arm_derivatives(arm)
-            against_earth = rate - EARTH_RATE * to_world[:, 2]
+            against_earth = rate - earth.EARTH_RATE * to_world[:, 2]
             position = position + _times(to_world, arm)
             velocity = velocity + _times(to_world, np.cross(against_earth, arm) + arm_rate)
-            difference = gravitation_ecef(position) - gravitation_ecef(self.position)
+            difference = earth.gravitation_ecef(position) - earth.gravitation_ecef(self.position)
             force = (
                 force
                 + np.cross(self._derivative(rate), arm)
@@ -310,9 +293,10 @@ class EarthMotion(SampledMotion):
         path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
         return self.position[0] + path(times)
 
-    def _to_local(self):
+    def level_axes(self) -> Rotation:
+        """Return the rotations, one per sample, from east, north, up where it is to ECEF."""
         latitude, longitude, _ = self.latitude_longitude_height.T
-        return enu_to_ecef(latitude, longitude).inv()
+        return enu_to_ecef(latitude, longitude)
 
 
 def _times(matrices, vectors):
@@ -348,7 +332,7 @@ def standing(
         np.tile(body.as_quat(), count),
         np.zeros((len(time), 3)),
         np.tile(body.inv().apply(_TURNING), count),
-        np.tile(-body.inv().apply(gravity_ecef(place)), count),
+        np.tile(-body.inv().apply(earth.gravity_ecef(place)), count),
     )
 
 
@@ -366,19 +350,16 @@ def circling(
     It circles to the left about a place, in the level plane through it, first eastwards, and is
     banked so that what it feels points straight down, but for the Earth's turning.
 
-    ``duration`` [s]. ``latitude``, ``longitude``: of the circle's centre, geodetic [deg].
-    ``height``: of the circle's centre above the ellipsoid [m]. ``radius`` [m]. ``speed`` [m/s].
-    ``rate``: samples per second [Hz]. Raises MotionError if a number is not finite, the latitude is
-    beyond a pole, or one that has to be positive is not.
+    ``latitude``, ``longitude``, ``height``: of the circle's centre, as for :func:`standing`, which
+    raises the same, also where the ``radius`` [m] or the ``speed`` [m/s] is not positive.
+    ``duration`` [s]. ``rate``: samples per second [Hz].
     """
-    for name, value in (("radius", radius), ("speed", speed)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise MotionError(f"the {name} of a circle is {value}, but it must be positive")
+    require_positive({"radius of a circle": radius, "speed of a circle": speed})
     time = even_times(duration, rate)
     place, local = _place(latitude, longitude, height)
     turning = speed / radius
     yaw, nothing, ones = turning * time, np.zeros(len(time)), np.ones(len(time))
-    weight = float(normal_gravity(math.radians(latitude), height))
+    weight = float(earth.normal_gravity(math.radians(latitude), height))
     bank = -math.atan2(speed * turning, weight)
     ahead = np.column_stack([np.cos(yaw), np.sin(yaw), nothing])
     inwards = np.column_stack([-np.sin(yaw), np.cos(yaw), nothing])
@@ -387,7 +368,7 @@ def circling(
     angles = np.column_stack([bank * ones, nothing, yaw])
     body = local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))
     felt = local.apply(speed * turning * inwards) + 2.0 * np.cross(_TURNING, velocity)
-    felt -= gravity_ecef(position)
+    felt -= earth.gravity_ecef(position)
     to_body = body.inv()
     rate_of_turn = to_body.apply(_TURNING + turning * local.apply((0.0, 0.0, 1.0)))
     return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(felt))
@@ -401,15 +382,14 @@ def on_earth(
     The world becomes the level plane that touches the Earth at a place, x to the east and y to the
     north. There the gyroscope feels the Earth's turning, and gravity is that of the place.
 
-    ``latitude``, ``longitude``: of the world's origin, geodetic [deg]. ``height``: of the world's
-    origin above the ellipsoid [m]. Raises MotionError if a number is not finite, or the latitude is
-    beyond a pole.
+    ``latitude``, ``longitude``, ``height``: of the world's origin, as for :func:`standing`, which
+    raises the same.
     """
     place, local = _place(latitude, longitude, height)
     body = local * Rotation.from_quat(motion.orientation)
     to_body = body.inv()
     position, velocity = place + local.apply(motion.position), local.apply(motion.velocity)
-    felt = 2.0 * np.cross(_TURNING, velocity) - gravity_ecef(position)
+    felt = 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
     felt -= motion.gravity * local.apply((0.0, 0.0, 1.0))
     return EarthMotion(
         motion.time,
@@ -429,4 +409,4 @@ def _place(latitude, longitude, height):
     if abs(latitude) > 90.0:
         raise MotionError(f"the latitude of a motion is {latitude} deg, which is beyond a pole")
     latitude, longitude = math.radians(latitude), math.radians(longitude)
-    return ecef_of(latitude, longitude, height), enu_to_ecef(latitude, longitude)
+    return earth.ecef_of(latitude, longitude, height), enu_to_ecef(latitude, longitude)

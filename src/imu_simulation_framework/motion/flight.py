@@ -1,9 +1,8 @@
 """A flight: states of an aircraft over time, and its instants.
 
-Instants are found from the motion itself: lift-off, ascent, cruise, turns. Figure 8 of the paper on
+Instants are found from the motion itself, in a flight of any source. Figure 8 of the paper on
 AGISim marks four of them (start of ascending, start of cruise, start and end of the strong turn)
-and does not say how they were chosen; these rules find them in any flight, whichever source it
-comes from.
+and does not say how they were chosen.
 """
 
 from __future__ import annotations
@@ -54,6 +53,9 @@ class CourseTurn:
     change: float
 
 
+_NAMES = ("lift-off", "start of ascent", "start of cruise", "start of strong turn", "end of turn")
+
+
 @dataclass(frozen=True)
 class FlightInstants:
     """When a flight changes [s]; None for what it does not have.
@@ -73,15 +75,9 @@ class FlightInstants:
 
     def marked(self) -> dict[str, float]:
         """Return those that the flight has, by what they are called, in the order of the flight."""
-        named = {
-            "lift-off": self.lift_off,
-            "start of ascent": self.ascent,
-            "start of cruise": self.cruise,
-            "start of strong turn": self.turn_start,
-            "end of turn": self.turn_end,
-        }
-        found = {name: time for name, time in named.items() if time is not None}
-        return dict(sorted(found.items(), key=lambda item: item[1]))
+        times = self.lift_off, self.ascent, self.cruise, self.turn_start, self.turn_end
+        found = [(time, name) for time, name in zip(times, _NAMES) if time is not None]
+        return {name: time for time, name in sorted(found, key=lambda one: one[0])}
 
     def sentences(self) -> list[str]:
         """Return one sentence for each of them."""
@@ -91,10 +87,9 @@ class FlightInstants:
 def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
     """Find the instants of a flight.
 
-    Ascending is the longest stretch of time that climbs faster than a quarter of the fastest
-    climb in the air; its start is the start of the ascent, its end that of the cruise. A turn is
-    where the course, averaged over a second, changes to one side by more than a degree a
-    second, and by 20 degrees at least in all.
+    The ascent is the longest stretch that climbs faster than a quarter of the fastest climb in the
+    air; the cruise begins at its end. A turn is where the course, averaged over a second, changes
+    to one side by more than a degree a second, and by 20 degrees at least in all.
 
     ``time`` (n,): strictly increasing, even steps [s]. ``velocity`` (n, 3): to the east, to the
     north, up [m/s]. ``on_ground`` (n,): whether a wheel bears weight; without it there is no
@@ -152,8 +147,8 @@ def _turns(time, velocity, counts) -> list[CourseTurn]:
 
 def _stretches(mask) -> list[tuple[int, int]]:
     """Return first index and the one behind the last of each stretch where a mask is true."""
-    steps = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return list(zip(steps[::2].tolist(), steps[1::2].tolist()))
+    steps = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8))).tolist()
+    return list(zip(steps[::2], steps[1::2]))
 
 
 @dataclass(frozen=True)
@@ -236,24 +231,22 @@ class FlightStates:
     def motion(self, at: ArrayLike | None = None) -> EarthMotion:
         """Return the motion through these states, all of which fits together.
 
-        Orientations, and velocities or positions (``velocities_lead``), are what the motion keeps;
-        splines lead through them, and rates and forces are the derivatives of those, whatever the
-        source's own integration does. ``at`` (m,) are times of the motion's samples, by default
-        those of the states [s].
+        Splines lead through orientations, and through velocities or positions
+        (``velocities_lead``); rates and forces are their derivatives, whatever the source's own
+        integration does. ``at`` (m,): times of the motion's samples, by default the states' [s].
 
         JSBSim steps orientations with the rate at the start of each step, so the rates that it says
-        lead those of its orientations by half a step; the motion has those of the orientations. Its
-        velocities are the integral of its forces, while its positions come of a formula of another
-        order: where wheels leave the ground, twice differentiated positions swing by 8 m/s^2, and
-        once differentiated velocities by 0.8, about the force that it computed. So its velocities
-        lead; their integral is 0.4 mm from its positions after 200 s at 50 Hz.
+        lead those of its orientations by half a step. Its velocities are the integral of its
+        forces, while its positions come of a formula of another order: where wheels leave the
+        ground, twice differentiated positions swing by 8 m/s^2, and once differentiated velocities
+        by 0.8, about the force that it computed. So its velocities lead; their integral is 0.4 mm
+        from its positions after 200 s at 50 Hz.
 
         Raises MotionError if there are less than three states, or they are no poses.
         """
-        if self.velocities_lead and self.velocity is not None:
-            return EarthMotion.from_states(
-                self.time, self.position, self.velocity, self.orientation, at=at
-            )
+        if self.velocities_lead:
+            given = self.time, self.position, self.velocity, self.orientation
+            return EarthMotion.from_states(*given, at=at)  # type: ignore[arg-type]
         return EarthMotion.from_poses(self.time, self.position, self.orientation, at=at)
 
     def between(self, begin: float = -np.inf, end: float = np.inf) -> FlightStates:
@@ -267,10 +260,9 @@ class FlightStates:
                 f"the flight lasts from {self.time[0]:g} to {self.time[-1]:g} s, so there is "
                 f"nothing of it from {begin:g} to {end:g} s"
             )
-        arrays: dict[str, Any] = {
-            name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)
-        }
-        return replace(self, **{name: values[inside] for name, values in arrays.items()})
+        arrays = ((name, one) for name, one in vars(self).items() if isinstance(one, np.ndarray))
+        parts: dict[str, Any] = {name: values[inside] for name, values in arrays}
+        return replace(self, **parts)
 
     def integrated(self) -> FlightStates:
         """Return states whose positions are the integral of the velocities, which lead.
@@ -288,32 +280,21 @@ class FlightStates:
     def instants(self) -> FlightInstants:
         """Return lift-off, start of ascent and cruise, and turns."""
         latitude, longitude, _ = geodetic_of(self.position).T
-        velocity = self.velocity if self.velocity is not None else self._of_positions()
+        velocity = self.velocity
+        if velocity is None:
+            velocity = CubicSpline(self.time, self.position)(self.time, 1)
         local = enu_to_ecef(latitude, longitude).inv().apply(velocity)
         return flight_instants(self.time, local, self.on_ground)
-
-    def velocity_error(self) -> np.ndarray | None:
-        """Return how far the source's velocities are from those of its positions, (n,) [m/s].
-
-        Large ones tell of other axes, other units, or positions with too few digits.
-        """
-        if self.velocity is None or len(self.time) < 3:
-            return None
-        return np.linalg.norm(self.velocity - self._of_positions(), axis=1)
-
-    def _of_positions(self):
-        return CubicSpline(self.time, self.position)(self.time, 1)
 
 
 @dataclass(frozen=True)
 class Flight:
     """What a source of flights delivers.
 
-    ``states`` (FlightStates): those of the aircraft's body; a simulator's origin is the centre of
-    gravity. ``settings``: what a person needs to have the same flight again: source, step,
-    versions. ``events`` (tuple of (float, str)): time [s] and what happened: a script's events, an
-    engine that stops. ``remarks`` (tuple of str): what a person should know, a sentence each: it
-    ended early, packets were lost. ``crashed``: whether the aircraft crashed; the states end there.
+    ``states`` (FlightStates): of the aircraft's body; a simulator's origin is the centre of
+    gravity. ``settings``: what makes the same flight again. ``events`` (tuple of (float, str)):
+    time [s] and what happened: a script's events, an engine that stops. ``remarks`` (tuple of str):
+    what a person should know, a sentence each. ``crashed``: whether the states end with a crash.
     """
 
     states: FlightStates

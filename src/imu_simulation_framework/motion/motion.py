@@ -37,13 +37,8 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 
 Sampled = TypeVar("Sampled", bound="SampledMotion")
 
-_WIDTHS = {
-    "position": 3,
-    "orientation": 4,
-    "velocity": 3,
-    "angular_velocity": 3,
-    "specific_force": 3,
-}
+_VECTORS = ("velocity", "angular_velocity", "specific_force")
+_WIDTHS = {"position": 3, "orientation": 4, **dict.fromkeys(_VECTORS, 3)}
 _UNEVEN = 1e-6
 """Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
 
@@ -94,11 +89,13 @@ class SampledMotion(ABC):
 
         Raises MotionError if the rate is not positive, or the motion has less than three samples.
         """
-        time, within = self._even_times(rate)
-        values = {
-            name: CubicSpline(self.time, getattr(self, name))(within)
-            for name in ("velocity", "angular_velocity", "specific_force")
-        }
+        if not (np.isfinite(rate) and rate > 0.0):
+            raise MotionError(f"a motion's rate is {rate} Hz, but it must be positive")
+        self.require_derivatives()
+        time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
+        # The last one may be beyond the end by a rounding.
+        within = np.minimum(time, self.time[-1])
+        values = {name: CubicSpline(self.time, getattr(self, name))(within) for name in _VECTORS}
         return replace(
             self,
             time=time,
@@ -121,23 +118,13 @@ class SampledMotion(ABC):
         ``samples``: how many, at the motion's period; the time begins that much earlier. Raises
         MotionError if the motion is not evenly sampled.
         """
-        rate, force = self._at_first_pose()
-        still = {
-            "position": self.position[0],
-            "orientation": self.orientation[0],
-            "velocity": np.zeros(3),
-            "angular_velocity": rate,
-            "specific_force": force,
-        }
+        still = (self.position[0], self.orientation[0], np.zeros(3), *self._at_first_pose())
         before = self.time[0] - self.period * np.arange(samples, 0, -1)
-        return replace(
-            self,
-            time=np.concatenate([before, self.time]),
-            **{
-                name: np.vstack([np.tile(value, (samples, 1)), getattr(self, name)])
-                for name, value in still.items()
-            },
-        )
+        values = {
+            name: np.vstack([np.tile(value, (samples, 1)), getattr(self, name)])
+            for name, value in zip(_WIDTHS, still)
+        }
+        return replace(self, time=np.concatenate([before, self.time]), **values)
 
     @abstractmethod
     def _positions_at(self, times):
@@ -170,15 +157,6 @@ class SampledMotion(ABC):
         first = self._derivative(arm)
         # Of the fourth power of the step; a spline's own second derivative is of the second.
         return first, self._derivative(first)
-
-    def _even_times(self, rate):
-        """Return times at a rate, and the same within the motion."""
-        if not (np.isfinite(rate) and rate > 0.0):
-            raise MotionError(f"a motion's rate is {rate} Hz, but it must be positive")
-        self.require_derivatives()
-        time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
-        # The last one may be beyond the end by a rounding.
-        return time, np.minimum(time, self.time[-1])
 
     def _derivative(self, values):
         """Return the derivative by time of a cubic spline through (n, 3), at the samples."""
@@ -224,8 +202,7 @@ class Motion(SampledMotion):
     ) -> Motion:
         """Return the motion through given poses.
 
-        Between them position and quaternion follow cubic splines. Poses with noise must be
-        smoothed before, as velocities and forces are their derivatives.
+            smoothed before, as velocities and forces are their derivatives.
 
         ``time`` (n,): at least three, strictly increasing [s]. ``position`` (n, 3) [m].
         ``orientation`` (n, 4): from the body to the world; quaternions x, y, z, w of any length but
@@ -261,8 +238,8 @@ class Motion(SampledMotion):
     ) -> Motion:
         """Return the motion of a body whose velocities are known, as a simulator knows them.
 
-        The specific force comes from central differences of the velocity; all parameters are those
-        of the class, which raises the same, also if there are less than two samples.
+        The specific force comes from central differences of the velocity; parameters and errors are
+        those of the class; two samples are needed.
         """
         time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
         if len(time) < 2 or velocity.shape != (len(time), 3):
@@ -305,10 +282,9 @@ class Motion(SampledMotion):
 
         It is what an IMU that integrates internally delivers: their sums lead from each sample's
         orientation and velocity to the next one's. The mean angular velocity [rad/s] is the
-        rotation over the period; the mean specific force [m/s^2] is the change of velocity over it,
-        less gravity; in the body's axes :math:`f = \dot v + \omega \times v + g R^T e_z`, its mean
-        taken by the trapezoidal rule. The first sample, before which there is none, is that of its
-        instant.
+        rotation over the period; the mean specific force [m/s^2] is that of
+        :math:`f = \dot v + \omega \times v + g R^T e_z` in the body's axes, by the trapezoidal
+        rule. The first sample, before which there is none, is that of its instant.
         """
         step = np.diff(self.time)[:, np.newaxis]
         to_body = Rotation.from_quat(self.orientation).inv()
@@ -466,17 +442,14 @@ REVERSAL = math.radians(3.0)
 
 
 def absolute_turn(yaw: np.ndarray) -> np.ndarray:
-    """Return the turn since the start (n,), left and right ones added [rad].
+    """Return the turn since the start (n,), left and right ones added [rad], of an unwrapped yaw.
 
     The sum of a noisy yaw's steps would grow with each sample; here turning counts from one turning
     point to the next, and :data:`REVERSAL` is the smallest turn back that makes one.
-
-    ``yaw`` (n,): unwrapped [rad].
     """
     yaw = np.asarray(yaw, dtype=float)
+    turned, done = np.zeros(len(yaw)), 0.0
     points = _turning_points(yaw)
-    turned = np.zeros(len(yaw))
-    done = 0.0
     for first, last in zip(points[:-1], points[1:]):
         leg = (yaw[first : last + 1] - yaw[first]) * np.sign(yaw[last] - yaw[first])
         turned[first : last + 1] = done + np.maximum.accumulate(np.maximum(leg, 0.0))

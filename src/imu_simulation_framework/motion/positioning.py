@@ -18,14 +18,7 @@ from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import Occurrences, find
 from imu_simulation_framework.core.tables import REFERENCE_ERROR
-from imu_simulation_framework.motion.course import (
-    SIGNIFICANT_SPEED,
-    CourseCheck,
-    NoHeadingError,
-    compare_with_course,
-    heading_from_antennas,
-    heading_from_course,
-)
+from imu_simulation_framework.motion import course
 from imu_simulation_framework.motion.smoothing import (
     FixNoise,
     PlaneFixes,
@@ -44,25 +37,20 @@ from imu_simulation_framework.motion.smoothing import (
 if TYPE_CHECKING:
     import pandas as pd
 
-UNKNOWN_VARIANCE = 6.25
-"""Variance [m^2] of a horizontal coordinate whose variance is not known: 2.5 m, as a single
-receiver without corrections has under open sky."""
-
 RANGE_ERROR = 2.5
-"""Error of a horizontal coordinate [m] at a dilution of precision of 1. HDOP is the root of the
-sum of both coordinates' variances over the range error (Kaplan and Hegarty, Understanding GPS,
-2006), which 2.5 sqrt(2) = 3.5 m is then; hence UNKNOWN_VARIANCE at HDOP 1."""
-
+"""Error of a horizontal coordinate [m] at a dilution of precision of 1, as a single receiver
+without corrections has under open sky. HDOP is the root of the sum of both coordinates' variances
+over the range error (Kaplan and Hegarty, Understanding GPS, 2006), which 2.5 sqrt(2) = 3.5 m is."""
+UNKNOWN_VARIANCE = RANGE_ERROR**2
+"""Variance [m^2] of a horizontal coordinate whose variance is not known."""
 VELOCITY_TOLERANCE = 1.5
 """Velocities that differ from the positions' by a larger factor are not used."""
-
-_DRAWS, _SEED = 20, 1
-
 HELD_COURSE = 1e-9
 """Two courses that differ by less are one and the same number [rad]."""
-
 HOLDING_SPEED = 2.0
 """From this speed on a receiver is taken to give a new course with every fix [m/s]."""
+
+_DRAWS, _SEED = 20, 1
 
 
 class UsableFixes(NamedTuple):
@@ -126,8 +114,8 @@ def variances_from_quality(position_error=None, hdop=None):
     """Return the variance of a horizontal coordinate by what a receiver says, (n,) [m^2], or nan.
 
     A position error (epe) [m] is taken as the root mean square distance from the truth, so that
-    each coordinate has half its square; a dilution of precision times :data:`RANGE_ERROR` is the
-    standard deviation of each coordinate. The first counts where it is known.
+    each coordinate has half its square; where it is not known, a dilution of precision times
+    :data:`RANGE_ERROR` is the standard deviation of each coordinate.
     """
     given = [values for values in (position_error, hdop) if values is not None]
     variances = np.full(len(given[0]), np.nan)
@@ -143,8 +131,7 @@ def repeated_fixes(times, coordinates, minimum_speed):
 
     While the robot moves every row but the first of those with one position is a repetition. A
     receiver that is seen to hold its positions so is taken to do it at rest too, so that there one
-    row in its period remains; one that gives a new position in every row while the robot moves may
-    honestly repeat one at rest. ``coordinates`` (n, 2) [m] are compared exactly; below
+    row in its period remains. ``coordinates`` (n, 2) [m] are compared exactly; below
     ``minimum_speed`` [m/s] the robot rests.
     """
     repeated = np.zeros(len(times), dtype=bool)
@@ -215,23 +202,24 @@ _NOTABLE_OFFSET = np.radians(10.0)
 class FixReport:
     """How a path was made from fixes, and what that tells of them.
 
-    ``fixes``: positions that were used. ``repeated``: rows that only repeat the position before,
-    not used. ``outliers``, ``velocity_outliers`` (stamps.Occurrences): positions and Doppler
-    velocities that no motion explains, not used. ``acceleration_density``: how lively the robot is
-    [m/s^2/sqrt(Hz)]. ``estimated``: whether that and the errors were estimated, or given.
-    ``stated_deviation``: standard deviation of a coordinate as the receiver states it, rms [m].
-    ``assumed``: whether that is assumed, since nothing states it. ``white_deviation``,
-    ``slow_deviation``: of the error's white and of its slow part, as the smoothing takes them [m].
-    ``residual_rms``: of measured less smooth coordinates [m]. ``doppler``: whether velocities were
-    used. ``velocity_deviation``: of a component of those, as the smoothing takes it [m/s].
+    Not used were: ``repeated``: rows that only repeat the position before; ``outliers``,
+    ``velocity_outliers`` (stamps.Occurrences): positions and Doppler velocities that no motion
+    explains; ``held_courses``: Doppler velocities of a receiver that holds its course when slow;
+    ``refused_velocity_scale`` (float or None): how far the positions go for each metre of all the
+    velocities. ``fixes``: positions that were used. ``doppler``: whether velocities were.
+
+    ``acceleration_density``: how lively the robot is [m/s^2/sqrt(Hz)]. ``estimated``: whether that
+    and the errors were estimated, or given. ``stated_deviation``: standard deviation of a
+    coordinate as the receiver states it, rms [m]. ``assumed``: whether that is assumed, since
+    nothing states it. ``white_deviation``, ``slow_deviation``: of the error's white and of its slow
+    part, as the smoothing takes them [m]. ``residual_rms``: of measured less smooth coordinates
+    [m]. ``velocity_deviation``: of a component of the velocities, as the smoothing takes it [m/s].
+    ``velocity_lag``: how late they were against the positions, which was taken off [s].
+
     ``heading_source``: ``the course``, ``the antennas`` or ``the antennas and the course``.
     ``heading_deviation`` (float or None): expected standard deviation of a heading from the course,
-    rms [rad]. ``heading_speed``: above this speed [m/s]. ``refused_velocity_scale`` (float or
-    None): how far the positions go for each metre of the velocities, if these were not used for it.
-    ``velocity_lag``: how late the velocities were against the positions, which was taken off [s].
-    ``antennas`` (CourseCheck or None): the antennas' heading beside the course. ``held_courses``:
-    Doppler velocities that were not used, since the receiver holds its course when slow.
-    ``backwards``: how long the robot is taken to drive backwards between flips of its course [s].
+    rms [rad], above ``heading_speed`` [m/s]. ``antennas`` (CourseCheck or None): their heading
+    beside the course. ``backwards``: how long the robot is taken to drive so [s].
     """
 
     fixes: int
@@ -247,7 +235,7 @@ class FixReport:
     heading_source: str
     heading_deviation: float | None
     heading_speed: float
-    antennas: CourseCheck | None = None
+    antennas: course.CourseCheck | None = None
     held_courses: int = 0
     backwards: float = 0.0
     refused_velocity_scale: float | None = None
@@ -264,21 +252,20 @@ class FixReport:
 
     def sentences(self, place_name="sample") -> list[str]:
         """Return what a person should know."""
-        density = f"{self.acceleration_density:.3g} m/s^2/sqrt(Hz)"
         origin = "estimated from the fixes" if self.estimated else "as set"
-        doppler = ""
+        stated, whose = "the receiver states", "the receiver's"
+        if self.assumed:
+            stated, whose = "assumed are", "the assumed"
         if self.doppler:
-            doppler = f", with Doppler velocities of {self.velocity_deviation:.2g} m/s a component"
+            origin += f", with Doppler velocities of {self.velocity_deviation:.2g} m/s a component"
         sentences = [
-            f"the path is smoothed with an acceleration density of {density}, {origin}{doppler}; "
-            f"positions are {self.residual_rms:.2g} m rms from it, "
-            f"{'assumed are' if self.assumed else 'the receiver states'} "
-            f"{self.stated_deviation:.2g} m"
+            f"the path is smoothed with an acceleration density of {self.acceleration_density:.3g} "
+            f"m/s^2/sqrt(Hz), {origin}; positions are {self.residual_rms:.2g} m rms from it, "
+            f"{stated} {self.stated_deviation:.2g} m"
         ]
         scale = self.variance_scale
         taken = np.hypot(self.white_deviation, self.slow_deviation)
         if self.estimated and not 1.0 / _NOTABLE_SCALE < scale < _NOTABLE_SCALE:
-            whose = "the assumed" if self.assumed else "the receiver's"
             sentences.append(
                 f"{whose} variances fit {scale:.2g} times: the errors are taken as "
                 f"{taken:.2g} m, as far as they change during the drive"
@@ -357,19 +344,12 @@ class FixReport:
 
     def to_dict(self) -> dict:
         """Return everything as plain values, for a summary; angles in degrees."""
-        values = asdict(self)
-        values["variance_scale"] = self.variance_scale
-        deviation = values.pop("heading_deviation")
-        values["heading_deviation_deg"] = (
-            None if deviation is None else float(np.degrees(deviation))
-        )
-        check = values["antennas"]
+        values = {**asdict(self), "variance_scale": self.variance_scale}
+        deviation, check = values.pop("heading_deviation"), values["antennas"]
+        values["heading_deviation_deg"] = deviation and float(np.degrees(deviation))
         if check is not None:
-            values["antennas"] = {
-                "offset_deg": float(np.degrees(check["offset"])),
-                "rms_deg": float(np.degrees(check["rms"])),
-                "backwards": check["backwards"],
-            }
+            degrees = {f"{name}_deg": float(np.degrees(check[name])) for name in ("offset", "rms")}
+            values["antennas"] = {**degrees, "backwards": check["backwards"]}
         return values
 
 
@@ -435,10 +415,9 @@ def trajectory_from_fixes(
     ``fix`` (pandas.DataFrame): Fix table with at least 3 samples, or one with ``x y`` [m] in place
     of latitude and longitude; variances positive. ``velocity_east velocity_north`` [m/s] and
     ``heading`` [rad, counter-clockwise from east], nan where there is none, are used if they are
-    there. Without headings the robot drives forwards. ``places`` (sequence of int): number of each
-    fix in the recording, for the report. ``rate``: samples of the trajectory per second. Raises
-    NoHeadingError if the robot is nowhere as fast as the minimum speed. Raises ValueError if the
-    fixes do not determine a path.
+    there. ``places`` (sequence of int): number of each fix in the recording, for the report.
+    ``rate``: samples of the trajectory per second. Raises NoHeadingError if the robot is nowhere as
+    fast as the minimum speed. Raises ValueError if the fixes do not determine a path.
     """
     import pandas as pd
 
@@ -470,17 +449,15 @@ def trajectory_from_fixes(
 class _Path(NamedTuple):
     """The smooth path of k fixes at m even times, and how it was found.
 
-    ``used`` are the fixes, without velocities that no motion explains, ``left_out`` (k,) says which
-    positions none explains, and ``residuals`` (2, k) are the measured less the smooth ones [m].
-    ``time`` (m,) is since the first fix [s]; ``positions`` [m], ``velocities`` [m/s] and
-    ``variances`` of those [m^2/s^2] are (m, 2), east and north; ``motions`` at the
-    model's times.
+    ``used`` are the fixes, without velocities that no motion explains, and ``left_out`` (k,) says
+    which positions none explains. ``time`` (m,) is since the first fix [s]; ``positions`` [m],
+    ``velocities`` [m/s] and ``variances`` of those [m^2/s^2] are (m, 2), east and north;
+    ``motions`` at the model's times.
     """
 
     used: PlaneFixes
     noise: FixNoise
     left_out: np.ndarray
-    residuals: np.ndarray
     time: np.ndarray
     positions: np.ndarray
     velocities: np.ndarray
@@ -525,7 +502,6 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
         used,
         noise,
         left_out,
-        np.stack([motion.residuals for motion in motions]),
         time,
         np.column_stack([spline(time) for spline in splines]),
         np.column_stack([spline(time, 1) for spline in splines]),
@@ -556,7 +532,7 @@ class _Heading(NamedTuple):
     yaw: np.ndarray
     known: np.ndarray
     source: str
-    check: CourseCheck | None
+    check: course.CourseCheck | None
     backwards: float
     deviations: np.ndarray
     error_time: float
@@ -569,30 +545,27 @@ def _heading(fix, path, settings, rate) -> _Heading:
 
     speeds, deviations = path.speeds, path.deviations
     moving = speeds >= settings.minimum_speed
-    significant = moving & (speeds >= SIGNIFICANT_SPEED * deviations)
+    significant = moving & (speeds >= course.SIGNIFICANT_SPEED * deviations)
     headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
     # With a density that is given the errors are not known well enough to hold a heading by them.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:
-        yaw = heading_from_course(
+        yaw = course.heading_from_course(
             path.time, path.velocities, settings.minimum_speed, settings.maximum_turn_rate, unsure
         )
-    except NoHeadingError:
+    except course.NoHeadingError:
         if len(headings) == 0:
             raise
         yaw = np.zeros(len(path.time))
     of_course = _course_deviations(path.velocities, speeds, path.variances)
     if len(headings) == 0:
         directions = np.arctan2(path.velocities[:, 1], path.velocities[:, 0])
-        backwards = significant & (np.cos(yaw - directions) < 0.0)
-        time = _course_error_time(path, settings.minimum_speed)
-        lasting = float(backwards.sum() / rate)
-        return _Heading(
-            yaw, significant, "the course", None, lasting, of_course, time, settings.course_lag
-        )
+        backwards = float((significant & (np.cos(yaw - directions) < 0.0)).sum() / rate)
+        error = of_course, _course_error_time(path, settings.minimum_speed), settings.course_lag
+        return _Heading(yaw, significant, "the course", None, backwards, *error)
     measured_times = headings.index.to_numpy(dtype=float) - fix.index.to_numpy(dtype=float)[0]
-    yaw, silent = heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
-    check = compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
+    yaw, silent = course.heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
+    check = course.compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
     source = "the antennas and the course" if silent.any() else "the antennas"
     # What the two differ by is the antennas' error at most, as the course has one of its own.
     deviations = np.where(silent, of_course, of_course if check is None else check.rms)
@@ -649,9 +622,11 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
     dropped = np.zeros(len(path.left_out), dtype=bool)
     if used.velocities is not None and fixes.velocities is not None:
         dropped = np.isnan(used.velocities[:, 0]) & ~np.isnan(fixes.velocities[:, 0])
-    expected, above = _expected_deviation(
-        path.velocities, path.speeds, path.variances, settings.minimum_speed
-    )
+    above = HEADING_SPEED if np.any(path.speeds > HEADING_SPEED) else settings.minimum_speed
+    fast, expected = path.speeds > above, None
+    if fast.any():
+        of_course = path.velocities[fast], path.speeds[fast], path.variances[fast]
+        expected = _rms(_course_deviations(*of_course))
     return FixReport(
         fixes=int((~path.left_out).sum()),
         repeated=int((~usable.kept).sum()),
@@ -662,7 +637,7 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         stated_deviation=_rms(fixes.deviations),
         white_deviation=float(np.sqrt(white_variances(used, noise).mean())),
         slow_deviation=_rms(noise.slow_scale * fixes.deviations),
-        residual_rms=_rms(path.residuals[:, ~path.left_out]),
+        residual_rms=_rms([motion.residuals[~path.left_out] for motion in path.motions]),
         doppler=used.velocities is not None,
         velocity_deviation=float(noise.velocity_deviation),
         refused_velocity_scale=usable.refused_velocity_scale,
@@ -670,20 +645,10 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         held_courses=usable.held_courses,
         heading_source=heading.source,
         heading_deviation=expected,
-        heading_speed=above,
+        heading_speed=float(above),
         antennas=heading.check,
         backwards=heading.backwards,
     )
-
-
-def _expected_deviation(velocities, speeds, variances, minimum_speed):
-    """Return rms of the course's standard deviation [rad] above a speed [m/s], and that speed."""
-    above = HEADING_SPEED if np.any(speeds > HEADING_SPEED) else minimum_speed
-    fast = speeds > above
-    if not fast.any():
-        return None, float(above)
-    deviations = _course_deviations(velocities[fast], speeds[fast], variances[fast])
-    return float(_rms(deviations)), float(above)
 
 
 def _rms(values):

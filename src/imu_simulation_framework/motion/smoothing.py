@@ -46,17 +46,14 @@ def jitter(times, positions) -> float:
     along an axis. Four positions that are one, as rounded ones or a filter's at rest, tell nothing.
     At least :data:`SMALLEST_JITTER` is returned.
     """
-    if len(times) < 4:
+    rows = np.arange(4) + np.arange(max(0, len(times) - 3))[:, None]
+    rows = rows[np.ptp(positions[rows], axis=1).any(axis=1)]
+    if not len(rows):
         return SMALLEST_JITTER
-    rows = np.arange(4) + np.arange(len(times) - 3)[:, None]
     apart = times[rows][:, :, None] - times[rows][:, None, :] + np.eye(4)
     weights = 1.0 / np.prod(apart, axis=2)
     weights /= np.linalg.norm(weights, axis=1, keepdims=True)
-    differences = np.einsum("ij,ijk->ik", weights, positions[rows])
-    telling = np.ptp(positions[rows], axis=1).any(axis=1)
-    if not telling.any():
-        return SMALLEST_JITTER
-    lengths = np.linalg.norm(differences[telling], axis=1)
+    lengths = np.linalg.norm(np.einsum("ij,ijk->ik", weights, positions[rows]), axis=1)
     return max(SMALLEST_JITTER, float(np.median(lengths)) / _MEDIAN)
 
 
@@ -394,16 +391,12 @@ def _pivots(factor, count, size):
 VELOCITY_DEVIATION = 0.1
 """Least standard deviation [m/s] of a Doppler velocity's component, twice the 0.05 m/s that u-blox
 states for a ZED-F9P: it comes late, rounded, and averaged over an interval."""
-
 SMALLEST_DEVIATION = 1e-4
 """No position is better than that [m]."""
-
 OUTLIER_DEVIATIONS = 5.0
 """A position is left out if it is further from where the others put it, in standard deviations."""
-
 OUTLIER_ACCELERATION = 9.81
 """And if only a larger acceleration could have taken the robot there and back [m/s^2]."""
-
 _SLOW_PRIOR = 0.5
 """Standard deviation of the logarithm of the slow error over what the receiver states."""
 _LARGEST_SLOW = 1.5
@@ -484,16 +477,13 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
     variances = white_variances(fixes, noise)
     if left_out is not None:
         variances = np.where(left_out[:, np.newaxis], np.inf, variances)
-    slow_deviations = noise.slow_scale * fixes.deviations if slow else None
-    velocities, velocity_variances = fixes.velocities, None
+    parts = [fixes.positions, variances, noise.slow_scale * fixes.deviations if slow else None]
+    velocities = fixes.velocities
     if velocities is not None:
-        velocity_variances = np.where(np.isfinite(velocities), noise.velocity_deviation**2, np.inf)
-    parts = fixes.positions, variances, slow_deviations, velocities, velocity_variances
-    motions = []
-    for axis in range(2):
-        of_axis: list[Any] = [None if part is None else part[:, axis] for part in parts]
-        motions.append(model.smooth(Measurements(*of_axis), densities))
-    return motions
+        known = np.isfinite(velocities)
+        parts += [velocities, np.where(known, noise.velocity_deviation**2, np.inf)]
+    of_axes: Any = ((None if part is None else part[:, axis] for part in parts) for axis in (0, 1))
+    return [model.smooth(Measurements(*of_axis), densities) for of_axis in of_axes]
 
 
 def motion_model(fixes, noise) -> MotionModel:
@@ -528,11 +518,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
     if fixes.velocities is None and slow_time > 0.0:
         largest = min(largest, _LARGEST_SLOW_RATE * slow_time / _rms(fixes.deviations))
     centre = np.log([1.0, _WHITE_PRIOR[0], min(1.0, largest), VELOCITY_DEVIATION])
-    free = [0, 1]
-    if slow_time > 0.0:
-        free.append(2)
-    if fixes.velocities is not None:
-        free.append(3)
+    free = [0, 1] + [2] * (slow_time > 0.0) + [3] * (fixes.velocities is not None)
 
     def noise_of(values):
         logarithms = centre.copy()
@@ -632,12 +618,8 @@ def velocity_scale(fixes):
     time: 1 if all is well, 1 / 3.6 if kilometres per hour were taken for metres per second. None if
     the velocities hardly lead anywhere.
     """
-    known = np.isfinite(fixes.velocities).all(axis=1)
-    times, positions, velocities = (
-        fixes.times[known],
-        fixes.positions[known],
-        fixes.velocities[known],
-    )
+    part = fixes.part(np.isfinite(fixes.velocities).all(axis=1))
+    times, positions, velocities = part.times, part.positions, part.velocities
     if len(times) < 2:
         return None
     way = np.zeros_like(positions)
@@ -649,12 +631,10 @@ def velocity_scale(fixes):
     return float(np.sum(reported * gone) / np.sum(reported**2))
 
 
-_MAX_LAG = 2.0
-"""Of velocities against positions that is looked for [s]."""
+_MAX_LAG = 2.0  # of velocities against positions that is looked for [s]
 _NOTABLE_LAG, _LAG_STDS = 0.02, 5.0
 """A smaller one [s], or one of fewer standard deviations, may be chance."""
-_LONGEST_STEP = 1.5
-"""Between velocities, in usual steps, over which they are interpolated."""
+_LONGEST_STEP = 1.5  # between velocities, in usual steps, over which they are interpolated
 
 
 def velocity_lag(fixes) -> float:
@@ -665,15 +645,14 @@ def velocity_lag(fixes) -> float:
     """
     from scipy.interpolate import CubicSpline
 
-    known = np.isfinite(fixes.velocities).all(axis=1)
-    times = fixes.times[known]
-    if len(times) < 2:
+    part = fixes.part(np.isfinite(fixes.velocities).all(axis=1))
+    if len(part.times) < 2:
         return 0.0
-    steps = np.diff(times)
+    steps = np.diff(part.times)
     lag, std = delay_of_integral(
-        times,
-        np.diff(fixes.positions[known], axis=0),
-        CubicSpline(times, fixes.velocities[known]).antiderivative(),
+        part.times,
+        np.diff(part.positions, axis=0),
+        CubicSpline(part.times, part.velocities).antiderivative(),
         steps <= _LONGEST_STEP * np.median(steps),
         _MAX_LAG,
     )
@@ -728,7 +707,7 @@ def _add_deleted(scores, distances, residuals, known, variances):
 
 
 def estimate_robustly(fixes, correlation_time):
-    """Find the model's parameters, and what does not fit it.
+    """Find the model's parameters, and what does not fit it, leaving out one after the other.
 
     Returns FixNoise, the fixes, whose velocities that do not fit are nan, and which positions (n,)
     do not fit.
@@ -736,8 +715,15 @@ def estimate_robustly(fixes, correlation_time):
     left_out = np.zeros(len(fixes.times), dtype=bool)
     noise = estimate_noise(fixes, correlation_time)
     for _ in range(_ESTIMATES):
-        before = left_out
-        fixes, left_out, changed = _leave_out(fixes, noise, left_out)
+        before, changed = left_out, False
+        for _ in range(_ROUNDS):
+            positions, velocities = find_outliers(fixes, noise, left_out)
+            if not positions.any() and not velocities.any():
+                break
+            changed, left_out = True, left_out | positions
+            if velocities.any():
+                kept = np.where(velocities[:, None], np.nan, fixes.velocities)
+                fixes = replace(fixes, velocities=kept)
         if not changed:
             break
         # Who leaves out every fifth position has no model of them.
@@ -745,21 +731,6 @@ def estimate_robustly(fixes, correlation_time):
             return noise, fixes, before
         noise = estimate_noise(fixes, correlation_time, left_out, noise)
     return noise, fixes, left_out
-
-
-def _leave_out(fixes, noise, left_out):
-    """Leave out one after the other what does not fit, until all fits."""
-    changed = False
-    for _ in range(_ROUNDS):
-        positions, velocities = find_outliers(fixes, noise, left_out)
-        if not positions.any() and not velocities.any():
-            break
-        changed = True
-        left_out = left_out | positions
-        if velocities.any():
-            kept = np.where(velocities[:, None], np.nan, fixes.velocities)
-            fixes = replace(fixes, velocities=kept)
-    return fixes, left_out, changed
 
 
 def stated_noise(fixes, acceleration_density, correlation_time):

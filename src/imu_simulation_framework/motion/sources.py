@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -37,19 +37,11 @@ def at_rest(
     """
     time = even_times(duration, rate)
     (quaternion,) = quaternion_from_roll_pitch_yaw([[roll, pitch, yaw]])
-    up = np.array(
-        [-math.sin(pitch), math.sin(roll) * math.cos(pitch), math.cos(roll) * math.cos(pitch)]
-    )
-    still = np.zeros((len(time), 3))
-    return Motion(
-        time,
-        still,
-        np.tile(quaternion, (len(time), 1)),
-        still,
-        still,
-        np.tile(gravity * up, (len(time), 1)),
-        gravity,
-    )
+    level = math.cos(pitch)
+    up = np.array([-math.sin(pitch), math.sin(roll) * level, math.cos(roll) * level])
+    still, count = np.zeros((len(time), 3)), (len(time), 1)
+    orientation, force = np.tile(quaternion, count), np.tile(gravity * up, count)
+    return Motion(time, still, orientation, still, still, force, gravity)
 
 
 def straight(
@@ -79,9 +71,8 @@ def rounds(
     ``gravity`` [m], [m/s], samples per second [Hz], [m/s^2]. Raises MotionError if a value is not
     positive, or there is no round.
     """
-    for name, value in (("radius", radius), ("speed", speed), ("number of rounds", abs(count))):
-        if not (math.isfinite(value) and value > 0.0):
-            raise MotionError(f"the {name} of a circle is {value}, but it must be positive")
+    sizes = {"radius": radius, "speed": speed, "number of rounds": abs(count)}
+    require_positive({f"{name} of a circle": value for name, value in sizes.items()})
     yaw_rate = math.copysign(speed / radius, count)
     time = even_times(2.0 * math.pi * abs(count) / abs(yaw_rate), rate)
     yaw, signed = yaw_rate * time, speed / yaw_rate
@@ -109,12 +100,8 @@ def mowing(
     Raises MotionError if a value is not positive, or two radii exceed the width.
     """
     radius = 0.5 * width if radius is None else radius
-    for name, value in (
-        ("number of lanes", lanes), ("length of a lane", length), ("width of a lane", width),
-        ("radius of a turn", radius), ("speed", speed),
-    ):  # fmt: skip
-        if not (math.isfinite(value) and value > 0.0):
-            raise MotionError(f"the {name} is {value}, but it must be positive")
+    lane = {"number of lanes": lanes, "length of a lane": length, "width of a lane": width}
+    require_positive({**lane, "radius of a turn": radius, "speed": speed})
     if lanes != int(lanes):
         raise MotionError(f"the number of lanes is {lanes}, but it must be whole")
     lanes = int(lanes)
@@ -174,27 +161,20 @@ def planar(
     if "acceleration" not in table:
         return Motion.from_poses(time, position, _about_vertical(yaw), gravity, at)
     speed, yaw_rate = table["v"].to_numpy(dtype=float), table["yaw_rate"].to_numpy(dtype=float)
-    nothing = np.zeros(len(table))
-    return Motion(
-        time,
-        position,
-        _about_vertical(yaw),
-        np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw), nothing]),
-        np.column_stack([nothing, nothing, yaw_rate]),
-        np.column_stack([table["acceleration"], speed * yaw_rate, np.full(len(table), gravity)]),
-        gravity,
-    )
+    acceleration = table["acceleration"].to_numpy(dtype=float)
+    return _level(time, yaw, speed, yaw_rate, position.T[:2], gravity, acceleration)
 
 
 def _level(
     time: np.ndarray,
     yaw: ArrayLike,
-    speed: float,
+    speed: float | np.ndarray,
     yaw_rate: float | np.ndarray,
     path: Sequence[np.ndarray] | np.ndarray,
     gravity: float,
+    acceleration: float | np.ndarray = 0.0,
 ) -> Motion:
-    """Return a level motion at constant speed along a path, x and y, (2, n)."""
+    """Return a level motion along a path, x and y, (2, n)."""
     yaw = np.broadcast_to(yaw, time.shape)
     nothing, ones = np.zeros(len(time)), np.ones(len(time))
     return Motion(
@@ -203,7 +183,7 @@ def _level(
         _about_vertical(yaw),
         np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw), nothing]),
         np.column_stack([nothing, nothing, yaw_rate * ones]),
-        np.column_stack([nothing, speed * yaw_rate * ones, gravity * ones]),
+        np.column_stack([acceleration * ones, speed * yaw_rate * ones, gravity * ones]),
         gravity,
     )
 
@@ -214,14 +194,19 @@ def _about_vertical(yaw: ArrayLike) -> np.ndarray:
     return np.column_stack([nothing, nothing, np.sin(half), np.cos(half)])
 
 
+def require_positive(sizes: Mapping[str, float]) -> None:
+    """Raise MotionError where one of some sizes, by what they are called, is not positive."""
+    for name, value in sizes.items():
+        if not (math.isfinite(value) and value > 0.0):
+            raise MotionError(f"the {name} is {value}, but it must be positive")
+
+
 def even_times(duration: float, rate: float) -> np.ndarray:
     """Return times from zero to a duration [s] at a rate [Hz].
 
     Raises MotionError if either is not positive, or they make too many samples.
     """
-    for name, value in (("duration", duration), ("rate", rate)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise MotionError(f"the {name} of a motion is {value}, but it must be positive")
+    require_positive({"duration of a motion": duration, "rate of a motion": rate})
     samples = duration * rate + 1.0
     if samples > MAX_SAMPLES:
         raise MotionError(

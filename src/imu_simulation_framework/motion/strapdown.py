@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 Gravitation = Callable[[np.ndarray], np.ndarray]
 """Of positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]."""
 
-_SMALL = 1e-2
-"""Of an angle below which the series of the coefficients are exact [rad]."""
-_SETTLED = 1e-7
-"""By how much a path may still move when its gravitation is computed again [m]."""
+_SMALL = 1e-2  # of an angle below which the series of the coefficients are exact [rad]
+_SETTLED = 1e-7  # by how much a path may still move when its gravitation is computed again [m]
 _MAX_ROUNDS = 100
 
 
@@ -53,10 +51,10 @@ _MAX_ROUNDS = 100
 class Increments:
     """What an IMU that integrates says; n samples, each over the period that ends at its time.
 
-    ``time`` (n,): strictly increasing [s]. ``delta_theta`` (n, 3): rotation vectors against
-    inertial space, in the body's axes [rad]; zero in the first row. ``delta_velocity`` (n, 3):
-    integrals of the specific force in the body's axes [m/s]; zero in the first row. Raises
-    MotionError if shapes do not fit, a number is not finite, or time does not increase.
+    ``time`` (n,): strictly increasing [s]. In the body's axes, zero in the first row:
+    ``delta_theta`` (n, 3), rotation vectors against inertial space [rad], and ``delta_velocity``
+    (n, 3), integrals of the specific force [m/s]. Raises MotionError if shapes do not fit, a number
+    is not finite, or time does not increase.
     """
 
     time: np.ndarray
@@ -112,11 +110,12 @@ def increments_between(
     step = np.diff(time)
     angle = EARTH_RATE * step
     turned = turns(orientation[:-1], _with_earth(angle, orientation[1:]))
-    inertial = velocity + EARTH_RATE * _turned_east(position)
+    inertial = velocity + EARTH_RATE * turned_east(position)
     attraction = gravitation(position)
     gained = _about_z(angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:])
     gained -= inertial[:-1] + 0.5 * step[:, np.newaxis] * attraction[:-1]
-    return turned, _mean_rotation_undone(turned, _into_body(orientation[:-1], gained))
+    to_body = orientation[:-1] * (-1.0, -1.0, -1.0, 1.0)
+    return turned, _mean_rotation_undone(turned, _out_of_body(to_body, gained))
 
 
 def integrate(
@@ -145,12 +144,10 @@ def integrate(
     step = np.diff(time)[:, np.newaxis]
     angle = EARTH_RATE * (time - time[0])
     # Axes that do not turn, and are those of the Earth at the first time.
-    attitude = _running_product(start, _quaternions(increments.delta_theta[1:]))
-    gained = _out_of_body(
-        attitude[:-1],
-        _mean_rotation(increments.delta_theta[1:], increments.delta_velocity[1:]),
-    )
-    inertial = velocity + EARTH_RATE * _turned_east(position)
+    turned, felt = increments.delta_theta[1:], increments.delta_velocity[1:]
+    attitude = _running_product(start, _quaternions(turned))
+    gained = _out_of_body(attitude[:-1], _mean_rotation(turned, felt))
+    inertial = velocity + EARTH_RATE * turned_east(position)
     place = position + inertial * (time - time[0])[:, np.newaxis]
     for _ in range(_MAX_ROUNDS):
         with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
@@ -164,12 +161,10 @@ def integrate(
     if not moved < _SETTLED:
         raise MotionError("the increments lead nowhere: their path does not settle")
     place, speed = _about_z(-angle, place), _about_z(-angle, speed)
-    return Path(
-        time, place, speed - EARTH_RATE * _turned_east(place), _with_earth(-angle, attitude)
-    )
+    return Path(time, place, speed - EARTH_RATE * turned_east(place), _with_earth(-angle, attitude))
 
 
-def _turned_east(vectors: np.ndarray) -> np.ndarray:
+def turned_east(vectors: np.ndarray) -> np.ndarray:
     """Return the cross product of the Earth's axis with vectors (..., 3)."""
     east = np.zeros_like(vectors)
     east[..., 0], east[..., 1] = -vectors[..., 1], vectors[..., 0]
@@ -191,11 +186,6 @@ def _with_earth(angle: np.ndarray, orientation: np.ndarray) -> np.ndarray:
     nothing = np.zeros_like(sine)
     about_z = np.stack([nothing, nothing, sine, cosine], axis=-1)
     return composed(about_z, orientation)
-
-
-def _into_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3) of the world in the axes of bodies (n, 4)."""
-    return _out_of_body(orientation * (-1.0, -1.0, -1.0, 1.0), vectors)
 
 
 def _out_of_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -16,8 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from imu_simulation_framework.core.errors import TrajectoryError
 from imu_simulation_framework.core.tables import POSES
 
-_MAX_FILLED = 10_000
-"""Samples of an even grid for each that was recorded."""
+_MAX_FILLED = 10_000  # samples of an even grid for each that was recorded
 # Samples times samples per window that are in memory at once.
 _BLOCK_ELEMENTS = 1_000_000
 
@@ -121,10 +120,10 @@ def interpolate(table, times):
 def smooth(table, window):
     """Smooth x, y and yaw together, without delay.
 
-    Each value is replaced by that of a quadratic fitted to its neighbours in a window centred on it
-    by local regression. It keeps straights, turns on the spot and, other than a moving mean,
-    the radius of a bend; as one linear filter serves all columns, yaw stays the direction of
-    motion. Toward the ends the window becomes one-sided.
+    Each value becomes that of a quadratic fitted to its neighbours in a window centred on it; at
+    the ends the window becomes one-sided. It keeps straights, turns on the spot and, other than a
+    moving mean, the radius of a bend; as one linear filter serves all columns, yaw stays the
+    direction of motion.
 
     ``table`` (pandas.DataFrame): Poses; other columns are left out, as they no longer fit.
     ``window``: full width of the window [s]; 0 changes nothing, and so does a window with less than
@@ -206,9 +205,7 @@ def move_to_origin(table):
 def scale(table, factor):
     """Make Poses or a Trajectory larger or smaller around its first pose.
 
-    Yaw over time stays what it was, so the IMU turns as it did, and speeds are scaled
-    with the lengths: a drive too fast or too wide for a robot becomes one it can do.
-
+    Speeds are scaled with the lengths; yaw over time stays, so that the IMU turns as it did.
     Raises TrajectoryError if the factor is not positive or there is no sample.
     """
     if not (math.isfinite(factor) and factor > 0.0):
@@ -226,12 +223,10 @@ def scale(table, factor):
 def add_velocities(poses):
     """Make a Trajectory of Poses: add the speed along the robot's axis and the yaw rate.
 
-    Derivatives are central differences of second order for uneven spacing
-    (:func:`numpy.gradient`). The speed is the velocity's component along the heading: it is
-    negative when driving backwards, zero when turning on the spot, and noise does not
-    make it larger, as it would make the magnitude of the velocity.
-
-    Raises TrajectoryError if there are less than two samples.
+    Derivatives are central differences of second order for uneven spacing (:func:`numpy.gradient`).
+    The speed is the velocity's component along the heading: negative when driving backwards, and,
+    other than the velocity's magnitude, not made larger by noise. Raises TrajectoryError if there
+    are less than two samples.
     """
     _require_samples(poses, 2, "Computing velocities")
     times = _times(poses)
@@ -251,9 +246,9 @@ def add_velocities(poses):
 def motion_at(poses, times):
     """Return a Trajectory of a part of a drive, as it is within the whole of it.
 
-    A part that was differentiated by itself would end in one-sided differences, which make more of
-    what noise there is: a wheel could be too fast for one sample, just beside a cut. ``times`` (m,)
-    are at least two, increasing and within the drive [s].
+    A part differentiated by itself would end in one-sided differences, which make more of noise: a
+    wheel could be too fast for one sample, beside a cut. ``times`` (m,) are at least two,
+    increasing and within the drive [s].
     """
     times = np.asarray(times, dtype=float)
     whole = _times(poses)

@@ -5,6 +5,7 @@ What a bag tells of the magnetic field at its ideal IMU, and of where its robot 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from pathlib import Path
 from typing import Callable, NamedTuple
@@ -21,7 +22,7 @@ from imu_simulation_framework.drive.results.files import find_result, load_table
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.yaw_signals import is_result, split_name
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.realistic_imu.surroundings import Surroundings
+from imu_simulation_framework.realistic_imu.surroundings import NO_MOTORS, Surroundings
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
 from imu_simulation_framework.recordings.formats import written_bags
@@ -46,9 +47,9 @@ class ImuTable(NamedTuple):
 def read_imu_table(text: str, truth: bool = False) -> ImuTable:
     """Read what a person names.
 
-    Raises RecordingError, ResultError: there is no such thing, or it cannot be read. ``text``: a
-    path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result; ``truth``:
-    whether poses will do, which have a yaw only, and what a result's default is.
+    ``text``: a path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result.
+    ``truth``: whether poses will do, which have a yaw only, and what a result's default is. Raises
+    RecordingError, ResultError: there is no such thing, or it cannot be read.
     """
     path, what = split_name(text)
     if not Path(path).exists() and not is_result(path):
@@ -120,21 +121,20 @@ def _of_bag(path, topic, truth) -> ImuTable:
 
 
 def _of_text(path, truth) -> ImuTable:
-    refusals = []
-    for section, read in (("imu_recording", read_imu), ("reference", read_reference)):
-        if section == "reference" and not truth:
-            continue
-        try:
-            format = recording_format(path)
-            known = format not in COLUMN_FORMATS
-            columns = None if known else guess_where_unknown(path, section)[0]
-            options: dict = {"format": format, "columns": columns} if columns else {}
-            if section == "imu_recording":
-                options["require"] = ()
-            return _table(read(path, **options))
-        except RecordingError as error:
-            refusals.append(error)
-    raise refusals[0]
+    def recorded(section, read, **options):
+        format = recording_format(path)
+        if format in COLUMN_FORMATS:
+            columns = guess_where_unknown(path, section)[0]
+            options.update({"format": format, "columns": columns} if columns else {})
+        return _table(read(path, **options))
+
+    try:
+        return recorded("imu_recording", read_imu, require=())
+    except RecordingError as refusal:
+        if truth:
+            with contextlib.suppress(RecordingError):
+                return recorded("reference", read_reference)
+        raise refusal from None
 
 
 def _table(recorded) -> ImuTable:
@@ -148,57 +148,49 @@ _POSE = messages.ODOMETRY.place("pose.pose.")
 _VELOCITY = messages.ODOMETRY.place("twist.twist.linear.")
 
 
-class Wanted(NamedTuple):
-    """What a person asks for.
-
-    ``magnetometer``: whether one measures; ``environment``: the field's name or file; ``field`` and
-    ``pose``: topics. What is empty was not named.
-    """
-
-    magnetometer: bool
-    environment: str = ""
-    field: str = ""
-    pose: str = ""
-
-
 class ReportedByBag:
     """Surroundings of which the messages of a bag tell.
 
-    Raises ConfigurationError: there is no such environment, or it needs poses that are not
-    reported. Raises RecordingError: a topic is not there, or there are several for the field.
+    ``errors``: whose vibration needs the speed. ``magnetometer``: whether one measures.
+    ``environment``: the magnetic field's name or file, or ``field``: its topic; by default the only
+    one, or the environment :data:`CLEAN`. ``pose``: the topic of poses; empty for none. Raises
+    ConfigurationError: there is no such environment, or it needs poses that are not reported.
+    Raises RecordingError: a topic is not there, or there are several for the field.
 
-    ``errors``: whose vibration needs the speed. ``field``: the topic that the field is taken from;
-    empty for none; ``environment``: the environment that it is taken from; empty for none;
-    ``remarks`` (list of str): what was left out; ``frames`` (list of str): of the messages of the
-    field.
+    What the field is taken from is then in ``field`` or ``environment``; ``remarks`` (list of str):
+    what was left out; ``frames`` (list of str): of the messages of the field.
     """
 
-    def __init__(self, bag: written_bags.RawBag, errors, wanted: Wanted) -> None:
+    def __init__(
+        self,
+        bag: written_bags.RawBag,
+        errors,
+        magnetometer: bool,
+        environment: str = "",
+        field: str = "",
+        pose: str = "",
+    ) -> None:
         self._bag = bag
         present = bag.topics()
-        self.field = _field_topic(bag.path, present, wanted)
-        self.environment = ""
+        kinds = {messages.MAGNETIC_FIELD.name: messages.MAGNETIC_FIELD}
+        suitable = [name for name, (kind, count) in present.items() if kind in kinds and count]
+        self.field = self.environment = ""
+        if magnetometer and not environment and (field or suitable):
+            self.field = choose_topic(bag.path, field, present, kinds)
         self.remarks: list[str] = []
         self.frames: list[str] = []
-        environment = None
-        if wanted.magnetometer and not self.field:
-            self.environment = wanted.environment or CLEAN
-            environment = read_magnetic_environment(self.environment)
-            if environment.motors:
-                self.remarks.append(
-                    "the fields of motors are left out: nothing tells what they pull with"
-                )
-        pose = ""
-        if wanted.pose:
-            pose = choose_topic(
-                bag.path, wanted.pose, present, {messages.ODOMETRY.name: messages.ODOMETRY}
-            )
+        surrounding = None
+        if magnetometer and not self.field:
+            self.environment = environment or CLEAN
+            surrounding = read_magnetic_environment(self.environment)
+            if surrounding.motors:
+                self.remarks.append(NO_MOTORS)
+        if pose:
+            kinds = {messages.ODOMETRY.name: messages.ODOMETRY}
+            pose = choose_topic(bag.path, pose, present, kinds)
         vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
         self.surroundings = Surroundings(
-            environment,
-            speed=vibrates and bool(pose),
-            poses=bool(pose),
-            fields=bool(self.field),
+            surrounding, speed=vibrates and bool(pose), poses=bool(pose), fields=bool(self.field)
         )
         self._readers: dict[str, Callable] = {}
         if self.field:
@@ -211,8 +203,7 @@ class ReportedByBag:
 
         Raises RecordingError: it is not what its topic's messages must be.
         """
-        reader = self._readers.get(raw.topic)
-        return () if reader is None else reader(raw)
+        return self._readers.get(raw.topic, lambda _: ())(raw)
 
     def _add_field(self, raw):
         message = self._understood(raw, messages.MAGNETIC_FIELD)
@@ -238,14 +229,3 @@ class ReportedByBag:
                 f"{kind.name} of ROS {2 if self._bag.ros2 else 1}"
             )
         return message
-
-
-def _field_topic(path, present, wanted) -> str:
-    """Return the topic of the ideal field: the one that is named, else the only one."""
-    kinds = {messages.MAGNETIC_FIELD.name: messages.MAGNETIC_FIELD}
-    if not wanted.magnetometer or wanted.environment:
-        return ""
-    suitable = [name for name, (kind, count) in present.items() if kind in kinds and count]
-    if not wanted.field and not suitable:
-        return ""
-    return choose_topic(path, wanted.field, present, kinds)

@@ -28,20 +28,18 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session, Shell
 from imu_simulation_framework.realistic_imu.session import RealisticImu
-from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
+from imu_simulation_framework.realistic_imu.surroundings import (
+    NO_MOTORS,
+    Surroundings,
+    WheelEfforts,
+)
 from imu_simulation_framework.realistic_imu.truth import (
     NO_ORIENTATION,
     ImuInput,
     Mounting,
     OdometryTruth,
 )
-from imu_simulation_framework.recordings.messages import (
-    FIELD,
-    IMU,
-    MAGNETIC_FIELD,
-    ODOMETRY,
-    ImuPackers,
-)
+from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -83,7 +81,7 @@ def checked_triple(name: str, value: Any) -> str:
     return str(value)
 
 
-INPUT_TYPES = {"imu": IMU, "gazebo_ros_imu": IMU, "odometry": ODOMETRY}
+INPUT_TYPES = {"imu": messages.IMU, "gazebo_ros_imu": messages.IMU, "odometry": messages.ODOMETRY}
 
 
 def _topic(default: str, about: str, needed: bool = False) -> Any:
@@ -185,8 +183,11 @@ class RealisticImuArguments(Settings):
         return Mounting(np.array(arm), Rotation.from_euler("xyz", angles))
 
     def operation(self) -> Operation | None:
-        """Return how the sensor is used; None as it is switched on."""
-        given = Operation(standstill=self.standstill, stops=self.stops, warm_up=self.warm_up)
+        """Return how the sensor is used; None as it is switched on. Raises ConfigurationError."""
+        try:
+            given = Operation(standstill=self.standstill, stops=self.stops, warm_up=self.warm_up)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"the private parameter {error}") from None
         return None if given == Operation(standstill=0.0) else given
 
     def errors(self) -> tuple[Any, Sequence[str]]:
@@ -215,7 +216,7 @@ TIMED_MESSAGES = 200  # of which the time is taken that a message costs, once th
 MAX_SHARE = 0.8  # of the time between two messages that one may take
 EARLY_FIELDS = 1000  # of an ideal magnetic field, before anything was heard of the IMU
 
-_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
+_POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
 
 
 class LiveImu(Session):
@@ -238,10 +239,6 @@ class LiveImu(Session):
             shell.warn(remark)
         is_odometry = arguments.input_type == "odometry"
         self._surroundings = _surroundings(arguments, errors, shell)
-        try:
-            operation = arguments.operation()
-        except ConfigurationError as error:
-            raise ConfigurationError(f"the private parameter {error}") from None
         self._session = RealisticImu(
             errors,
             arguments.seed,
@@ -250,28 +247,27 @@ class LiveImu(Session):
             speed=self._surroundings.has_speed,
             field_reported=self._surroundings.is_reported_field,
             report=self._surroundings.report,
-            operation=operation,
+            operation=arguments.operation(),
         )
         self._frame = arguments.frame_id
         self._source: ImuInput | OdometryTruth | None = None
-        self._packers: ImuPackers | None = None
+        self._packers: messages.ImuPackers | None = None
         self._is_oriented = True
         self._is_placed = False
         self._field_mounting: Mounting | None = None
         self._early_fields: deque = deque(maxlen=EARLY_FIELDS)
         self._place: tuple[int, np.ndarray] | None = None
-        self._stamp = 0
+        self._stamp = self._heard = 0
         self._timed: list[float] = []
         self._reported: list[str] = []
         self._reported_at = time.monotonic()
-        self._heard = 0
-        self._diagnosed = (time.monotonic(), 0, 0)
+        self._diagnosed = (self._reported_at, 0, 0)
         self._orientations: tuple[Any, Any] | None = None
         self._output = arguments.output
         self._magnetic = arguments.magnetic_output or topics.beside(self._output, topics.IMU_MAG)
-        self.outputs = {self._output: IMU}
+        self.outputs = {self._output: messages.IMU}
         if self._surroundings.has_field:
-            self.outputs[self._magnetic] = MAGNETIC_FIELD
+            self.outputs[self._magnetic] = messages.MAGNETIC_FIELD
         self._errors = f"{self._output}/errors"
         self.texts = [self._errors]
         self._calibration: CalibrationTexts | None = None
@@ -282,9 +278,9 @@ class LiveImu(Session):
         callback = self._on_odometry if is_odometry else self._on_imu
         self.inputs[arguments.input] = (INPUT_TYPES[arguments.input_type], callback)
         if self._surroundings.needs_poses and not is_odometry:
-            self.inputs[arguments.pose] = (ODOMETRY, self._on_pose)
+            self.inputs[arguments.pose] = (messages.ODOMETRY, self._on_pose)
         if self._surroundings.is_reported_field:
-            self.inputs[arguments.magnetic_input] = (MAGNETIC_FIELD, self._on_field)
+            self.inputs[arguments.magnetic_input] = (messages.MAGNETIC_FIELD, self._on_field)
         self.joint_states = arguments.joint_states if self._surroundings.needs_torques else ""
         names = (arguments.left_joints, arguments.right_joints)
         self._efforts = WheelEfforts(*(text.replace(",", " ").split() for text in names))
@@ -338,18 +334,16 @@ class LiveImu(Session):
 
     def _diagnostic(self, now) -> Diagnostic:
         """Return what there was in the messages so far, and since it was last asked for."""
-        report = self._session.report
+        report, topic = self._session.report, self._arguments.input
         then, heard, wrong = self._diagnosed
         rate = (self._heard - heard) / (now - then)
         self._diagnosed = (now, self._heard, report.left_out + report.gaps)
-        message = f"{self._arguments.input} becomes {self._output}"
-        if not self._heard:
-            message = f"no message on {self._arguments.input} yet"
-        elif not rate:
-            message = f"no message on {self._arguments.input} now"
-        elif self._diagnosed[2] > wrong:
-            message = f"messages on {self._arguments.input} are missing, or left out"
-        is_warning = not rate or self._diagnosed[2] > wrong
+        is_lacking = self._diagnosed[2] > wrong
+        message = f"{topic} becomes {self._output}"
+        if not rate:
+            message = f"no message on {topic} {'now' if self._heard else 'yet'}"
+        elif is_lacking:
+            message = f"messages on {topic} are missing, or left out"
         values = {
             "messages per second": f"{rate:.1f}",
             "messages taken": str(report.taken),
@@ -362,7 +356,7 @@ class LiveImu(Session):
         if self._orientations is not None:
             true, read = map(yaw_from_quaternion, self._orientations)
             values["yaw error [deg]"] = f"{math.degrees(difference(true, read)):.3f}"
-        return Diagnostic(is_warning, message, values)
+        return Diagnostic(not rate or is_lacking, message, values)
 
     def close(self) -> None:
         """Tell what is new in the report on the messages."""
@@ -390,7 +384,13 @@ class LiveImu(Session):
         begun = time.perf_counter()
         self._heard += 1
         if self._source is None:
-            self._source = self._imu_input(message.frame)
+            is_plugin = self._arguments.input_type == "gazebo_ros_imu"
+            self._source = ImuInput(
+                self._mounting(message.frame, self._arguments.input),
+                WORLD_GRAVITY if is_plugin or self._arguments.add_gravity else 0.0,
+                is_plugin,
+                self._session.report,
+            )
         truths = self._source.truths(message.stamp, message.numbers)
         if self._is_oriented and self._source.has_orientation is False:
             self._is_oriented = False
@@ -417,16 +417,6 @@ class LiveImu(Session):
                 "simulation run slower, or messages will be lost"
             )
 
-    def _imu_input(self, frame) -> ImuInput:
-        is_plugin = self._arguments.input_type == "gazebo_ros_imu"
-        add_gravity = is_plugin or self._arguments.add_gravity
-        return ImuInput(
-            self._mounting(frame, self._arguments.input),
-            WORLD_GRAVITY if add_gravity else 0.0,
-            is_plugin,
-            self._session.report,
-        )
-
     def _on_odometry(self, message, _):
         self._heard += 1
         if self._source is None:
@@ -434,7 +424,7 @@ class LiveImu(Session):
             self._surroundings.mount(mounting.lever_arm)
             report = self._session.report
             self._source = OdometryTruth(mounting, self._arguments.use_twist, report=report)
-        state = np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
+        state = _state(message)
         known = self._source.truth(message.stamp, state)
         if known is not None:
             self._take(self._surroundings.add(*known))
@@ -449,8 +439,7 @@ class LiveImu(Session):
             self._is_placed = True
             mounting = self._mounting(message.child, self._arguments.pose)
             self._surroundings.mount(mounting.lever_arm)
-        state = np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
-        self._tell_pose(message.stamp, state)
+        self._tell_pose(message.stamp, _state(message))
 
     def _on_field(self, message, _):
         self._early_fields.append(message)
@@ -464,7 +453,7 @@ class LiveImu(Session):
             if self._field_mounting is None:
                 topic = self._arguments.magnetic_input
                 self._field_mounting = self._mounting(message.frame, topic)
-            field = message.numbers[: len(FIELD)]
+            field = message.numbers[: len(messages.FIELD)]
             if not self._field_mounting.is_none:
                 field = self._field_mounting.rotation.inv().apply(field)
             self._take(self._surroundings.add_field(message.stamp, field))
@@ -495,16 +484,11 @@ class LiveImu(Session):
         if self._packers is None:
             self._packers = self._begin()
         oriented = self._session.gives_orientation
-        rows = np.array(
-            [
-                (
-                    *(reading.orientation if oriented else NO_ORIENTATION),
-                    *reading.angular_velocity,
-                    *reading.specific_force,
-                )
-                for _, reading in readings
-            ]
+        signals = (
+            (r.orientation if oriented else NO_ORIENTATION, r.angular_velocity, r.specific_force)
+            for _, r in readings
         )
+        rows = np.array([np.concatenate(parts) for parts in signals])
         stamps = np.array([stamp for stamp, _ in readings])
         self._shell.send(self._output, self._packers.data(stamps, rows))
         fields = None
@@ -515,14 +499,11 @@ class LiveImu(Session):
             for text in self._calibration.add(stamps, rows[:, 4:7], rows[:, 7:], fields):
                 self._shell.send_text(self._status, text)
 
-    def _begin(self) -> ImuPackers:
+    def _begin(self) -> messages.ImuPackers:
         """Say what is done, and return what writes messages."""
         arguments = self._arguments
-        described = {
-            "input": arguments.input,
-            "frame_id": self._frame,
-            **self._session.describe(),
-        }
+        described: dict = {"input": arguments.input, "frame_id": self._frame}
+        described.update(self._session.describe())
         if self._surroundings.is_reported_field:
             described["magnetic_input"] = arguments.magnetic_input
         elif self._surroundings.has_field:
@@ -532,10 +513,11 @@ class LiveImu(Session):
             f"{self._shell.resolve(self._output)}: {described['label']} of {arguments.input} at "
             f"{1.0 / described['period']:g} Hz, in frame {self._frame}"
         )
-        of_field = 9 * (0.0,)
-        if self._surroundings.has_field:
-            of_field = self._session.magnetic_covariance()
-        return ImuPackers(self._session.covariances(), of_field, self._frame, self._shell.ros2)
+        has_field = self._surroundings.has_field
+        of_field = self._session.magnetic_covariance() if has_field else 9 * (0.0,)
+        return messages.ImuPackers(
+            self._session.covariances(), of_field, self._frame, self._shell.ros2
+        )
 
     def _mounting(self, frame, topic) -> Mounting:
         """Return where the IMU is on what is published on a topic, as it was said, or as tf says.
@@ -551,6 +533,11 @@ class LiveImu(Session):
         return self._shell.transform(frame, self._frame, topic)
 
 
+def _state(message) -> np.ndarray:
+    """Return pose and twist of a nav_msgs/Odometry, (13,)."""
+    return np.concatenate([message.numbers[_POSE], message.numbers[_TWIST]])
+
+
 def _surroundings(arguments: RealisticImuArguments, errors, shell: Shell) -> Surroundings:
     """Return what the IMU is in, if it was asked for."""
     if arguments.use_tf and not arguments.mounting.is_none:
@@ -563,7 +550,7 @@ def _surroundings(arguments: RealisticImuArguments, errors, shell: Shell) -> Sur
     if arguments.magnetometer and not is_reported_field:
         environment = read_magnetic_environment(arguments.magnetic_environment)
         if environment.motors and not arguments.joint_states:
-            shell.warn("the fields of motors are left out: nothing tells what they pull with")
+            shell.warn(NO_MOTORS)
     reported = arguments.input_type == "odometry" or bool(arguments.pose)
     vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
     return Surroundings(

@@ -19,17 +19,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, SimulatorEr
 from imu_simulation_framework.core.settings import Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.truth import Mounting
-from imu_simulation_framework.recordings.messages import (
-    FIELD,
-    IMU,
-    MAGNETIC_FIELD,
-    TEMPERATURE,
-    MessageType,
-    NumbersMessage,
-    as_packed,
-    read_numbers,
-    with_numbers,
-)
+from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.sensors.correction import (
     ImuCorrection,
     TriadCorrection,
@@ -41,16 +31,14 @@ Arguments = TypeVar("Arguments", bound=Settings)
 
 
 def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], Any]) -> Arguments:
-    """Return a node's arguments from its parameters.
+    """Return a node's arguments from its parameters, which ``get(name, default)`` returns.
 
-    ``node``: its name, with which the sentence of an error begins; ``get(name, default)``: returns
-    a parameter. Raises ConfigurationError.
+    Raises ConfigurationError, in a sentence that begins with the ``node``'s name.
     """
-    values = {}
-    for key in keys_of(kind):
-        value = get(key.name, key.default)
-        # A name may look like a number to whoever has read it.
-        values[key.name] = str(value) if key.type == "str" else value
+    values = {key.name: get(key.name, key.default) for key in keys_of(kind)}
+    # A name may look like a number to whoever has read it.
+    texts = [key.name for key in keys_of(kind) if key.type == "str"]
+    values.update({name: str(values[name]) for name in texts})
     try:
         return kind(**values)
     except ConfigurationError as error:
@@ -99,25 +87,12 @@ class Shell(Protocol):
 class Session:
     """What a node makes of messages, in any shell.
 
-    Attributes
-    ----------
-    name : str
-        Of the node.
-    arguments_type : type
-        Of its arguments.
-    alone : bool
-        Whether only one node may publish on each of its inputs.
-    diagnoses : bool
-        Whether it says on ``/diagnostics`` how it is.
-    inputs : dict of str to (MessageType, callable)
-        Topics of which :meth:`take` wants the bytes of each message.
-    joint_states : str
-        Topic of which :meth:`take_joints` wants each message; several may publish there. Empty for
-        none.
-    outputs : dict of str to MessageType
-        Topics to which packed messages are sent.
-    texts : list of str
-        Topics to which texts are sent.
+    ``name``: of the node. ``alone``: whether only one node may publish on each of its inputs.
+    ``diagnoses``: whether it says on ``/diagnostics`` how it is. ``inputs``: topics of which
+    :meth:`take` wants the bytes of each message, with their type and what takes it.
+    ``joint_states``: topic of which :meth:`take_joints` wants each message; several may publish
+    there; empty for none. ``outputs``: topics to which packed messages are sent, with their type.
+    ``texts``: topics to which texts are sent.
     """
 
     name: str
@@ -130,18 +105,20 @@ class Session:
         # Some shells have a thread for each topic.
         self._lock = threading.RLock()
         self._warned: set[str] = set()
-        self.inputs: dict[str, tuple[MessageType, Callable[[NumbersMessage, bytes], None]]] = {}
+        self.inputs: dict[
+            str, tuple[messages.MessageType, Callable[[messages.NumbersMessage, bytes], None]]
+        ] = {}
         self.joint_states = ""
-        self.outputs: dict[str, MessageType] = {}
+        self.outputs: dict[str, messages.MessageType] = {}
         self.texts: list[str] = []
 
     def take(self, topic: str, data: bytes) -> None:
         """Take a message that has come on one of the ``inputs``.
 
-        Raises SimulatorError: it is not laid out as its type says; or what the session cannot take.
+        Raises SimulatorError: it is not laid out as its type says.
         """
         kind, callback = self.inputs[topic]
-        message = read_numbers(data, kind, self._shell.ros2)
+        message = messages.read_numbers(data, kind, self._shell.ros2)
         if message is None:
             raise SimulatorError(f"{topic}: a message is not laid out as {kind.name}")
         with self._lock:
@@ -168,8 +145,10 @@ TEMPERATURE_TOPIC = "imu/temperature"
 
 _OTHER_UNIT = 1000.0
 _EARTHS_FIELD = 60e-6  # T
-_RATE, _FORCE = (IMU.place(f"{name}.") for name in ("angular_velocity", "linear_acceleration"))
-_OF_FIELD = slice(0, len(FIELD))
+_RATE, _FORCE = (
+    messages.IMU.place(f"{name}.") for name in ("angular_velocity", "linear_acceleration")
+)
+_OF_FIELD = slice(0, len(messages.FIELD))
 
 
 @dataclass(frozen=True)
@@ -194,12 +173,10 @@ class LiveCorrector(Session):
     """From raw messages to corrected ones, of an IMU of any robot; no experiment is needed.
 
     ``imu/data_raw`` to ``imu/data``; where the correction has a magnetometer ``imu/mag_raw`` to
-    ``imu/mag``; where it depends on the temperature ``imu/temperature``, whose last value counts.
-    Header and orientation are kept.
-
-    Covariances go through the same matrix as the readings. Those that say that they are not known
-    (all zero), or that there are no such readings (-1 first), stay, and so do readings that are
-    not there. Raises ConfigurationError: there is nothing to do, or it cannot be done.
+    ``imu/mag``; where it depends on the temperature the last ``imu/temperature`` counts. Header and
+    orientation are kept, and so are readings that are not there (covariance -1 first). Covariances
+    go through the same matrix as the readings, but for unknown ones (all zero). Raises
+    ConfigurationError: there is nothing to do, or it cannot be done.
     """
 
     name = "imu_corrector"
@@ -221,13 +198,15 @@ class LiveCorrector(Session):
             )
         self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()
         self._temperature: float | None = None
-        self.outputs = {topics.IMU: IMU}
-        self.inputs = {RAW_IMU: (IMU, self._on_imu)}
+        self.outputs = {topics.IMU: messages.IMU}
+        self.inputs = {RAW_IMU: (messages.IMU, self._on_imu)}
         if self._correction.magnetometer != TriadCorrection():
-            self.outputs[topics.IMU_MAG] = MAGNETIC_FIELD
-            self.inputs[RAW_MAG] = (MAGNETIC_FIELD, self._on_field)
-        if needs_temperature(self._correction):
-            self.inputs[TEMPERATURE_TOPIC] = (TEMPERATURE, self._on_temperature)
+            self.outputs[topics.IMU_MAG] = messages.MAGNETIC_FIELD
+            self.inputs[RAW_MAG] = (messages.MAGNETIC_FIELD, self._on_field)
+        corrections = self._correction
+        parts = corrections.gyroscope, corrections.accelerometer, corrections.magnetometer
+        if any(part.needs_temperature for part in parts):
+            self.inputs[TEMPERATURE_TOPIC] = (messages.TEMPERATURE, self._on_temperature)
 
     def close(self) -> None:
         """Say so if no offset was ever known."""
@@ -238,13 +217,10 @@ class LiveCorrector(Session):
         if np.isfinite(message.numbers[0]):
             self._temperature = float(message.numbers[0])
 
-    def _on_imu(self, message: NumbersMessage, data: bytes) -> None:
+    def _on_imu(self, message: messages.NumbersMessage, data: bytes) -> None:
         numbers = message.numbers
-        for place, part in (
-            (_RATE, self._correction.gyroscope),
-            (_FORCE, self._correction.accelerometer),
-        ):
-            correct(numbers, place, part, self._temperature)
+        correct(numbers, _RATE, self._correction.gyroscope, self._temperature)
+        correct(numbers, _FORCE, self._correction.accelerometer, self._temperature)
         if self._zeroing is not None and numbers[_RATE.stop] != -1.0:
             stamp = message.stamp / NANOSECONDS
             numbers[_RATE] = self._zeroing.add(stamp, numbers[_RATE].copy(), numbers[_FORCE].copy())
@@ -252,7 +228,7 @@ class LiveCorrector(Session):
                 self._shell.inform(f"{self.name}: {self._zeroing.sentences.pop(0)}")
         self._send(topics.IMU, message, data)
 
-    def _on_field(self, message: NumbersMessage, data: bytes) -> None:
+    def _on_field(self, message: messages.NumbersMessage, data: bytes) -> None:
         part = self._correction.magnetometer
         wrong = another_unit(message.numbers[_OF_FIELD], part)
         if wrong:
@@ -261,22 +237,16 @@ class LiveCorrector(Session):
         self._send(topics.IMU_MAG, message, data)
 
     def _send(self, topic, message, data):
-        corrected = with_numbers(data, message, message.numbers, self._shell.ros2)
-        self._shell.send(topic, as_packed(corrected))
-
-
-def needs_temperature(correction: ImuCorrection) -> bool:
-    """Return whether a part of a correction depends on the temperature."""
-    parts = (correction.gyroscope, correction.accelerometer, correction.magnetometer)
-    return any(part.needs_temperature for part in parts)
+        corrected = messages.with_numbers(data, message, message.numbers, self._shell.ros2)
+        self._shell.send(topic, messages.as_packed(corrected))
 
 
 def correct(
-    numbers: np.ndarray, place: slice, part: TriadCorrection, temperature: float | None = None
+    numbers: np.ndarray, place: slice, part: TriadCorrection, temperature: float | None
 ) -> None:
-    """Correct, in place, readings of three axes among numbers (n,) and the covariance behind them.
+    """Correct, in place, readings at a place of numbers (n,) and the covariance behind them.
 
-    ``place``: where the readings are; ``temperature`` [degC].
+    ``temperature`` [degC].
     """
     around = slice(place.stop, place.stop + 9)
     covariance = numbers[around]
@@ -290,7 +260,7 @@ def correct(
 def another_unit(field: np.ndarray, part: TriadCorrection) -> str:
     """Return why a field (3,) cannot be in the correction's unit; empty if it may be.
 
-    Drivers are known that publish microtesla or gauss, and a correction of a table is in tesla.
+    Some drivers publish microtesla or gauss, and a correction of a table is in tesla.
     """
     size, bias = float(np.linalg.norm(field)), float(np.linalg.norm(part.bias))
     largest = _OTHER_UNIT * max(bias, _EARTHS_FIELD)

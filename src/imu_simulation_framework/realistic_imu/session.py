@@ -50,31 +50,16 @@ class TimedReading(NamedTuple):
 class RealisticImu:
     """An IMU's errors on a stream of truths with stamps.
 
-    Raises ConfigurationError: the errors are none, do not go with the period, depend on a magnetic
-    field or a speed that the truths do not have, or there is a field and no magnetometer.
-
-    Parameters
-    ----------
-    errors : ImuErrors
-        As for :func:`.simulate_imu`.
-    seed : int
-        Of all random numbers.
-    period : float, optional
-        Time between messages [s]; by default it is measured on the first of them, which then
-        come out all at once.
-    run : int
-        Which realisation; it has the numbers of the same run of :func:`.simulate_imu`.
-    rate : float, optional
-        The sensor's samples per second [Hz] instead of its specification's.
-    field, speed : bool
-        Whether the truths have a magnetic field, and the speed.
-    field_reported : bool
-        Whether the field is reported in the IMU's axes, so that no orientation is needed for it.
-    operation : Operation, optional
-        How a specified sensor is used: zeroed as if it had stood still before the first message,
-        and at stops that it detects; by default as it is switched on.
-    report : StreamReport, optional
-        Goes on; by default it begins with zeros.
+    ``errors``, ``seed``, ``run``: as for :func:`.simulate_imu`, whose same run has the same
+    numbers. ``period``: between messages [s]; by default it is measured on the first of them, which
+    then come out all at once. ``rate``: the sensor's samples per second [Hz] instead of its
+    specification's. ``field``, ``speed``: whether the truths have a magnetic field, and the speed.
+    ``field_reported``: whether the field is reported in the IMU's axes, so that no orientation is
+    needed for it. ``report`` (StreamReport): goes on; by default it begins with zeros.
+    ``operation`` (Operation): how a specified sensor is used: zeroed as if it had stood still
+    before the first message, and at stops that it detects; by default as it is switched on. Raises
+    ConfigurationError: the errors are none, do not go with the period, depend on a magnetic field
+    or a speed that the truths do not have, or there is a field and no magnetometer.
     """
 
     def __init__(
@@ -96,20 +81,18 @@ class RealisticImu:
                     "only an IMU by a specification has a rate of its own; this one has that of "
                     "its input"
                 )
-            output = dataclasses.replace(errors.output, rate=rate)
-            errors = dataclasses.replace(errors, output=output)
+            faster = dataclasses.replace(errors.output, rate=rate)
+            errors = dataclasses.replace(errors, output=faster)
         require_feelable(errors, field, speed)
-        self._turns_field = field and not field_reported
-        self._errors, self._seed, self._run = errors, seed, run
         if operation is not None:
             _check_operation(operation, errors)
-        self._operation = operation
-        self._fuses = (
-            isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
-        )
+        self._turns_field = field and not field_reported
+        self._errors, self._seed, self._run, self._operation = errors, seed, run, operation
+        self._output = errors.output if isinstance(errors, ImuSpecification) else None
+        self._fuses = self._output is not None and self._output.orientation_reference == "fusion"
         self._waiting: list[tuple[int, ImuTruth]] = []
         self._oriented = True
-        self._steps: _Steps | None = None
+        self._steps: Any = None
         self.report = report or StreamReport()
         if period is not None:
             self._begin(period)
@@ -122,36 +105,31 @@ class RealisticImu:
     @property
     def sensor_rate(self) -> float | None:
         """The specification's samples per second [Hz]; None for a plug-in's model."""
-        return self._errors.output.rate if isinstance(self._errors, ImuSpecification) else None
+        return None if self._output is None else self._output.rate
 
     @property
     def fuses_field(self) -> bool:
         """Whether the orientation is fused with the magnetometer."""
-        return self._fuses and self._errors.output.fuses_magnetometer
+        return self._output is not None and self._fuses and self._output.fuses_magnetometer
 
     @property
     def gives_orientation(self) -> bool:
         """Whether the readings have one: the input has, or it is fused of the readings."""
         return self._oriented or self._fuses
 
-    def _model(self) -> ImuModel:
-        if self._steps is None:
-            raise ConfigurationError("an IMU has no covariances before its period is known")
-        return self._steps.model
-
     def covariances(self):
         """Return those to publish, row by row; -1 where there is no orientation (REP-145).
 
-        Raises ConfigurationError: the period is not known yet.
+        The period must be known.
         """
-        orientation, rate, force = self._model().covariances()
+        orientation, rate, force = self._steps.model.covariances()
         if not self.gives_orientation:
             orientation = (-1.0,) + 8 * (0.0,)
         return orientation, rate, force
 
     def magnetic_covariance(self):
-        """Return that of the magnetometer, row by row; raises as :meth:`covariances`."""
-        return self._model().magnetic_covariance()
+        """Return that of the magnetometer, row by row; the period must be known."""
+        return self._steps.model.magnetic_covariance()
 
     def describe(self) -> dict:
         """Return what makes the same readings again: model, parameters, period, seed and run."""
@@ -180,10 +158,9 @@ class RealisticImu:
     def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
         """Take the truth of the next message; return the readings that are known by it.
 
-        Raises RecordingError: no stamps are set, or the truth is in other axes than REP-103 says.
-        Raises ConfigurationError: the errors do not go with the period that was measured. ``stamp``
-        [ns]; ``truth``: of one sample, always of the same kind; None for a message that cannot be
-        used.
+        ``stamp`` [ns]; ``truth``: of one sample, always of the same kind; None for a message that
+        cannot be used. Raises RecordingError: no stamps are set, or the truth is in other axes than
+        REP-103 says. Raises ConfigurationError: the errors do not go with the measured period.
         """
         if truth is None:
             return []
@@ -221,7 +198,7 @@ class _Steps:
     def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
-        self._before: tuple[int, ImuTruth] | None = None
+        self._before: Any = None  # its stamp and truth
         # How many steps make one sample of the sensor.
         new = np.flatnonzero(model.new_samples(_LONGEST_STRIDE + 1))
         self._stride = int(new[1] - new[0]) if len(new) > 1 else _LONGEST_STRIDE
@@ -262,7 +239,6 @@ class _Steps:
 
         A sample of a slower sensor is not lost because just its own message is missing.
         """
-        assert self._before is not None
         before_stamp, before = self._before
         due = round((stamp - self._first) / NANOSECONDS / self.model.period)
         missing = due - self._count
@@ -308,10 +284,9 @@ def _check_operation(operation, errors) -> None:
 
 
 def require_feelable(errors, field: bool, speed: bool) -> None:
-    """Refuse what a specification makes of a field or a speed that is not reported.
+    """Refuse errors that need a field or a speed which is not reported, or have no use for a field.
 
-    Raises ConfigurationError: the errors depend on one that is not reported, or there is a field
-    and no magnetometer. ``field``, ``speed``: whether they are reported.
+    ``field``, ``speed``: whether they are reported. Raises ConfigurationError.
     """
     if not isinstance(errors, ImuSpecification):
         if field and not isinstance(errors, IdealParameters):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import Sequence
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -31,28 +31,27 @@ from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvir
 _LEAD = 100_000_000
 _AT_ONCE = 50  # Truths that are then completed together
 
+NO_MOTORS = "the fields of motors are left out: nothing tells what they pull with"
+
 _MIN_FIELD, _LARGEST_FIELD = 1e-6, 1e-2
 """Of an ideal magnetic field [T]; Earth's is 2e-5 to 7e-5, beside a magnet it is some more."""
+
+Truths = List[Tuple[int, Optional[ImuTruth]]]
+"""With their stamps [ns]; None for what cannot be used."""
 
 
 class Surroundings:
     """Gives the truths of an ideal IMU the field and the speed of where the robot was.
 
-    Raises ConfigurationError: without poses it cannot be known, or the field is to come from two
-    places.
+    ``environment`` (MagneticEnvironment): without one there is no field, unless it is reported.
+    ``speed``: whether the truths shall have the speed. ``poses``, ``fields``, ``torques``: whether
+    poses are reported, the field itself in the IMU's axes, and what the motors pull with, without
+    which their fields are left out. Raises ConfigurationError: without poses it cannot be known, or
+    the field is to come from two places.
 
-    Parameters
-    ----------
-    environment : MagneticEnvironment, optional
-        Without one there is no field, unless it is reported.
-    speed : bool
-        Whether the truths shall have the speed.
-    poses : bool
-        Whether somebody tells poses.
-    fields : bool
-        Whether somebody tells the field itself, in the IMU's axes.
-    torques : bool
-        Whether somebody tells what the motors pull with; without, their fields are left out.
+    ``report`` (StreamReport): counts poses and fields that cannot be used. ``has_speed``,
+    ``has_field``: whether the truths get a speed and a magnetic field. ``needs_poses``,
+    ``needs_torques``, ``is_reported_field``: whether the truths wait for each of these.
     """
 
     def __init__(
@@ -77,15 +76,10 @@ class Surroundings:
             raise ConfigurationError("the speed is not known unless it is told where the robot is")
         self._environment = environment
         self.report = StreamReport()
-        """In which poses and fields are counted that cannot be used."""
-        self.has_speed = speed
-        """Whether the truths get a speed."""
+        self.has_speed, self.is_reported_field = speed, fields
+        self.has_field = environment is not None or fields
         self.needs_poses = speed or not uniform
-        """Whether the truths wait for poses."""
-        self.is_reported_field = fields
-        """Whether the truths wait for the field."""
         self.needs_torques = torques and environment is not None and bool(environment.motors)
-        """Whether the truths wait for what the motors pull with."""
         self._way = AlongTheWay(
             environment,
             speed=speed,
@@ -97,16 +91,11 @@ class Surroundings:
         self._is_checked = False
         self._waiting: deque[tuple[int, ImuTruth | None]] = deque()
 
-    @property
-    def has_field(self) -> bool:
-        """Whether the truths get a magnetic field."""
-        return self._environment is not None or self.is_reported_field
-
     def mount(self, lever_arm) -> None:
         """Say where the IMU is on what the poses are of [m]; the poses before are forgotten."""
         self._way.mount(lever_arm)
 
-    def add(self, stamp: int, truth: ImuTruth | None) -> list[tuple[int, ImuTruth | None]]:
+    def add(self, stamp: int, truth: ImuTruth | None) -> Truths:
         """Take an ideal IMU's truth at a stamp [ns]; return those that are complete by now.
 
         Raises RecordingError: what is needed was not reported for a long time.
@@ -129,9 +118,7 @@ class Surroundings:
             return []
         return self._complete()
 
-    def add_pose(
-        self, stamp: int, position, orientation, speed: float
-    ) -> list[tuple[int, ImuTruth | None]]:
+    def add_pose(self, stamp: int, position, orientation, speed: float) -> Truths:
         """Take the robot's pose and speed [m/s] at a stamp [ns]; return what is complete by now.
 
         One that cannot be is left out.
@@ -143,14 +130,12 @@ class Surroundings:
         self._way.add(stamp, position, orientation, speed)
         return self._complete()
 
-    def add_torques(
-        self, stamp: int, left: float, right: float
-    ) -> list[tuple[int, ImuTruth | None]]:
+    def add_torques(self, stamp: int, left: float, right: float) -> Truths:
         """Take what the motors pulled with [N m] until a stamp [ns]; return what is complete."""
         self._way.add_torques(stamp, left, right)
         return self._complete()
 
-    def add_field(self, stamp: int, field) -> list[tuple[int, ImuTruth | None]]:
+    def add_field(self, stamp: int, field) -> Truths:
         """Take the field [T] at a stamp [ns], in the IMU's axes; return what is complete by now.
 
         One with values that are no numbers or, after the first, cannot be is left out. Raises
@@ -188,9 +173,6 @@ class Surroundings:
         return truth._replace(magnetic_field=np.array(field))
 
 
-_WHEEL = "wheel"
-
-
 class WheelEfforts:
     """Sums the efforts of the wheels' joints on each side.
 
@@ -200,25 +182,20 @@ class WheelEfforts:
     """
 
     def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:
-        self._sides = (tuple(left), tuple(right))
+        self.joints = (tuple(left), tuple(right))
+        """Left and right; empty where they are not known yet."""
         self.only_zeros = False
         """Whether efforts were reported, and all of them were zero: joints that a simulator moves
         by their velocity have none."""
         self._has_pulled = False
 
-    @property
-    def joints(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of the joints, left and right; empty where they are not known yet."""
-        return self._sides
-
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
-        """Return the torques of the motors, left and right [N m].
+        """Return the torques of the motors, left and right [N m], of a sensor_msgs/JointState.
 
-        Raises RecordingError: the joints are there without efforts. ``names``, ``efforts``
-        (sequence): as sensor_msgs/JointState has them. Returns None where the message is of other
-        joints, or an effort is no number.
+        None where the message is of other joints, or an effort is no number. Raises RecordingError:
+        the joints are there without efforts.
         """
-        left, right = self._sides
+        left, right = self.joints
         sides = (left or _wheels(names, *SIDES), right or _wheels(names, *SIDES[::-1]))
         if not all(sides) or not all(name in names for side in sides for name in side):
             return None
@@ -227,7 +204,7 @@ class WheelEfforts:
                 f"the joint states of {listed([*sides[0], *sides[1]])} have no effort, which tells "
                 "what the motors pull with"
             )
-        self._sides = sides
+        self.joints = sides
         of_joint = dict(zip(names, efforts))
         torques = [float(sum(of_joint[name] for name in side)) for side in sides]
         if not all(map(math.isfinite, torques)):
@@ -240,4 +217,4 @@ class WheelEfforts:
 def _wheels(names, side, other) -> tuple[str, ...]:
     """Return which of the names are of wheels on a side."""
     small = ((name, name.lower()) for name in names)
-    return tuple(name for name, n in small if _WHEEL in n and side in n and other not in n)
+    return tuple(name for name, n in small if "wheel" in n and side in n and other not in n)

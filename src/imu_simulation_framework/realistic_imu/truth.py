@@ -30,10 +30,9 @@ _ROUNDING = 1e-3  # Share of a period by which a measured one may differ from th
 class StreamReport:
     """What there was in the messages of the ideal IMU; :meth:`sentences` says what most count.
 
-    ``taken``: messages of which the model made a step; ``poses``, ``fields``: messages of where the
-    robot is and of the magnetic field that were left out; ``gaps``, ``bridged``: times that
-    messages were missing, and how many steps were made instead of them; ``largest_gap``: time from
-    one stamp to the next [s].
+    ``taken``: messages of which the model made a step; ``poses``, ``fields``: those of the robot's
+    place and of the magnetic field that were left out; ``gaps``, ``bridged``: times that messages
+    were missing, and steps made instead; ``largest_gap``: from one stamp to the next [s].
     """
 
     taken: int = 0
@@ -52,12 +51,12 @@ class StreamReport:
 
     def usable(self, values) -> bool:
         """Return whether the values of a message can be used; count it if not."""
-        if not all(map(math.isfinite, values)):
-            self.not_finite += 1
-        elif not self.possible(values):
+        if self.possible(values):
+            return True
+        if all(map(math.isfinite, values)):
             self.absurd += 1
         else:
-            return True
+            self.not_finite += 1
         return False
 
     @staticmethod
@@ -73,21 +72,18 @@ class StreamReport:
 
     def sentences(self) -> list[str]:
         """Return what is worth saying, one sentence each."""
-        reported = []
-        for count, why in (
-            (self.repeated, "have the stamp of the one before"),
-            (self.disordered, "have a stamp before that of the one before"),
-            (self.not_finite, "hold values that are no numbers"),
-            (self.absurd, f"hold values above {LARGEST_VALUE:g}"),
-            (self.lacking, "lack an orientation, rate or acceleration, which others have"),
-            (self.poses, "tell no pose of the robot with their numbers"),
-            (self.fields, "tell no magnetic field with their numbers"),
-        ):
-            if count:
-                reported.append(f"messages left out that {why}: {count}")
-        if self.oriented_late:
-            why = "messages whose orientation is not used, as the first had none"
-            reported.append(f"{why}: {self.oriented_late}")
+        left = "left out that"
+        counts = (
+            (self.repeated, f"{left} have the stamp of the one before"),
+            (self.disordered, f"{left} have a stamp before that of the one before"),
+            (self.not_finite, f"{left} hold values that are no numbers"),
+            (self.absurd, f"{left} hold values above {LARGEST_VALUE:g}"),
+            (self.lacking, f"{left} lack an orientation, rate or acceleration, which others have"),
+            (self.poses, f"{left} tell no pose of the robot with their numbers"),
+            (self.fields, f"{left} tell no magnetic field with their numbers"),
+            (self.oriented_late, "whose orientation is not used, as the first had none"),
+        )
+        reported = [f"messages {what}: {count}" for count, what in counts if count]
         if self.gaps:
             reported.append(
                 f"messages missing: {self.bridged}, at {self.gaps} places, up to "
@@ -104,10 +100,10 @@ class StreamReport:
 def usual_period(stamps, sensor_rate: float | None = None) -> float:
     """Return the time from one sample to the next that was meant, of stamps that may be irregular.
 
-    The mean of the steps that are near their median, as it was before it was rounded to
-    nanoseconds: that of a whole part of the sensor's period, or of a whole number of samples a
-    second, if it is one to a part in a thousand. ``stamps`` (n,) of int [ns]; ``sensor_rate``: of
-    the simulated sensor [Hz]. Raises RecordingError: no two stamps follow each other.
+    It is the mean of the steps that are near their median or, where that is within a part in a
+    thousand of it, a whole part of the sensor's period, or that of a whole number of samples a
+    second. ``stamps`` (n,) of int [ns]; ``sensor_rate``: of the simulated sensor [Hz]. Raises
+    RecordingError: no two stamps follow each other.
     """
     steps = np.diff(np.asarray(stamps, dtype=np.int64))
     steps = steps[steps > 0]
@@ -158,24 +154,14 @@ class Mounting:
 class ImuInput:
     """Truth from the messages of an ideal IMU.
 
-    Parameters
-    ----------
-    mounting : Mounting, optional
-        Of the simulated IMU on the ideal one.
-    missing_gravity : float
-        What the specific force lacks, upwards in the world [m/s^2]: some simulators publish the
-        acceleration without gravity.
-    turned_wrongly : bool
-        Whether angular velocity and acceleration were turned from the world's axes by the
-        orientation, where its inverse leads into the IMU's. Gazebo's libgazebo_ros_imu.so does so
-        (gazebo_ros_imu.cpp: ``rot.RotateVector``); here that is undone by the inverse rotation.
-    report : StreamReport, optional
-        In which messages are counted that cannot be used.
-
-    Attributes
-    ----------
-    has_orientation : bool or None
-        None while no message has reported one; a single one without orientation does not tell.
+    ``mounting`` (Mounting): of the simulated IMU on the ideal one. ``missing_gravity``: what the
+    specific force lacks, upwards in the world [m/s^2]: some simulators publish the acceleration
+    without gravity. ``turned_wrongly``: whether angular velocity and acceleration were turned from
+    the world's axes by the orientation, where its inverse leads into the IMU's. Gazebo's
+    libgazebo_ros_imu.so does so (gazebo_ros_imu.cpp: ``rot.RotateVector``); here the inverse
+    rotation undoes it. ``report`` (StreamReport): in which messages are counted that cannot be
+    used. ``has_orientation`` (bool or None): None while no message has reported one; a single one
+    without orientation does not tell.
     """
 
     def __init__(
@@ -195,16 +181,11 @@ class ImuInput:
         self._is_begun = False
         self.has_orientation: bool | None = None
 
-    def restart(self) -> None:
-        """Forget the sample before: the next one does not follow it."""
-        self._before = None
-
     def truths(self, stamp: int, numbers: np.ndarray) -> list[tuple[int, ImuTruth | None]]:
         """Return the truths that are known by a message, with their stamps [ns].
 
         Those of the first messages wait until one of them has an orientation, or
-        :data:`FIRST_MESSAGES` have none. ``stamp``, ``numbers``: as for :meth:`truth`. Raises
-        RecordingError: as for :meth:`truth`.
+        :data:`FIRST_MESSAGES` have none. Parameters and errors are those of :meth:`truth`.
         """
         if self.has_orientation is not None:
             return [(stamp, self.truth(stamp, numbers))]
@@ -215,10 +196,7 @@ class ImuInput:
         return self.finish() if known else []
 
     def finish(self) -> list[tuple[int, ImuTruth | None]]:
-        """Return the truths of messages that wait, as no more will come.
-
-        Raises RecordingError: as for :meth:`truth`.
-        """
+        """Return the truths of messages that wait, as no more come; raises as :meth:`truth`."""
         self.has_orientation = bool(self.has_orientation)
         waiting, self._waiting = self._waiting, []
         return [(stamp, self.truth(stamp, numbers)) for stamp, numbers in waiting]
@@ -226,22 +204,11 @@ class ImuInput:
     def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
         """Return the truth of a message of an IMU of which it is known what it has.
 
-        Raises RecordingError: the first message says that it has no angular velocity or
-        acceleration, or there is no orientation by which gravity could be added, or vectors turned
-        back.
-
-        Parameters
-        ----------
-        stamp : int
-            [ns]
-        numbers : ndarray, shape (37,)
-            The payload of a sensor_msgs/Imu.
-
-        Returns
-        -------
-        ImuTruth or None
-            None, and counted, if a number of it cannot be used, or it lacks what others have.
-            Of an IMU without an orientation the quaternion is that of no turn.
+        ``stamp`` [ns]. ``numbers`` (37,): the payload of a sensor_msgs/Imu. Returns None, and
+        counts it, if a number cannot be used, or it lacks what others have; of an IMU without an
+        orientation the quaternion is that of no turn. Raises RecordingError: the first message says
+        that it has no angular velocity or acceleration, or there is no orientation by which gravity
+        could be added, or vectors turned back.
         """
         # As floats: a simulator may send a thousand of these a second.
         values = numbers.tolist()
@@ -300,7 +267,7 @@ def _is_oriented(values) -> bool:
 def inverse_rotation(orientation, vector) -> list[float]:
     """Return a vector of the world's axes in those of a sensor with this orientation.
 
-    ``orientation`` (sequence of 4 float): quaternion x, y, z, w of any length above zero.
+    ``orientation`` (4,): quaternion x, y, z, w of any length above zero.
     """
     # One at a time, a general library's overhead is most of the time.
     x, y, z, w = orientation
@@ -366,20 +333,16 @@ class OdometryTruth:
         self._report = report or StreamReport()
         self._mounting = mounting or Mounting()
         self._use_twist = use_twist
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the messages before: the next one does not follow them."""
         self._poses: list = []
         self._state: tuple | None = None
 
     def truth(self, stamp: int, numbers: np.ndarray) -> tuple[int, ImuTruth] | None:
         """Return the stamp and the truth that are known by a message.
 
-        ``stamp`` [ns]; ``numbers`` (13,): position, orientation, linear and angular velocity.
-        Returns ``stamp`` [ns], that of this message or, without the twist, of the one before;
-        ``truth`` (ImuTruth): None instead of both where a number cannot be used, the stamp is not
-        later than the one before, or not enough messages have come.
+        The stamp [ns] is that of this message or, without the twist, of the one before; None
+        instead of both where a number cannot be used, the stamp is not later than the one before,
+        or not enough messages have come. ``numbers`` (13,): position, orientation, linear and
+        angular velocity.
         """
         if not self._report.usable(numbers.tolist()):
             return None
@@ -390,7 +353,8 @@ class OdometryTruth:
         if last is not None and -FIRST_AGAIN * NANOSECONDS <= stamp - last <= 0:
             return None
         if last is not None and not 0 < stamp - last <= LONGEST_GAP * NANOSECONDS:
-            self.restart()
+            # The next one does not follow those before.
+            self._poses, self._state = [], None
         self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
         if self._use_twist:
             orientation = Rotation.from_quat(numbers[3:7])
@@ -426,11 +390,9 @@ class OdometryTruth:
 
 
 def imu_numbers(reading: ImuReading, covariances, gives_orientation: bool) -> np.ndarray:
-    """Return the numbers of a sensor_msgs/Imu.
+    """Return the numbers (37,) of a sensor_msgs/Imu; without an orientation it is no turn's.
 
-    ``reading`` (ImuReading): of one sample; ``covariances`` (3 tuples of 9 float): of orientation,
-    angular velocity and acceleration; ``gives_orientation``: without one the quaternion is that of
-    no turn. Returns (37,).
+    ``covariances`` (3 tuples of 9 float): of orientation, angular velocity and acceleration.
     """
     numbers = np.empty(len(IMU.names))
     numbers[_ORIENTATION] = reading.orientation if gives_orientation else NO_ORIENTATION

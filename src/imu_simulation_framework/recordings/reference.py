@@ -113,7 +113,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     if beside:
         cleaning.refuse_absurd(samples, beside, cleaner.keep)
     if names is cleaning.GLOBAL_POSITION:
-        _refuse_outside(samples, cleaner)
+        refuse_outside(samples, cleaner)
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.count(cleaner.keep & ~known, "unknown_variance")
@@ -188,7 +188,8 @@ def _usual_variance(fix, settings):
     )
 
 
-def _refuse_outside(samples, cleaner):
+def refuse_outside(samples, cleaner):
+    """Raise RecordingError where a latitude or longitude that is used is none in degrees."""
     latitude, longitude = (samples.columns[name] for name in cleaning.GLOBAL_POSITION)
     outside = cleaner.keep & ((np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0))
     if outside.any():

@@ -87,7 +87,7 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table_and_unknown_names_are_re
         ("sinusoid: {periods: [0, 1, 1]}", "sinusoid.periods is 0, but it must be at least"),
         ("limits: {pan: [1, -1]}", "limits of pan are 1 rad and -1 rad"),
         ("stabilisation: {boresight: up}", "stabilisation.boresight is 'up', but it must be for"),
-        ("stabilisation: {hold: {}, point: {}}", "both hold and point"),
+        ("stabilisation: {hold: {}, point: {}}", "stabilisation has hold and point, but only one"),
         ("stabilisation: {point: {latitude: 95}}", "stabilisation.point.latitude is 95"),
         ("table: {times: [0, 1]}", "table lacks the key angles"),
     ],

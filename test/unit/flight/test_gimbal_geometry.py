@@ -11,7 +11,9 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.flight.gimbal.geometry import JointMotion
 
 AMPLITUDES, PERIODS = zip(*GIMBAL)
-ARMS = isf.GimbalGeometry(pan_to_tilt=(0.1, 0.0, 0.0), tilt_to_roll=(0.1, 0.0, 0.0))
+ARM = (LEVER_ARM, 0.0, 0.0)
+ARMS = isf.GimbalGeometry(pan_to_tilt=ARM, tilt_to_roll=ARM)
+SWINGING = isf.SinusoidalJoints(AMPLITUDES, PERIODS)
 STANDING = isf.at_rest(12.0, 100.0)
 
 
@@ -48,8 +50,7 @@ def test_all_joints_on_a_turning_platform_agree_with_differentiation():
     geometry = isf.GimbalGeometry(
         (0.3, -0.2, 0.4), (0.0, 0.1, 0.0), (0.1, 0.02, -0.05), (0.1, 0.01, 0.03), (0.02, 0.03, 0.01)
     )
-    drive = isf.SinusoidalJoints(AMPLITUDES, PERIODS)
-    gimbal = isf.GimbalSpecification(geometry=geometry, drive=drive)
+    gimbal = isf.GimbalSpecification(geometry=geometry, drive=SWINGING)
     found = isf.simulate_gimbal(platform, gimbal).motion
     step = 1e-3
     for index in (300, 555, 801):
@@ -67,12 +68,7 @@ def test_all_joints_on_a_turning_platform_agree_with_differentiation():
 
 def test_on_a_flight_over_the_earth_it_is_three_mountings_one_after_the_other():
     platform = flight(100.0, 20.0)
-    gimbal = isf.GimbalSpecification(
-        geometry=isf.GimbalGeometry(
-            pan_to_tilt=(LEVER_ARM, 0.0, 0.0), tilt_to_roll=(LEVER_ARM, 0.0, 0.0)
-        ),
-        drive=isf.SinusoidalJoints(AMPLITUDES, PERIODS),
-    )
+    gimbal = isf.GimbalSpecification(geometry=ARMS, drive=SWINGING)
     found, expected = isf.simulate_gimbal(platform, gimbal).motion, on_gimbal(platform)
     inner = slice(100, -100)  # at its ends a spline is worse
     off = {"position": 2e-9, "orientation": 1e-12, "velocity": 1e-7, "angular_velocity": 1e-7}
@@ -85,9 +81,9 @@ def test_the_links_lead_to_the_imu_and_without_a_gimbal_nothing_changes():
     )
     angles = (0.5, 0.4, -0.3)
     place, turned = np.zeros(3), Rotation.identity()
-    for link in geometry.links(np.array([angles])).values():
-        place = place + turned.apply(link.translation)
-        turned = turned * Rotation.from_quat(link.rotation[0])
+    for link in geometry.links(np.array([angles]))[0]:
+        place = place + turned.apply(link[:3])
+        turned = turned * Rotation.from_quat(link[3:])
     still = np.zeros((3, 3))
     mount = geometry.mount(JointMotion(np.arange(3.0), still + angles, still, still))
     np.testing.assert_allclose(place, mount.lever_arm[0], rtol=0.0, atol=1e-15)
@@ -121,7 +117,7 @@ def test_a_table_is_a_spline_through_its_angles():
     angles = np.array(AMPLITUDES) * np.sin(2.0 * np.pi * np.outer(times, 1.0 / np.array(PERIODS)))
     tabulated = isf.TabulatedJoints(tuple(times), tuple(map(tuple, angles)))
     found = tabulated.joints(STANDING.time)
-    expected = isf.SinusoidalJoints(AMPLITUDES, PERIODS).joints(STANDING.time)
+    expected = SWINGING.joints(STANDING.time)
     # h^4 / 384 of the fourth derivative, for the pan 5e-8 rad; at the ends it is worse.
     inner = slice(50, -50)
     np.testing.assert_allclose(found.angle[inner], expected.angle[inner], rtol=0.0, atol=6e-8)

@@ -36,6 +36,12 @@ def _started(motion, errors):
     return filter.initial_state(*begin, errors)
 
 
+def require_within(mean, degrees, count):
+    """A mean of so many numbers of a chi-square distribution is one of 999 in 1000."""
+    low, high = mean_bounds(degrees, count, 0.999)
+    assert low < mean < high
+
+
 @pytest.mark.parametrize("gimbal", [False, True])
 def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
     motion = on_gimbal(airframe) if gimbal else airframe
@@ -44,10 +50,8 @@ def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
     assert found.degrees == 15
     # Of 95 % bounds 5 % are outside; errors stay alike for half of the time and more.
     assert found.nees_within > 0.8
-    low, high = mean_bounds(15, 2 * RUNS, 0.999)
-    assert low < found.mean_nees < high
-    low, high = mean_bounds(6, RUNS * len(found.time), 0.999)
-    assert low < found.mean_nis < high
+    require_within(found.mean_nees, 15, 2 * RUNS)
+    require_within(found.mean_nis, 6, RUNS * len(found.time))
     expected = 0.95 - 3.3 * np.sqrt(0.95 * 0.05 / len(found.time))
     assert found.nis_within > expected
 
@@ -158,8 +162,7 @@ def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
     sigma = np.sqrt(navigation.covariance[:, away][..., 6, 6])
     assert np.all(np.diff(sigma[:, 1:], axis=1) > 0.0)
     assert np.all(np.diff(navigation.gyroscope_bias[:, away], axis=1) == 0.0)
-    low, high = mean_bounds(15, RUNS, 0.999)
-    assert low < found.nees[np.flatnonzero(away)[-1]] < high
+    require_within(found.nees[np.flatnonzero(away)[-1]], 15, RUNS)
 
 
 def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
@@ -179,9 +182,7 @@ def test_a_slower_imu_that_begins_later_navigates_as_well():
     motion = flight(rate=100.0, duration=50.0)
     slower = isf.navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
     assert slower.navigation.time[0] == 1.0
-    found = slower.consistency()
-    low, high = mean_bounds(15, 2 * RUNS, 0.999)
-    assert low < found.mean_nees < high
+    require_within(slower.consistency().mean_nees, 15, 2 * RUNS)
 
 
 def test_what_does_not_fit_is_said_and_exact_fixes_are_not_judged(airframe):
@@ -246,12 +247,10 @@ def test_the_filter_knows_the_size_of_errors_and_not_their_signs():
 def test_initial_errors_are_as_large_as_they_are_said_to_be_or_refused():
     with pytest.raises(ConfigurationError, match="^heading"):
         isf.InitialUncertainty(heading=0.0)
-    with pytest.raises(ConfigurationError, match="^gyroscope_noise"):
-        isf.FilterTuning((-1.0, 0.0, 0.0), (0.0,) * 3, (0.0,) * 3, (0.0,) * 3)
-    with pytest.raises(ConfigurationError, match="^position_noise"):
-        replace(tuning_of(IMU), position_noise=0.0)
-    with pytest.raises(ConfigurationError, match="^gyroscope_matrix"):
-        replace(tuning_of(IMU), gyroscope_matrix=1e-3)
+    wrong = {"gyroscope_noise": (-1.0, 0, 0), "position_noise": 0.0, "gyroscope_matrix": 1e-3}
+    for name, value in wrong.items():
+        with pytest.raises(ConfigurationError, match=f"^{name}"):
+            replace(tuning_of(IMU), **{name: value})
     uncertainty = isf.InitialUncertainty(tilt=1e-3, heading=0.02, velocity=0.3, position=5.0)
     drawn = uncertainty.draw(2000, seed=1)
     # Three standard errors of a standard deviation of 2000.
@@ -303,7 +302,6 @@ def test_scale_factors_that_are_no_states_do_not_make_the_filter_overconfident(g
     found, unknown = navigated(1.0).consistency(), navigated(0.0)
     assert found.degrees == 9
     # The mean over time of errors that stay alike: as one time's.
-    low, high = mean_bounds(9, len(imus), 0.999)
-    assert low < found.mean_nees < high
+    require_within(found.mean_nees, 9, len(imus))
     errors = unknown.errors._replace(states=unknown.errors.states[..., :9])
     assert consistency(unknown.navigation, errors).mean_nees > 90.0

@@ -36,8 +36,6 @@ def residual_gain(stabilisation, frequency, period):
     With the state x of ``transition``, :math:`x_{k+1} = F x_k + G d_k`, and the platform's
     angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
     is :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
-
-    ``frequency`` (m,) [Hz]. ``period``: of the gyroscope's samples [s]. The result is (m,).
     """
     decay, _, wanted = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
@@ -96,13 +94,13 @@ def test_a_loop_begins_with_its_target_turning_as_it_does():
 
 def test_a_bias_of_the_gyroscope_turns_the_line_of_sight_away_and_an_outer_loop_holds_it():
     bias = 1e-3
-    found = simulated(shaken((0.0, 0.0, 0.0)), imu=gyroscope(turn_on_bias=(0.0, 0.0, bias)))
+    imu = gyroscope(turn_on_bias=(0.0, 0.0, bias))
+    found = simulated(shaken((0.0, 0.0, 0.0)), imu=imu)
     off = found.residual.attitude_error[:, 2]
     # The joints follow with the loop's own delay, a constant.
     slope = np.polyfit(found.motion.time[1000:], off[1000:], 1)[0]
     assert slope == pytest.approx(bias, rel=1e-6)
-    aided, imu = replace(LOOP, aid_time=5.0), gyroscope(turn_on_bias=(0.0, 0.0, bias))
-    found = simulated(shaken((0.0, 0.0, 0.0)), aided, imu=imu)
+    found = simulated(shaken((0.0, 0.0, 0.0)), replace(LOOP, aid_time=5.0), imu=imu)
     assert found.residual.attitude_error[-1, 2] == pytest.approx(bias * 5.0, rel=2e-3)
 
 

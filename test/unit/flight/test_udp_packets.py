@@ -35,21 +35,21 @@ def test_text_is_read_by_its_labels_and_flightgears_structure_in_network_order()
     assert values == pytest.approx(dict(zip(names, expected)))
     packet = flightgear(20_000)
     assert len(packet) == packets.FLIGHTGEAR_SIZE
-    assert packets.is_flightgear(packet) and packets.has_time(packet)
+    assert packets.is_flightgear(packet)
     for other in (packet[:-1], struct.pack(">I", 23) + packet[4:]):
         assert not packets.is_flightgear(other)
     values = packets.flightgear_numbers(packet, 1e-6)
     names = ("time", "latitude", "longitude", "radial_height", "roll", "pitch", "heading")
     assert [values[name] for name in names] == pytest.approx([0.02, 0.5, -1.5, 300.0, 1, 2, 3])
     assert values["velocity_down"] == pytest.approx(13.0 * 0.3048)
-    assert not packets.has_time(flightgear()) and "time" not in of_flightgear(0.5)
+    assert "time" not in of_flightgear(0.5)
 
 
 @pytest.mark.parametrize(
     "read, words",
     [
         (lambda: of_text(b"1,2,3\n"), "3 columns, expected 7"),
-        (lambda: of_text(b"0,1,2,3,nan,5,6\n"), "column 5 is not finite"),
+        (lambda: of_text(b"0,1,2,3,nan,5,6\n"), "its roll is nan"),
         (lambda: of_text(b"0,91,1,2,3,4,5\n"), "its latitude is 1.58825"),
         (lambda: of_text(b"1e12,1,1,2,3,4,5\n"), "its time is 1e.12"),
         (lambda: of_text(b"0,0,0,0,0,0,0\n", CARTESIAN), "0 m from Earth's centre"),
@@ -68,7 +68,7 @@ def test_the_last_digit_is_that_of_the_largest_number():
     assert columns.digits(packet) == 7
     step = columns.step("latitude", np.radians([29.6352, 0.001]), 7)
     assert step == pytest.approx(np.radians(1e-5))
-    assert columns.step("roll", np.zeros(3), 7) == 0.0 == columns.step("ecef_x", np.ones(3), 7)
+    assert columns.step("roll", np.zeros(3), 7) == 0.0
 
 
 @pytest.mark.parametrize("latitude", [-90.0, -45.0, 0.0, 29.6, 80.0])

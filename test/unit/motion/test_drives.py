@@ -15,7 +15,7 @@ from imu_simulation_framework.motion import drives, trajectory
 from imu_simulation_framework.motion.drives import DRIVES, MOTION_RATE, random_lap, true_motion
 from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors import drive_sensors
-from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU, RESOLUTIONS
+from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
@@ -32,18 +32,12 @@ def simulated(drive):
     return drive_sensors.simulate_drive(drive)
 
 
-@pytest.fixture(scope="module")
-def simulated_a():
-    return drive_sensors.simulate_drive(DRIVES["a"])
-
-
 def test_a_drive_lasts_as_long_as_it_says_and_ends_at_rest(drive, simulated):
     motion, poses, samples = simulated
     assert motion.index[-1] == drive.duration
     assert len(poses) == 5 * drive.duration + 1
     assert len(samples.time) == 100 * drive.duration + 1
     assert 600.0 <= drive.duration <= 660.0
-    motion = simulated[0]
     assert motion.iloc[0].tolist() == [0.0] * 6
     assert motion.iloc[-1][["v", "yaw_rate"]].tolist() == [0.0, 0.0]
     speed = motion["v"].abs()
@@ -72,8 +66,8 @@ def test_a_robot_can_drive_the_truth_which_is_that_of_a_differential_drive(simul
     wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN, LIMITS)
 
 
-def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginning(simulated_a):
-    motion = simulated_a[0]
+def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginning():
+    motion, whole, read = drive_sensors.simulate_drive(DRIVES["a"])
     part = motion.iloc[1000:5500]
     assert part["yaw_rate"].max() > 1.2
     standing = part["v"].abs() < 1e-9
@@ -85,10 +79,10 @@ def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginn
     assert np.allclose(last["yaw"].to_numpy() - first["yaw"].to_numpy(), 20.0 * math.pi)
     motion, poses, samples = drive_sensors.simulate_drive(drives.with_laps(DRIVES["a"], 2))
     assert motion.index[-1] == 120.0
-    assert poses.iloc[:-1].equals(simulated_a[1].iloc[: len(poses) - 1])
+    assert poses.iloc[:-1].equals(whole.iloc[: len(poses) - 1])
     # The next lap's first sample is this one's last to rounding only.
-    assert np.allclose(poses.iloc[-1], simulated_a[1].iloc[len(poses) - 1], atol=1e-7)
-    assert np.array_equal(samples.orientation, simulated_a[2].orientation[: len(motion)])
+    assert np.allclose(poses.iloc[-1], whole.iloc[len(poses) - 1], atol=1e-7)
+    assert np.array_equal(samples.orientation, read.orientation[: len(motion)])
 
 
 def test_drive_b_reverses_and_neither_repeats_itself_nor_another_seed():
@@ -107,27 +101,15 @@ def test_drive_b_reverses_and_neither_repeats_itself_nor_another_seed():
     assert sum(manoeuvre.duration for manoeuvre in other) < 600.0
 
 
-def _yaw_error(motion, samples):
-    return angles.unwrap(angles.yaw_from_quaternion(samples.orientation)) - motion["yaw"].to_numpy()
-
-
-def _expected_error(drive, motion):
-    """Mean and standard deviation of the yaw error at the end, over all seeds [rad]."""
-    gyroscope, duration = DRIVE_IMU.gyroscope, drive.duration
+def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
+    # Without resolution, over many seeds: mean and deviation of the final error.
+    motion, gyroscope, duration, runs = true_motion(drive), DRIVE_IMU.gyroscope, drive.duration, 40
     scale = gyroscope.scale_factor_and_misalignment[2][2]
     mean = gyroscope.turn_on_bias[2] * duration + scale * motion["yaw"].iloc[-1]
     variance = gyroscope.white_noise[2] ** 2 * duration
-    variance += gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
-    return mean, math.sqrt(variance)
-
-
-def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
-    # Without resolution, over many seeds: mean and deviation of the final error.
-    motion = true_motion(drive)
-    runs = 40
+    deviation = math.sqrt(variance + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0)
     truth = imu_truth(planar(motion, STANDARD_GRAVITY))
     finals = imu_model(DRIVE_IMU, 0.01, 1).batch(truth, runs, parts=("yaw_bias",)).yaw_bias[:, -1]
-    mean, deviation = _expected_error(drive, motion)
     assert abs(np.mean(finals) - mean) < 3.0 * deviation / math.sqrt(runs)
     ratio = np.std(finals, ddof=1) / deviation
     assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * (runs - 1))
@@ -142,19 +124,6 @@ def test_reference_noise_has_the_stated_deviations(drive, simulated):
     assert np.all(np.abs(noise.mean(axis=0)) < 4.0 * stated / math.sqrt(count))
     lag_one = np.mean(noise[1:] * noise[:-1], axis=0) / stated**2
     assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
-
-
-def test_tilt_and_noise_at_rest_are_the_sensors(simulated):
-    _, _, samples = simulated
-    tilt = angles.roll_pitch_yaw_from_quaternion(samples.orientation)[:, :2]
-    assert np.abs(tilt).max() < math.radians(0.5)
-    for values, sigma, resolution, mean in (
-        (samples.angular_velocity, 1.73e-3, RESOLUTIONS["angular_velocity"], 0.0),
-        (samples.specific_force, 0.0116, RESOLUTIONS["specific_force"], STANDARD_GRAVITY),
-    ):
-        values, expected = values[:100], math.sqrt(sigma**2 + resolution**2 / 12.0)
-        assert np.all(np.abs(values.std(axis=0) / expected - 1.0) < 4.0 / math.sqrt(200.0))
-        assert abs(values[:, 2].mean() - mean) < 4.0 * expected / math.sqrt(100.0)
 
 
 def test_output_is_quantised_as_the_sensor_does(simulated):
@@ -177,7 +146,8 @@ def test_errors_can_be_switched_off():
         isf.ImuSpecification(output=isf.OutputSpecification(orientation_reference="truth")),
     )
     assert poses.equals(motion[["x", "y", "yaw"]].iloc[::20])
-    assert np.max(np.abs(_yaw_error(motion, samples))) < 2.0**-13
+    yaw = angles.unwrap(angles.yaw_from_quaternion(samples.orientation))
+    assert np.max(np.abs(yaw - motion["yaw"].to_numpy())) < 2.0**-13
 
 
 @pytest.mark.parametrize(

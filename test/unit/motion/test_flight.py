@@ -43,11 +43,9 @@ def test_positions_with_few_digits_are_replaced_by_the_integral_of_velocities():
     place[:, 1] = np.round(place[:, 1], 7)
     coarse = FlightStates(TIME, ecef_of(*place.T), exact.orientation, velocity)
     assert np.max(np.linalg.norm(coarse.position - exact.position, axis=1)) > 0.2
-    assert np.max(coarse.velocity_error()) > 10.0
     repaired = coarse.integrated()
     # A step of 0.56 m, evenly distributed, on the mean of 1000: 0.56 / sqrt(12 * 1000), four times.
     assert np.max(np.linalg.norm(repaired.position - exact.position, axis=1)) < 4 * 0.0051
-    assert np.max(repaired.velocity_error()) < 1e-6
     with pytest.raises(MotionError, match="no velocities"):
         eastwards().integrated()
 

@@ -40,7 +40,6 @@ def test_kinematics_are_those_of_the_closed_form_whatever_a_quaternions_sign(tum
     np.testing.assert_allclose(motion.specific_force[20:-20], force[20:-20], rtol=0.0, atol=1e-4)
     speed = 2.1 * np.cos(0.7 * motion.time)
     np.testing.assert_allclose(motion.velocity[:, 0], speed, rtol=0.0, atol=1e-6)
-    motion, _, _ = tumble
     flipped = motion.orientation * np.where(np.arange(len(motion)) % 3 == 0, -1.0, 1.0)[:, None]
     other = isf.Motion.from_poses(motion.time, motion.position, flipped, GRAVITY)
     np.testing.assert_allclose(other.angular_velocity, motion.angular_velocity, atol=1e-12)
@@ -109,8 +108,7 @@ def test_bodies_at_rest_on_a_circle_and_straight_on_feel_what_they_must():
     np.testing.assert_allclose(motion.angular_velocity[:, 2], -0.4)
     np.testing.assert_allclose(motion.specific_force, [[0.0, -0.8, GRAVITY]] * len(motion))
     direct = isf.Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
-    np.testing.assert_allclose(direct.specific_force, motion.specific_force, atol=1e-4)
-    np.testing.assert_allclose(direct.velocity, motion.velocity, atol=1e-6)
+    require_same_motion(direct, motion, specific_force=1e-4, velocity=1e-6)
     assert motion.yaw[-1] == pytest.approx(-4.0 * np.pi, abs=0.01)
     motion = isf.straight(10.0, speed=2.0, rate=50.0)
     np.testing.assert_allclose(motion.position[-1], [20.0, 0.0, 0.0])
@@ -209,8 +207,6 @@ def test_noise_is_no_turning_and_legs_count_one_by_one():
     assert absolute_turn(noise)[-1] < math.radians(3.0)
     legs = absolute_turn(np.array([0.0, 1.0, 0.5, 2.0, 1.0]))
     np.testing.assert_allclose(legs, [0.0, 1.0, 1.5, 3.0, 4.0])
-
-
-@pytest.mark.parametrize("yaw", [[], [1.0], [0.0, 0.0, 0.0]])
-def test_who_does_not_turn_has_not_turned(yaw):
-    np.testing.assert_array_equal(absolute_turn(np.array(yaw)), np.zeros(len(yaw)))
+    # Who does not turn has not turned.
+    for yaw in ([], [1.0], [0.0, 0.0, 0.0]):
+        np.testing.assert_array_equal(absolute_turn(np.array(yaw)), np.zeros(len(yaw)))

@@ -95,8 +95,7 @@ def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
         velocities = np.array([8.0, 0.0]) + np.cumsum(jumps, axis=0)
         positions = np.zeros_like(velocities)
         positions[1:] = np.cumsum(0.1 * (velocities[1:] + velocities[:-1]), axis=0)
-        noisy = positions + generator.standard_normal(positions.shape)
-        table = fixes(times, noisy[:, 0], noisy[:, 1], 1.0)
+        table = fixes(times, *(positions + generator.standard_normal(positions.shape)).T, 1.0)
         settings = positioning.FixSettings(error_correlation_time=0.0)
         made = positioning.trajectory_from_fixes(table, settings, rate=5.0)
         count = min(len(times), len(made.poses))
@@ -207,10 +206,9 @@ def test_held_fixes_give_the_path_of_the_receivers_own():
     times = table.index[0] + np.arange(len(rows)) / 50.0
     many = table.iloc[rows].set_index(pd.Index(times, name="time"))
     made, plain = positioning.trajectory_from_fixes(many), positioning.trajectory_from_fixes(table)
-    assert made.report.repeated == 4 * len(table)
-    assert made.report.fixes == len(table)
-    count = len(plain.poses)
-    assert made.poses.iloc[:count].to_numpy() == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
+    assert (made.report.repeated, made.report.fixes) == (4 * len(table), len(table))
+    found = made.poses.iloc[: len(plain.poses)].to_numpy()
+    assert found == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
 
 
 def test_variances_come_from_the_position_error_or_the_dilution_of_precision():

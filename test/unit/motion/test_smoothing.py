@@ -27,6 +27,15 @@ def motion(generator, times, density, speed=8.0):
     return positions, velocities
 
 
+def drawn(seed, count, rate, density, deviation):
+    """A generator, times, positions, velocities, and positions with white noise."""
+    generator = np.random.default_rng(seed)
+    times = np.arange(count) / rate
+    positions, velocities = motion(generator, times, density)
+    noisy = positions + deviation * generator.standard_normal(positions.shape)
+    return generator, times, positions, velocities, noisy
+
+
 def slow_errors(generator, times, deviation, slow_time):
     """A Gauss-Markov process of second order, correlation (1 + t/l) exp(-t/l), by its matrix."""
     apart = np.abs(np.subtract.outer(times, times)) / slow_time
@@ -49,10 +58,7 @@ def test_density_and_white_noise_are_found_whatever_the_receiver_states(
 ):
     found = []
     for seed in SEEDS:
-        generator = np.random.default_rng(seed)
-        times = np.arange(600) / rate
-        positions, _ = motion(generator, times, density)
-        noisy = positions + deviation * generator.standard_normal(positions.shape)
+        _, times, _, _, noisy = drawn(seed, 600, rate, density, deviation)
         noise = smoothing.estimate_noise(fixes(times, noisy, stated), 0.0)
         white = noise.white_scale * stated / deviation
         found.append(np.log([noise.acceleration_density / density, white]))
@@ -98,10 +104,7 @@ def test_motion_is_not_taken_for_an_error_that_no_receiver_has():
 def test_doppler_velocities_are_weighed_by_their_own_noise():
     deviations, gains = [], []
     for seed in SEEDS:
-        generator = np.random.default_rng(seed)
-        times = np.arange(400) / 5.0
-        positions, velocities = motion(generator, times, 0.8)
-        noisy = positions + generator.standard_normal(positions.shape)
+        generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 1.0)
         doppler = velocities + 0.3 * generator.standard_normal(velocities.shape)
         doppler[100:150] = np.nan
         with_doppler = fixes(times, noisy, 1.0, doppler)
@@ -117,24 +120,15 @@ def test_doppler_velocities_are_weighed_by_their_own_noise():
     assert np.mean(gains) < 0.5
 
 
-def disturbed(seed, rate=5.0):
-    """A drive with four wrong positions and one wrong velocity."""
-    generator = np.random.default_rng(seed)
-    times = np.arange(int(80 * rate)) / rate
-    positions, velocities = motion(generator, times, 0.8)
-    positions += 0.5 * generator.standard_normal(positions.shape)
-    velocities += 0.1 * generator.standard_normal(velocities.shape)
-    wrong = np.array([40, 150, 151, 300])
-    positions[wrong] += [[30.0, 0.0], [0.0, -20.0], [-10.0, -20.0], [0.0, 12.0]]
-    velocities[200] = 0.0
-    return times, positions, velocities, wrong
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("doppler", [False, True])
 def test_outliers_are_found_and_nothing_else(seed, doppler):
-    times, positions, velocities, wrong = disturbed(seed)
-    given = fixes(times, positions, 0.5, velocities if doppler else None)
+    generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
+    velocities += 0.1 * generator.standard_normal(velocities.shape)
+    wrong = np.array([40, 150, 151, 300])
+    noisy[wrong] += [[30.0, 0.0], [0.0, -20.0], [-10.0, -20.0], [0.0, 12.0]]
+    velocities[200] = 0.0
+    given = fixes(times, noisy, 0.5, velocities if doppler else None)
     noise, used, left_out = smoothing.estimate_robustly(given, 0.0)
     assert np.array_equal(np.flatnonzero(left_out), wrong)
     # Without a correlation time there is no slow error.
@@ -147,10 +141,8 @@ def test_outliers_are_found_and_nothing_else(seed, doppler):
 
 def test_a_clean_drive_has_no_outliers_and_one_without_noise_stays_as_it_is():
     for seed in SEEDS:
-        generator = np.random.default_rng(seed)
-        times = np.arange(400) / 5.0
-        positions, _ = motion(generator, times, 0.8)
-        given = fixes(times, positions + 0.5 * generator.standard_normal(positions.shape), 0.5)
+        _, times, _, _, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
+        given = fixes(times, noisy, 0.5)
         noise = smoothing.estimate_noise(given, 4.0)
         assert not smoothing.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
     # A slow error is looked for however short its time is.
@@ -169,10 +161,7 @@ def test_a_clean_drive_has_no_outliers_and_one_without_noise_stays_as_it_is():
 def test_long_and_fast_recordings_are_judged_by_stretches_long_enough():
     found = []
     for seed in range(6):
-        generator = np.random.default_rng(seed)
-        times = np.arange(9000) / 10.0
-        positions, _ = motion(generator, times, 0.5)
-        noisy = positions + 0.3 * generator.standard_normal(positions.shape)
+        _, times, _, _, noisy = drawn(seed, 9000, 10.0, 0.5, 0.3)
         noise = smoothing.estimate_noise(fixes(times, noisy, 0.3), 0.0)
         found.append(np.log(noise.acceleration_density / 0.5))
     assert abs(np.mean(found)) < 3.0 * standard_error(found)
@@ -191,33 +180,22 @@ def test_long_and_fast_recordings_are_judged_by_stretches_long_enough():
 
 @pytest.mark.parametrize("factor", [1.0, 3.6, -1.0])
 def test_the_scale_of_velocities_is_told_by_the_positions(factor):
-    generator = np.random.default_rng(2)
-    times = np.arange(300) / 5.0
-    positions, velocities = motion(generator, times, 0.5)
-    noisy = positions + generator.standard_normal(positions.shape)
+    generator, times, _, velocities, noisy = drawn(2, 300, 5.0, 0.5, 1.0)
     velocities[:20] = np.nan
     scale = smoothing.velocity_scale(fixes(times, noisy, 1.0, factor * velocities))
     assert scale == pytest.approx(1.0 / factor, rel=0.02)
-
-
-def test_velocities_that_lead_nowhere_have_no_scale():
-    generator = np.random.default_rng(2)
+    # Velocities that lead nowhere have none.
     noise = 0.1 * generator.standard_normal((2, 100, 2))
     assert smoothing.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
 
 
 def test_positions_that_a_receiver_doubts_count_less_and_exact_velocities_not_more():
-    generator = np.random.default_rng(5)
-    times = np.arange(400) / 5.0
-    positions, _ = motion(generator, times, 0.5)
     stated = np.where((np.arange(400) % 100 < 50)[:, None], 0.2, 5.0) * np.ones((1, 2))
-    noisy = positions + stated * generator.standard_normal(positions.shape)
+    _, times, _, _, noisy = drawn(5, 400, 5.0, 0.5, stated)
     noise = smoothing.estimate_noise(smoothing.PlaneFixes(times, noisy, stated), 0.0)
     assert noise.white_scale == pytest.approx(1.0, rel=0.15)
     assert noise.acceleration_density == pytest.approx(0.5, rel=0.4)
-    generator = np.random.default_rng(1)
-    times = np.arange(200) / 5.0
-    positions, velocities = motion(generator, times, 0.8)
+    _, times, positions, velocities, _ = drawn(1, 200, 5.0, 0.8, 0.0)
     noise = smoothing.estimate_noise(fixes(times, positions, 1.0, velocities), 0.0)
     assert noise.velocity_deviation == pytest.approx(smoothing.VELOCITY_DEVIATION, rel=0.1)
     stated = np.array([[0.5, 2.0], [0.0, 1e-4]])

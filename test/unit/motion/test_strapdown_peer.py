@@ -85,7 +85,6 @@ def test_their_generator_feels_and_integrates_what_ours_does(motion):
     curvature = 6.0 * 4e-9 / motion.period**2
     assert force[inner] == pytest.approx(motion.specific_force[inner], abs=2.0 * curvature)
     felt = _generated(truth, "increment")
-    inner = slice(50, -50)
     rate, force = (
         felt[names].to_numpy() * FRD / motion.period for names in (util.GYRO_COLS, util.ACCEL_COLS)
     )

@@ -9,7 +9,6 @@ from imu_simulation_framework.realistic_imu.node_sessions import (
     CorrectorArguments,
     LiveCorrector,
     another_unit,
-    needs_temperature,
 )
 from imu_simulation_framework.recordings.messages import (
     FIELD,
@@ -99,7 +98,6 @@ def test_the_last_temperature_counts(tmp_path, ros2):
     _, numbers = of_imu(tmp_path, imu(ros2), ros2, [warm, none])
     shift = np.linalg.solve(TRIAD.matrix, [0.1, 0.0, 0.0])
     np.testing.assert_allclose(vector(numbers, "angular_velocity"), TRUTH - shift)
-    assert needs_temperature(CORRECTION) and not needs_temperature(ImuCorrection())
 
 
 def test_readings_that_the_sensor_does_not_have_stay(tmp_path, ros2):

@@ -222,13 +222,6 @@ def test_an_effort_that_is_none_is_left_out_and_zeros_alone_are_known():
     assert efforts.torques(names, [math.nan, 1.0]) is None
     with pytest.raises(RecordingError, match="wheel_left_joint, wheel_right_joint have no effort"):
         efforts.torques(names, [])
-    efforts = WheelEfforts()
-    names = ["wheel_left_joint", "wheel_right_joint"]
-    assert not efforts.only_zeros
-    efforts.torques(names, [math.nan, 1.0])
-    assert not efforts.only_zeros
-    efforts.torques(names, [0.0, 0.0])
-    assert efforts.only_zeros
-    efforts.torques(names, [0.0, 0.1])
-    efforts.torques(names, [0.0, 0.0])
-    assert not efforts.only_zeros
+    for right, only_zeros in ((math.nan, False), (0.0, True), (0.1, False), (0.0, False)):
+        efforts.torques(names, [0.0, right])
+        assert efforts.only_zeros == only_zeros

@@ -13,7 +13,7 @@ from synthetic_experiment import cut, make_tables
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
 from imu_simulation_framework.drive.report import experiment_page
 from imu_simulation_framework.drive.summary import RunDescription, evaluate
-from imu_simulation_framework.flight.figures import ShownFlight, flight_page
+from imu_simulation_framework.flight.figures import flight_page
 from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
 from imu_simulation_framework.heading.figures import ShownBudget, ShownEnsemble, budget_page
 from imu_simulation_framework.heading.identification.report import identification_page
@@ -58,21 +58,19 @@ def of_flight(instants=None, navigated=True):
     )
     table = pd.DataFrame(np.full((3, 7), 0.002), columns=list(RMSE_COLUMNS))
     return flight_page(
-        ShownFlight(
-            title="A flight",
-            summary=["c3104"],
-            time=TIME,
-            position=np.column_stack([TIME, TIME, TIME]),
-            speed=TIME,
-            joints=STILL,
-            instants={"lift-off": 10.0} if instants is None else instants,
-            alone={"pan": sensed, "tilt": sensed},
-            in_flight=sensed,
-            navigated={"gimbal off": (errors, table)} if navigated else {},
-            settings={"seed": 1},
-            remarks=["a remark"],
-            footer="made here",
-        )
+        title="A flight",
+        summary=["c3104"],
+        time=TIME,
+        position=np.column_stack([TIME, TIME, TIME]),
+        speed=TIME,
+        joints=STILL,
+        instants={"lift-off": 10.0} if instants is None else instants,
+        alone={"pan": sensed, "tilt": sensed},
+        in_flight=sensed,
+        navigated={"gimbal off": (errors, table)} if navigated else {},
+        settings={"seed": 1},
+        remarks=["a remark"],
+        footer="made here",
     )
 
 

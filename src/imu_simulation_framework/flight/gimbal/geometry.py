@@ -29,14 +29,13 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.settings import Axes, Settings, checked_numbers, declared
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
-from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
@@ -61,24 +60,6 @@ class JointMotion:
     def __post_init__(self) -> None:
         columns = {name: (getattr(self, name), 3) for name in ("angle", "rate", "acceleration")}
         vars(self).update(checked_samples("the joints'", self.time, columns))
-
-    @classmethod
-    def from_angles(
-        cls, time: ArrayLike, angle: ArrayLike, at: ArrayLike | None = None
-    ) -> JointMotion:
-        """Return the joints' motion through given angles; between them they follow cubic splines.
-
-        ``time`` (n,): at least two, strictly increasing [s]. ``angle`` (n, 3) [rad]. ``at`` (m,):
-        times of the result, from the first to the last [s]; by default those of the angles. Raises
-        MotionError as for the class, or there are too few.
-        """
-        time, angle = np.asarray(time, dtype=float), np.asarray(angle, dtype=float)
-        given = cls(time, angle, np.zeros_like(angle), np.zeros_like(angle))
-        if len(time) < 2:
-            raise MotionError("there is one set of joint angles; two are needed")
-        path = CubicSpline(given.time, given.angle)
-        times = given.time if at is None else np.asarray(at, dtype=float)
-        return cls(times, path(times), path(times, 1), path(times, 2))
 
     def __len__(self) -> int:
         return len(self.time)
@@ -106,16 +87,8 @@ def world_to_inertial(motion: AnyMotion) -> Rotation:
 def level_to_world(motion: AnyMotion) -> Rotation:
     """Return the rotations, one per sample, from east, north, up to the motion's world."""
     if isinstance(motion, EarthMotion):
-        latitude, longitude, _ = motion.latitude_longitude_height.T
-        return enu_to_ecef(latitude, longitude)
+        return motion.level_axes()
     return Rotation.identity(len(motion.time))
-
-
-def gravitation_between(motion: AnyMotion, position: np.ndarray) -> np.ndarray:
-    """Return how much gravitation at places differs from that at the motion's, (n, 3) [m/s^2]."""
-    if isinstance(motion, EarthMotion):
-        return gravitation_ecef(position) - gravitation_ecef(motion.position)
-    return np.zeros_like(position)
 
 
 def place_on_earth(
@@ -136,7 +109,7 @@ def place_on_earth(
 
 _ZERO = (0.0, 0.0, 0.0)
 _LONGEST_ARM = 100.0  # m
-_AXES = {"pan": 2, "tilt": 1, "roll": 0}
+_AXES = (2, 1, 0)
 
 
 class Mount(NamedTuple):
@@ -153,16 +126,6 @@ class Mount(NamedTuple):
     lever_arm_acceleration: np.ndarray
     rotation: Rotation
     angular_velocity: np.ndarray
-
-
-class Link(NamedTuple):
-    """Poses of a link on the one before, for tf; n of them.
-
-    ``translation`` (3,) [m]; ``rotation`` (n, 4), quaternions x, y, z, w.
-    """
-
-    translation: np.ndarray
-    rotation: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -194,7 +157,7 @@ class GimbalGeometry(Settings):
         place = np.tile(np.array(self.body_to_pan), (count, 1))
         speed, acceleration = np.zeros((count, 3)), np.zeros((count, 3))
         arms = self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
-        for number, (axis, arm) in enumerate(zip(_AXES.values(), arms)):
+        for number, (axis, arm) in enumerate(zip(_AXES, arms)):
             angle, own_rate = joints.angle[:, number], joints.rate[:, number]
             step = _turn(axis, angle)
             turned = turned @ step
@@ -218,61 +181,52 @@ class GimbalGeometry(Settings):
         return self.mount(JointMotion(count, angle, still, still)).lever_arm
 
     def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
-        """Return the motion of the IMU on a platform.
+        """Return the motion of the IMU on a platform; as :meth:`.Motion.mounted`, but exact.
+
+        The platform's angular acceleration alone is taken from a cubic spline through its samples.
 
         ``motion`` (Motion or EarthMotion): of the platform. ``joints`` (JointMotion): at the
         motion's times. Raises MotionError if the times are others, or there are less than three.
         """
         if len(joints) != len(motion.time) or np.any(joints.time != motion.time):
             raise MotionError("the gimbal's joints and the motion have different times")
-        return carried(motion, self.mount(joints))
+        motion.require_derivatives()
+        mount = self.mount(joints)
+        arm, arm_rate = mount.lever_arm, mount.lever_arm_rate
+        rate = motion.angular_velocity
+        body = Rotation.from_quat(motion.orientation)
+        to_body, to_mounted = body.inv(), mount.rotation.inv()
+        # A velocity is against the world, which may turn; forces act in inertial space.
+        in_world = rate - to_body.apply(rate_of_world(motion))
+        position = motion.position + body.apply(arm)
+        force = (
+            motion.specific_force
+            + np.cross(CubicSpline(motion.time, rate)(motion.time, 1), arm)
+            + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
+            + mount.lever_arm_acceleration
+        )
+        if isinstance(motion, EarthMotion):
+            force -= to_body.apply(gravitation_ecef(position) - gravitation_ecef(motion.position))
+        return replace(
+            motion,
+            position=position,
+            orientation=(body * mount.rotation).as_quat(),
+            velocity=motion.velocity + body.apply(np.cross(in_world, arm) + arm_rate),
+            angular_velocity=to_mounted.apply(rate) + mount.angular_velocity,
+            specific_force=to_mounted.apply(force),
+        )
 
-    def links(self, angle: np.ndarray) -> dict[str, Link]:
-        """Return the poses of pan, tilt, roll and imu, each on the one before it.
+    def links(self, angle: np.ndarray) -> np.ndarray:
+        """Return the poses of pan, tilt, roll and imu, each on the one before it, (n, 4, 7).
 
-        ``angle`` (n, 3): pan, tilt, roll [rad].
+        They are places [m] and quaternions x, y, z, w. ``angle`` (n, 3): pan, tilt, roll [rad].
         """
-        turns = [Rotation.from_euler(axis, column) for axis, column in zip("ZYX", angle.T)]
-        turns[0] = self.base_rotation * turns[0]
+        pan, tilt, roll = (Rotation.from_euler(axis, one) for axis, one in zip("ZYX", angle.T))
+        turns = self.base_rotation * pan, tilt, roll, Rotation.identity(len(angle))
         arms = self.body_to_pan, self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
-        rotations = (*turns, Rotation.identity(len(angle)))
-        return {
-            name: Link(np.array(arm), rotation.as_quat())
-            for name, arm, rotation in zip((*_AXES, "imu"), arms, rotations)
-        }
-
-
-def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
-    r"""Return the motion of what moves on a platform; as :meth:`.Motion.mounted`, but exact.
-
-    The platform's angular acceleration alone is taken from a cubic spline through its samples.
-
-    ``motion``: of the platform. Raises MotionError if the motion has less than three samples.
-    """
-    motion.require_derivatives()
-    arm, arm_rate = mount.lever_arm, mount.lever_arm_rate
-    rate = motion.angular_velocity
-    body = Rotation.from_quat(motion.orientation)
-    to_body = body.inv()
-    # A velocity is against the world, which may turn; forces act in inertial space.
-    in_world = rate - to_body.apply(rate_of_world(motion))
-    position = motion.position + body.apply(arm)
-    force = (
-        motion.specific_force
-        + np.cross(CubicSpline(motion.time, rate)(motion.time, 1), arm)
-        + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
-        + mount.lever_arm_acceleration
-        - to_body.apply(gravitation_between(motion, position))
-    )
-    to_mounted = mount.rotation.inv()
-    return replace(
-        motion,
-        position=position,
-        orientation=(body * mount.rotation).as_quat(),
-        velocity=motion.velocity + body.apply(np.cross(in_world, arm) + arm_rate),
-        angular_velocity=to_mounted.apply(rate) + mount.angular_velocity,
-        specific_force=to_mounted.apply(force),
-    )
+        places = (np.tile(arm, (len(angle), 1)) for arm in arms)
+        poses = [np.hstack([place, turn.as_quat()]) for place, turn in zip(places, turns)]
+        return np.stack(poses, axis=1)
 
 
 def _turn(axis: int, angle: np.ndarray) -> np.ndarray:

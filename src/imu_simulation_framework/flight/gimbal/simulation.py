@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import by_name
+from imu_simulation_framework.flight.gimbal import stabilisation
 from imu_simulation_framework.flight.gimbal.geometry import (
     AnyMotion,
     GimbalGeometry,
@@ -18,16 +19,6 @@ from imu_simulation_framework.flight.gimbal.geometry import (
 )
 from imu_simulation_framework.flight.gimbal.loop import GyroscopeErrors, run_loop, servo
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification, read_gimbal
-from imu_simulation_framework.flight.gimbal.stabilisation import (
-    BORESIGHTS,
-    Residual,
-    Stabilisation,
-    at_limits,
-    at_rates,
-    exact_joints,
-    target_orientation,
-    target_rate,
-)
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import (
     ImuErrors,
@@ -48,7 +39,7 @@ class GimbalMotion:
     motion: AnyMotion
     joints: JointMotion
     geometry: GimbalGeometry
-    residual: Residual | None = None
+    residual: stabilisation.Residual | None = None
     remarks: tuple[str, ...] = ()
 
 
@@ -76,16 +67,16 @@ def simulate_gimbal(
     on it.
     """
     drive, geometry = gimbal.drive, gimbal.geometry
-    if not isinstance(drive, Stabilisation):
+    if not isinstance(drive, stabilisation.Stabilisation):
         joints = drive.joints(motion.time)
         return GimbalMotion(geometry.carry(motion, joints), joints, geometry)
-    target = target_orientation(motion, drive, geometry, gimbal.limits)
-    turning = target_rate(motion, target)
-    joints = exact_joints(motion, target, turning, geometry, gimbal.limits)
+    target = stabilisation.target_orientation(motion, drive, geometry, gimbal.limits)
+    turning = stabilisation.target_rate(motion, target)
+    joints = stabilisation.exact_joints(motion, target, turning, geometry, gimbal.limits)
     at_rate = np.zeros((len(joints), 3), dtype=bool)
     if drive.bandwidth is not None:
         joints, command = _stabilised(motion, gimbal, target, joints, imu, seed, run)
-        at_rate = at_rates(command, drive.rate_limits, gimbal.limits)
+        at_rate = stabilisation.at_rates(command, drive.rate_limits, gimbal.limits)
     carried = geometry.carry(motion, joints)
     residual = _residual(carried, target, turning, joints, gimbal, at_rate)
     return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
@@ -108,9 +99,7 @@ def _stabilised(
         gyroscope = GyroscopeErrors(np.eye(3), still, none, still + np.inf, still)
     else:
         due, gyroscope = _gyroscope(gimbal.geometry.carry(motion, wanted), imu, seed, run, period)
-    stride = int(due[1] - due[0]) if len(due) > 1 else 1
-    if len(due) < 2:
-        raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
+    stride = int(due[1] - due[0])
     # Before the first sample of the gyroscope the gimbal is where it shall be.
     to_inertial = world_to_inertial(motion)[due]
     base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
@@ -148,8 +137,7 @@ def _between(
     index = np.clip(-(-since // stride) - 1, 0, len(due) - 1)
     steps = np.maximum(since - index * stride, 0)
     low, high = np.array(gimbal.limits).T
-    angle, rate = found.angle[index], found.rate[index]
-    command = found.command[index]
+    angle, rate, command = (one[index] for one in found)
     for ahead in range(1, stride + 1):
         decay, own, wanted = servo(gimbal.drive, ahead * period)
         rows = steps == ahead
@@ -158,7 +146,7 @@ def _between(
         inside = (free >= low) & (free <= high)
         angle[rows], rate[rows] = np.clip(free, low, high), np.where(inside, moving, 0.0)
     pulsation = 2.0 * np.pi * gimbal.drive.servo_bandwidth
-    stopped = at_limits(angle, gimbal.limits) | (low == high)
+    stopped = stabilisation.at_limits(angle, gimbal.limits) | (low == high)
     acceleration = np.where(stopped, 0.0, pulsation * (command - rate))
     return JointMotion(time, angle, rate, acceleration), command
 
@@ -167,15 +155,14 @@ def _gyroscope(
     motion: Any, imu: Any, seed: Any, run: int, period: float
 ) -> tuple[np.ndarray, GyroscopeErrors]:
     """Return the samples at which the gyroscope reads, and its errors of one run."""
-    matrix: np.ndarray = np.eye(3)
-    bent: np.ndarray = np.zeros(3)
-    saturation: np.ndarray = np.full(3, np.inf)
-    resolution: np.ndarray = np.zeros(3)
+    matrix: Any = np.eye(3)
+    bent: Any = np.zeros(3)
+    saturation: Any = np.full(3, np.inf)
+    resolution: Any = np.zeros(3)
     if isinstance(imu, ImuSpecification):
         triad = imu.gyroscope
         matrix = matrix + np.array(triad.scale_factor_and_misalignment)
-        bent = np.array(triad.nonlinearity)
-        resolution = np.array(triad.resolution)
+        bent, resolution = np.array(triad.nonlinearity), np.array(triad.resolution)
         if triad.saturation is not None:
             saturation = np.array(triad.saturation)
         # What the loop does with numbers it does with its own.
@@ -184,6 +171,8 @@ def _gyroscope(
     truth = imu_truth(motion, speed=model.feels_speed)
     reading = model.batch(truth, 1, first_run=run, parts=("angular_velocity",))
     due = np.flatnonzero(model.new_samples(len(motion.time)))
+    if len(due) < 2:
+        raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
     rate = _means(truth.angular_velocity, due)
     additive = reading.angular_velocity[0][due] - rate @ matrix.T - bent * rate**2
     return due, GyroscopeErrors(matrix, bent, additive, saturation, resolution)
@@ -191,12 +180,10 @@ def _gyroscope(
 
 def _means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
     """Return the means of values since the due sample before, that of the first is its own."""
-    if len(due) < 2 or due[1] - due[0] == 1:
-        return values[due]
-    stride = int(due[1] - due[0])
-    sums = np.cumsum(values, axis=0)
-    means = values[due].copy()
-    means[1:] = (sums[due[1:]] - sums[due[:-1]]) / stride
+    stride, means = int(due[1] - due[0]), values[due].copy()
+    if stride > 1:
+        sums = np.cumsum(values, axis=0)
+        means[1:] = (sums[due[1:]] - sums[due[:-1]]) / stride
     return means
 
 
@@ -207,17 +194,17 @@ def _residual(
     joints: JointMotion,
     gimbal: Any,
     at_rate: np.ndarray,
-) -> Residual:
+) -> stabilisation.Residual:
     found = Rotation.from_quat(carried.orientation)
     error = found.inv() * target
-    axis = np.array(BORESIGHTS[gimbal.drive.boresight])
+    axis = np.array(stabilisation.BORESIGHTS[gimbal.drive.boresight])
     seen = error.apply(axis)
     off = np.arctan2(np.linalg.norm(np.cross(axis, seen), axis=1), seen @ axis)
-    return Residual(
+    return stabilisation.Residual(
         carried.time,
         error.as_rotvec(),
         off,
         carried.angular_velocity - error.apply(turning),
-        at_limits(joints.angle, gimbal.limits),
+        stabilisation.at_limits(joints.angle, gimbal.limits),
         at_rate,
     )

@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, fields
-from typing import Any, Mapping, Tuple, Union
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Mapping, Sequence, Union
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError, ResultError
 from imu_simulation_framework.core.sentences import shown
@@ -41,6 +42,7 @@ from imu_simulation_framework.core.settings import (
     checked_text,
     declared,
     from_mapping,
+    require_increasing,
     to_mapping,
 )
 from imu_simulation_framework.core.tables import read_csv
@@ -103,13 +105,8 @@ class SinusoidalJoints(Settings):
         pulsation = 2.0 * np.pi / np.array(self.periods)
         size = np.array(self.amplitudes)
         phase = np.outer(time - time[0], pulsation) + self.phases
-        sine = size * np.sin(phase)
-        return JointMotion(
-            time,
-            self.offsets + sine,
-            pulsation * size * np.cos(phase),
-            -(pulsation**2) * sine,
-        )
+        sine, cosine = size * np.sin(phase), pulsation * size * np.cos(phase)
+        return JointMotion(time, self.offsets + sine, cosine, -(pulsation**2) * sine)
 
 
 def _listed(name: str, value: Any) -> list | tuple:
@@ -121,11 +118,7 @@ def _listed(name: str, value: Any) -> list | tuple:
 
 def _checked_times(name: str, value: Any) -> tuple[float, ...]:
     times = tuple(checked_number(name, time) for time in _listed(name, value))
-    for earlier, later in zip(times, times[1:]):
-        if not earlier < later:
-            raise ConfigurationError(
-                f"{name} has {later:g} s after {earlier:g} s, but they must increase."
-            )
+    require_increasing(name, tuple(zip(times, times)))
     return times
 
 
@@ -171,11 +164,10 @@ class TabulatedJoints(Settings):
                 f"{self.source}: the gimbal's angles are there from {first:g} s to {last:g} s, but "
                 f"the motion needs them from 0 s to {since[-1]:g} s after its start"
             )
-        path = JointMotion.from_angles(self.times, self.angles, np.clip(since, first, last))
-        return JointMotion(time, path.angle, path.rate, path.acceleration)
+        path, within = CubicSpline(self.times, self.angles), np.clip(since, first, last)
+        return JointMotion(time, path(within), path(within, 1), path(within, 2))
 
 
-Limits = Tuple[Tuple[float, float], Tuple[float, float], Tuple[float, float]]
 Drive = Union[FixedJoints, SinusoidalJoints, TabulatedJoints, Stabilisation]
 
 _NO_ARMS = GimbalGeometry()
@@ -267,17 +259,21 @@ def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
     check_keys(content, ["name", *_ARMS, "limits", *_DRIVES], "the gimbal")
     values: dict[str, Any] = {"name": content["name"]} if "name" in content else {}
     values["geometry"] = GimbalGeometry(**{key: content[key] for key in _ARMS if key in content})
-    given = [key for key in _DRIVES if key in content]
-    if len(given) > 1:
-        raise ConfigurationError(
-            f"the gimbal has {' and '.join(given)}, but only one of them can move it."
-        )
-    for key in given:
-        values["drive"] = _drive(key, content[key])
+    drive = _only_one(content, _DRIVES, "the gimbal", "can move it")
+    if drive is not None:
+        values["drive"] = _drive(drive, content[drive])
     if "limits" in content:
         check_keys(content["limits"], JOINTS, "limits")
         values["limits"] = tuple(content["limits"].get(joint) for joint in JOINTS)
     return GimbalSpecification(**values)
+
+
+def _only_one(content: Any, keys: Sequence[str], whose: str, can: str) -> str | None:
+    """Return which of some keys is there; raise ConfigurationError where there are several."""
+    given = [key for key in keys if key in content]
+    if len(given) > 1:
+        raise ConfigurationError(f"{whose} has {' and '.join(given)}, but only one of them {can}.")
+    return given[0] if given else None
 
 
 def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
@@ -295,9 +291,7 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
         kind = "hold" if isinstance(drive.target, HeldAttitude) else "point"
         loop = to_mapping(drive)
         loop.pop("target", None)
-        every = [field.name for field in fields(drive.target)]
-        aim = {name: getattr(drive.target, name) for name in every}
-        content["stabilisation"] = {kind: aim, **loop}
+        content["stabilisation"] = {kind: asdict(drive.target), **loop}
     elif any(drive.angles):
         content["fixed"] = list(drive.angles)
     default = GimbalSpecification().limits
@@ -317,32 +311,23 @@ def _drive(key: str, content: Any) -> Any:
             return FixedJoints(content)
         except ConfigurationError as error:
             raise ConfigurationError(f"fixed: {error}") from None
-    if key == "sinusoid":
-        return _made(SinusoidalJoints, content, key)
-    if key == "table":
-        is_one = isinstance(content, TabulatedJoints)
-        return content if is_one else _made(TabulatedJoints, content, key)
+    if key != "stabilisation":
+        kind: Any = TabulatedJoints if key == "table" else SinusoidalJoints
+        return content if isinstance(content, kind) else _made(kind, content, key)
     check_keys(content, [*_TARGETS, *_LOOP], key)
     loop = {name: value for name, value in content.items() if name not in _TARGETS}
-    aims = [name for name in _TARGETS if name in content]
-    if len(aims) > 1:
-        raise ConfigurationError(f"{key} has both hold and point, but it can have only one target.")
-    for name in aims:
-        loop["target"] = _target(name, content[name])
+    aim = _only_one(content, _TARGETS, key, "can be its target")
+    if aim is not None:
+        kind, given = PointAhead, content[aim]
+        if aim == "hold":
+            kind, given = HeldAttitude, {} if given is None else given
+        elif isinstance(given, Mapping) and {"latitude", "longitude", "height"} & set(given):
+            kind = PointOnEarth
+        loop["target"] = _made(kind, given, f"{key}.{aim}")
     try:
         return Stabilisation(**loop)
     except ConfigurationError as error:
         raise ConfigurationError(f"{key}.{error}") from None
-
-
-def _target(name: str, content: Any) -> Any:
-    where = f"stabilisation.{name}"
-    if name == "hold":
-        return _made(HeldAttitude, {} if content is None else content, where)
-    on_earth = isinstance(content, Mapping) and any(
-        field.name in content for field in fields(PointOnEarth)
-    )
-    return _made(PointOnEarth if on_earth else PointAhead, content, where)
 
 
 def _made(kind: type, content: Any, where: str) -> Any:

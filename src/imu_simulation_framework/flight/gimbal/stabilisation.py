@@ -83,11 +83,9 @@ Target = Union[HeldAttitude, PointAhead, PointOnEarth]
 
 
 def _checked_target(name: str, value: Any) -> Target:
-    if not isinstance(value, (HeldAttitude, PointAhead, PointOnEarth)):
-        raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be an attitude or a point."
-        )
-    return value
+    if isinstance(value, (HeldAttitude, PointAhead, PointOnEarth)):
+        return value
+    raise ConfigurationError(f"{name} is {shown(value)}, but it must be an attitude or a point.")
 
 
 @dataclass(frozen=True)
@@ -116,8 +114,7 @@ class Stabilisation(Settings):
 _LEVEL = 1e-9
 """Sine of the least angle between a line of sight and the vertical for which the vertical says how
 the picture is turned."""
-_NEAREST = 1e-6
-"""Of a point that can be looked at [m]."""
+_NEAREST = 1e-6  # m; of a point that can be looked at
 
 
 def target_orientation(
@@ -132,28 +129,26 @@ def target_orientation(
     largest angles of the joints [rad]. Raises ConfigurationError if a point of the Earth is to be
     looked at by what has no place on it. Raises MotionError if the motion goes through the point.
     """
-    level = level_to_world(motion)
-    first_yaw = _first_yaw(motion, level)
+    level, body = level_to_world(motion), Rotation.from_quat(motion.orientation)
+    x, y, _ = level[0].inv().apply(body[0].apply((1.0, 0.0, 0.0)))
+    first_yaw = float(np.arctan2(y, x))
     target = stabilisation.target
     if isinstance(target, HeldAttitude):
         yaw = first_yaw if target.yaw is None else target.yaw
         return level * Rotation.from_euler("ZYX", [yaw, target.pitch, target.roll])
     if isinstance(target, PointAhead):
-        heading = Rotation.from_euler("Z", first_yaw)
-        place = motion.position[0] + level[0].apply(
-            heading.apply((target.ahead, target.left, target.up))
-        )
+        way = Rotation.from_euler("Z", first_yaw).apply((target.ahead, target.left, target.up))
+        place = motion.position[0] + level[0].apply(way)
     else:
         place = place_on_earth(motion, target.latitude, target.longitude, target.height)
-    body = Rotation.from_quat(motion.orientation)
     up, ahead = level.apply((0.0, 0.0, 1.0)), body.apply((1.0, 0.0, 0.0))
     seen_from = motion.position
     for _ in range(2):
-        towards = unit(_way(place, seen_from, motion.time))
+        towards = _towards(place, seen_from, motion.time)
         looking = _looking(towards, up, ahead, stabilisation.boresight)
         angle, _ = _angles(motion, looking, geometry, limits)
         seen_from = motion.position + body.apply(geometry.place(angle))
-    towards = unit(_way(place, seen_from, motion.time))
+    towards = _towards(place, seen_from, motion.time)
     return _looking(towards, up, ahead, stabilisation.boresight)
 
 
@@ -210,26 +205,21 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return np.column_stack([pan, tilt, rate[:, 0] + pan * sine[:, 1]])
 
 
-def _first_yaw(motion: AnyMotion, level: Rotation) -> float:
-    x, y, _ = level[0].inv().apply(Rotation.from_quat(motion.orientation[0]).apply((1.0, 0.0, 0.0)))
-    return float(np.arctan2(y, x))
-
-
 def _looking(towards: np.ndarray, up: np.ndarray, ahead: np.ndarray, boresight: str) -> Rotation:
     """Return the orientations whose boresight points along unit vectors, with level horizons."""
-    across = np.cross(up, towards)
-    size = np.linalg.norm(across, axis=1, keepdims=True)
-    steep = size < _LEVEL
     if boresight == "forward":
-        left = unit(np.where(steep, np.cross(up, ahead), across))
-        return _from_axes(towards, left)
-    # Looking down, a picture has no horizon: its x axis is as near to the platform's as it gets.
-    left = unit(np.cross(-towards, ahead))
-    return _from_axes(np.cross(left, -towards), left)
+        across = np.cross(up, towards)
+        steep = np.linalg.norm(across, axis=1, keepdims=True) < _LEVEL
+        x, y = towards, unit(np.where(steep, np.cross(up, ahead), across))
+    else:
+        # A picture has no horizon then: its x axis is as near to the platform's as it gets.
+        y = unit(np.cross(-towards, ahead))
+        x = np.cross(y, -towards)
+    return Rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=2))
 
 
-def _way(place: np.ndarray, seen_from: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return the ways from places to a place, (n, 3) [m]."""
+def _towards(place: np.ndarray, seen_from: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Return the directions from places to a place, (n, 3)."""
     way = place - seen_from
     there = np.linalg.norm(way, axis=1) < _NEAREST
     if there.any():
@@ -237,15 +227,10 @@ def _way(place: np.ndarray, seen_from: np.ndarray, time: np.ndarray) -> np.ndarr
             f"the motion goes through the point that the gimbal looks at, at "
             f"{time[np.argmax(there)]:g} s"
         )
-    return way
+    return unit(way)
 
 
-def _from_axes(x: np.ndarray, y: np.ndarray) -> Rotation:
-    return Rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=2))
-
-
-_AT_A_LIMIT = 1e-9
-"""Of an angle or a rate: by how much it may be beside a limit and at it."""
+_AT_A_LIMIT = 1e-9  # rad, rad/s; by so much an angle or a rate may be beside a limit and at it
 
 
 @dataclass(frozen=True)
@@ -317,10 +302,8 @@ class Residual:
                     )
         return tuple(said)
 
-    def _durations(self, at_limit: np.ndarray) -> tuple[float, float, float]:
-        steps = np.diff(self.time, append=self.time[-1])
-        pan, tilt, roll = (float(value) for value in steps @ at_limit)
-        return pan, tilt, roll
+    def _durations(self, at_limit: np.ndarray) -> tuple[float, ...]:
+        return tuple((np.diff(self.time, append=self.time[-1]) @ at_limit).tolist())
 
 
 def at_limits(angle: np.ndarray, limits: Any) -> np.ndarray:

@@ -242,8 +242,7 @@ def corrected(state: NavigationState, error: np.ndarray) -> NavigationState:
     )
 
 
-_OFF_SAMPLE = 1e-3
-"""By what share of a sample's period a fix may be beside it."""
+_OFF_SAMPLE = 1e-3  # by what share of a sample's period a fix may be beside it
 
 
 class Navigation(NamedTuple):

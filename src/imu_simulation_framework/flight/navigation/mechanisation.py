@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from imu_simulation_framework.motion.earth import EARTH_RATE, gravitation_ecef
+from imu_simulation_framework.motion.strapdown import turned_east
 
 
 class NavigationState(NamedTuple):
@@ -125,11 +126,6 @@ def _gravitation_later(position, time):
     return gravitation_ecef(position @ back.T) @ back
 
 
-def _with_earth(position):
-    """Return the velocity of the Earth's own points (r, 3) [m/s]: omega_ie x r."""
-    return EARTH_RATE * np.stack([-position[:, 1], position[:, 0], np.zeros(len(position))], axis=1)
-
-
 def navigate(
     state: NavigationState, delta_theta: np.ndarray, delta_velocity: np.ndarray, period: float
 ) -> tuple[NavigationState, Stretch]:
@@ -158,7 +154,7 @@ def navigate(
     np.cumsum((velocity - 0.5 * gained) * period, axis=0, out=ways[1:])
     way = ways[-1]
     half_way = 0.5 * (ways[samples // 2] + ways[(samples + 1) // 2])
-    start = state.velocity + _with_earth(state.position)
+    start = state.velocity + EARTH_RATE * turned_east(state.position)
     here = gravitation_ecef(state.position)
     half = 0.5 * duration
     middle_place = state.position + start * half + half_way + 0.5 * here * half**2
@@ -171,7 +167,7 @@ def navigate(
     position = position @ back.T
     end_state = state._replace(
         position=position,
-        velocity=end @ back.T - _with_earth(position),
+        velocity=end @ back.T - EARTH_RATE * turned_east(position),
         attitude=back @ attitude[-1],
     )
 

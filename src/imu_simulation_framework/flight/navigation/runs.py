@@ -74,11 +74,8 @@ class NavigationErrors(NamedTuple):
         used = self.time >= self.time[0] + begin
         errors = [self.attitude[:, used, 2:], self.position[:, used], self.velocity[:, used]]
         squares = np.mean(np.concatenate(errors, axis=2) ** 2, axis=1)
-        return pd.DataFrame(
-            np.sqrt(squares),
-            columns=list(RMSE_COLUMNS),
-            index=pd.RangeIndex(len(squares), name="run"),
-        )
+        index = pd.RangeIndex(len(squares), name="run")
+        return pd.DataFrame(np.sqrt(squares), columns=list(RMSE_COLUMNS), index=index)
 
 
 def navigation_errors(
@@ -215,17 +212,11 @@ def _share(values: np.ndarray, bounds: tuple[float, float]) -> float:
     return float(np.mean((values >= bounds[0]) & (values <= bounds[1])))
 
 
-_AT_ONCE = 10
-"""Runs whose readings are in memory with all their parts."""
+_AT_ONCE = 10  # runs whose readings are in memory with all their parts
 _ROUNDING = 1e-6  # s
-_IMU, _GNSS, _START = range(3)
-"""Children of the seed."""
-_PARTS = (
-    "angular_velocity",
-    "specific_force",
-    "angular_velocity_bias",
-    "specific_force_bias",
-)
+_IMU, _GNSS, _START = range(3)  # children of the seed
+_SIGNALS = ("angular_velocity", "specific_force")
+_PARTS = (*_SIGNALS, *(f"{name}_bias" for name in _SIGNALS))
 
 Imus = Union[ImuSpecification, Sequence[ImuSpecification]]
 """One for all runs, or one for each."""
