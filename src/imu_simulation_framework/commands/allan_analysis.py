@@ -159,66 +159,32 @@ def _axes(path, names, wanted, before) -> tuple[str, ...]:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
-    parser.add_argument(
-        "--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu"
-    )
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="QUANTITY=NAME[UNIT]",
+    add = parser.add_argument
+    # fmt: off
+    add("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
+    add("--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu")
+    add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file with names of its own, if they are not guessed rightly, for "
-        "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of them",
-    )
-    parser.add_argument(
-        "--rate",
-        type=float,
-        metavar="HZ",
+             "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of "
+             "them")
+    add("--rate", type=float, metavar="HZ",
         help="samples per second, for recordings without time stamps or with useless ones: all "
-        "samples then follow each other evenly",
-    )
-    parser.add_argument(
-        "--axis",
-        action="append",
-        default=[],
-        choices=(*_SHORT_NAMES, *AXES),
-        help="analyse only these axes, once for each; by default all that were recorded",
-    )
-    parser.add_argument(
-        "--out",
-        default="allan_analysis",
-        metavar="DIR",
-        help="folder for the results, by default %(default)s",
-    )
-    parser.add_argument(
-        "--name", default="imu", help="of the sensor in imu.yaml, by default %(default)s"
-    )
-    parser.add_argument(
-        "--outliers",
-        type=float,
-        default=RestSettings().outlier_range,
-        metavar="IQR",
-        help="samples further from the quartiles than this many interquartile ranges are "
-        "outliers, 0 for none; by default %(default)g",
-    )
-    parser.add_argument(
-        "--band",
-        type=float,
-        nargs=2,
-        default=DEFAULT_BAND,
-        metavar=("MIN", "MAX"),
+             "samples then follow each other evenly")
+    add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *AXES),
+        help="analyse only these axes, once for each; by default all that were recorded")
+    add("--out", default="allan_analysis", metavar="DIR",
+        help="folder for the results, by default %(default)s")
+    add("--name", default="imu", help="of the sensor in imu.yaml, by default %(default)s")
+    add("--outliers", type=float, default=RestSettings().outlier_range, metavar="IQR",
+        help="samples further from the quartiles than this many interquartile ranges are outliers, "
+             "0 for none; by default %(default)g")
+    add("--band", type=float, nargs=2, default=DEFAULT_BAND, metavar=("MIN", "MAX"),
         help="averaging times between which bias instability is assumed [s], by default "
-        f"{DEFAULT_BAND[0]:g} {DEFAULT_BAND[1]:g}",
-    )
-    parser.add_argument(
-        "--longest-gap",
-        type=float,
-        default=StampLimits().longest_gap,
-        metavar="S",
-        help="refuse a recording with a longer gap [s], by default %(default)g",
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bar, even on a terminal")
+             f"{DEFAULT_BAND[0]:g} {DEFAULT_BAND[1]:g}")
+    add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
+        help="refuse a recording with a longer gap [s], by default %(default)g")
+    add("--quiet", action="store_true", help="no progress bar, even on a terminal")
+    # fmt: on
     return parser
 
 

@@ -319,29 +319,19 @@ def _turns_wanted(text):
 def _parser():
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
+    # fmt: off
     add("recording", metavar="RECORDING", help="bag or CSV file")
     add("--topic", default="", help="of the IMU in a bag; by default the only sensor_msgs/Imu")
-    add(
-        "--column",
-        action="append",
-        default=[],
-        metavar="QUANTITY=NAME[UNIT]",
+    add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
-        "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
-        "nobody says them",
-    )
-    add(
-        "--rate", type=float, metavar="HZ",
-        help="samples per second, for recordings without time stamps or with useless ones",
-    )  # fmt: skip
-    add(
-        "--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
-        help="of a recording that does not state it, by default %(default)s",
-    )  # fmt: skip
-    add(
-        "--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
-        help="of a recording that does not state it, by default %(default)s",
-    )  # fmt: skip
+             "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
+             "nobody says them")
+    add("--rate", type=float, metavar="HZ",
+        help="samples per second, for recordings without time stamps or with useless ones")
+    add("--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
+        help="of a recording that does not state it, by default %(default)s")
+    add("--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
+        help="of a recording that does not state it, by default %(default)s")
     positions = parser.add_mutually_exclusive_group()
     positions.add_argument(
         "--six-positions",
@@ -354,60 +344,39 @@ def _parser():
         help="accelerometer, from times at rest in nine or more positions of any kind, all around; "
         "takes --noise",
     )
-    add(
-        "--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",
-        help="at the place, by default %(default)g",
-    )  # fmt: skip
-    add(
-        "--turns", nargs="?", const="", metavar="N",
+    add("--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",
+        help="at the place, by default %(default)g")
+    add("--turns", nargs="?", const="", metavar="N",
         help="gyroscope, from turns between times at rest, each of N whole turns about an axis; or "
-        "x=N,y=N,z=N",
-    )  # fmt: skip
+             "x=N,y=N,z=N")
     add("--reference", metavar="RECORDING", help="which has the yaw of turns on level ground")
     add("--reference-topic", default="", metavar="T", help="in a bag")
-    add(
-        "--reference-sigma", type=float, default=0.5, metavar="DEG",
-        help="standard deviation of its yaw at rest, by default %(default)g",
-    )  # fmt: skip
-    add(
-        "--placement", type=float, default=float(np.degrees(PLACEMENT)), metavar="DEG",
+    add("--reference-sigma", type=float, default=0.5, metavar="DEG",
+        help="standard deviation of its yaw at rest, by default %(default)g")
+    add("--placement", type=float, default=float(np.degrees(PLACEMENT)), metavar="DEG",
         help="standard deviation of each angle by which positions and turns are off, by default "
-        "%(default)g; 0 for a turntable",
-    )  # fmt: skip
-    add(
-        "--magnetometer", action="store_true",
+             "%(default)g; 0 for a turntable")
+    add("--magnetometer", action="store_true",
         help="by an ellipsoid, from a motion through all directions; alone, nothing else is looked "
-        "for",
-    )  # fmt: skip
+             "for")
     add("--magnetic-topic", default="", metavar="T", help="in a bag")
     add("--field", type=float, metavar="UT", help="Earth's field at the place [uT], if known")
-    add(
-        "--temperature", nargs="?", const="", metavar="RECORDING",
-        help="fit polynomials of the temperature, which is in the same recording or in this one",
-    )  # fmt: skip
+    add("--temperature", nargs="?", const="", metavar="RECORDING",
+        help="fit polynomials of the temperature, which is in the same recording or in this one")
     add("--temperature-topic", default="", metavar="T", help="in a bag")
-    add(
-        "--temperature-degree", type=int, choices=(1, 2, 3), default=2,
-        help="of the bias's polynomial, by default %(default)d",
-    )  # fmt: skip
-    add(
-        "--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
+    add("--temperature-degree", type=int, choices=(1, 2, 3), default=2,
+        help="of the bias's polynomial, by default %(default)d")
+    add("--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
         help="of the scale factor's polynomial, from positions or turns at several temperatures; "
-        "by default %(default)d",
-    )  # fmt: skip
-    add(
-        "--shortest-rest", type=float, default=5.0, metavar="S",
-        help="shorter times at rest are not used, by default %(default)g",
-    )  # fmt: skip
-    add(
-        "--noise", metavar="IMU",
+             "by default %(default)d")
+    add("--shortest-rest", type=float, default=5.0, metavar="S",
+        help="shorter times at rest are not used, by default %(default)g")
+    add("--noise", metavar="IMU",
         help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "
-        "noise is found in the recording, which knows little of the slow part",
-    )  # fmt: skip
+             "noise is found in the recording, which knows little of the slow part")
     add("--onto", metavar="YAML", help="a correction to complete: what is not found here stays")
-    add(
-        "--out", default="calibration", metavar="DIR",
-        help="folder for the results, by default %(default)s",
-    )  # fmt: skip
+    add("--out", default="calibration", metavar="DIR",
+        help="folder for the results, by default %(default)s")
     add("--name", default="imu", help="of the sensor, by default %(default)s")
+    # fmt: on
     return parser

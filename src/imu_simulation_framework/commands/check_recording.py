@@ -70,16 +70,14 @@ def _folder(options, check) -> str:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
-    parser.add_argument("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
-    parser.add_argument(
-        "--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well"
-    )
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
+    add = parser.add_argument
+    add("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
+    add("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
+    add("--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well")
+    add(
+        "--out", metavar="DIR",
         help="folder for the results, by default check_<recording>, with _again where config is",
-    )
+    )  # fmt: skip
     return parser
 
 

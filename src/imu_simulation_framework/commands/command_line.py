@@ -24,19 +24,25 @@ def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) 
     return value
 
 
-def whole_number(text: str) -> int:
-    """Return a whole number, zero or positive, as seeds are; for argparse."""
-    # Python reads other alphabets' digits, too.
-    if not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number, zero or positive")
-    return int(text)
+def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[str], float]:
+    """Return a type for argparse: a number that is accepted; else the refusal is said of it."""
+    return lambda text: accepted_number(text, accepted, f"{shown(text)} {refusal}")
 
 
-def worker_count(text: str) -> int:
-    """Return a number of processes, 1 to 1024, for ``argparse``."""
-    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no number of workers from 1 to 1024")
-    return int(text)
+def whole_type(least: int, most: float, refusal: str) -> Callable[[str], int]:
+    """Return a type for argparse: a whole number within bounds; else the refusal is said of it."""
+
+    def whole(text: str) -> int:
+        # Python reads other alphabets' digits, too.
+        if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{shown(text)} {refusal}")
+        return int(text)
+
+    return whole
+
+
+whole_number = whole_type(0, math.inf, "is not a whole number, zero or positive")
+worker_count = whole_type(1, 1024, "is no number of workers from 1 to 1024")
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:

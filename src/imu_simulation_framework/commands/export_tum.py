@@ -63,9 +63,8 @@ def main(arguments):
 def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
-    parser.add_argument(
-        "--align", action="store_true",
-        help="shift the recorded IMU in time until its yaw rate fits the reference's best",
-    )  # fmt: skip
+    parser.add_argument("--align", action="store_true",
+                        help="shift the recorded IMU in time until its yaw rate fits the "
+                             "reference's best")  # fmt: skip
     add_out(parser, "tum")
     return parser

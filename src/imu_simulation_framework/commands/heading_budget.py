@@ -442,41 +442,27 @@ def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     heading_choices.add_operation_options(parser)
-    parser.add_argument(
-        "--imu", action="append", default=[], metavar="IMU", help="see above; several are compared"
-    )
-    parser.add_argument(
-        "--odometer", action="append", default=[], metavar="FILE",
-        help="a differential drive's wheel odometry, compared with the IMUs; may be given again",
-    )  # fmt: skip
-    parser.add_argument(
-        "--fuse", action="store_true", help="also each IMU's heading fused with each odometer's"
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("--imu", action="append", default=[], metavar="IMU", help="see above; several are compared")
+    add("--odometer", action="append", default=[], metavar="FILE",
+        help="a differential drive's wheel odometry, compared with the IMUs; may be given again")
+    add("--fuse", action="store_true", help="also each IMU's heading fused with each odometer's")
     heading_choices.add_magnetic_options(parser)
-    parser.add_argument(
-        "--at",
-        type=heading_choices.positive_duration,
-        metavar="TIME",
-        help="by default the motion's end",
-    )
+    add("--at", type=heading_choices.positive_duration, metavar="TIME",
+        help="by default the motion's end")
     heading_choices.add_limit_option(parser, "limit whose probability is asked for")
-    parser.add_argument(
-        "--require", type=heading_choices.positive_angle, metavar="ANGLE",
-        help="say how small each error must be for this limit",
-    )  # fmt: skip
-    parser.add_argument(
-        "--probability", type=heading_choices.probability, default=0.95, metavar="P",
-        help="with --require, by default 0.95",
-    )  # fmt: skip
-    parser.add_argument(
-        "--inflate", type=float, metavar="FACTOR",
-        help="multiply the noise of specifications, which recordings at rest give too small",
-    )  # fmt: skip
-    parser.add_argument(
-        "--bias-instability-band", nargs=2, type=heading_choices.positive_duration,
-        metavar=("FROM", "TO"), help="averaging times over which the gyroscopes of specifications "
-        "have their bias instability; by default as the specification says, 0.1s to 10000s",
-    )  # fmt: skip
+    add("--require", type=heading_choices.positive_angle, metavar="ANGLE",
+        help="say how small each error must be for this limit")
+    add("--probability", type=heading_choices.probability, default=0.95, metavar="P",
+        help="with --require, by default 0.95")
+    add("--inflate", type=float, metavar="FACTOR",
+        help="multiply the noise of specifications, which recordings at rest give too small")
+    add("--bias-instability-band", nargs=2, type=heading_choices.positive_duration,
+        metavar=("FROM", "TO"),
+        help="averaging times over which the gyroscopes of specifications have their bias "
+             "instability; by default as the specification says, 0.1s to 10000s")
+    # fmt: on
     add_seed(parser)
     table_text.add_option(parser)
     add_results(parser, NAME)

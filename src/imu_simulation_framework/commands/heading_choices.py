@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.commands.command_line import accepted_number
+from imu_simulation_framework.commands.command_line import accepted_number, number_type
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import amount
 from imu_simulation_framework.heading.model.parameters import (
@@ -78,76 +78,54 @@ def probability(text: str) -> float:
     return accepted_number(digits, lambda value: 0.0 < value / unit < 1.0, refusal) / unit
 
 
-def latitude(text: str) -> float:
-    """Return a geodetic latitude in degrees, north positive; for argparse."""
-    refusal = f"'{text}' is not a latitude from -90 to 90 degrees"
-    return accepted_number(text, lambda value: -90.0 <= value <= 90.0, refusal)
+latitude = number_type(
+    lambda degrees: -90.0 <= degrees <= 90.0, "is not a latitude from -90 to 90 degrees"
+)
 
 
 def add_motion_options(parser: argparse.ArgumentParser) -> None:
     """Give a parser the drive, or what describes a motion instead of one."""
-    parser.add_argument(
-        "drive",
-        nargs="?",
-        metavar="DRIVE",
-        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes",
-    )
-    parser.add_argument(
-        "--straight", type=positive_duration, metavar="TIME", help="a straight motion instead"
-    )
-    parser.add_argument(
-        "--rounds", type=float, metavar="N", help="circles instead; negative is to the right"
-    )
-    parser.add_argument(
-        "--mowing", type=int, metavar="LANES", help="back and forth on so many parallel lanes"
-    )
-    parser.add_argument("--length", type=float, metavar="M", help="of a lane [m], by default 20")
-    parser.add_argument(
-        "--width", type=float, metavar="M", help="from one lane to the next [m], by default 2"
-    )
-    parser.add_argument(
-        "--radius", type=float, metavar="M",
+    add = parser.add_argument
+    # fmt: off
+    add("drive", nargs="?", metavar="DRIVE",
+        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes")
+    add("--straight", type=positive_duration, metavar="TIME", help="a straight motion instead")
+    add("--rounds", type=float, metavar="N", help="circles instead; negative is to the right")
+    add("--mowing", type=int, metavar="LANES", help="back and forth on so many parallel lanes")
+    add("--length", type=float, metavar="M", help="of a lane [m], by default 20")
+    add("--width", type=float, metavar="M", help="from one lane to the next [m], by default 2")
+    add("--radius", type=float, metavar="M",
         help="of the circles [m], by default 5, or of the turns between lanes, by default half of "
-        "the width",
-    )  # fmt: skip
-    parser.add_argument(
-        "--flight",
-        metavar="FLIGHT",
+             "the width")
+    add("--flight", metavar="FLIGHT",
         help="a flight over the turning Earth instead: a script of JSBSim, as c3104, for "
-        f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag",
-    )
-    parser.add_argument("--speed", type=float, metavar="M/S", help="of these [m/s], by default 1")
-    parser.add_argument(
-        "--latitude", type=latitude, metavar="DEG",
+             f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag")
+    add("--speed", type=float, metavar="M/S", help="of these [m/s], by default 1")
+    add("--latitude", type=latitude, metavar="DEG",
         help="where on Earth, north positive: the gyroscope feels the Earth's turning [deg]; by "
-        "default the Earth does not turn, but for flights and recordings of satellite positions, "
-        "which know where they are",
-    )  # fmt: skip
+             "default the Earth does not turn, but for flights and recordings of satellite "
+             "positions, which know where they are")
+    # fmt: on
     add_setting_option(parser)
 
 
 def add_operation_options(parser: argparse.ArgumentParser) -> None:
     """Give a parser how the sensor is used, and which unit of a part it is."""
-    parser.add_argument(
-        "--standstill", type=duration, metavar="TIME",
+    add = parser.add_argument
+    # fmt: off
+    add("--standstill", type=duration, metavar="TIME",
         help="how long the robot stands still before the drive, in which the gyroscope's offset is "
-        "measured, by default 10s, before a flight 0; 0: as it is switched on",
-    )  # fmt: skip
-    parser.add_argument(
-        "--stops", metavar="WHICH",
+             "measured, by default 10s, before a flight 0; 0: as it is switched on")
+    add("--stops", metavar="WHICH",
         help="on the way, where the offset is measured anew and the heading held: none (default), "
-        "found (where the motion stands), detected (by the sensor's own samples), or as "
-        "'every 2min for 3s', with ', detected' if the robot does not know of them",
-    )  # fmt: skip
-    parser.add_argument(
-        "--warm-up", type=duration, metavar="TIME",
-        help="from power on to that standstill, with the temperature's change, by default 0",
-    )  # fmt: skip
-    parser.add_argument(
-        "--unit", choices=("any", "this"),
+             "found (where the motion stands), detected (by the sensor's own samples), or as "
+             "'every 2min for 3s', with ', detected' if the robot does not know of them")
+    add("--warm-up", type=duration, metavar="TIME",
+        help="from power on to that standstill, with the temperature's change, by default 0")
+    add("--unit", choices=("any", "this"),
         help="any unit of a part, whose tolerances are drawn, or the one that has the numbers of "
-        "its file; by default as the file says, those of the bundled parts any",
-    )  # fmt: skip
+             "its file; by default as the file says, those of the bundled parts any")
+    # fmt: on
 
 
 def operation(options: argparse.Namespace) -> Operation:
@@ -199,24 +177,19 @@ def add_limit_option(parser: argparse.ArgumentParser, said: str) -> None:
 def add_of_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--of``: what of a recorded IMU is looked at, see :meth:`.ReadDrive.of`."""
     parser.add_argument(
-        "--of",
-        choices=("yaw", "gyroscope"),
-        default="yaw",
+        "--of", choices=("yaw", "gyroscope"), default="yaw",
         help="what of the IMU is compared with the reference: its own yaw, or the integral of its "
         "gyroscope's rate about the vertical, which no magnetometer and no filter has corrected; "
         "by default %(default)s",
-    )
+    )  # fmt: skip
 
 
 def add_setting_option(parser: argparse.ArgumentParser) -> None:
     """Give a parser what :func:`settings` reads."""
     parser.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="SECTION/KEY=VALUE",
+        "--setting", action="append", default=[], metavar="SECTION/KEY=VALUE",
         help="how recordings are read, as reference/topic=/odom; see config.ini",
-    )
+    )  # fmt: skip
 
 
 def chosen_motion(
@@ -394,13 +367,13 @@ def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) 
     parser.add_argument(
         "--magnetic-environment", nargs=count, default=[], metavar="NAME",
         help="what magnetometers are in: clean, steel_beam or a YAML file; by default, where the "
-        "yaw needs one, clean" + each,
+        f"yaw needs one, clean{each}",
     )  # fmt: skip
     parser.add_argument(
         "--heading", nargs=count, choices=HEADINGS, default=[],
         help="where a sensor with a magnetometer takes its yaw from, told where true north is: "
         "gyroscope, magnetometer, or rejecting, without disturbed readings of it; by default as "
-        "its specification says" + each,
+        f"its specification says{each}",
     )  # fmt: skip
 
 

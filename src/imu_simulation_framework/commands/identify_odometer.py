@@ -23,14 +23,13 @@ import pandas as pd
 import yaml
 
 from imu_simulation_framework.commands.command_line import (
-    accepted_number,
     add_results,
+    number_type,
     write_file,
     write_pictures,
 )
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.tables import table_to_csv
@@ -133,27 +132,21 @@ def _sentences(found, shift, odometer, reference):
         )
 
 
-def _positive(text):
-    return accepted_number(
-        text, lambda value: 0.0 < value <= 100.0, f"{shown(text)} is not above 0 and at most 100"
-    )
+_positive = number_type(lambda value: 0.0 < value <= 100.0, "is not above 0 and at most 100")
 
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("odometry", metavar="ODOMETRY", help="PATH or PATH@WHAT, with positions")
-    parser.add_argument("reference", metavar="REFERENCE", help="PATH or PATH@WHAT, a better yaw")
-    parser.add_argument(
-        "--track", type=_positive, required=True, metavar="M",
-        help="distance between left and right wheels that the odometer believes in [m]",
-    )  # fmt: skip
-    parser.add_argument(
-        "--wheel-radius", type=_positive, metavar="M",
-        help="for odometer.yaml; the heading needs it for encoder steps only",
-    )  # fmt: skip
-    parser.add_argument(
-        "--step", type=_positive, default=1.0, metavar="S",
-        help="from one difference to the next [s], %(default)g by default",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("odometry", metavar="ODOMETRY", help="PATH or PATH@WHAT, with positions")
+    add("reference", metavar="REFERENCE", help="PATH or PATH@WHAT, a better yaw")
+    add("--track", type=_positive, required=True, metavar="M",
+        help="distance between left and right wheels that the odometer believes in [m]")
+    add("--wheel-radius", type=_positive, metavar="M",
+        help="for odometer.yaml; the heading needs it for encoder steps only")
+    add("--step", type=_positive, default=1.0, metavar="S",
+        help="from one difference to the next [s], %(default)g by default")
+    # fmt: on
     add_results(parser, "identify_odometer", report=False)
     return parser

@@ -68,22 +68,17 @@ def main(arguments):
     """Print the table, or write it into a page."""
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
-    parser.add_argument(
-        "--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
-        help="into the drive, by default 10min",
-    )  # fmt: skip
-    parser.add_argument(
-        "--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
-        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--write", type=Path, metavar="PAGE",
-        help="put the table in Markdown between the marks of this page instead",
-    )  # fmt: skip
-    parser.add_argument(
-        "--measured", action="store_true",
-        help="in Markdown what was measured of parts, beside what their documents say",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
+        help="into the drive, by default 10min")
+    add("--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
+        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}")
+    add("--write", type=Path, metavar="PAGE",
+        help="put the table in Markdown between the marks of this page instead")
+    add("--measured", action="store_true",
+        help="in Markdown what was measured of parts, beside what their documents say")
+    # fmt: on
     options = parser.parse_args(arguments)
     if options.measured:
         text = measured_tables(imu_catalogue())

@@ -230,45 +230,31 @@ def _noise(text) -> tuple[YawErrorParameters, list[str]]:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument(
-        "drives",
-        nargs="+",
-        metavar="RESULT_OR_RECORDING",
-        help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive",
-    )
-    parser.add_argument(
-        "--imu", action="append", required=True, metavar="IMU",
-        help="see above; several are judged, each for itself",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("drives", nargs="+", metavar="RESULT_OR_RECORDING",
+        help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive")
+    add("--imu", action="append", required=True, metavar="IMU",
+        help="see above; several are judged, each for itself")
     heading_choices.add_magnetic_options(parser)
-    parser.add_argument(
-        "--runs", type=int, default=RUNS, metavar="N", help="of each, %(default)s by default"
-    )
-    parser.add_argument(
-        "--what", choices=WHAT, default=WHAT[0],
+    add("--runs", type=int, default=RUNS, metavar="N", help="of each, %(default)s by default")
+    add("--what", choices=WHAT, default=WHAT[0],
         help="what is drawn: the linear model, or the three-axis sensor with its filter; "
-        "%(default)s by default",
-    )  # fmt: skip
-    parser.add_argument(
-        "--reference-noise", metavar="ANGLE_OR_MODEL",
+             "%(default)s by default")
+    add("--reference-noise", metavar="ANGLE_OR_MODEL",
         help="white noise of the reference's yaw, as 0.2deg, or an identified model's file, whose "
-        "noise of the reference it is; by default what the recording and an identified model say",
-    )  # fmt: skip
+             "noise of the reference it is; by default what the recording and an identified model "
+             "say")
     add_seed(parser)
-    parser.add_argument(
-        "--config", metavar="FILE", help="a config.ini that says how the recording is read"
-    )
+    add("--config", metavar="FILE", help="a config.ini that says how the recording is read")
     heading_choices.add_setting_option(parser)
     heading_choices.add_of_option(parser)
-    parser.add_argument(
-        "--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
-        help="from one yaw error to the next, by default 1s",
-    )  # fmt: skip
+    add("--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
+        help="from one yaw error to the next, by default 1s")
     heading_choices.add_limit_option(parser, "limit that the report counts runs within")
-    parser.add_argument(
-        "--workers", type=worker_count, metavar="N",
-        help="processes for --what sensor, by default one for each processor",
-    )  # fmt: skip
+    add("--workers", type=worker_count, metavar="N",
+        help="processes for --what sensor, by default one for each processor")
+    # fmt: on
     table_text.add_option(parser)
     add_results(parser, NAME)
     return parser

@@ -174,33 +174,24 @@ def _configuration(options) -> Configuration:
 def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
-    parser.add_argument(
-        "--imu", required=True, metavar="IMU",
-        help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("--imu", required=True, metavar="IMU",
+        help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters")
     heading_choices.add_magnetic_options(parser, several=False)
     heading_choices.add_operation_options(parser)
-    parser.add_argument("--runs", type=int, required=True, metavar="N", help="how many")
-    parser.add_argument(
-        "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"
-    )
+    add("--runs", type=int, required=True, metavar="N", help="how many")
+    add("--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default")
     add_seed(parser)
     heading_choices.add_limit_option(parser, "limit whose probability is asked for")
-    parser.add_argument(
-        "--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
-        help="from one of the errors to the next, by default 1s",
-    )  # fmt: skip
-    parser.add_argument(
-        "--keep", type=whole_number, default=KEEP, metavar="N",
-        help="how many of the first runs are kept as whole curves, by default %(default)s",
-    )  # fmt: skip
-    parser.add_argument(
-        "--workers", type=worker_count, metavar="N",
-        help="processes on this computer, by default one for each processor",
-    )  # fmt: skip
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS",
-        help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786",
-    )  # fmt: skip
+    add("--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
+        help="from one of the errors to the next, by default 1s")
+    add("--keep", type=whole_number, default=KEEP, metavar="N",
+        help="how many of the first runs are kept as whole curves, by default %(default)s")
+    add("--workers", type=worker_count, metavar="N",
+        help="processes on this computer, by default one for each processor")
+    add("--scheduler", metavar="ADDRESS",
+        help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786")
+    # fmt: on
     add_results(parser, NAME)
     return parser

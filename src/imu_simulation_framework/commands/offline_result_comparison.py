@@ -58,9 +58,9 @@ def main(arguments):
 def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
-    parser.add_argument(
-        "--median-window", type=float, metavar="S", help="window of the trend's median filter [s]"
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("--median-window", type=float, metavar="S", help="window of the trend's median filter [s]")
     align = parser.add_mutually_exclusive_group()
     align.add_argument(
         "--align",
@@ -71,17 +71,11 @@ def _parser():
     align.add_argument(
         "--no-align", action="store_const", const=False, dest="align", help="do not shift it"
     )
-    parser.add_argument("--max-shift", type=float, metavar="S", help="largest such shift [s]")
-    parser.add_argument(
-        "--start-window",
-        type=float,
-        metavar="S",
-        help="errors are zero on the median over this long a beginning [s]",
-    )
+    add("--max-shift", type=float, metavar="S", help="largest such shift [s]")
+    add("--start-window", type=float, metavar="S",
+        help="errors are zero on the median over this long a beginning [s]")
     add_formats(parser)
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        help="folder for figures and summary; by default those of the result are replaced",
-    )
+    add("--out", metavar="DIR",
+        help="folder for figures and summary; by default those of the result are replaced")
+    # fmt: on
     return parser

@@ -118,25 +118,18 @@ def main(arguments):
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument(
-        "results", nargs="+", metavar="RESULT",
-        help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it",
-    )  # fmt: skip
-    parser.add_argument(
-        "--imu", choices=("both", "recorded", "simulated"), default="both", help="whose errors"
-    )
-    parser.add_argument(
-        "--until", type=float, metavar="S", help="look at the first so many seconds only"
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("results", nargs="+", metavar="RESULT",
+        help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it")
+    add("--imu", choices=("both", "recorded", "simulated"), default="both", help="whose errors")
+    add("--until", type=float, metavar="S", help="look at the first so many seconds only")
     default = ComparisonSettings()
-    parser.add_argument(
-        "--median-window", type=float, default=default.median_window, metavar="S",
-        help="window of the trends' median [s], %(default)s by default",
-    )  # fmt: skip
-    parser.add_argument(
-        "--align", action="store_true",
-        help="shift each recorded IMU in time until its yaw rate fits the reference's best",
-    )  # fmt: skip
+    add("--median-window", type=float, default=default.median_window, metavar="S",
+        help="window of the trends' median [s], %(default)s by default")
+    add("--align", action="store_true",
+        help="shift each recorded IMU in time until its yaw rate fits the reference's best")
+    # fmt: on
     table_text.add_option(parser)
     add_formats(parser, "of the figures")
     add_out(parser, NAME)

@@ -457,16 +457,13 @@ def _recordings(named) -> dict[str, list[str]]:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("--list", action="store_true", help="name the figures and end")
-    parser.add_argument("--figures", nargs="+", default=[], metavar="N", help="make only these")
-    parser.add_argument(
-        "--drive", nargs="+", action="append", default=[], metavar=("LETTER", "RECORDING"),
+    add = parser.add_argument
+    add("--list", action="store_true", help="name the figures and end")
+    add("--figures", nargs="+", default=[], metavar="N", help="make only these")
+    add("--drive", nargs="+", action="append", default=[], metavar=("LETTER", "RECORDING"),
         help="a recording of yours in place of a bundled drive: a file, two (reference and IMU), "
-        "or the config.ini that check_recording.py writes",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=whole_number, default=1, help="of all experiments, %(default)s by default"
-    )
+             "or the config.ini that check_recording.py writes")  # fmt: skip
+    add("--seed", type=whole_number, default=1, help="of all experiments, %(default)s by default")
     table_text.add_option(parser)
     add_formats(parser, "of the figures")
     add_out(parser, NAME)

@@ -207,42 +207,24 @@ def _answer(name, navigated):
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("flight", metavar="FLIGHT", help="a script, or a recorded flight")
-    parser.add_argument(
-        "--gimbal", default="off", metavar="G", help="bundled or a file; default: %(default)s"
-    )
-    parser.add_argument(
-        "--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's"
-    )
-    parser.add_argument(
-        "--gnss",
-        default="single",
-        metavar="R",
-        help=f"receiver, or {NO_RECEIVER}; default: %(default)s",
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder")
-    parser.add_argument(
-        "--rate", type=float, default=100.0, metavar="HZ",
-        help="samples per second of the motion, whose means the IMU measures; default: %(default)g",
-    )  # fmt: skip
-    parser.add_argument(
-        "--flight-rate", type=float, default=RATE, metavar="HZ",
-        help="steps per second of JSBSim, which decide where it flies; default: %(default)g",
-    )  # fmt: skip
-    parser.add_argument(
-        "--duration", type=float, default=200.0, metavar="S", help="[s], default: %(default)g"
-    )
-    parser.add_argument(
-        "--start", type=float, metavar="S",
-        help=f"[s]; default: {START:g} of a script, 0 of a recording",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("flight", metavar="FLIGHT", help="a script, or a recorded flight")
+    add("--gimbal", default="off", metavar="G", help="bundled or a file; default: %(default)s")
+    add("--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's")
+    add("--gnss", default="single", metavar="R",
+        help=f"receiver, or {NO_RECEIVER}; default: %(default)s")
+    add("--out", type=Path, required=True, metavar="DIR", help="a folder")
+    add("--rate", type=float, default=100.0, metavar="HZ",
+        help="samples per second of the motion, whose means the IMU measures; default: %(default)g")
+    add("--flight-rate", type=float, default=RATE, metavar="HZ",
+        help="steps per second of JSBSim, which decide where it flies; default: %(default)g")
+    add("--duration", type=float, default=200.0, metavar="S", help="[s], default: %(default)g")
+    add("--start", type=float, metavar="S",
+        help=f"[s]; default: {START:g} of a script, 0 of a recording")
     add_seed(parser)
-    parser.add_argument(
-        "--runs",
-        type=whole_number,
-        default=1,
-        metavar="N",
-        help="of the navigator; default: %(default)s",
-    )
+    add("--runs", type=whole_number, default=1, metavar="N",
+        help="of the navigator; default: %(default)s")
+    # fmt: on
     add_formats(parser)
     return parser

@@ -26,7 +26,7 @@ from imu_simulation_framework.characterisation.allan.model import (
     averaging_factors,
     overlapping_allan_variance,
 )
-from imu_simulation_framework.commands.command_line import accepted_number
+from imu_simulation_framework.commands.command_line import number_type
 from imu_simulation_framework.core.angles import difference, unwrap
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
@@ -149,22 +149,15 @@ def _write(options, validation, judged, remarks) -> None:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
-    parser.add_argument("truth", metavar="TRUTH", help="the same")
-    parser.add_argument("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")
-    parser.add_argument(
-        "--align", action="store_true", help="move the stamps until the yaw rates fit best"
-    )
-    parser.add_argument(
-        "--max-shift",
-        default=1.0,
-        metavar="S",
-        help="at most (default: 1)",
-        type=lambda text: accepted_number(
-            text, lambda value: 0.0 < value < math.inf, f"'{text}' is no time above zero [s]"
-        ),
-    )
-    parser.add_argument("--out", metavar="DIR", help="for CSV, JSON and the figure")
+    add = parser.add_argument
+    add("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
+    add("truth", metavar="TRUTH", help="the same")
+    add("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")
+    add("--align", action="store_true", help="move the stamps until the yaw rates fit best")
+    add("--max-shift", default=1.0, metavar="S",
+        type=number_type(lambda shift: 0.0 < shift < math.inf, "is no time above zero [s]"),
+        help="at most (default: 1)")  # fmt: skip
+    add("--out", metavar="DIR", help="for CSV, JSON and the figure")
     return parser
 
 

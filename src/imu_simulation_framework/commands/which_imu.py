@@ -94,21 +94,16 @@ def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     heading_choices.add_limit_option(parser, "limit of the heading's error")
-    parser.add_argument(
-        "--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
-        help="how long it is to be kept, by default 10min, or to the motion's end",
-    )  # fmt: skip
-    parser.add_argument(
-        "--probability", type=heading_choices.probability, default=0.95, metavar="P",
-        help="in which share of drives, by default 0.95",
-    )  # fmt: skip
-    parser.add_argument(
-        "--imu", action="append", default=[], metavar="IMU",
-        help="one to choose from, several of them; by default those of the catalogue",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
+        help="how long it is to be kept, by default 10min, or to the motion's end")
+    add("--probability", type=heading_choices.probability, default=0.95, metavar="P",
+        help="in which share of drives, by default 0.95")
+    add("--imu", action="append", default=[], metavar="IMU",
+        help="one to choose from, several of them; by default those of the catalogue")
     heading_choices.add_operation_options(parser)
-    parser.add_argument(
-        "--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
-        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}",
-    )  # fmt: skip
+    add("--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
+        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}")
+    # fmt: on
     return parser
