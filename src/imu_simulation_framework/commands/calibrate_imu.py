@@ -135,10 +135,9 @@ def _field_remarks(wishes, sphere) -> list[str]:
             "unit?"
         )
     share = sphere.scatter / sphere.size
-    size = (
-        f"the corrected field is {1e6 * sphere.size:.4g} uT and scatters by {100.0 * share:.2g} %"
-    )
-    remarks = [size + _MUCH if share > _MUCH_SCATTER else size]
+    much = _MUCH if share > _MUCH_SCATTER else ""
+    field = f"the corrected field is {1e6 * sphere.size:.4g} uT"
+    remarks = [f"{field} and scatters by {100.0 * share:.2g} %{much}"]
     if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
         remarks.append(
             f"the field's size of {sphere.size:.3g} T is not Earth's, which is 22 to 67 uT: the "
@@ -168,52 +167,47 @@ def _inertial(wishes, found):
     found.remarks += [r for r in recorded.report.remarks if MOUNTED_TURNED not in r]
     names = [name for name in (*GYRO, *ACCEL) if name in table]
     times = table.index.to_numpy()
-    if set(ACCEL) <= set(names):
-        turned = table[list(GYRO)].to_numpy() if set(GYRO) <= set(names) else None
-        check_inertial_units(times, turned, table[list(ACCEL)].to_numpy(), wishes.gravity, source)
+    gyro, accel = (
+        table[list(axes)].to_numpy() if set(axes) <= set(names) else None for axes in (GYRO, ACCEL)
+    )
+    if accel is not None:
+        check_inertial_units(times, gyro, accel, wishes.gravity, source)
     found.rests = find_rest(times, table[names].to_numpy(), names, source, wishes.shortest_rest)
-    noise = wishes.noise
-    common = {"temperature": _temperature(wishes, found, times), "source": source}
-    common.update(placement=wishes.placement)
-    positions = wishes.six_positions or wishes.free_positions
-    if set(GYRO) <= set(names):
-        gyro = table[list(GYRO)].to_numpy()
+    stated = {
+        sensor: noise_of(getattr(wishes.noise, sensor)) if wishes.noise else None
+        for sensor in ("gyroscope", "accelerometer")
+    }
+    temperature = _temperature(wishes, found, times)
+    common = {"temperature": temperature, "source": source, "placement": wishes.placement}
+    if gyro is not None:
         if wishes.wants_turns:
             found.turns = _turns(wishes, times, gyro, found.rests)
-        stated = noise and noise_of(noise.gyroscope)
         found.sensors["gyroscope"] = calibrate_gyroscope(
-            times, gyro, found.rests, found.turns, noise=stated, **common
+            times, gyro, found.rests, found.turns, noise=stated["gyroscope"], **common
         )
-    elif wishes.wants_turns or not positions:
+    elif wishes.wants_turns or not (wishes.six_positions or wishes.free_positions):
         raise RecordingError(f"{source}: has no {', '.join(GYRO)}, a gyroscope with three axes")
-    if positions:
-        if not set(ACCEL) <= set(names):
+    if wishes.six_positions or wishes.free_positions:
+        if accel is None:
             raise RecordingError(
                 f"{source}: has no {', '.join(ACCEL)}, an accelerometer with three axes"
             )
-        stated = noise and noise_of(noise.accelerometer)
+        calibrated = calibrate_accelerometer
         if wishes.free_positions:
-            if stated is None:
+            if not wishes.noise:
                 raise RecordingError(
                     f"{source}: positions of any kind take the noise of the accelerometer, "
                     "expected a specification that has it"
                 )
             calibrated, common = calibrate_accelerometer_freely, {"source": source}
-        else:
-            calibrated = calibrate_accelerometer
-        accel = table[list(ACCEL)].to_numpy()
-        found.sensors["accelerometer"] = calibrated(
-            times, accel, found.rests, gravity=wishes.gravity, noise=stated, **common
-        )
-    for sensor, axes in (("gyroscope", GYRO), ("accelerometer", ACCEL)):
-        if sensor not in found.sensors:
-            continue
-        values = table[list(axes)].to_numpy()
-        found.remarks += constant_remarks(sensor, values, found.rests)
-        if noise is not None:
-            stated = noise_of(getattr(noise, sensor))
-            found.remarks += noise_remarks(sensor, stated, times, values, found.rests)
-    if noise is None:
+        common.update(gravity=wishes.gravity, noise=stated["accelerometer"])
+        found.sensors["accelerometer"] = calibrated(times, accel, found.rests, **common)
+    for sensor, values in (("gyroscope", gyro), ("accelerometer", accel)):
+        if sensor in found.sensors:
+            found.remarks += constant_remarks(sensor, values, found.rests)
+            if wishes.noise:
+                found.remarks += noise_remarks(sensor, stated[sensor], times, values, found.rests)
+    if not wishes.noise:
         found.remarks.append(
             "noise is found in this recording, which knows little of its slow part: the intervals "
             "are wider than with the noise of an Allan analysis"
@@ -231,9 +225,9 @@ def _turns(wishes, times, gyro, rests):
 def _temperature(wishes, found, times) -> TemperatureFit | None:
     if wishes.temperature is None:
         return None
-    path = wishes.temperature or wishes.recording
-    columns = _columns(wishes, ("temperature",)) if path == wishes.recording else None
-    rate = wishes.rate if path == wishes.recording else None
+    path, columns, rate = wishes.temperature or wishes.recording, None, None
+    if path == wishes.recording:
+        columns, rate = _columns(wishes, ("temperature",)), wishes.rate
     recorded = read_other_sensor(path, "thermometer", wishes.temperature_topic, columns, rate=rate)
     found.remarks += recorded.report.sentences()[1:]
     read = recorded.table
@@ -274,8 +268,7 @@ def main(arguments):
     if options.magnetometer:
         _magnetic(options, result)
     remarks = write_calibration(result, options.out, options.name, onto)
-    for line in (*findings(result), table_text(result), *remarks, options.out):
-        print(line)
+    print(*findings(result), table_text(result), *remarks, options.out, sep="\n")
 
 
 def _understand(options) -> None:
