@@ -5,12 +5,19 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, picture, write_whole
+from imu_simulation_framework.core.whole_files import (
+    FIGURE_FORMATS,
+    make_folder,
+    picture,
+    refuse_overwriting,
+    write_whole,
+)
+from imu_simulation_framework.report.table import ENDINGS
 
 
 def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
@@ -69,12 +76,28 @@ def add_out(parser: argparse.ArgumentParser, folder: str, *names: str) -> None:
     )  # fmt: skip
 
 
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the option ``--table``, of a program that prints one."""
+    parser.add_argument(
+        "--table", choices=("terminal", *ENDINGS), default="terminal", metavar="FORMAT",
+        help=f"how it is printed: terminal (default), {', '.join(ENDINGS)}",
+    )  # fmt: skip
+
+
 def add_results(parser: argparse.ArgumentParser, folder: str, report: bool = True) -> None:
     """Give a parser the options on figures, the web page, and the folder that all is written to."""
     if report:
         parser.add_argument("--report", action="store_true", help="write a web page, too")
     add_formats(parser)
     add_out(parser, folder, "-o")
+
+
+def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> Path:
+    """Return a folder, which is made; a result of these names must not be one of the inputs."""
+    folder = make_folder(path)
+    for name in names:
+        refuse_overwriting(folder / name, inputs)
+    return folder
 
 
 def write_file(path: Path, content: bytes) -> None:

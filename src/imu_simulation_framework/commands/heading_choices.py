@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Sequence
 
@@ -136,12 +137,6 @@ def operation(options: argparse.Namespace) -> Operation:
     return Operation(**{name: value for name, value in named.items() if value is not None})
 
 
-def names_a_motion(options: argparse.Namespace) -> bool:
-    """Return whether a command line names any motion."""
-    named = ("drive", "straight", "rounds", "mowing", "flight")
-    return any(getattr(options, name) is not None for name in named)
-
-
 def any_bundled_unit() -> dict[str, ImuSpecification]:
     """Return the bundled IMUs that are any unit of a part, by their names."""
     bundled = (entry.specification for entry in imu_catalogue())
@@ -193,15 +188,18 @@ def add_setting_option(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_motion(
-    options: argparse.Namespace, rate: float = sources.RATE, linear: bool = False
+    options: argparse.Namespace,
+    rate: float = sources.RATE,
+    linear: bool = False,
+    default: str | None = None,
 ) -> ChosenMotion:
     """Return the motion that a command line names.
 
     ``options``: of a parser with :func:`add_motion_options`. ``rate``: samples per second [Hz].
     ``linear``: whether it is for a linear model, to which a motion that is described by a few
-    numbers may come in longer steps, :data:`MAX_SAMPLES` of them. Raises ConfigurationError if none
-    is named, or two are, or a setting is none. Raises FrameworkError if the recording cannot be
-    read.
+    numbers may come in longer steps, :data:`MAX_SAMPLES` of them. ``default``: the drive where no
+    motion is named. Raises ConfigurationError if none is named, or two are, or a setting is none.
+    Raises FrameworkError if the recording cannot be read.
     """
     drive, straight, rounds, mowing, flight = (
         getattr(options, name) for name in ("drive", "straight", "rounds", "mowing", "flight")
@@ -211,6 +209,8 @@ def chosen_motion(
         "--flight": flight,
     }  # fmt: skip
     named = [name for name, value in given.items() if value is not None]
+    if not named and default is not None:
+        drive, named = default, [default]
     if len(named) != 1:
         raise ConfigurationError(
             "name one motion: a drive, --straight, --rounds, --mowing or --flight; "
@@ -226,35 +226,12 @@ def chosen_motion(
     ):
         if getattr(options, option) not in (None, []) and not has_a_meaning:
             raise ConfigurationError(f"--{option} has no meaning for the motion that is named")
-    speed = 1.0 if options.speed is None else options.speed
     if flight is not None:
         return _flight(flight, rate)
-    if straight is not None:
-        steps = _steps_in_one(straight, rate) if linear else 1
-        motion = sources.straight(straight, speed, rate / steps)
-        chosen = ChosenMotion(f"straight on for {straight:g} s", motion, ())
-    elif rounds is not None:
-        radius = 5.0 if options.radius is None else options.radius
-        duration = 2.0 * math.pi * abs(rounds * radius / speed) if speed else 0.0
-        steps = _steps_in_one(duration, rate, abs(rounds)) if linear else 1
-        motion = sources.rounds(rounds, radius, speed, rate / steps)
-        chosen = ChosenMotion(f"{rounds:g} rounds of {radius:g} m radius", motion, ())
-    elif mowing is not None:
-        length, width = (
-            default if value is None else value
-            for value, default in ((options.length, 20.0), (options.width, 2.0))
-        )
-        radius = 0.5 * width if options.radius is None else options.radius
-        way = abs(mowing) * (length + width + math.pi * radius)
-        duration, turns = way / speed if speed else 0.0, way / radius if radius else 0.0
-        steps = _steps_in_one(duration, rate, turns) if linear else 1
-        motion = sources.mowing(mowing, length, width, speed, radius, rate / steps)
-        chosen = ChosenMotion(f"{mowing} lanes of {length:g} m, {width:g} m apart", motion, ())
+    if drive is not None:
+        chosen = _driven(drive, options, rate)
     else:
-        steps = 1
-        chosen = _driven(options, rate)
-    if steps > 1:
-        chosen = chosen._replace(sample=1.0 / rate)
+        chosen = _described(options, rate, linear)
     if options.latitude is not None:
         assert isinstance(chosen.motion, Motion)
         chosen = chosen._replace(motion=on_earth(chosen.motion, options.latitude))
@@ -268,27 +245,48 @@ def chosen_motion(
     return chosen
 
 
-def _steps_in_one(duration, rate, turns=0.0) -> int:
-    """Return how many steps of a sensor one of a described motion may be."""
-    samples = duration * rate
-    fewest = max(MAX_SAMPLES, SAMPLES_PER_TURN * turns)
-    return max(1, math.ceil(samples / fewest)) if math.isfinite(samples) else 1
+def _described(options, rate, linear):
+    """Return a motion that is described by a few numbers."""
+    straight, rounds, mowing = options.straight, options.rounds, options.mowing
+    speed = 1.0 if options.speed is None else options.speed
+    length = 20.0 if options.length is None else options.length
+    width = 2.0 if options.width is None else options.width
+    radius = options.radius
+    if straight is not None:
+        name, turns, duration = f"straight on for {straight:g} s", 0.0, straight
+        make = partial(sources.straight, straight, speed)
+    elif rounds is not None:
+        radius = 5.0 if radius is None else radius
+        name, turns = f"{rounds:g} rounds of {radius:g} m radius", abs(rounds)
+        duration = 2.0 * math.pi * abs(rounds * radius / speed) if speed else 0.0
+        make = partial(sources.rounds, rounds, radius, speed)
+    else:
+        radius = 0.5 * width if radius is None else radius
+        name = f"{mowing} lanes of {length:g} m, {width:g} m apart"
+        way = abs(mowing) * (length + width + math.pi * radius)
+        duration, turns = way / speed if speed else 0.0, way / radius if radius else 0.0
+        make = partial(sources.mowing, mowing, length, width, speed, radius)
+    # So many steps of a sensor may be one of the motion.
+    fewest, steps = max(MAX_SAMPLES, SAMPLES_PER_TURN * turns), 1
+    if linear and math.isfinite(duration):
+        steps = max(1, math.ceil(duration * rate / fewest))
+    return ChosenMotion(name, make(rate / steps), (), sample=1.0 / rate if steps > 1 else None)
 
 
-def _driven(options, rate):
+def _driven(drive, options, rate):
     """Return the motion of a drive, a bundled or a recorded one."""
-    if options.drive in DRIVES and not Path(options.drive).exists():
-        motion = sources.read_drive(options.drive)
+    if drive in DRIVES and not Path(drive).exists():
+        motion = sources.read_drive(drive)
         if rate != sources.RATE:
             motion = motion.resampled(rate)
-        return ChosenMotion(f"drive {options.drive}", motion, ())
+        return ChosenMotion(f"drive {drive}", motion, ())
     # All that reads recordings: most motions are none.
     from imu_simulation_framework.drive.preparation import read_motion_and_latitude
 
     stated = settings(options.setting)
-    guessed, remarks = _guessed(options.drive, stated)
-    motion, known = read_motion_and_latitude(options.drive, rate, **{**stated, **guessed})
-    chosen = ChosenMotion(Path(options.drive).name, motion, (options.drive,), remarks)
+    guessed, remarks = _guessed(drive, stated)
+    motion, known = read_motion_and_latitude(drive, rate, **{**stated, **guessed})
+    chosen = ChosenMotion(Path(drive).name, motion, (drive,), remarks)
     if known is None or options.latitude is not None:
         # What a command line says wins.
         return chosen

@@ -25,6 +25,7 @@ import yaml
 from imu_simulation_framework.commands.command_line import (
     add_results,
     number_type,
+    results_folder,
     write_file,
     write_pictures,
 )
@@ -33,7 +34,6 @@ from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.figures import odometer_figure
 from imu_simulation_framework.heading.identification.odometer import identify_odometer
@@ -58,18 +58,14 @@ def main(arguments):
     shift = find_time_shift(yaw.index, yaw, odometer.yaw.index, odometer.yaw, _MAX_SHIFT)
     yaw = pd.Series(yaw.to_numpy(), yaw.index.to_numpy(dtype=float) - shift.shift)
     found = identify_odometer(odometer.poses.dropna(), yaw, options.track, options.step)
-    out = make_folder(options.out)
-    names = ["odometer.yaml", "identification.csv"]
-    names += [f"identification.{format}" for format in options.formats]
-    for name in names:
-        refuse_overwriting(out / name, [*odometer.sources, *reference.sources])
-    for remark in dict.fromkeys([*odometer.remarks, *reference.remarks]):
-        print(remark)
-    for sentence in _sentences(found, shift, odometer.name, reference.name):
-        print(sentence)
-    kept = {**to_mapping(found.specification), "wheel_radius": options.wheel_radius}
-    if options.wheel_radius is None:
-        del kept["wheel_radius"]
+    endings = ("csv", *options.formats)
+    names = ["odometer.yaml", *(f"identification.{ending}" for ending in endings)]
+    out = results_folder(options.out, names, [*odometer.sources, *reference.sources])
+    remarks = dict.fromkeys([*odometer.remarks, *reference.remarks])
+    print(*remarks, *_sentences(found, shift, odometer.name, reference.name), sep="\n")
+    kept = to_mapping(found.specification)
+    if options.wheel_radius is not None:
+        kept["wheel_radius"] = options.wheel_radius
     title = f"# {odometer.name} beside {reference.name}; sigmas are standard errors.\n"
     text = title.encode("ascii", "replace").decode() + yaml.safe_dump(kept, sort_keys=False)
     write_file(out / "odometer.yaml", text.encode("utf-8"))

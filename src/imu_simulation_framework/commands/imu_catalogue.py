@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import write_file
+from imu_simulation_framework.commands.command_line import add_table, write_file
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
 from imu_simulation_framework.core.programs import ArgumentParser
@@ -72,8 +72,7 @@ def main(arguments):
     # fmt: off
     add("--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
         help="into the drive, by default 10min")
-    add("--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
-        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}")
+    add_table(parser)
     add("--write", type=Path, metavar="PAGE",
         help="put the table in Markdown between the marks of this page instead")
     add("--measured", action="store_true",
@@ -88,9 +87,7 @@ def main(arguments):
             page = between_marks(read_settings(options.write), text)
             write_file(options.write, page.encode("utf-8"))
         return
-    if not heading_choices.names_a_motion(options):
-        options.drive = "a"
-    chosen = heading_choices.chosen_motion(options, linear=True)
+    chosen = heading_choices.chosen_motion(options, linear=True, default="a")
     entries = imu_catalogue()
     table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
     if options.write is None:
