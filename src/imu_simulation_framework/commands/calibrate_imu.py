@@ -104,22 +104,17 @@ def _magnetic(wishes, found):
     found.magnetic = recorded.table
     times, readings = found.magnetic.index.to_numpy(), found.magnetic[list(MAG)].to_numpy()
     parts = turning_times(times, readings)
-    used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-    if len(used) < len(times):
+    left_out = len(times) - sum(part.stop - part.start for part in parts)
+    if left_out:
         found.remarks.append(
-            f"of {len(times)} samples of the magnetometer {len(times) - len(used)} are left out, "
+            f"of {len(times)} samples of the magnetometer {left_out} are left out, "
             "where it lay for more than 2 s as it had before: only turning shows iron"
         )
     magnetometer = wishes.noise and wishes.noise.magnetometer
     noise = noise_of(magnetometer) if magnetometer else ()
-    ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
+    noise = noise if any(one.white_noise for one in noise) else None
     found.sphere = fit_to_sphere(
-        times[used],
-        readings[used],
-        wishes.field,
-        noise=noise if any(one.white_noise for one in noise) else None,
-        source=source,
-        parts=[RestTime(start, stop) for start, stop in zip([0, *ends], ends)],
+        times, readings, wishes.field, noise=noise, source=source, parts=parts
     )
     found.sensors["magnetometer"] = found.sphere.calibration
     found.remarks += _field_remarks(wishes, found.sphere)

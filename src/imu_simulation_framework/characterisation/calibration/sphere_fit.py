@@ -78,13 +78,18 @@ def fit_to_sphere(
     ``times`` (n,) [s]; ``readings`` (n, 3). ``size``: F, in the readings' unit. Where it is not
     known the mean of the three scale factors is taken as right: a heading does not depend on it.
     ``noise`` (3 SlowNoise): by default it is found in the readings, alike for all axes; ``source``,
-    ``what``: to begin a sentence with. ``parts`` (sequence of RestTime): times in which all
-    readings are of one direction; by default the sensor turns all the time. Raises RecordingError:
-    a reading is not finite, there are too few, they do not span the directions, or they lie on no
+    ``what``: to begin a sentence with. ``parts`` (sequence of RestTime): times that count, of each
+    of which means are taken; by default the sensor turns all the time. Raises RecordingError: a
+    reading is not finite, there are too few, they do not span the directions, or they lie on no
     ellipsoid.
     """
     readings = np.asarray(readings, dtype=float)
     said = f"{source}, {what}"
+    if parts:
+        used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        times, readings = times[used], readings[used]
+        ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
+        parts = [RestTime(start, stop) for start, stop in zip([0, *ends], ends)]
     if readings.ndim != 2 or readings.shape[1] != 3 or not np.isfinite(readings).all():
         raise RecordingError(f"{said}: expected three finite numbers in each sample")
     if len(readings) < _MIN_POINTS:
@@ -121,26 +126,20 @@ def fit_to_sphere(
         back[3:, 3:6] -= found[3:, None] / (3.0 * mean)
     scaled_noise = noise and [_over(one, unit) for one in noise]
     solution = _with_noise(times, seen, back, scaled_noise, said, parts)
-    estimates = [
-        FoundValue(*(float(number + value) for number in (one.value, one.low, one.high)))
-        for one, value in zip(solution.estimates, found)
-    ]
-    variance = seen.variance
-    radius *= mean
+    numbers = np.array([(one.value, one.low, one.high) for one in solution.estimates])
+    numbers += found[:, None]
     rows: list = [[FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
-    for (i, j), one in zip(_ELEMENTS, estimates[3:]):
-        off = float(i == j)
-        rows[i][j] = rows[j][i] = FoundValue(one.value - off, one.low - off, one.high - off)
+    for (i, j), one in zip(_ELEMENTS, numbers[3:]):
+        rows[i][j] = rows[j][i] = FoundValue(*(one - (i == j)).tolist())
+    scatter = float(np.sqrt(seen.variance)) * unit
     calibration = TriadCalibration(
-        tuple(FoundValue(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
+        tuple(FoundValue(*row) for row in (numbers[:3] * unit).tolist()),
         tuple(map(tuple, rows)),
         noise=tuple(noise) if noise else (_over(solution.noise, 1.0 / unit),) * 3,
         method=f"ellipsoid through {len(readings)} samples",
-        residual=float(np.sqrt(variance)) * unit,
+        residual=scatter,
     )
-    return SphereFit(
-        calibration, float(radius) * unit, float(np.sqrt(variance)) * unit, spread, seen.directions
-    )
+    return SphereFit(calibration, float(radius * mean) * unit, scatter, spread, seen.directions)
 
 
 def _flat(said):
@@ -295,17 +294,8 @@ def calibrate_accelerometer_freely(
             f"all directions and 15 degrees apart, but there are {len(positions)} in {len(rests)} "
             "times at rest"
         )
-    lengths = [rest.stop - rest.start for rest in rests]
-    ends = np.cumsum(lengths).tolist()
-    used = np.concatenate([np.arange(rest.start, rest.stop) for rest in rests])
     fit = fit_to_sphere(
-        times[used],
-        accel[used],
-        gravity,
-        noise=noise,
-        source=source,
-        what="accelerometer",
-        parts=[RestTime(end - length, end) for length, end in zip(lengths, ends)],
+        times, accel, gravity, noise=noise, source=source, what="accelerometer", parts=rests
     )
     return replace(
         fit.calibration, method=f"gravity's size in {len(positions)} positions of any kind"
