@@ -27,12 +27,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.characterisation.allan.analysis import (
-    AXES,
-    DEFAULT_BAND,
-    SENSORS,
-    identify,
-)
+from imu_simulation_framework.characterisation.allan import analysis
 from imu_simulation_framework.characterisation.allan.axis import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
 from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
@@ -59,14 +54,14 @@ LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
 
 _MANY_DUPLICATES = 0.1
-_TRIAD_OF = {axis: TRIADS[sensor] for sensor, axes in SENSORS.items() for axis in axes}
-_SHORT_NAMES = {"gyro": SENSORS["gyroscope"], "accel": SENSORS["accelerometer"]}
+_TRIAD_OF = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
+_SHORT_NAMES = {"gyro": analysis.SENSORS["gyroscope"], "accel": analysis.SENSORS["accelerometer"]}
 NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
 _SHOWN_LINES = 5
 _DRIFTS, _DRIFT_STEP = (60.0, 600.0, 3600.0), 10.0  # s
-_FIGURE = re.compile(rf"(allan|raw)_({'|'.join(SENSORS)})(_\d+)?\.png")
+_FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
 
 def main(arguments):
@@ -112,7 +107,7 @@ def main(arguments):
             del recorded
     steps = (len(options.recordings) + 1) * len(axes)
     with _bar(options, "analysing", unit="step", total=steps) as bar:
-        identification = identify(recordings, tuple(options.band), bar.update)
+        identification = analysis.identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
         remarks = _write(identification, options.out, options.name, options.recordings)
     outside = list(_departures(identification))
@@ -128,13 +123,13 @@ def _bar(options, what, **settings):
 
 def _axes(path, names, wanted, before) -> tuple[str, ...]:
     """Return the axes to analyse: those wanted, or all that were recorded."""
-    recorded = tuple(axis for axis in AXES if axis in names)
+    recorded = tuple(axis for axis in analysis.AXES if axis in names)
     chosen = {axis for name in wanted for axis in _SHORT_NAMES.get(name, (name,))}
     missing = sorted(chosen - set(recorded))
     if missing or not recorded:
         raise RecordingError(
             f"{path}: has no {', '.join(missing) or 'gyroscope and no accelerometer'}, recorded "
-            f"are {', '.join(recorded) or 'none of ' + ', '.join(AXES)}"
+            f"are {', '.join(recorded) or 'none of ' + ', '.join(analysis.AXES)}"
         )
     axes = tuple(axis for axis in recorded if axis in chosen or not chosen)
     if before is not None and axes != before:
@@ -158,7 +153,7 @@ def _parser():
     add("--rate", type=float, metavar="HZ",
         help="samples per second, for recordings without time stamps or with useless ones: all "
              "samples then follow each other evenly")
-    add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *AXES),
+    add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *analysis.AXES),
         help="analyse only these axes, once for each; by default all that were recorded")
     add("--out", default="allan_analysis", metavar="DIR",
         help="folder for the results, by default %(default)s")
@@ -166,9 +161,9 @@ def _parser():
     add("--outliers", type=float, default=RestSettings().outlier_range, metavar="IQR",
         help="samples further from the quartiles than this many interquartile ranges are outliers, "
              "0 for none; by default %(default)g")
-    add("--band", type=float, nargs=2, default=DEFAULT_BAND, metavar=("MIN", "MAX"),
+    add("--band", type=float, nargs=2, default=analysis.DEFAULT_BAND, metavar=("MIN", "MAX"),
         help="averaging times between which bias instability is assumed [s], by default "
-             f"{DEFAULT_BAND[0]:g} {DEFAULT_BAND[1]:g}")
+             f"{analysis.DEFAULT_BAND[0]:g} {analysis.DEFAULT_BAND[1]:g}")
     add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
         help="refuse a recording with a longer gap [s], by default %(default)g")
     add("--quiet", action="store_true", help="no progress bar, even on a terminal")
@@ -360,7 +355,7 @@ def _write(identification, folder, name, inputs) -> list[str]:
 
 def _comment(identification) -> str:
     lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
-    missing = [axis for axis in AXES if axis not in identification.axes]
+    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:
         lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
     absent, kept = [], []
@@ -387,7 +382,7 @@ def _kalibr(identification, name):
     """Return the content of Kalibr's file, and what of the slow drift it cannot say."""
     from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
 
-    missing = [axis for axis in AXES if axis not in identification.axes]
+    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:
         raise ConfigurationError(
             f"Kalibr needs both sensors with three axes, but {', '.join(missing)} "

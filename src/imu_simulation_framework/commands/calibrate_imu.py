@@ -21,30 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.calibration.files import (
-    constant_remarks,
-    findings,
-    noise_remarks,
-    table_text,
-    write_calibration,
-)
-from imu_simulation_framework.characterisation.calibration.inertial import (
-    PLACEMENT,
-    TemperatureFit,
-    TriadCalibration,
-    calibrate_accelerometer,
-    calibrate_gyroscope,
-    noise_of,
-)
-from imu_simulation_framework.characterisation.calibration.rest_times import (
-    RestTime,
-    Turn,
-    check_inertial_units,
-    find_rest,
-    turning_times,
-    turns_of_reference,
-    whole_turns,
-)
+from imu_simulation_framework.characterisation.calibration import files, inertial, rest_times
 from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     SphereFit,
     calibrate_accelerometer_freely,
@@ -85,9 +62,9 @@ class Calibrated:
 
     wishes: argparse.Namespace
     table: pd.DataFrame | None = None
-    rests: list[RestTime] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
-    sensors: dict[str, TriadCalibration] = field(default_factory=dict)
+    rests: list[rest_times.RestTime] = field(default_factory=list)
+    turns: list[rest_times.Turn] = field(default_factory=list)
+    sensors: dict[str, inertial.TriadCalibration] = field(default_factory=dict)
     sphere: SphereFit | None = None
     magnetic: pd.DataFrame | None = None
     temperature: np.ndarray | None = None
@@ -103,7 +80,7 @@ def _magnetic(wishes, found):
     found.remarks += recorded.report.sentences()[1:]
     found.magnetic = recorded.table
     times, readings = found.magnetic.index.to_numpy(), found.magnetic[list(MAG)].to_numpy()
-    parts = turning_times(times, readings)
+    parts = rest_times.turning_times(times, readings)
     left_out = len(times) - sum(part.stop - part.start for part in parts)
     if left_out:
         found.remarks.append(
@@ -111,7 +88,7 @@ def _magnetic(wishes, found):
             "where it lay for more than 2 s as it had before: only turning shows iron"
         )
     magnetometer = wishes.noise and wishes.noise.magnetometer
-    noise = noise_of(magnetometer) if magnetometer else ()
+    noise = inertial.noise_of(magnetometer) if magnetometer else ()
     noise = noise if any(one.white_noise for one in noise) else None
     found.sphere = fit_to_sphere(
         times, readings, wishes.field, noise=noise, source=source, parts=parts
@@ -166,10 +143,12 @@ def _inertial(wishes, found):
         table[list(axes)].to_numpy() if set(axes) <= set(names) else None for axes in (GYRO, ACCEL)
     )
     if accel is not None:
-        check_inertial_units(times, gyro, accel, wishes.gravity, source)
-    found.rests = find_rest(times, table[names].to_numpy(), names, source, wishes.shortest_rest)
+        rest_times.check_inertial_units(times, gyro, accel, wishes.gravity, source)
+    found.rests = rest_times.find_rest(
+        times, table[names].to_numpy(), names, source, wishes.shortest_rest
+    )
     stated = {
-        sensor: noise_of(getattr(wishes.noise, sensor)) if wishes.noise else None
+        sensor: inertial.noise_of(getattr(wishes.noise, sensor)) if wishes.noise else None
         for sensor in ("gyroscope", "accelerometer")
     }
     temperature = _temperature(wishes, found, times)
@@ -177,7 +156,7 @@ def _inertial(wishes, found):
     if gyro is not None:
         if wishes.wants_turns:
             found.turns = _turns(wishes, times, gyro, found.rests)
-        found.sensors["gyroscope"] = calibrate_gyroscope(
+        found.sensors["gyroscope"] = inertial.calibrate_gyroscope(
             times, gyro, found.rests, found.turns, noise=stated["gyroscope"], **common
         )
     elif wishes.wants_turns or not (wishes.six_positions or wishes.free_positions):
@@ -187,7 +166,7 @@ def _inertial(wishes, found):
             raise RecordingError(
                 f"{source}: has no {', '.join(ACCEL)}, an accelerometer with three axes"
             )
-        calibrated = calibrate_accelerometer
+        calibrated = inertial.calibrate_accelerometer
         if wishes.free_positions:
             if not wishes.noise:
                 raise RecordingError(
@@ -199,9 +178,11 @@ def _inertial(wishes, found):
         found.sensors["accelerometer"] = calibrated(times, accel, found.rests, **common)
     for sensor, values in (("gyroscope", gyro), ("accelerometer", accel)):
         if sensor in found.sensors:
-            found.remarks += constant_remarks(sensor, values, found.rests)
+            found.remarks += files.constant_remarks(sensor, values, found.rests)
             if wishes.noise:
-                found.remarks += noise_remarks(sensor, stated[sensor], times, values, found.rests)
+                found.remarks += files.noise_remarks(
+                    sensor, stated[sensor], times, values, found.rests
+                )
     if not wishes.noise:
         found.remarks.append(
             "noise is found in this recording, which knows little of its slow part: the intervals "
@@ -213,11 +194,11 @@ def _turns(wishes, times, gyro, rests):
     if wishes.reference and wishes.turns is None:
         reference = read_reference(wishes.reference, wishes.reference_topic).table
         seen = reference.index.to_numpy(), reference["yaw"].to_numpy(), wishes.reference_sigma
-        return turns_of_reference(times, gyro, rests, *seen, wishes.recording)
-    return whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
+        return rest_times.turns_of_reference(times, gyro, rests, *seen, wishes.recording)
+    return rest_times.whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
 
 
-def _temperature(wishes, found, times) -> TemperatureFit | None:
+def _temperature(wishes, found, times) -> inertial.TemperatureFit | None:
     if wishes.temperature is None:
         return None
     path, columns, rate = wishes.temperature or wishes.recording, None, None
@@ -233,7 +214,7 @@ def _temperature(wishes, found, times) -> TemperatureFit | None:
     found.temperature = values
     found.reference = float(np.round(still.mean()))
     degrees = wishes.temperature_degree, wishes.temperature_scale_degree
-    return TemperatureFit(values, found.reference, *degrees)
+    return inertial.TemperatureFit(values, found.reference, *degrees)
 
 
 def _columns(wishes, names):
@@ -262,8 +243,8 @@ def main(arguments):
         _inertial(options, result)
     if options.magnetometer:
         _magnetic(options, result)
-    remarks = write_calibration(result, options.out, options.name, onto)
-    print(*findings(result), table_text(result), *remarks, options.out, sep="\n")
+    remarks = files.write_calibration(result, options.out, options.name, onto)
+    print(*files.findings(result), files.table_text(result), *remarks, options.out, sep="\n")
 
 
 def _understand(options) -> None:
@@ -341,7 +322,7 @@ def _parser():
     add("--reference-topic", default="", metavar="T", help="in a bag")
     add("--reference-sigma", type=float, default=0.5, metavar="DEG",
         help="standard deviation of its yaw at rest, by default %(default)g")
-    add("--placement", type=float, default=float(np.degrees(PLACEMENT)), metavar="DEG",
+    add("--placement", type=float, default=float(np.degrees(inertial.PLACEMENT)), metavar="DEG",
         help="standard deviation of each angle by which positions and turns are off, by default "
              "%(default)g; 0 for a turntable")
     add("--magnetometer", action="store_true",

@@ -21,16 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
-from imu_simulation_framework.core import colours
+from imu_simulation_framework.core import colours, whole_files
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import name_of_recording, package_share
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    picture,
-    refuse_overwriting,
-    write_whole,
-)
 from imu_simulation_framework.drive.check import check_experiment, config_text, set_up
 from imu_simulation_framework.drive.results.files import safe_name
 from imu_simulation_framework.recordings.plausibility.relation import (
@@ -170,8 +164,8 @@ def write_check(folder, setup, check) -> list[Path]:
     Raises ResultError: one cannot be written, or is the config.ini that the check rests on. Returns
     list of Path: files that were written.
     """
-    folder = make_folder(folder)
-    refuse_overwriting(folder / "config.ini", [setup.path])
+    folder = whole_files.make_folder(folder)
+    whole_files.refuse_overwriting(folder / "config.ini", [setup.path])
     written = []
     if check.as_understood is not None:
         read = [s for s in (check.reference_samples, check.imu_samples) if s is not None]
@@ -180,10 +174,12 @@ def write_check(folder, setup, check) -> list[Path]:
         if any(finding.settings for finding in check.findings):
             title += "; read with the settings that the findings propose"
         written.append(folder / "recording.png")
-        write_whole(written[-1], picture(drawing(recording_figure(check.as_understood, title))))
+        whole_files.write_whole(
+            written[-1], whole_files.picture(drawing(recording_figure(check.as_understood, title)))
+        )
     written.append(folder / "config.ini")
     text = config_text(setup, check.findings, folder)
-    write_whole(written[-1], text.encode("utf-8"))
+    whole_files.write_whole(written[-1], text.encode("utf-8"))
     return written
 
 

@@ -39,14 +39,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import (
-    add_results,
-    add_seed,
-    results_folder,
-    write_file,
-    write_pictures,
-)
+from imu_simulation_framework.commands import command_line, heading_choices
 from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished
@@ -129,7 +122,7 @@ def main(arguments):
         written += [f"{name}.{table_text.ENDINGS[f]}" for f in options.table if wanted]
     written += [f"{NAME}.html"] if options.report else []
     sources = [*chosen.files, *(file for placed in imus for file in placed.imu.files)]
-    out = results_folder(options.out, written, sources)
+    out = command_line.results_folder(options.out, written, sources)
     most = MAX_TIMES - 1 if options.fuse else MAX_STEPS
     period = min(_period(at, most), step_of_model(at, motion, operation, 1))
     part = None
@@ -171,7 +164,7 @@ def main(arguments):
         page = budget_page(
             f"{words}.", shown, options.within, answers, settings, list(remarks), footer
         )
-        write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
+        command_line.write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
 
 
 def _show_budgets(options, out, title, budgets):
@@ -195,7 +188,9 @@ def _show_budgets(options, out, title, budgets):
     text = pd.concat(bands, names=["imu", "time"]).reset_index("imu").to_csv(float_format="%.9g")
     write_whole(out / "bands.csv", text.encode("utf-8"))
     shown = [ShownBudget(one.name, one.model) for one in budgets]
-    write_pictures(out, NAME, drawing(budget_figure(shown, options.within), title), options.formats)
+    command_line.write_pictures(
+        out, NAME, drawing(budget_figure(shown, options.within), title), options.formats
+    )
     print(out / "bands.csv")
     print(*table_text.write_tables(out, "budget", causes, _SOURCE_COLUMNS, options.table), sep="\n")
     text, added = [*sentences, f"{_COUNTED}.".replace("\n", " ")], "What each source adds"
@@ -432,7 +427,7 @@ def _parser():
         help="averaging times over which the gyroscopes of specifications have their bias "
              "instability; by default as the specification says, 0.1s to 10000s")
     # fmt: on
-    add_seed(parser)
+    command_line.add_seed(parser)
     table_text.add_option(parser)
-    add_results(parser, NAME)
+    command_line.add_results(parser, NAME)
     return parser

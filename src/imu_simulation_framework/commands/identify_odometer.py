@@ -22,13 +22,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from imu_simulation_framework.commands.command_line import (
-    add_results,
-    number_type,
-    results_folder,
-    write_file,
-    write_pictures,
-)
+from imu_simulation_framework.commands import command_line
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.settings import to_mapping
@@ -60,7 +54,7 @@ def main(arguments):
     found = identify_odometer(odometer.poses.dropna(), yaw, options.track, options.step)
     endings = ("csv", *options.formats)
     names = ["odometer.yaml", *(f"identification.{ending}" for ending in endings)]
-    out = results_folder(options.out, names, [*odometer.sources, *reference.sources])
+    out = command_line.results_folder(options.out, names, [*odometer.sources, *reference.sources])
     remarks = dict.fromkeys([*odometer.remarks, *reference.remarks])
     print(*remarks, *_sentences(found, shift, odometer.name, reference.name), sep="\n")
     kept = to_mapping(found.specification)
@@ -68,11 +62,11 @@ def main(arguments):
         kept["wheel_radius"] = options.wheel_radius
     title = f"# {odometer.name} beside {reference.name}; sigmas are standard errors.\n"
     text = title.encode("ascii", "replace").decode() + yaml.safe_dump(kept, sort_keys=False)
-    write_file(out / "odometer.yaml", text.encode("utf-8"))
+    command_line.write_file(out / "odometer.yaml", text.encode("utf-8"))
     table = found.error.to_frame("error").assign(explained=found.explained)
-    write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
+    command_line.write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
     figure = drawing(odometer_figure(found), f"{odometer.name} beside {reference.name}")
-    write_pictures(out, "identification", figure, options.formats)
+    command_line.write_pictures(out, "identification", figure, options.formats)
 
 
 def _one(text):
@@ -128,7 +122,9 @@ def _sentences(found, shift, odometer, reference):
         )
 
 
-_positive = number_type(lambda value: 0.0 < value <= 100.0, "is not above 0 and at most 100")
+_positive = command_line.number_type(
+    lambda value: 0.0 < value <= 100.0, "is not above 0 and at most 100"
+)
 
 
 def _parser():
@@ -144,5 +140,5 @@ def _parser():
     add("--step", type=_positive, default=1.0, metavar="S",
         help="from one difference to the next [s], %(default)g by default")
     # fmt: on
-    add_results(parser, "identify_odometer", report=False)
+    command_line.add_results(parser, "identify_odometer", report=False)
     return parser

@@ -27,31 +27,19 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.heading.model.of_imu import (
-    MISALIGNMENT,
-    SCALE_FACTOR,
-    yaw_error_model,
-)
+from imu_simulation_framework.heading.model import of_imu
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column
+from imu_simulation_framework.sensors import measured
 from imu_simulation_framework.sensors.files import CatalogueEntry, imu_catalogue
-from imu_simulation_framework.sensors.measured import (
-    CALIBRATION,
-    NOISE,
-    estimates,
-    measured_parts,
-    measured_values,
-    measurements,
-    part_of,
-)
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.operation import Operation
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
 BEGIN, END = "<!-- catalogue: begin -->\n", "<!-- catalogue: end -->\n"
-_CASES = {"zeroed": (), "calibrated": (SCALE_FACTOR, MISALIGNMENT)}
+_CASES = {"zeroed": (), "calibrated": (of_imu.SCALE_FACTOR, of_imu.MISALIGNMENT)}
 """Column -> sources of the yaw error that are left out of it."""
 COLUMNS = (
     Column("imu", "IMU"),
@@ -169,8 +157,8 @@ def _row(entry, motion, at, sample):
             row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
         else:
             row[column] = NOT_STATED
-    part = part_of(specification).specification
-    model = yaw_error_model(part, motion, sample=sample, operation=Operation())
+    part = measured.part_of(specification).specification
+    model = of_imu.yaw_error_model(part, motion, sample=sample, operation=Operation())
     model = model.until(min(round(at / model.step) + 1, len(model.time)))
     for name, left_out in _CASES.items():
         sources = tuple(source for source in model.sources if source.name not in left_out)
@@ -203,8 +191,8 @@ _UNITS = {
 
 def measured_tables(entries: list[CatalogueEntry]) -> str:
     """Return the tables of the page; ``entries``: bundled IMUs, for what their documents say."""
-    table, classes = measurements(), dict(measured_parts()["class"])
-    found = {part: estimates(part, table) for part in classes}
+    table, classes = measured.measurements(), dict(measured.measured_parts()["class"])
+    found = {part: measured.estimates(part, table) for part in classes}
     sheets = {entry.specification.name: entry for entry in entries}
     texts = []
     for triad in _UNITS:
@@ -224,7 +212,7 @@ def measured_tables(entries: list[CatalogueEntry]) -> str:
 def _noise(part, kind, found, sheet, triad):
     row = {"part": part, "class": kind}
     units = []
-    for quantity in NOISE:
+    for quantity in measured.NOISE:
         estimate = found.get((triad, quantity))
         heading = f"{_TITLES[quantity]} [{_unit(triad, quantity)}]"
         size = _size(triad, quantity)
@@ -242,7 +230,7 @@ def _noise(part, kind, found, sheet, triad):
 def _calibration(part, found):
     row = {"part": part}
     for triad in _UNITS:
-        for quantity in CALIBRATION:
+        for quantity in measured.CALIBRATION:
             estimate = found.get((triad, quantity))
             if estimate is not None and estimate.units:
                 heading = f"{triad}'s {_TITLES[quantity]} [{_unit(triad, quantity)}]"
@@ -252,7 +240,7 @@ def _calibration(part, found):
 
 
 def _left_out():
-    table = measured_values()
+    table = measured.measured_values()
     table = table[table["excluded"] != ""]
     rows = [
         {"reason": reason, "numbers": str(len(group)), "of": ", ".join(sorted({*group["part"]}))}
@@ -262,7 +250,7 @@ def _left_out():
 
 
 def _sources():
-    table = measured_values().drop_duplicates(["part", "source"])
+    table = measured.measured_values().drop_duplicates(["part", "source"])
     return "".join(
         f"- {part}: {'; '.join(sorted(group['source']))}\n" for part, group in table.groupby("part")
     )
@@ -274,7 +262,7 @@ def _markdown(rows):
 
 
 def _unit(triad, quantity):
-    return _UNITS[triad][(*NOISE, *CALIBRATION).index(quantity)]
+    return _UNITS[triad][(*measured.NOISE, *measured.CALIBRATION).index(quantity)]
 
 
 def _size(triad, quantity):

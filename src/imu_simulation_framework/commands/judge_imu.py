@@ -39,14 +39,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import (
-    add_results,
-    add_seed,
-    results_folder,
-    worker_count,
-    write_file,
-)
+from imu_simulation_framework.commands import command_line, heading_choices
 from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
@@ -137,10 +130,12 @@ def main(arguments):
     files = _contents_of_several(*several) if several else _contents(parts[0])
     read = [path for drive in drives for path in drive.sources]
     read += [file for imu, _ in placed for file in imu.files]
-    out = results_folder(options.out, files, [*read, *filter(None, [options.config]), *noise_files])
+    out = command_line.results_folder(
+        options.out, files, [*read, *filter(None, [options.config]), *noise_files]
+    )
     print(*(_text_of_several(*several) if several else _text(parts[0])), sep="\n")
     for name, content in files.items():
-        write_file(out / name, content)
+        command_line.write_file(out / name, content)
 
 
 def _judged(options, drive, motion, placed, noise) -> Judged:
@@ -243,18 +238,18 @@ def _parser():
         help="white noise of the reference's yaw, as 0.2deg, or an identified model's file, whose "
              "noise of the reference it is; by default what the recording and an identified model "
              "say")
-    add_seed(parser)
+    command_line.add_seed(parser)
     add("--config", metavar="FILE", help="a config.ini that says how the recording is read")
     heading_choices.add_setting_option(parser)
     heading_choices.add_of_option(parser)
     add("--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
         help="from one yaw error to the next, by default 1s")
     heading_choices.add_limit_option(parser, "limit that the report counts runs within")
-    add("--workers", type=worker_count, metavar="N",
+    add("--workers", type=command_line.worker_count, metavar="N",
         help="processes for --what sensor, by default one for each processor")
     # fmt: on
     table_text.add_option(parser)
-    add_results(parser, NAME)
+    command_line.add_results(parser, NAME)
     return parser
 
 

@@ -30,13 +30,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import (
-    add_results,
-    add_seed,
-    whole_number,
-    worker_count,
-)
+from imu_simulation_framework.commands import command_line, heading_choices
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.drive.configuration import Configuration, load_configuration
@@ -182,16 +176,16 @@ def _parser():
     heading_choices.add_operation_options(parser)
     add("--runs", type=int, required=True, metavar="N", help="how many")
     add("--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default")
-    add_seed(parser)
+    command_line.add_seed(parser)
     heading_choices.add_limit_option(parser, "limit whose probability is asked for")
     add("--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
         help="from one of the errors to the next, by default 1s")
-    add("--keep", type=whole_number, default=KEEP, metavar="N",
+    add("--keep", type=command_line.whole_number, default=KEEP, metavar="N",
         help="how many of the first runs are kept as whole curves, by default %(default)s")
-    add("--workers", type=worker_count, metavar="N",
+    add("--workers", type=command_line.worker_count, metavar="N",
         help="processes on this computer, by default one for each processor")
     add("--scheduler", metavar="ADDRESS",
         help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786")
     # fmt: on
-    add_results(parser, NAME)
+    command_line.add_results(parser, NAME)
     return parser

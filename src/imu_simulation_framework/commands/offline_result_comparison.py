@@ -17,12 +17,7 @@ from imu_simulation_framework.commands.command_line import add_formats, add_resu
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.drive.report import write_results
-from imu_simulation_framework.drive.results.files import (
-    ExperimentTables,
-    ResultFolder,
-    complete_tables,
-    find_result,
-)
+from imu_simulation_framework.drive.results import files
 from imu_simulation_framework.drive.summary import (
     SETTINGS,
     described_run,
@@ -35,9 +30,9 @@ from imu_simulation_framework.drive.summary import (
 def main(arguments):
     """Evaluate the result named on the command line again."""
     options = _parser().parse_args(arguments)
-    source = find_result(options.result)
-    complete_tables(source)
-    tables = ExperimentTables.load(source)
+    source = files.find_result(options.result)
+    files.complete_tables(source)
+    tables = files.ExperimentTables.load(source)
     previous = previous_summary(source)
     path = source.path("summary.json")
     chosen = {name: getattr(options, name) for name in SETTINGS}
@@ -45,7 +40,7 @@ def main(arguments):
     run = described_run(previous, path)
     target = source
     if options.out is not None:
-        target = ResultFolder(make_folder(Path(options.out)), source.prefix)
+        target = files.ResultFolder(make_folder(Path(options.out)), source.prefix)
     summary = write_results(
         target, tables, settings, run, save_tables=False, formats=dict.fromkeys(options.formats)
     )

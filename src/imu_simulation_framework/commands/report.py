@@ -17,11 +17,7 @@ from imu_simulation_framework.commands.command_line import add_result, write_fil
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.drive.report import caption, experiment_page
-from imu_simulation_framework.drive.results.files import (
-    ExperimentTables,
-    complete_tables,
-    find_result,
-)
+from imu_simulation_framework.drive.results import files
 from imu_simulation_framework.drive.summary import (
     described_run,
     evaluate,
@@ -34,13 +30,13 @@ from imu_simulation_framework.report.page import page_html
 def main(arguments):
     """Write the report of the result named on the command line."""
     options = _parser().parse_args(arguments)
-    folder = find_result(options.result)
+    folder = files.find_result(options.result)
     place = folder.path("summary.json")
     out = folder.path("report.html") if options.out is None else options.out
     with tqdm(total=3, desc="reading tables", unit=" steps", disable=None) as progress:
-        complete_tables(folder)
+        files.complete_tables(folder)
         refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
-        tables = ExperimentTables.load(folder)
+        tables = files.ExperimentTables.load(folder)
         previous = previous_summary(folder)
         settings = settings_of(previous, place)
         _next_step(progress, "comparing yaws")

@@ -26,13 +26,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import (
-    add_formats,
-    add_seed,
-    whole_number,
-    write_file,
-    write_pictures,
-)
+from imu_simulation_framework.commands import command_line
 from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
@@ -82,7 +76,7 @@ def main(arguments):
     simulated = time.monotonic() - begin
     out = make_folder(options.out)
     for name, table in flight_tables(flown).items():
-        write_file(out / f"{name}.csv", table_to_csv(table).encode())
+        command_line.write_file(out / f"{name}.csv", table_to_csv(table).encode())
     write_message_bag(out / "flight.bag", flight_messages(flown))
     print(out / "flight.bag")
     found = flight.states.instants()
@@ -119,10 +113,10 @@ def main(arguments):
         figures["figure_8_errors"] = navigation_figure(errors, instants)
     for name, figure in figures.items():
         drawn = drawing(figure, f"{described} · seed {options.seed}")
-        write_pictures(out, name, drawn, options.formats)
+        command_line.write_pictures(out, name, drawn, options.formats)
     for name, (errors, _) in navigated.items():
         path = out / f"navigation_{name.replace(' ', '_')}.csv"
-        write_file(path, table_to_csv(_error_table(errors)).encode())
+        command_line.write_file(path, table_to_csv(_error_table(errors)).encode())
     settings = {
         "flight": {"from": str(options.flight), **flight.settings, "start": start},
         "gimbal": gimbal_to_mapping(gimbal),
@@ -141,7 +135,7 @@ def main(arguments):
         "rmse": {name: dict(table.median()) for name, (_, table) in navigated.items()},
         "versions": versions(),
     }
-    write_file(out / "summary.json", json_text(summary).encode())
+    command_line.write_file(out / "summary.json", json_text(summary).encode())
     crashed = "; the aircraft crashed" if flight.crashed else ""
     shown = ShownFlight(
         title="An IMU on a gimbal in flight",
@@ -161,7 +155,7 @@ def main(arguments):
         remarks=summary["remarks"],
         footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
     )
-    write_file(out / "report.html", page_html(flight_page(shown)).encode("utf-8"))
+    command_line.write_file(out / "report.html", page_html(flight_page(shown)).encode("utf-8"))
     for sentence in [*found.sentences(), *remarks]:
         print(sentence)
     print(
@@ -222,9 +216,9 @@ def _parser():
     add("--duration", type=float, default=200.0, metavar="S", help="[s], default: %(default)g")
     add("--start", type=float, metavar="S",
         help=f"[s]; default: {START:g} of a script, 0 of a recording")
-    add_seed(parser)
-    add("--runs", type=whole_number, default=1, metavar="N",
+    command_line.add_seed(parser)
+    add("--runs", type=command_line.whole_number, default=1, metavar="N",
         help="of the navigator; default: %(default)s")
     # fmt: on
-    add_formats(parser)
+    command_line.add_formats(parser)
     return parser

@@ -24,15 +24,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from scipy.optimize import least_squares
 
-from imu_simulation_framework.characterisation.calibration.estimates import (
-    MAGNETIC,
-    Axis,
-    FoundValue,
-    Means,
-    SlowNoise,
-    block_means,
-    solve,
-)
+from imu_simulation_framework.characterisation.calibration import estimates
 from imu_simulation_framework.characterisation.calibration.inertial import TriadCalibration
 from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
 from imu_simulation_framework.core.errors import RecordingError
@@ -68,7 +60,7 @@ def fit_to_sphere(
     times: np.ndarray,
     readings: np.ndarray,
     size: float | None = None,
-    noise: Sequence[SlowNoise] | None = None,
+    noise: Sequence[estimates.SlowNoise] | None = None,
     source: str = "the recording",
     what: str = "magnetometer",
     parts: Sequence[RestTime] | None = None,
@@ -128,12 +120,12 @@ def fit_to_sphere(
     solution = _with_noise(times, seen, back, scaled_noise, said, parts)
     numbers = np.array([(one.value, one.low, one.high) for one in solution.estimates])
     numbers += found[:, None]
-    rows: list = [[FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
+    rows: list = [[estimates.FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
     for (i, j), one in zip(_ELEMENTS, numbers[3:]):
-        rows[i][j] = rows[j][i] = FoundValue(*(one - (i == j)).tolist())
+        rows[i][j] = rows[j][i] = estimates.FoundValue(*(one - (i == j)).tolist())
     scatter = float(np.sqrt(seen.variance)) * unit
     calibration = TriadCalibration(
-        tuple(FoundValue(*row) for row in (numbers[:3] * unit).tolist()),
+        tuple(estimates.FoundValue(*row) for row in (numbers[:3] * unit).tolist()),
         tuple(map(tuple, rows)),
         noise=tuple(noise) if noise else (_over(solution.noise, 1.0 / unit),) * 3,
         method=f"ellipsoid through {len(readings)} samples",
@@ -230,8 +222,8 @@ def _seen(parameters, points, radius) -> _Seen:
     )
 
 
-def _over(noise, unit) -> SlowNoise:
-    return SlowNoise(
+def _over(noise, unit) -> estimates.SlowNoise:
+    return estimates.SlowNoise(
         noise.white_noise / unit,
         noise.bias_instability / unit,
         noise.random_walk / unit,
@@ -243,19 +235,19 @@ def _with_noise(times, seen, back, noise, said, parts):
     """Return how far the parameters still are off, with intervals, from means over blocks."""
     samples = np.column_stack([seen.residuals, seen.design, seen.sides])
     parts = parts or [RestTime(0, len(times))]
-    begin, end, means, group = block_means(times, samples, parts, _BLOCKS, 0.0)
+    begin, end, means, group = estimates.block_means(times, samples, parts, _BLOCKS, 0.0)
     sides = means[:, 10:]
     beside = None
     if noise:
         along_time = {one: one.covariance(begin, end) for one in set(noise)}
         beside = sum(np.outer(side, side) * along_time[one] for side, one in zip(sides.T, noise))
-    axis = Axis(means[:, 0], means[:, 1:10], beside, said)
-    (solution,) = solve(
-        Means(begin, end, group, [axis]),
-        [SlowNoise(0.0)] if noise else None,
+    axis = estimates.Axis(means[:, 0], means[:, 1:10], beside, said)
+    (solution,) = estimates.solve(
+        estimates.Means(begin, end, group, [axis]),
+        [estimates.SlowNoise(0.0)] if noise else None,
         seen=sides @ sides.T,
         combinations=back,
-        prior=MAGNETIC,
+        prior=estimates.MAGNETIC,
     )
     return solution
 
@@ -269,7 +261,7 @@ def calibrate_accelerometer_freely(
     accel: np.ndarray,
     rests: Sequence[RestTime],
     *,
-    noise: Sequence[SlowNoise],
+    noise: Sequence[estimates.SlowNoise],
     gravity: float = STANDARD_GRAVITY,
     source: str = "the recording",
 ) -> TriadCalibration:

@@ -20,15 +20,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
 
+from imu_simulation_framework.core import settings
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import as_written, shown
-from imu_simulation_framework.core.settings import (
-    Settings,
-    bound_of,
-    declared,
-    setting,
-    setting_of_text,
-)
 from imu_simulation_framework.core.units import amount
 from imu_simulation_framework.heading.answer import (
     HeadingAnswer,
@@ -75,7 +69,7 @@ def _checked_parts(name, value):
 
 
 @dataclass(frozen=True)
-class Question(Settings):
+class Question(settings.Settings):
     """What the page asks; times in s, lengths in m, the limit in degrees.
 
     ``motion``: ``circles`` of a ``radius``, ``mowing`` on lanes of a ``length``, a ``width`` from
@@ -85,22 +79,22 @@ class Question(Settings):
     file, or what the file has ``stated``. ``ranked``: the ``chosen`` parts or ``all``.
     """
 
-    motion: str = setting("straight", choices=("straight", "circles", "mowing", "drive"))
-    drive: str = setting("a")
-    speed: float = setting(1.0, minimum=0.01, maximum=50.0, unit="m/s")
-    radius: float = setting(5.0, minimum=0.1, maximum=1e4, unit="m")
-    length: float = setting(20.0, minimum=0.1, maximum=1e4, unit="m")
-    width: float = setting(2.0, minimum=0.1, maximum=1e3, unit="m")
-    duration: float = setting(600.0, minimum=10.0, maximum=8.0 * HOUR, unit="s")
-    imu: tuple[str, ...] = declared(("bno055", "adis16470"), _checked_parts)
-    unit: str = setting("stated", choices=("stated", "any", "this"))
-    standstill: float = setting(10.0, minimum=0.0, maximum=HOUR, unit="s")
-    warm_up: float = setting(0.0, minimum=0.0, maximum=24.0 * HOUR, unit="s")
-    stops: str = setting("none", choices=("none", "found", "given"))
-    every: float = setting(120.0, minimum=1.0, maximum=8.0 * HOUR, unit="s")
-    stop: float = setting(3.0, minimum=1.0, maximum=HOUR, unit="s")
-    limit: float = setting(5.0, minimum=0.01, maximum=180.0, unit="deg")
-    ranked: str = setting("chosen", choices=("chosen", "all"))
+    motion: str = settings.setting("straight", choices=("straight", "circles", "mowing", "drive"))
+    drive: str = settings.setting("a")
+    speed: float = settings.setting(1.0, minimum=0.01, maximum=50.0, unit="m/s")
+    radius: float = settings.setting(5.0, minimum=0.1, maximum=1e4, unit="m")
+    length: float = settings.setting(20.0, minimum=0.1, maximum=1e4, unit="m")
+    width: float = settings.setting(2.0, minimum=0.1, maximum=1e3, unit="m")
+    duration: float = settings.setting(600.0, minimum=10.0, maximum=8.0 * HOUR, unit="s")
+    imu: tuple[str, ...] = settings.declared(("bno055", "adis16470"), _checked_parts)
+    unit: str = settings.setting("stated", choices=("stated", "any", "this"))
+    standstill: float = settings.setting(10.0, minimum=0.0, maximum=HOUR, unit="s")
+    warm_up: float = settings.setting(0.0, minimum=0.0, maximum=24.0 * HOUR, unit="s")
+    stops: str = settings.setting("none", choices=("none", "found", "given"))
+    every: float = settings.setting(120.0, minimum=1.0, maximum=8.0 * HOUR, unit="s")
+    stop: float = settings.setting(3.0, minimum=1.0, maximum=HOUR, unit="s")
+    limit: float = settings.setting(5.0, minimum=0.01, maximum=180.0, unit="deg")
+    ranked: str = settings.setting("chosen", choices=("chosen", "all"))
 
     @property
     def operation(self) -> Operation:
@@ -143,14 +137,14 @@ def _value(name, text):
     if not text:
         raise ConfigurationError(f"{where}: nothing is written there")
     if field.metadata["unit"] != "s":
-        return setting_of_text(where, field, text)
+        return settings.setting_of_text(where, field, text)
     try:
         value = amount(text, "s", ("s", "min", "h"))
     except ValueError:
         raise ConfigurationError(
             f"{where}: expected a time, as 90s, 10min or 1.5h, got {shown(text)}"
         ) from None
-    bound = bound_of(value, field.metadata["minimum"], field.metadata["maximum"])
+    bound = settings.bound_of(value, field.metadata["minimum"], field.metadata["maximum"])
     if bound:
         least = " ".join([*bound.split()[:-1], time_text(float(bound.split()[-1]))])
         raise ConfigurationError(f"{where}: expected {least}, got {as_written(text)}")
