@@ -257,30 +257,6 @@ def test_both_fused():
     assert "mine + wheels" in Path("heading_budget/heading_budget.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["a"], "name an IMU"),
-        (["a", "--odometer", "none.yaml"], "none.yaml"),
-        (["a", "--imu", "mine.yaml", "--fuse"], "--fuse needs an IMU, --imu, and an odometer"),
-        (["a", "--odometer", "mine.yaml"], "mine.yaml: it has the unknown key 'name'"),
-        (
-            ["--imu", "bno055"],
-            "name one motion: a drive, --straight, --rounds, --mowing or --flight",
-        ),
-        (["a", "--imu", "bno055", "--at", "2h"], "drive a lasts 660 s, so that nothing is known"),
-        (["a", "--imu", "bno055", "--radius", "3"], "--radius has no meaning"),
-        (["a", "--imu", "hector", "--inflate", "3"], "hector is a plug-in"),
-        (["a", "--require", "5deg", "--probability", "1.5"], "'1.5' is not between 0 and 1"),
-        (["--flight", "f.csv", "--straight", "60", "--imu", "mine.yaml"], "--flight"),
-        (["a", "--imu", "mine.yaml", "--magnetic-environment", "clean"], "has a magnetometer"),
-        (["a", "--imu", "bno055", "--stops", "often"], "stops is 'often', but it must be none"),
-    ],
-)
-def test_what_is_refused(arguments, sentence):
-    assert sentence in refused(*arguments)
-
-
 def test_a_recorded_flight_over_the_turning_earth():
     motion = circling(60.0, latitude=50.0, radius=800.0, speed=60.0, rate=50.0)
     flight = motion.table()
