@@ -126,13 +126,12 @@ def question_of_texts(texts: Mapping[str, str]) -> Question:
                 f"the page has nothing that is called {as_written(name)}; it has "
                 f"{', '.join(FIELDS)}"
             )
-        values[name] = _value(name, str(text).strip())
+        values[name] = _value(NAMES.get(name, name), FIELDS[name], str(text).strip())
     return Question(**values)
 
 
-def _value(name, text):
-    where, field = NAMES.get(name, name), FIELDS[name]
-    if name == "imu":
+def _value(where, field, text):
+    if field.name == "imu":
         return tuple(filter(None, text.split(",")))
     if not text:
         raise ConfigurationError(f"{where}: nothing is written there")
@@ -146,7 +145,8 @@ def _value(name, text):
         ) from None
     bound = settings.bound_of(value, field.metadata["minimum"], field.metadata["maximum"])
     if bound:
-        least = " ".join([*bound.split()[:-1], time_text(float(bound.split()[-1]))])
+        *words, limit = bound.split()
+        least = " ".join([*words, time_text(float(limit))])
         raise ConfigurationError(f"{where}: expected {least}, got {as_written(text)}")
     return value
 
@@ -237,9 +237,7 @@ class Answers:
     """
 
     def __init__(
-        self,
-        read: Callable[[str], Any],
-        parts: Mapping[str, ImuSpecification] | None = None,
+        self, read: Callable[[str], Any], parts: Mapping[str, ImuSpecification] | None = None
     ) -> None:
         if parts is None:
             parts = {one.specification.name: one.specification for one in imu_catalogue()}
@@ -296,29 +294,24 @@ class Answers:
         """Return name, motion and remarks."""
         if question.motion == "drive":
             self.check(question)
-            return self._drive(question.drive)
-        duration, speed = question.duration, question.speed
+            name = question.drive
+            if name in self.recordings:
+                recorded = self.recordings[name]
+                return name, recorded.motion, tuple(recorded.remarks)
+            return f"drive {name}", sources.read_drive(name).resampled(RATE_OF_DRIVES), ()
+        duration, speed, way = question.duration, question.speed, described(question)
         radius = 0.5 * question.width if question.motion == "mowing" else question.radius
         turning = 0.0 if question.motion == "straight" else speed / (2.0 * math.pi * radius)
         rates = [math.floor(SAMPLES / duration), 1.0 if question.stops == "none" else RATE_OF_STOPS]
         if turning:
             rates += [10.0, math.ceil(SAMPLES_PER_TURN * turning)]
         rate = min(max(rates), 1.0 / SAMPLE)
-        amount = described(question)
         if question.motion == "straight":
-            return "straight on", sources.straight(amount, speed, rate), ()
+            return "straight on", sources.straight(way, speed, rate), ()
         if question.motion == "circles":
-            name = f"circles of {radius:g} m radius"
-            return name, sources.rounds(amount, radius, speed, rate), ()
-        name = f"mowing, lanes of {question.length:g} m"
-        motion = sources.mowing(int(amount), question.length, question.width, speed, rate=rate)
-        return name, motion, ()
-
-    def _drive(self, name):
-        if name in self.recordings:
-            recorded = self.recordings[name]
-            return name, recorded.motion, tuple(recorded.remarks)
-        return f"drive {name}", sources.read_drive(name).resampled(RATE_OF_DRIVES), ()
+            return f"circles of {radius:g} m radius", sources.rounds(way, radius, speed, rate), ()
+        motion = sources.mowing(int(way), question.length, question.width, speed, rate=rate)
+        return f"mowing, lanes of {question.length:g} m", motion, ()
 
     def imu(self, name: str, unit: str) -> ImuSpecification:
         """Return a part, any unit or this one or as stated; ConfigurationError: there is none."""
@@ -350,14 +343,8 @@ class Answers:
 
     def _make_part(self, question, name):
         model = self.model(question, name)
-        return Part(
-            name,
-            model,
-            model.bands((0.5, 0.95)),
-            model.not_exceeded(0.5),
-            model.not_exceeded(0.95),
-            causes_of(model),
-        )
+        half, nearly_all = map(model.not_exceeded, (0.5, 0.95))
+        return Part(name, model, model.bands((0.5, 0.95)), half, nearly_all, causes_of(model))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
         """Return the whole answer of one part, with drawn drives; raises FrameworkError."""
@@ -451,9 +438,13 @@ class Words:
         ]
         if several:
             lines = [f"for name in {names}:", *(f"    {line}" for line in lines)]
+        operation = question.operation
+        used = f"standstill={operation.standstill:.12g}"
+        used += f", stops={operation.stops!r}" * (operation.stops != "none")
+        used += f", warm_up={operation.warm_up:.12g}" * bool(operation.warm_up)
         head = (
             "import imu_simulation_framework as isf",
-            f"operation, limit = {_python_operation(question)}, {question.limit_angle:.12g}",
+            f"operation, limit = isf.Operation({used}), {question.limit_angle:.12g}",
             f"motion = operation.moved({self._python_motion(question)})",
         )
         return "\n".join([*head, *lines])
@@ -463,26 +454,26 @@ class Words:
         return [word for name in names for word in ("--imu", name)]
 
     def _motion(self, question):
-        amount, speed = described(question), ("--speed", f"{question.speed:.12g}")
+        way, speed = described(question), ("--speed", f"{question.speed:.12g}")
         if question.motion == "drive":
             return [self.written.get(question.drive, question.drive)]
         if question.motion == "straight":
-            return ["--straight", time_text(amount)]
+            return ["--straight", time_text(way)]
         if question.motion == "circles":
-            return ["--rounds", f"{amount:.12g}", "--radius", f"{question.radius:.12g}", *speed]
+            return ["--rounds", f"{way:.12g}", "--radius", f"{question.radius:.12g}", *speed]
         lane = ("--length", f"{question.length:.12g}", "--width", f"{question.width:.12g}")
-        return ["--mowing", f"{amount:.0f}", *lane, *speed]
+        return ["--mowing", f"{way:.0f}", *lane, *speed]
 
     def _python_motion(self, question):
-        amount, speed = described(question), f"{question.speed:.12g}"
+        way, speed = described(question), f"{question.speed:.12g}"
         if question.motion == "drive":
             read = "read_drive" if question.drive in DRIVES else "read_motion"
             return f"isf.{read}({self.written.get(question.drive, question.drive)!r})"
         if question.motion == "straight":
-            return f"isf.straight({amount:.12g})"
+            return f"isf.straight({way:.12g})"
         if question.motion == "circles":
-            return f"isf.rounds({amount:.12g}, {question.radius:.12g}, {speed})"
-        return f"isf.mowing({amount:.0f}, {question.length:.12g}, {question.width:.12g}, {speed})"
+            return f"isf.rounds({way:.12g}, {question.radius:.12g}, {speed})"
+        return f"isf.mowing({way:.0f}, {question.length:.12g}, {question.width:.12g}, {speed})"
 
 
 def _asked(question):
@@ -496,13 +487,3 @@ def _asked(question):
     if operation.warm_up:
         words += ["--warm-up", time_text(operation.warm_up)]
     return words
-
-
-def _python_operation(question):
-    operation = question.operation
-    arguments = [f"standstill={operation.standstill:.12g}"]
-    if operation.stops != "none":
-        arguments.append(f"stops={operation.stops!r}")
-    if operation.warm_up:
-        arguments.append(f"warm_up={operation.warm_up:.12g}")
-    return f"isf.Operation({', '.join(arguments)})"
