@@ -67,28 +67,24 @@ def main(arguments):
         help="in Markdown what was measured of parts, beside what their documents say")
     # fmt: on
     options = parser.parse_args(arguments)
-    if options.measured:
-        text = measured_tables(imu_catalogue())
-        if options.write is None:
-            print(text, end="")
-        else:
-            page = between_marks(read_settings(options.write), text)
-            write_file(options.write, page.encode("utf-8"))
-        return
-    chosen = heading_choices.chosen_motion(options, linear=True, default="a")
     entries = imu_catalogue()
-    table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
-    if options.write is None:
-        print(
+    if options.measured:
+        shown = text = measured_tables(entries)
+    else:
+        chosen = heading_choices.chosen_motion(options, linear=True, default="a")
+        table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
+        title = (
             f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
             "50 and 95 %"
         )
-        for remark in chosen.remarks:
-            print(f"note: {remark}")
-        print(table_text.table_text(table, COLUMNS, options.table), end="")
-        return
-    page = read_settings(options.write)
-    write_file(options.write, page_with_table(page, entries, table).encode("utf-8"))
+        lines = [title, *(f"note: {remark}" for remark in chosen.remarks)]
+        shown = "\n".join([*lines, table_text.table_text(table, COLUMNS, options.table)])
+        text = _with_documents(entries, table)
+    if options.write is None:
+        print(shown, end="")
+    else:
+        page = between_marks(read_settings(options.write), text)
+        write_file(options.write, page.encode("utf-8"))
 
 
 def catalogue_table(
@@ -111,15 +107,12 @@ def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFram
 
     Raises ConfigurationError if the page does not have the marks, in their order.
     """
-    documents = pd.DataFrame(
-        [{"imu": entry.specification.name, "source": entry.source} for entry in entries]
-    )
-    columns = (Column("imu", "IMU"), Column("source", "document"))
-    texts = (
-        table_text.table_text(table, COLUMNS, "markdown"),
-        table_text.table_text(documents, columns, "markdown"),
-    )
-    return between_marks(page, "\n".join(texts))
+    return between_marks(page, _with_documents(entries, table))
+
+
+def _with_documents(entries, table):
+    rows = [{"IMU": entry.specification.name, "document": entry.source} for entry in entries]
+    return "\n".join([table_text.table_text(table, COLUMNS, "markdown"), _markdown(rows)])
 
 
 def between_marks(page: str, text: str) -> str:
@@ -137,26 +130,18 @@ def between_marks(page: str, text: str) -> str:
 def _row(entry, motion, at, sample):
     specification = entry.specification
     gyroscope = specification.gyroscope
-    sizes = {
-        "white_noise": ("walk", gyroscope.white_noise, math.radians(1.0) / 60.0),
-        "bias_instability": (
-            "instability",
-            FLICKER_PLATEAU * np.array(gyroscope.bias_instability),
-            math.radians(1.0) / 3600.0,
-        ),
-        "turn_on_bias_sigma": ("offset", gyroscope.turn_on_bias_sigma, math.radians(1.0)),
-        "scale_factor_and_misalignment": (
-            "scale",
-            np.diag(gyroscope.scale_factor_and_misalignment),
-            0.01,
-        ),
-    }
     row = {"imu": specification.name}
-    for parameter, (column, values, unit) in sizes.items():
+    for column, parameter, per_value, unit in (
+        ("walk", "white_noise", 1.0, math.radians(1.0) / 60.0),
+        ("instability", "bias_instability", FLICKER_PLATEAU, math.radians(1.0) / 3600.0),
+        ("offset", "turn_on_bias_sigma", 1.0, math.radians(1.0)),
+        ("scale", "scale_factor_and_misalignment", 1.0, 0.01),
+    ):
+        values = per_value * np.array(getattr(gyroscope, parameter))
+        values = np.diag(values) if values.ndim == 2 else values
+        row[column] = NOT_STATED
         if entry.states("gyroscope", parameter) and np.any(values):
             row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
-        else:
-            row[column] = NOT_STATED
     part = measured.part_of(specification).specification
     model = of_imu.yaw_error_model(part, motion, sample=sample, operation=Operation())
     model = model.until(min(round(at / model.step) + 1, len(model.time)))
@@ -196,15 +181,10 @@ def measured_tables(entries: list[CatalogueEntry]) -> str:
     sheets = {entry.specification.name: entry for entry in entries}
     texts = []
     for triad in _UNITS:
-        texts.append(f"### {triad.capitalize()}s\n")
-        rows = [
-            _noise(part, kind, found[part], sheets.get(part), triad)
-            for part, kind in classes.items()
-        ]
-        texts.append(_markdown(rows))
-    texts.append("### Calibrations\n")
-    rows = [_calibration(part, found[part]) for part in classes]
-    texts.append(_markdown([row for row in rows if len(row) > 1]))
+        rows = [_noise(part, classes[part], found[part], sheets.get(part), triad) for part in found]
+        texts += [f"### {triad.capitalize()}s\n", _markdown(rows)]
+    rows = [_calibration(part, found[part]) for part in found]
+    texts += ["### Calibrations\n", _markdown([row for row in rows if len(row) > 1])]
     texts += ["### Left out\n", _left_out(), "### Sources\n", _sources()]
     return "\n".join(texts)
 
@@ -213,17 +193,16 @@ def _noise(part, kind, found, sheet, triad):
     row = {"part": part, "class": kind}
     units = []
     for quantity in measured.NOISE:
-        estimate = found.get((triad, quantity))
+        estimate, size = found.get((triad, quantity)), _size(triad, quantity)
         heading = f"{_TITLES[quantity]} [{_unit(triad, quantity)}]"
-        size = _size(triad, quantity)
         row[heading] = "-" if estimate is None else _shown(estimate, size)
         units.append("-" if estimate is None else str(estimate.units))
         if quantity != "random_walk":
-            row[f"sheet's {_TITLES[quantity].split()[0]}"] = "-"
+            heading = f"sheet's {_TITLES[quantity].split()[0]}"
+            row[heading] = "-"
             if sheet is not None and sheet.states(triad, quantity):
                 values = np.array(getattr(getattr(sheet.specification, triad), quantity))
-                rms = math.sqrt(np.mean(np.square(values)))
-                row[f"sheet's {_TITLES[quantity].split()[0]}"] = f"{rms / size:.3g}"
+                row[heading] = f"{math.sqrt(np.mean(np.square(values))) / size:.3g}"
     return {**row, "units": " / ".join(units)}
 
 
