@@ -85,9 +85,8 @@ def main(arguments):
     found = (folder for path in options.results for folder in find_results(path))
     folders = list({folder.path("").resolve(): folder for folder in found}.values())
     rows, remarks = _rows(folders, settings, options.until)
-    rows = [
-        row for row in rows if options.imu in ("both", "recorded" if row.recorded else "simulated")
-    ]
+    kinds = {"recorded": [True], "simulated": [False]}.get(options.imu, [True, False])
+    rows = [row for row in rows if row.recorded in kinds]
     if not rows:
         raise ResultError(
             f"{options.results[0]}: there is no {options.imu} IMU to show in "
@@ -112,8 +111,7 @@ def main(arguments):
     over_time = drawing(yaw_errors(errors, settings.median_window))
     write_pictures(out, NAME, over_time, options.formats)
     write_pictures(out, f"{NAME}_psd", drawing(yaw_error_spectra(errors)), options.formats)
-    for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
-        print(path)
+    print(*table_text.write_tables(out, NAME, table, COLUMNS, options.table), sep="\n")
 
 
 def _parser():

@@ -129,15 +129,12 @@ def thesis_items() -> dict[str, Item]:
         if imu in (HECTOR, HECTOR_SLOW):
             first = begun.setdefault((drive, imu), 1 + RUNS * len(begun))
             seeds = range(first, first + RUNS)
-        common = (
-            drive,
-            imu,
-            controller,
-            robot,
-            float(until) if until else None,
-            float(window or 0.0),
+        end = float(until) if until else None
+        every = (
+            Experiment(drive, imu, controller, robot, end, float(window or 0.0), seed)
+            for seed in seeds
+            if imu
         )
-        every = [Experiment(*common, seed) for seed in seeds if imu]
         found[label] = Item(label, title, shown, tuple(every), thesis, why)
     return found
 
@@ -405,20 +402,18 @@ def main(arguments):
         rows.append((item.label, item.title, item.thesis, ours, item.why, file))
         sections.append(section)
     table = pd.DataFrame(rows, columns=[column.key for column in _FIGURES])
-    for path in table_text.write_tables(out, "figures", table, _FIGURES, options.table):
-        print(path)
+    print(*table_text.write_tables(out, "figures", table, _FIGURES, options.table), sep="\n")
     short = [column for column in _FIGURES if column.key in ("figure", "title", "ours")]
     listing = Section("Table of figures", table=page_table(table, short, texts=len(short)))
     sections = [listing, *sections, _settings(experiments)]
     footer = f"{experiments.described}, imu_simulation_framework {__version__}"
-    page = Page(
-        "Figures of the thesis, with our drives", _summary(experiments.own), sections, footer
-    )
-    write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
-    left = ", ".join(item.label for item in items if not item.shown)
+    title, summary = "Figures of the thesis, with our drives", _summary(experiments.own)
+    text = page_html(Page(title, summary, sections, footer))
+    write_file(out / f"{NAME}.html", text.encode("utf-8"))
+    left = [item.label for item in items if not item.shown]
+    without = f" ({', '.join(left)} {NOT_MADE})" if left else ""
     print(
-        f"{sum(bool(item.shown) for item in items)} pictures of {len(items)}"
-        f"{f' ({left} {NOT_MADE})' if left else ''}, "
+        f"{len(items) - len(left)} pictures of {len(items)}{without}, "
         f"{experiments.driven:.0f} s driven, all in {time.monotonic() - begin:.0f} s"
     )
 
@@ -443,15 +438,16 @@ def _chosen(wanted) -> list[Item]:
 
 def _recordings(named) -> dict[str, list[str]]:
     recordings: dict[str, list[str]] = {}
-    for letter, *words in named:
-        if letter.lower() not in DRIVES or not words:
+    for word, *words in named:
+        letter = word.lower()
+        if letter not in DRIVES or not words:
             raise ConfigurationError(
-                f"--drive {' '.join([letter, *words])}: expected one of {listed(DRIVES)}, and a "
+                f"--drive {' '.join([word, *words])}: expected one of {listed(DRIVES)}, and a "
                 "recording"
             )
-        if letter.lower() in recordings:
-            raise ConfigurationError(f"--drive {letter.lower()} is named twice")
-        recordings[letter.lower()] = words
+        if letter in recordings:
+            raise ConfigurationError(f"--drive {letter} is named twice")
+        recordings[letter] = words
     return recordings
 
 
@@ -487,15 +483,12 @@ def _summary(own) -> list[str]:
 
 
 def _settings(experiments) -> Section:
-    seeds = {
-        f"{name_of(first.drive)}, {first.imu}": [
-            experiments.seed + one.seed for one in (first, *others)
-        ]
-        for first, *others in (
-            item.experiments for item in thesis_items().values() if item.experiments
-        )
-        if others
-    }
+    seeds = {}
+    for item in thesis_items().values():
+        if len(item.experiments) > 1:
+            first = item.experiments[0]
+            repeated = [experiments.seed + one.seed for one in item.experiments]
+            seeds[f"{name_of(first.drive)}, {first.imu}"] = repeated
     settings = {
         "seed": experiments.seed,
         "seeds of the repetitions": seeds,
