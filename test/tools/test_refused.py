@@ -42,6 +42,8 @@ heading_budget.py --imu bno055 | name one motion: a drive, --straight, --rounds,
 heading_budget.py a --imu bno055 --at 2h | drive a lasts 660 s, so that nothing is known
 heading_budget.py a --imu bno055 --radius 3 | --radius has no meaning
 heading_budget.py a --imu hector --inflate 3 --out . | hector is a plug-in
+heading_budget.py a --imu hector --bias-instability-band 1s 2s --out . | hector is a plug-in
+heading_budget.py a --imu mine.yaml --bias-instability-band 9s 1s --out . | must be the shorter one
 heading_budget.py a --require 5deg --probability 1.5 | '1.5' is not between 0 and 1
 heading_budget.py --flight f.csv --straight 60 --imu mine.yaml | --flight
 heading_budget.py a --imu mine.yaml --magnetic-environment clean | has a magnetometer

@@ -35,13 +35,10 @@ def test_the_list_has_each_figure_once():
     assert done.stdout.count("cannot be made") == 1
 
 
-def test_no_two_experiments_have_the_same_random_numbers():
+def test_no_two_experiments_have_the_same_random_numbers_and_the_slow_setting_is_the_preset():
     every = {one for item in thesis_items().values() for one in item.experiments}
     seeds = [one.seed for one in every if one.seed]
     assert len(set(seeds)) == len(seeds) == 15 and len(every) == 20
-
-
-def test_the_slow_setting_is_the_preset_of_that_name():
     assert IMUS[HECTOR_SLOW][1] == PRESETS["hector_slow"].parameters
 
 

@@ -13,10 +13,7 @@ from imu_simulation_framework.recordings.reading import read_imu
 
 pytest.importorskip("jsbsim")
 
-TOOL = "simulate_flight.py"
-
-
-run = partial(call_tool, TOOL)
+run = partial(call_tool, "simulate_flight.py")
 
 
 @pytest.fixture(scope="module")

@@ -172,7 +172,6 @@ def _parser():
 
 
 def _terminal_table(identification):
-    """Yield lines with all terms: SI, the 95 % interval, and the units of datasheets."""
     for sensor, names in identification.sensors.items():
         triad, axes = TRIADS[sensor], {name: identification.axes[name] for name in names}
         for term in TERMS:
@@ -222,7 +221,6 @@ def _counted(things, name) -> str:
 
 
 def _findings(identification):
-    """Yield what a person should know about the recordings and the fit, a sentence each."""
     for recording in identification.recordings:
         yield (
             f"{recording.source}: {recording.duration / 3600.0:.3f} h at {recording.rate:.4f} Hz "
@@ -305,7 +303,6 @@ def _lines_text(lines, axis) -> str:
 
 
 def _departures(identification):
-    """Yield where the identified sensor leaves the measured band, a sentence for such an axis."""
     for name, result in identification.axes.items():
         if result.departures:
             worst = max(result.departures, key=lambda place: abs(np.log(max(place.ratio, 1e-300))))
@@ -494,7 +491,6 @@ def _estimate(estimate, factor) -> dict:
 
 
 def _deviations(identification):
-    """Return the table of Allan deviations, one line for each averaging time of each recording."""
     tables = []
     for number in range(len(identification.recordings)):
         columns = {"recording": number + 1}

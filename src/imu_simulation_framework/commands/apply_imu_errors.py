@@ -220,7 +220,6 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
 
 
 def _record(topic, reported, session) -> dict:
-    """Return what is needed to make the same topics again."""
     field = {"magnetic_environment": reported.environment, "magnetic_input": reported.field}
     return {
         "input": topic,
@@ -274,7 +273,6 @@ def _sentences(topic, ideal, reported, session, options, written):
 
 
 def _of_field(reported, options, frame):
-    """Yield where the magnetometer's field is from."""
     if not reported.surroundings.has_field:
         return
     place = f"the field of the environment {reported.environment}"

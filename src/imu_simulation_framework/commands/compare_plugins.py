@@ -132,20 +132,13 @@ def _first_drift(bias) -> int:
 COMPARED = {
     # Every error that the plug-in has, the drifts fast enough to become stationary in minutes.
     "hector": {
-        "rate_offset": 0.01,
-        "rate_drift": 0.05,
-        "rate_drift_frequency": 0.1,
-        "rate_gaussian_noise": 0.001,
-        "accel_offset": 0.05,
-        "accel_drift": 0.5,
-        "accel_drift_frequency": 0.2,
-        "accel_gaussian_noise": 0.02,
-        "yaw_offset": 0.02,
-        "yaw_drift": 0.5,
-        "yaw_drift_frequency": 0.05,
+        "rate_offset": 0.01, "rate_drift": 0.05, "rate_drift_frequency": 0.1,
+        "rate_gaussian_noise": 0.001, "accel_offset": 0.05, "accel_drift": 0.5,
+        "accel_drift_frequency": 0.2, "accel_gaussian_noise": 0.02, "yaw_offset": 0.02,
+        "yaw_drift": 0.5, "yaw_drift_frequency": 0.05,
     },
     "generic": {"gaussian_noise": 0.00215},
-}
+}  # fmt: skip
 """Parameters of the plug-ins for this comparison."""
 
 AT_REST = "at_rest"
@@ -179,7 +172,6 @@ def main(arguments):
 
 
 def _run_experiment(out, name, options) -> Path:
-    """Let the robot stand still; return the results' folder."""
     folder = out / name
     if folder.exists():
         raise ResultError(f"{folder}: exists; give another --out, or --results {folder}")
@@ -202,15 +194,11 @@ def _run_experiment(out, name, options) -> Path:
         "reference": {"format": "tum"},
     }
     words = {
-        "simulator": options.simulator,
-        "recording": standing.resolve(),
-        "imu": name,
-        "controller": "open_loop",
-        "record": "true",
-        "seed": options.seed,
+        "simulator": options.simulator, "recording": standing.resolve(), "imu": name,
+        "controller": "open_loop", "record": "true", "seed": options.seed,
         "output": folder.resolve(),
         "settings": yaml.safe_dump(settings, default_flow_style=True, width=10**6).strip(),
-    }
+    }  # fmt: skip
     program = ("rosrun", "imu_simulation_framework", "run_experiment.py")
     code = subprocess.call([*program, *(f"{key}:={value}" for key, value in words.items())])
     if code:

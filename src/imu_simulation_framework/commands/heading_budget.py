@@ -357,7 +357,6 @@ _SOURCE_COLUMNS = (
 
 
 def _sources(budget, answer: HeadingAnswer):
-    """Return what each source adds at the end, the largest first."""
     table = answer.causes.reset_index().assign(imu=budget.name)
     table[["mean", "std"]] = np.degrees(table[["mean", "std"]])
     table["share"] *= 100.0

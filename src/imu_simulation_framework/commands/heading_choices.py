@@ -246,7 +246,6 @@ def chosen_motion(
 
 
 def _described(options, rate, linear):
-    """Return a motion that is described by a few numbers."""
     straight, rounds, mowing = options.straight, options.rounds, options.mowing
     speed = 1.0 if options.speed is None else options.speed
     length = 20.0 if options.length is None else options.length
@@ -274,7 +273,6 @@ def _described(options, rate, linear):
 
 
 def _driven(drive, options, rate):
-    """Return the motion of a drive, a bundled or a recorded one."""
     if drive in DRIVES and not Path(drive).exists():
         motion = sources.read_drive(drive)
         if rate != sources.RATE:

@@ -449,7 +449,6 @@ def _remarks_of_several(parts):
 
 
 def _text(part) -> list[str]:
-    """Return lines for the terminal."""
     options, time, rows = part.options, part.judged[0].judgement.time, []
     for name, judgement in ((one.name, one.judgement) for one in part.judged):
         rarest = min(shown_tests(judgement), key=lambda test: test.adjusted)

@@ -129,39 +129,35 @@ def _configuration(options) -> Configuration:
             "an experiment follows a drive or a recording; --straight and --rounds are for the "
             "sensor and its linear model"
         )
-    if options.heading:
-        raise ConfigurationError(
-            "an experiment's sensor is as its specification says; --heading is for the sensor and "
-            "its linear model"
-        )
+    for option, given in (("--heading", options.heading), ("--unit", options.unit)):
+        if given:
+            raise ConfigurationError(
+                f"an experiment's sensor is as its specification says; {option} is for the sensor "
+                "and its linear model"
+            )
     settings = heading_choices.settings(options.setting)
+
+    def put(section, key, value):
+        if value is not None:
+            settings.setdefault(section, {})[key] = str(value)
+
     for name in ("standstill", "stops", "warm_up"):
-        if getattr(options, name) is not None:
-            settings.setdefault("operation", {})[name] = str(getattr(options, name))
-    if options.unit is not None:
-        raise ConfigurationError(
-            "an experiment's sensor is as its specification says; --unit is for the sensor and its "
-            "linear model"
-        )
-    if options.latitude is not None:
-        settings.setdefault("simulation", {})["latitude"] = str(options.latitude)
+        put("operation", name, getattr(options, name))
+    put("simulation", "latitude", options.latitude)
     for name in options.magnetic_environment:
-        settings.setdefault("magnetic_environment", {})["file"] = name
-    recording = settings.setdefault("recording", {})
-    if options.drive in DRIVES and not Path(options.drive).exists():
-        recording["drive"] = options.drive
-    else:
-        recording["path"] = options.drive
+        put("magnetic_environment", "file", name)
+    bundled = options.drive in DRIVES and not Path(options.drive).exists()
+    put("recording", "drive" if bundled else "path", options.drive)
     if options.imu in PRESETS and not Path(options.imu).exists():
-        settings.setdefault("imu", {})["model"] = options.imu
+        put("imu", "model", options.imu)
     elif ":" in options.imu and not Path(options.imu).exists():
         raise ConfigurationError(
             f"an experiment reads no parameters of other tools, as {options.imu}; "
             "convert_imu_parameters.py makes a specification of them"
         )
     else:
-        settings.setdefault("imu", {})["model"] = "specification"
-        settings.setdefault("imu_specification", {})["file"] = options.imu
+        put("imu", "model", "specification")
+        put("imu_specification", "file", options.imu)
     return load_configuration(overrides=settings)
 
 

@@ -160,7 +160,6 @@ class Experiments:
         self.compared = lru_cache(maxsize=None)(self._compared)
 
     def _prepared(self, letter, until=None):
-        """Return a drive as it is to be followed, and its recorded IMU."""
         from imu_simulation_framework.drive import in_process  # which needs MuJoCo
 
         prepared = in_process.prepared(self._configuration(letter, until))
@@ -173,7 +172,6 @@ class Experiments:
         return prepared
 
     def _recorded(self, letter):
-        """Return the YawComparison of the recorded IMU on a whole drive."""
         prepared = self.prepared(letter)
         reference, settings = prepared.drive.reference, ComparisonSettings(RECORDED_WINDOW)
         yaw = prepared.recorded_imu.table["yaw"]
@@ -319,7 +317,6 @@ def _error(compared) -> str:
 
 
 def _end(comparison) -> str:
-    """Return how far off a heading is at the end."""
     return f"{np.degrees(comparison.statistics.final):.2f} deg"
 
 

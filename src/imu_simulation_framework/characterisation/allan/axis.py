@@ -128,11 +128,10 @@ def chosen_coefficients(fit, bands, shapes_at):
 
 
 def _outside(squares, bands, shapes):
-    excess = [0.0]
-    for band, columns in zip(bands, shapes):
-        with np.errstate(divide="ignore"):
-            excess.append(band.excess(np.sqrt(columns @ squares)).max(initial=0.0))
-    return max(excess)
+    with np.errstate(divide="ignore"):
+        deviations = [np.sqrt(columns @ squares) for columns in shapes]
+        excess = [band.excess(one).max(initial=0.0) for band, one in zip(bands, deviations)]
+    return max(0.0, *excess)
 
 
 def _closest(bands, shapes):
@@ -291,7 +290,6 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
 
 
 def _joined(models, time):
-    """Return shapes and covariance of all recordings, one after the other."""
     shapes, covariances = zip(*(model.terms(time) for model in models))
     if len(models) == 1:
         return shapes[0], covariances[0].of
@@ -325,7 +323,6 @@ def _fit_standard_terms(models, single_variances, comparisons):
 
 
 def _without_lines(models, axis, variances):
-    """Allan variances without the narrow lines of each recording, and these."""
     cleaned, lines = [], []
     for model, variance in zip(models, variances):
         parts, found = extended.remove_lines(model.parts(axis), model.recording.rate)
@@ -340,14 +337,8 @@ def _fit_alike(model, variance, fit) -> AllanFit:
     shapes, covariance = model.terms(time and time.value)
     if not fit.start:
         return fit_terms(variance, shapes, covariance.of)
-    used = np.flatnonzero(model.tau >= fit.start)
-    return fit_terms(
-        variance[used],
-        shapes[used],
-        lambda squares: covariance.of(squares)[np.ix_(used, used)],
-        smoothing=True,
-        model_error=extended.error_covariance(model.tau[used], fit.model_error),
-    )
+    error = fit.model_error
+    return extended.fit_from(fit.start, model.tau, variance, shapes, covariance.of, error)
 
 
 def _sensor(models, curves, fit, comparisons):
@@ -382,4 +373,4 @@ def _needed(planner, fit, term) -> NeededDuration:
     if np.isfinite(estimate.high):
         assumed = assumed if assumed > 0.25 * estimate.high else 0.5 * estimate.high
     squares = np.maximum(fit.squares[: len(TERMS)], 0.0)
-    return NeededDuration(assumed, planner.duration(squares, TERMS.index(term), assumed))
+    return NeededDuration(assumed, planner(squares, TERMS.index(term), assumed))

@@ -111,7 +111,6 @@ def _measured(figure, result):
 
 
 def _fitted(figure, identification, result, limits):
-    """Draw the fit with its terms, and the sensor that is written."""
     fit, tau = result.fit, result.curves[0].tau
     dense = np.geomspace(tau[0], tau[-1], 200)
     time = fit.gauss_markov_time

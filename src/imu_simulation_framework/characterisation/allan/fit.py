@@ -85,20 +85,13 @@ class AllanFit:
 def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None) -> AllanFit:
     """Fit squared coefficients to Allan variances of one axis.
 
-    Parameters
-    ----------
-    variances : ndarray, shape (n,)
-        Estimated Allan variances; those of several recordings one after the other.
-    shapes : ndarray, shape (n, terms)
-        From :func:`.allan.model.allan_variance_of_terms`.
-    covariances : callable
-        From squared coefficients, shape (terms,), to the covariance of ``variances``.
-    smoothing : bool
-        Whether the ``1 / tau^2`` term may be negative: white noise behind a low-pass filter has
-        ``N^2 / tau - A / tau^2`` at averaging times beyond the filter's memory. The quantisation
-        Q, which it may hide, is then not known.
-    model_error : ndarray, shape (n, n), optional
-        Covariance of the logarithm of the true Allan variances around those of the terms.
+    ``variances`` (n,): estimated Allan variances; those of several recordings one after the other.
+    ``shapes`` (n, terms): from :func:`.allan.model.allan_variance_of_terms`. ``covariances``: from
+    squared coefficients, (terms,), to the covariance of ``variances``. ``smoothing``: whether the
+    ``1 / tau^2`` term may be negative: white noise behind a low-pass filter has
+    ``N^2 / tau - A / tau^2`` at averaging times beyond the filter's memory; the quantisation Q,
+    which it may hide, is then not known. ``model_error`` (n, n): covariance of the logarithm of the
+    true Allan variances around those of the terms.
     """
     problem = AllanProblem(variances, shapes, covariances, True, smoothing, model_error)
     squares = problem.solve()

@@ -257,26 +257,12 @@ def calibrate_gyroscope(
 ) -> TriadCalibration:
     """Find the bias at rest and, from turns, scale factor and misalignment.
 
-    Raises RecordingError: what was recorded is too short, or does not tell apart what is asked for.
-
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    gyro : ndarray, shape (n, 3)
-        Angular velocity [rad/s].
-    rests : sequence of RestTime
-        Of :func:`.find_rest`.
-    turns : sequence of Turn
-        Of :func:`.whole_turns` or :func:`.turns_of_reference`.
-    noise : 3 SlowNoise, optional
-        By default it is found in the recording.
-    placement : float
-        Standard deviation of each angle by which the axes of turns are off, and of how far a turn
-        ends from its mark [rad].
-    temperature : TemperatureFit, optional
-    source : str
-        To begin a sentence with.
+    ``times`` (n,) [s]; ``gyro`` (n, 3): angular velocity [rad/s]; ``rests`` (sequence of RestTime):
+    of :func:`.find_rest`; ``turns`` (sequence of Turn): of :func:`.whole_turns` or
+    :func:`.turns_of_reference`; ``noise`` (3 SlowNoise): by default it is found in the recording;
+    ``placement``: standard deviation of each angle by which the axes of turns are off, and of how
+    far a turn ends from its mark [rad]; ``source``: to begin a sentence with. Raises
+    RecordingError: what was recorded is too short, or does not tell apart what is asked for.
     """
     placement = checked_number("placement", placement, minimum=0.0)
     begin, end, means, group = block_means(times, gyro, rests)
@@ -325,22 +311,14 @@ def calibrate_accelerometer(
 ) -> TriadCalibration:
     """Find bias, scale factor and misalignment from rest with each axis up and down.
 
-    Raises RecordingError: fewer than six positions with an axis up or down, or what was recorded is
-    too short.
-
-    Parameters
-    ----------
-    times, rests, noise, temperature, source
-        As for :func:`calibrate_gyroscope`.
-    accel : ndarray, shape (n, 3)
-        Specific force [m/s^2].
-    gravity : float
-        At the place [m/s^2].
-    placement : float
-        Standard deviation of each of the angles by which a position is off [rad]. Unless it is 0,
-        only the longest time at rest counts of those with the same axis up: who puts a sensor on
-        the same face again makes the same error again. For a scale factor over temperature all
-        count, with the same error wherever the same axis is up, as in a fixture.
+    ``times``, ``rests``, ``noise``, ``temperature``, ``source``: as for
+    :func:`calibrate_gyroscope`; ``accel`` (n, 3): specific force [m/s^2]; ``gravity``: at the place
+    [m/s^2]; ``placement``: standard deviation of each of the angles by which a position is off
+    [rad]. Unless it is 0, only the longest time at rest counts of those with the same axis up: who
+    puts a sensor on the same face again makes the same error again. For a scale factor over
+    temperature all count, with the same error wherever the same axis is up, as in a fixture. Raises
+    RecordingError: fewer than six positions with an axis up or down, or what was recorded is too
+    short.
     """
     gravity = checked_number("gravity", gravity, above=0.0)
     placement = checked_number("placement", placement, minimum=0.0)
@@ -360,7 +338,10 @@ def calibrate_accelerometer(
             f"but of {len(rests)} none has up along {', '.join(missing)}"
         )
     if placement and not (temperature and temperature.scale_degree):
-        kept = _longest(rests, directions, kept)
+        longest: dict[tuple, int] = {}  # of those with the same axis up
+        for k in sorted(kept.tolist(), key=lambda k: rests[k].start - rests[k].stop):
+            longest.setdefault(tuple(directions[k]), k)
+        kept = np.array(sorted(longest.values()))
     used = np.isin(group, kept)
     begin, end, means, group = begin[used], end[used], means[used], group[used]
     faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
@@ -387,16 +368,6 @@ def _direction(means: np.ndarray, gravity: float) -> np.ndarray:
     if plausible and abs(force[axis]) > _NEAR_AN_AXIS * size:
         wanted[axis] = np.sign(force[axis])
     return wanted
-
-
-def _longest(rests: Sequence[RestTime], directions: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return, of those with the same axis up, the longest time at rest."""
-    found: dict[tuple, int] = {}
-    for k in kept.tolist():
-        other = found.setdefault(tuple(directions[k]), k)
-        if rests[k].stop - rests[k].start > rests[other].stop - rests[other].start:
-            found[tuple(directions[k])] = k
-    return np.array(sorted(found.values()))
 
 
 def _of_means(

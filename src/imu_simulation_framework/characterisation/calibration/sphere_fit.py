@@ -222,13 +222,9 @@ def _seen(parameters, points, radius) -> _Seen:
     )
 
 
-def _over(noise, unit) -> estimates.SlowNoise:
-    return estimates.SlowNoise(
-        noise.white_noise / unit,
-        noise.bias_instability / unit,
-        noise.random_walk / unit,
-        noise.band,
-    )
+def _over(noise, unit):
+    levels = ("white_noise", "bias_instability", "random_walk")
+    return replace(noise, **{name: getattr(noise, name) / unit for name in levels})
 
 
 def _with_noise(times, seen, back, noise, said, parts):

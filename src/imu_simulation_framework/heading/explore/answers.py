@@ -291,7 +291,6 @@ class Answers:
         return Moved(name, driven, motion, at, remarks)
 
     def _make_driven(self, question):
-        """Return name, motion and remarks."""
         if question.motion == "drive":
             self.check(question)
             name = question.drive
