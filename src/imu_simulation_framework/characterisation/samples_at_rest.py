@@ -374,18 +374,13 @@ def _outliers(
     starts = np.unique(np.linspace(0, len(signal), _STRETCHES, endpoint=False).astype(int))
     ends = 2.0 * min(limits[1], _DRAWN_SPREADS * (upper - lower)) or 1.0
     edges = np.linspace(-ends, ends, _BINS + 1)
-    raw = RawSignal(
-        np.append(times[starts], times[-1]) - times[0],
-        np.minimum.reduceat(signal, starts),
-        np.maximum.reduceat(signal, starts),
-        medians[np.minimum(starts // size, blocks - 1)],
-        (float(lower), float(upper)),
-        limits,
-        edges,
-        np.histogram(np.clip(deviations, -ends, ends, out=deviations), edges)[0],
-        times[places[:_DRAWN_OUTLIERS]] - times[0],
-        signal[places[:_DRAWN_OUTLIERS]],
-    )
+    drawn = np.histogram(np.clip(deviations, -ends, ends, out=deviations), edges)[0]
+    lowest, highest = (each.reduceat(signal, starts) for each in (np.minimum, np.maximum))
+    level = medians[np.minimum(starts // size, blocks - 1)]
+    stretches = np.append(times[starts], times[-1]) - times[0]
+    quartiles, first = (float(lower), float(upper)), places[:_DRAWN_OUTLIERS]
+    outliers = times[first] - times[0], signal[first]
+    raw = RawSignal(stretches, lowest, highest, level, quartiles, limits, edges, drawn, *outliers)
     return places, medians[np.minimum(places // size, blocks - 1)], raw
 
 

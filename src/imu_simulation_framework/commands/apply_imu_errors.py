@@ -309,18 +309,10 @@ def _parser():
     add("--magnetometer", action="store_true",
         help="the specification's magnetometer measures, too")
     field = parser.add_mutually_exclusive_group()
-    field.add_argument(
-        "--magnetic-input",
-        default="",
-        metavar="TOPIC",
-        help="the ideal field that it measures (default: the only one in the bag)",
-    )
-    field.add_argument(
-        "--magnetic-environment",
-        default="",
-        metavar="NAME",
-        help=f"the field instead: a bundled one by name, or a file (without a topic: {CLEAN})",
-    )
+    field.add_argument("--magnetic-input", default="", metavar="TOPIC",
+        help="the ideal field that it measures (default: the only one in the bag)")
+    field.add_argument("--magnetic-environment", default="", metavar="NAME",
+        help=f"the field instead: a bundled one by name, or a file (without a topic: {CLEAN})")
     add("--magnetic-output", type=_topic, metavar="TOPIC",
         help="what it says (default: mag beside the output); that of its input takes its place")
     add("--pose", default="", metavar="TOPIC",

@@ -302,17 +302,11 @@ def _parser():
     add("--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
         help="of a recording that does not state it, by default %(default)s")
     positions = parser.add_mutually_exclusive_group()
-    positions.add_argument(
-        "--six-positions",
-        action="store_true",
-        help="accelerometer, from times at rest with each axis up and down",
-    )
-    positions.add_argument(
-        "--free-positions",
-        action="store_true",
+    positions.add_argument("--six-positions", action="store_true",
+        help="accelerometer, from times at rest with each axis up and down")
+    positions.add_argument("--free-positions", action="store_true",
         help="accelerometer, from times at rest in nine or more positions of any kind, all around; "
-        "takes --noise",
-    )
+             "takes --noise")
     add("--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",
         help="at the place, by default %(default)g")
     add("--turns", nargs="?", const="", metavar="N",

@@ -30,21 +30,17 @@ def main(arguments):
     if options.out is not None:
         refuse_overwriting(options.out, [options.input])
     reading = read_imu_parameters(options.input, options.source, options.rate)
+    wishes = WriteOptions(
+        options.correlation_time,
+        options.yaw_drift and tuple(options.yaw_drift),
+        options.walk_from_instability,
+        options.inflate,
+        options.subsampled,
+    )
+    title = f"Converted from {Path(options.input).name} ({options.source})."
+    comments = [title, *(f"- {remark}" for remark in reading.remarks)]
     writing = write_imu_parameters(
-        reading.specification,
-        options.target,
-        options.rate,
-        WriteOptions(
-            options.correlation_time,
-            options.yaw_drift and tuple(options.yaw_drift),
-            options.walk_from_instability,
-            options.inflate,
-            options.subsampled,
-        ),
-        [
-            f"Converted from {Path(options.input).name} ({options.source}).",
-            *(f"- {remark}" for remark in reading.remarks),
-        ],
+        reading.specification, options.target, options.rate, wishes, comments
     )
     if options.out is None:
         sys.stdout.buffer.write(writing.text.encode("utf-8"))

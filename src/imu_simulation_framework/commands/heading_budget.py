@@ -170,12 +170,8 @@ def main(arguments):
 def _show_budgets(options, out, title, budgets):
     total = RUNS * len(budgets)
     with tqdm(total=total, unit=" runs", unit_scale=True, leave=False, disable=None) as progress:
-        found = [
-            heading_answer(
-                one.model, options.within, one.mendings, seed=options.seed, on_runs=progress.update
-            )
-            for one in budgets
-        ]
+        common = {"seed": options.seed, "on_runs": progress.update}
+        found = [heading_answer(b.model, options.within, b.mendings, **common) for b in budgets]
     sentences = [answer.sentence(one.name, options.within) for one, answer in zip(budgets, found)]
     summary = pd.DataFrame([_summary(*both) for both in zip(budgets, found)])
     columns = _summary_columns(options.within)
@@ -364,14 +360,9 @@ def _sources(budget, answer: HeadingAnswer):
 
 
 def _requirements(options, out, chosen, operation, at):
-    table = requirements(
-        chosen.motion,
-        options.require,
-        at,
-        options.probability,
-        sample=chosen.sample,
-        operation=operation,
-    ).reset_index()
+    asked = (options.require, at, options.probability)
+    table = requirements(chosen.motion, *asked, sample=chosen.sample, operation=operation)
+    table = table.reset_index()
     sentence = (
         f"To stay within {math.degrees(options.require):g} deg after {at:g} s in "
         f"{100.0 * options.probability:g} % of drives, each error at most:"

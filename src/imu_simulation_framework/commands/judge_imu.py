@@ -540,27 +540,17 @@ def _page(one, part, said):
     quantiles = {0.5: judgement.median}
     for band in judgement.bands:
         quantiles.update({0.5 - 0.5 * band.level: band.low, 0.5 + 0.5 * band.level: band.high})
-    shown = ShownEnsemble(
-        options.runs,
-        judgement.time,
-        quantiles,
-        one.statistics,
-        curve_time=judgement.time,
-        curves=one.curves,
-    )
+    of = (options.runs, judgement.time, quantiles, one.statistics)
+    shown = ShownEnsemble(*of, curve_time=judgement.time, curves=one.curves)
     settings = {
         **part.settings,
         "imu": {one.name: dataclasses.asdict(one.errors)},
         "reference [deg rms]": math.degrees(one.reference),
         "versions": versions(),
     }
+    title, remarks = f"{part.name} judged by {one.name}", [*said, *part.remarks([one])]
+    footer = f"judge_imu, imu_simulation_framework {__version__}, seed {options.seed}"
     page = ensemble_page(
-        f"{part.name} judged by {one.name}",
-        shown,
-        options.within,
-        settings,
-        [*said, *part.remarks([one])],
-        judgement=judgement,
-        footer=f"judge_imu, imu_simulation_framework {__version__}, seed {options.seed}",
+        title, shown, options.within, settings, remarks, judgement=judgement, footer=footer
     )
     return page_html(page).encode("utf-8")

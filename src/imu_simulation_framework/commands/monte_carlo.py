@@ -107,20 +107,16 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
         operation = heading_choices.operation(options)
         name = f"{chosen.name}, {operation.sentence()}"
         chosen = chosen._replace(motion=operation.moved(chosen.motion), name=name)
+    name, motion, sample, remarks = chosen.name, chosen.motion, chosen.sample, chosen.remarks
     if options.what == "sensor":
-        drawing = SensorDrawing(
-            chosen.motion,
-            imu.errors,
-            options.seed,
-            options.period,
-            magnetic_environment=environment,
-            operation=operation,
+        used = {"magnetic_environment": environment, "operation": operation}
+        return (
+            name,
+            SensorDrawing(motion, imu.errors, options.seed, options.period, **used),
+            remarks,
         )
-        return chosen.name, drawing, chosen.remarks
-    model = yaw_error_model(
-        imu.errors, chosen.motion, options.period, environment, chosen.sample, operation
-    )
-    return chosen.name, LinearDrawing(model, options.seed), chosen.remarks
+    model = yaw_error_model(imu.errors, motion, options.period, environment, sample, operation)
+    return name, LinearDrawing(model, options.seed), remarks
 
 
 def _configuration(options) -> Configuration:

@@ -57,15 +57,10 @@ def _parser():
     # fmt: off
     add("--median-window", type=float, metavar="S", help="window of the trend's median filter [s]")
     align = parser.add_mutually_exclusive_group()
-    align.add_argument(
-        "--align",
-        action="store_const",
-        const=True,
-        help="shift the recorded IMU in time until its yaw rate fits the reference's best",
-    )
-    align.add_argument(
-        "--no-align", action="store_const", const=False, dest="align", help="do not shift it"
-    )
+    align.add_argument("--align", action="store_const", const=True,
+        help="shift the recorded IMU in time until its yaw rate fits the reference's best")
+    align.add_argument("--no-align", action="store_const", const=False, dest="align",
+        help="do not shift it")
     add("--max-shift", type=float, metavar="S", help="largest such shift [s]")
     add("--start-window", type=float, metavar="S",
         help="errors are zero on the median over this long a beginning [s]")

@@ -166,23 +166,20 @@ def fit_triad(
         axes.append(Axis(off[:, axis], designs[axis], beside, f"{what}, axis {AXES[axis]}"))
     found = solve(Means(begin, end, group, axes), noise or None)
     estimates = [one.estimates for one in found]
-    matrix = tuple(
+    zero = FoundValue(0.0, 0.0, 0.0)
+    matrix = (
         tuple(row[first + excited.index(j)] if j in excited else None for j in range(3))
         for row in estimates
     )
-    zero = FoundValue(0.0, 0.0, 0.0)
-    return TriadCalibration(
-        tuple(row[0] for row in estimates),
-        matrix,
-        tuple(tuple(row[1 + k] for row in estimates) for k in range(bias_degree)),
-        tuple(
-            tuple(row[last + k] if axis in excited else zero for axis, row in enumerate(estimates))
-            for k in range(scale_degree if excited else 0)
-        ),
-        tuple(one.noise for one in found),
-        method,
-        float(np.sqrt(np.mean([one.residuals**2 for one in found]))),
+    scales = (
+        tuple(row[last + k] if axis in excited else zero for axis, row in enumerate(estimates))
+        for k in range(scale_degree if excited else 0)
     )
+    bias, *by_temperature = zip(*(row[:first] for row in estimates))
+    residual = float(np.sqrt(np.mean([one.residuals**2 for one in found])))
+    noises = tuple(one.noise for one in found)
+    known = (tuple(matrix), tuple(by_temperature), tuple(scales), noises)
+    return TriadCalibration(bias, *known, method, residual)
 
 
 def _likely_rows(rows: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -285,17 +282,9 @@ def calibrate_gyroscope(
     tilt = placement if any(turn.marked for turn in turns) else 0.0
     names = sorted({AXES[row[5]] for row in rows})
     method = f"means of all times at rest{', turns about ' * bool(names)}{', '.join(names)}"
-    return fit_triad(
-        begin,
-        end,
-        means,
-        group,
-        KnownTruth(truth, together, tilt, own),
-        noise,
-        _of_means(temperature, times, begin, end, [*rests, *turns], source),
-        method,
-        f"{source}, gyroscope",
-    )
+    known, what = KnownTruth(truth, together, tilt, own), f"{source}, gyroscope"
+    warmth = _of_means(temperature, times, begin, end, [*rests, *turns], source)
+    return fit_triad(begin, end, means, group, known, noise, warmth, method, what)
 
 
 def calibrate_accelerometer(
@@ -345,17 +334,12 @@ def calibrate_accelerometer(
     used = np.isin(group, kept)
     begin, end, means, group = begin[used], end[used], means[used], group[used]
     faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
-    return fit_triad(
-        begin,
-        end,
-        means,
-        group,
-        KnownTruth(gravity * directions[group], faces[group], placement),
-        noise,
-        _of_means(temperature, times, begin, end, [rests[k] for k in kept.tolist()], source),
-        f"{len(kept)} positions with an axis up or down",
-        f"{source}, accelerometer",
-    )
+    known = KnownTruth(gravity * directions[group], faces[group], placement)
+    used_rests = [rests[k] for k in kept.tolist()]
+    warmth = _of_means(temperature, times, begin, end, used_rests, source)
+    method = f"{len(kept)} positions with an axis up or down"
+    what = f"{source}, accelerometer"
+    return fit_triad(begin, end, means, group, known, noise, warmth, method, what)
 
 
 def _direction(means: np.ndarray, gravity: float) -> np.ndarray:

@@ -213,13 +213,9 @@ def _seen(parameters, points, radius) -> _Seen:
     sizes = np.sqrt(squares)
     variance = float(np.sum((lengths - radius) ** 2 / squares)) / (len(points) - 9)
     longer = 0.5 * variance / radius * (np.sum(inverse**2) - squares)
-    return _Seen(
-        (lengths - radius - longer) / sizes,
-        np.column_stack([sides, *columns]) / sizes[:, None],
-        sides / sizes[:, None],
-        directions,
-        variance,
-    )
+    design = np.column_stack([sides, *columns]) / sizes[:, None]
+    residuals = (lengths - radius - longer) / sizes
+    return _Seen(residuals, design, sides / sizes[:, None], directions, variance)
 
 
 def _over(noise, unit):

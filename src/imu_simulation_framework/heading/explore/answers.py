@@ -348,29 +348,17 @@ class Answers:
     def answer(self, question: Question, name: str) -> HeadingAnswer:
         """Return the whole answer of one part, with drawn drives; raises FrameworkError."""
         moved, model = self.moved(question), self.model(question, name)
-        mendings = mendings_of(
-            self.imu(name, question.unit),
-            moved.driven,
-            question.operation,
-            model,
-            period=model.step,
-            sample=SAMPLE,
-        )
+        imu, used = self.imu(name, question.unit), {"period": model.step, "sample": SAMPLE}
+        mendings = mendings_of(imu, moved.driven, question.operation, model, **used)
         return heading_answer(model, question.limit_angle, mendings, runs=RUNS)
 
     def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
         """Yield :func:`.which_imu`'s row for each part that is ranked; raises FrameworkError."""
         moved = self.moved(question)
         for name in self.parts if question.ranked == "all" else question.imu:
-            yield which_imu(
-                {name: self.imu(name, question.unit)},
-                moved.driven,
-                question.limit_angle,
-                moved.at,
-                question.operation,
-                sample=SAMPLE,
-                runs=RUNS,
-            )
+            part, limit = {name: self.imu(name, question.unit)}, question.limit_angle
+            of = (part, moved.driven, limit, moved.at, question.operation)
+            yield which_imu(*of, sample=SAMPLE, runs=RUNS)
 
 
 _OF_MOTION = ("motion", "drive", "speed", "radius", "length", "width", "duration", "stops")
