@@ -348,7 +348,8 @@ class Answers:
     def answer(self, question: Question, name: str) -> HeadingAnswer:
         """Return the whole answer of one part, with drawn drives; raises FrameworkError."""
         moved, model = self.moved(question), self.model(question, name)
-        imu, used = self.imu(name, question.unit), {"period": model.step, "sample": SAMPLE}
+        imu = self.imu(name, question.unit)
+        used: dict[str, Any] = {"period": model.step, "sample": SAMPLE}
         mendings = mendings_of(imu, moved.driven, question.operation, model, **used)
         return heading_answer(model, question.limit_angle, mendings, runs=RUNS)
 
