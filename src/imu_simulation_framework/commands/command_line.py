@@ -17,7 +17,6 @@ from imu_simulation_framework.core.whole_files import (
     refuse_overwriting,
     write_whole,
 )
-from imu_simulation_framework.report.table import ENDINGS
 
 
 def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
@@ -78,6 +77,9 @@ def add_out(parser: argparse.ArgumentParser, folder: str, *names: str) -> None:
 
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Give a parser the option ``--table``, of a program that prints one."""
+    # Programs without a table do not wait for pandas.
+    from imu_simulation_framework.report.table import ENDINGS
+
     parser.add_argument(
         "--table", choices=("terminal", *ENDINGS), default="terminal", metavar="FORMAT",
         help=f"how it is printed: terminal (default), {', '.join(ENDINGS)}",
