@@ -170,12 +170,9 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
 def _evaluated(folder, settings, until, run) -> Comparison:
     tables = ExperimentTables.load(folder)
     if until is not None:
-        parts = {
-            name: getattr(tables, name).loc[:until]
-            for name in ("imu_simulated", "ground_truth", "control_error")
-        }
-        if tables.imu_real is not None:
-            parts["imu_real"] = tables.imu_real.loc[:until]
+        names = ("imu_simulated", "ground_truth", "control_error", "imu_real")
+        parts = {name: getattr(tables, name) for name in names}
+        parts = {name: table.loc[:until] for name, table in parts.items() if table is not None}
         tables = dataclasses.replace(tables, **parts)
     return evaluate(tables, settings, RunDescription(run))[1]
 
@@ -200,14 +197,10 @@ def _require_same_length(lengths, drive, folder, simulated):
 def _statistics(row):
     statistics = row.comparison.statistics
     time = row.comparison.error.index
-    angles = {
-        "rms": statistics.rms,
-        "maximum_absolute": statistics.maximum_absolute,
-        "final": statistics.final,
-        "drift": statistics.drift,
-        "over_distance": _over(row.comparison.over_distance, STRETCH),
-        "over_turn": _over(row.comparison.over_turn, TURN),
-    }
+    names = ("rms", "maximum_absolute", "final", "drift")
+    angles = {name: getattr(statistics, name) for name in names}
+    angles["over_distance"] = _over(row.comparison.over_distance, STRETCH)
+    angles["over_turn"] = _over(row.comparison.over_turn, TURN)
     shown = {name: np.degrees(angle) for name, angle in angles.items()}
     shown["drift"] *= 60.0
     named = {name: getattr(row, name) for name in ("drive", "imu", "run", "seed")}

@@ -253,30 +253,24 @@ class _Page:
             Input("address", "search"),
             prevent_initial_call="initial_duplicate",
         )(self.fill)
+
+        def children(*names):
+            return [Output(name, "children") for name in names]
+
         app.callback(
-            *(Output(name, "children") for name in ("mistake", "cards", "remarks", "causes")),
-            Output("bands", "figure"),
-            *(Output(name, "children") for name in ("budget-command", "ranking-command", "python")),
-            Output("shown", "data"),
-            Input("asked", "data"),
-            prevent_initial_call=True,
-        )(self.compute)
+            *children("mistake", "cards", "remarks", "causes"), Output("bands", "figure"),
+            *children("budget-command", "ranking-command", "python"), Output("shown", "data"),
+            Input("asked", "data"), prevent_initial_call=True,
+        )(self.compute)  # fmt: skip
         app.callback(
-            Output("passages", "figure"),
-            Output("sentences", "children"),
-            Output("ranking", "children"),
-            Output("drawn", "data"),
-            Input("rested", "data"),
-            prevent_initial_call=True,
-        )(self.draw)
+            Output("passages", "figure"), *children("sentences", "ranking"),
+            Output("drawn", "data"), Input("rested", "data"), prevent_initial_call=True,
+        )(self.draw)  # fmt: skip
         app.callback(
-            Output("drive", "options"),
-            Output("drive", "value", allow_duplicate=True),
-            Output("mistake", "children", allow_duplicate=True),
-            Input("recording", "contents"),
-            State("recording", "filename"),
-            prevent_initial_call=True,
-        )(self.keep)
+            Output("drive", "options"), Output("drive", "value", allow_duplicate=True),
+            Output("mistake", "children", allow_duplicate=True), Input("recording", "contents"),
+            State("recording", "filename"), prevent_initial_call=True,
+        )(self.keep)  # fmt: skip
 
     def fill(self, search):
         """Return what the controls are to say for an address."""
