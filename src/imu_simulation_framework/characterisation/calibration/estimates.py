@@ -78,9 +78,9 @@ class SlowNoise:
         ``begin`` and ``end`` (n,) of the times, which do not overlap, are in their order, from the
         first sample on [s].
         """
-        return self.times(unit_covariances(begin, end, self.band))
+        return self.scaled(unit_covariances(begin, end, self.band))
 
-    def times(self, units) -> np.ndarray:
+    def scaled(self, units) -> np.ndarray:
         """Return the covariance of which ``units`` are those for N = 1, B = 1 and K = 1."""
         levels = (self.white_noise, self.bias_instability, self.random_walk)
         return sum(level**2 * unit for level, unit in zip(levels, units))
@@ -391,7 +391,7 @@ def _solved(means, axis, likely, freedom, seen, combinations) -> Solution:
     units = _units(means, seen, likely[0].noise.band)
     solutions = []
     for one in likely:
-        covariance = one.noise.times(units)
+        covariance = one.noise.scaled(units)
         if axis.beside is not None:
             covariance = covariance + axis.beside
         solved = cho_solve(cho_factor(covariance, lower=True), scaled)
