@@ -34,7 +34,7 @@ def _specifications(_own_folder):
     )
 
 
-def tables_of(duration=120.0, seed=1, noise=0.0, known=None):
+def tables_of(duration=120.0, seed=1, noise=0.0):
     """Tables whose recorded IMU has an angle random walk, and the reference perhaps white noise."""
     tables = make_tables(duration)
     reference, imu = tables.reference.copy(), tables.imu_real.copy()
@@ -48,8 +48,6 @@ def tables_of(duration=120.0, seed=1, noise=0.0, known=None):
     stamps = reference.index.to_numpy(dtype=float)
     reference["yaw"] = np.interp(stamps, time, yaw)
     reference["yaw"] += noise * generator.standard_normal(len(stamps))
-    if known is not None:
-        reference["yaw_known"] = known(stamps).astype(float)
     return dataclasses.replace(tables, reference=reference, imu_real=imu, fixes=None)
 
 

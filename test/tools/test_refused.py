@@ -73,6 +73,7 @@ plot_multiple_errors.py panels | 9 drives are more than 8 panels
 plot_multiple_errors.py run --median-window 0 | median_window
 plot_multiple_errors.py run --until nan | --until is nan
 plot_multiple_errors.py without --imu recorded | no recorded IMU to show in this result
+report.py empty | no result in this folder
 reproduce_thesis.py --figures 4.25 | 4.25 ... 3.9 to 4.24
 reproduce_thesis.py --figures 4.3 | 4.3 ... not known
 reproduce_thesis.py --drive a | recording
