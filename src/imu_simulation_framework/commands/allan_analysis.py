@@ -32,19 +32,18 @@ from imu_simulation_framework.characterisation.allan.axis import LONGEST_SHARE, 
 from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
 from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.characterisation.samples_at_rest import RestSettings, prepare_axes
-from imu_simulation_framework.commands.command_line import guessed_columns, named_column
+from imu_simulation_framework.commands.command_line import (
+    guessed_columns,
+    named_column,
+    results_folder,
+)
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import duration_text
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    picture,
-    refuse_overwriting,
-    write_whole,
-)
+from imu_simulation_framework.core.whole_files import picture, write_whole
 from imu_simulation_framework.recordings.at_rest import read_at_rest
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.sensors.files import imu_specification_text
@@ -336,9 +335,7 @@ def _write(identification, folder, name, inputs) -> list[str]:
         for number, recording in enumerate(identification.recordings, 1):
             ending = f"_{number}" if len(identification.recordings) > 1 else ""
             contents[f"raw_{sensor}{ending}.png"] = picture(drawing(raw_figure(recording, sensor)))
-    folder = make_folder(folder)
-    for file_name in contents:
-        refuse_overwriting(folder / file_name, inputs)
+    folder = results_folder(folder, contents, inputs)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)
     # Of an analysis before this one in the same folder; they would pass for this one's.
