@@ -16,15 +16,9 @@ from pathlib import Path
 from imu_simulation_framework.commands.command_line import add_formats, add_result
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
+from imu_simulation_framework.drive import summary as summaries
 from imu_simulation_framework.drive.report import write_results
 from imu_simulation_framework.drive.results import files
-from imu_simulation_framework.drive.summary import (
-    SETTINGS,
-    described_run,
-    previous_summary,
-    settings_of,
-    terminal_table,
-)
 
 
 def main(arguments):
@@ -33,18 +27,18 @@ def main(arguments):
     source = files.find_result(options.result)
     files.complete_tables(source)
     tables = files.ExperimentTables.load(source)
-    previous = previous_summary(source)
+    previous = summaries.previous_summary(source)
     path = source.path("summary.json")
-    chosen = {name: getattr(options, name) for name in SETTINGS}
-    settings = settings_of(previous, path, **chosen)
-    run = described_run(previous, path)
+    chosen = {name: getattr(options, name) for name in summaries.SETTINGS}
+    settings = summaries.settings_of(previous, path, **chosen)
+    run = summaries.described_run(previous, path)
     target = source
     if options.out is not None:
         target = files.ResultFolder(make_folder(Path(options.out)), source.prefix)
     summary = write_results(
         target, tables, settings, run, save_tables=False, formats=dict.fromkeys(options.formats)
     )
-    print(terminal_table(summary))
+    print(summaries.terminal_table(summary))
     for note in summary["notes"]:
         print(note)
     print(target.folder)

@@ -16,14 +16,9 @@ from tqdm import tqdm
 from imu_simulation_framework.commands.command_line import add_result, write_file
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import refuse_overwriting
+from imu_simulation_framework.drive import summary as summaries
 from imu_simulation_framework.drive.report import caption, experiment_page
 from imu_simulation_framework.drive.results import files
-from imu_simulation_framework.drive.summary import (
-    described_run,
-    evaluate,
-    previous_summary,
-    settings_of,
-)
 from imu_simulation_framework.report.page import page_html
 
 
@@ -37,10 +32,12 @@ def main(arguments):
         files.complete_tables(folder)
         refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
         tables = files.ExperimentTables.load(folder)
-        previous = previous_summary(folder)
-        settings = settings_of(previous, place)
+        previous = summaries.previous_summary(folder)
+        settings = summaries.settings_of(previous, place)
         _next_step(progress, "comparing yaws")
-        summary, comparison = evaluate(tables, settings, described_run(previous, place))
+        summary, comparison = summaries.evaluate(
+            tables, settings, summaries.described_run(previous, place)
+        )
         _next_step(progress, "drawing figures")
         text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
         _next_step(progress, "report")

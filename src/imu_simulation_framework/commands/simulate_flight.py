@@ -34,13 +34,6 @@ from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
-from imu_simulation_framework.flight.figures import (
-    ShownFlight,
-    flight_page,
-    imu_figure,
-    navigation_figure,
-    path_figure,
-)
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
     gimbal_to_mapping,
@@ -103,14 +96,16 @@ def main(arguments):
     position[:, 2] = body.latitude_longitude_height[:, 2] - flown.origin[2]
     place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     figures = {
-        "figure_5": imu_figure(*alone["pan"]),
-        "figure_6": imu_figure(*alone["tilt"]),
-        "figure_7": imu_figure(in_flight.time, in_flight.measured, in_flight.true, instants),
-        "figure_8_path": path_figure(position, body.time, instants, place),
+        "figure_5": showing.imu_figure(*alone["pan"]),
+        "figure_6": showing.imu_figure(*alone["tilt"]),
+        "figure_7": showing.imu_figure(
+            in_flight.time, in_flight.measured, in_flight.true, instants
+        ),
+        "figure_8_path": showing.path_figure(position, body.time, instants, place),
     }
     if navigated:
         errors = {name: errors for name, (errors, _) in navigated.items()}
-        figures["figure_8_errors"] = navigation_figure(errors, instants)
+        figures["figure_8_errors"] = showing.navigation_figure(errors, instants)
     for name, figure in figures.items():
         drawn = drawing(figure, f"{described} · seed {options.seed}")
         command_line.write_pictures(out, name, drawn, options.formats)
@@ -137,7 +132,7 @@ def main(arguments):
     }
     command_line.write_file(out / "summary.json", json_text(summary).encode())
     crashed = "; the aircraft crashed" if flight.crashed else ""
-    shown = ShownFlight(
+    shown = showing.ShownFlight(
         title="An IMU on a gimbal in flight",
         summary=[
             f"{described}: {body.duration:.0f} s of flight{crashed}.",
@@ -155,7 +150,9 @@ def main(arguments):
         remarks=summary["remarks"],
         footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
     )
-    command_line.write_file(out / "report.html", page_html(flight_page(shown)).encode("utf-8"))
+    command_line.write_file(
+        out / "report.html", page_html(showing.flight_page(shown)).encode("utf-8")
+    )
     for sentence in [*found.sentences(), *remarks]:
         print(sentence)
     print(

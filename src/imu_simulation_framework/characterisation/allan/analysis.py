@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
+from imu_simulation_framework.characterisation.allan import model as allan_model
 from imu_simulation_framework.characterisation.allan.axis import (
     AxisResult,
     RecordingModel,
@@ -22,13 +23,6 @@ from imu_simulation_framework.characterisation.allan.axis import (
 from imu_simulation_framework.characterisation.allan.fit import (
     DETECTION_DEVIATIONS,
     square_estimator,
-)
-from imu_simulation_framework.characterisation.allan.model import (
-    GAUSS_MARKOV,
-    TERMS,
-    allan_covariance,
-    allan_variance_of_terms,
-    averaging_factors,
 )
 from imu_simulation_framework.characterisation.samples_at_rest import SamplesAtRest, threads_for
 from imu_simulation_framework.core.settings import checked_band
@@ -60,9 +54,9 @@ def duration_planner(
     @lru_cache(maxsize=None)
     def model(duration: float) -> tuple[np.ndarray, Any]:
         length = round(duration * rate)
-        factors = averaging_factors(length, _PER_DECADE)
-        shapes = allan_variance_of_terms(factors * (1.0 / rate), 1.0 / rate, band)
-        return shapes, allan_covariance(factors, [length], 1.0 / rate, band)
+        factors = allan_model.averaging_factors(length, _PER_DECADE)
+        shapes = allan_model.allan_variance_of_terms(factors * (1.0 / rate), 1.0 / rate, band)
+        return shapes, allan_model.allan_covariance(factors, [length], 1.0 / rate, band)
 
     def needed(squares: np.ndarray, index: int, value: float) -> float:
         others = np.array(squares, dtype=float)
@@ -128,14 +122,16 @@ class AllanIdentification:
             results: list[Any] = [self.axes.get(axis) for axis in axes]
             values: dict[str, Any] = {
                 term: tuple(result.signed(term) if result else 0.0 for result in results)
-                for term in TERMS
+                for term in allan_model.TERMS
             }
             if walk_limit:
                 values["random_walk"] = tuple(
                     value or (result and _limit(result)) or 0.0
                     for value, result in zip(values["random_walk"], results)
                 )
-            sigmas = tuple(result.signed(GAUSS_MARKOV) if result else 0.0 for result in results)
+            sigmas = tuple(
+                result.signed(allan_model.GAUSS_MARKOV) if result else 0.0 for result in results
+            )
             times = tuple(
                 result.fit.gauss_markov_time.value if sigma else _DEFAULT_TIME
                 for result, sigma in zip(results, sigmas)
