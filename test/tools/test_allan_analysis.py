@@ -179,31 +179,6 @@ def test_columns_of_any_name_and_unit_can_be_read(tmp_path):
     assert found.gyroscope.white_noise == pytest.approx((WHITE,) * 3, rel=0.04)
 
 
-@pytest.mark.parametrize(
-    "spoil, arguments, words",
-    [
-        (lambda frame: frame.iloc[:250], [], ["static.csv", "lasts 5.0 s", "at least 60 s"]),
-        (
-            lambda frame: frame.assign(gyro_z=np.sin(frame.index)),
-            [],
-            ["sensor moves", "gyro_z"],
-        ),
-        (lambda frame: frame[COLUMNS[:3]], ["--axis", "accel"], ["no accel_x", "gyro_x, gyro_y"]),
-        (table, ["--band", 10, 1], ["--band is 10 1"]),
-        (table, ["--column", "gyro_x"], ["--column 'gyro_x' is not understood"]),
-        (table, ["--name", "a/b"], ["without a slash"]),
-        (table, ["--rate", 0], ["--rate is 0 Hz"]),
-        (table, ["--out", "static.csv/below"], ["static.csv"]),
-    ],
-)
-def test_what_cannot_serve_is_refused_in_a_sentence(tmp_path, spoil, arguments, words):
-    frame = table() if spoil is table else spoil(table())
-    frame.index.name = "time"
-    write(tmp_path / "static.csv", frame)
-    refused(call_tool(TOOL, "static.csv", "--out", "out", *arguments), *words)
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_recording_that_a_result_would_replace_stays(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     before = path.read_bytes()

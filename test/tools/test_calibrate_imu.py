@@ -90,6 +90,9 @@ def test_turns_against_a_reference_give_the_scale_of_z(tmp_path):
     found = read_imu_correction(out / "correction.yaml").gyroscope
     assert found.scale_factor_and_misalignment[2][2] == pytest.approx(0.02, abs=1e-3)
     assert found.scale_factor_and_misalignment[0][0] == 0.0
+    # A yaw at either end of 30 rad.
+    sigma = np.sqrt(2.0) * np.radians(0.2) / 30.0
+    assert found.scale_factor_and_misalignment_sigma[2][2] == pytest.approx(sigma, rel=0.1)
 
 
 def test_a_bag_with_magnetometer_and_temperature_is_calibrated(tmp_path):

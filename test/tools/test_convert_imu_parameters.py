@@ -63,19 +63,6 @@ def test_bad_input_ends_with_a_sentence_and_leaves_the_target_alone(kalibr, tmp_
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--from", "kalibr"],
-        ["--from", "kalibr", "--to", "urdf"],
-        ["--from", "kalibr", "--to", "sdf", "--rate", "0"],
-        ["--from", "kalibr", "--to", "hector", "--yaw-drift", "0.1", "0"],
-    ],
-)
-def test_options_that_make_no_sense_are_refused(kalibr, arguments):
-    refused(run(kalibr, *arguments))
-
-
 def test_a_name_in_any_script_is_written_whatever_the_locale(tmp_path):
     path = tmp_path / "imu.yaml"
     path.write_text("name: 慣性\noutput: {orientation_reference: truth}\n", encoding="utf-8")

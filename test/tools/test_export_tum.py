@@ -34,12 +34,9 @@ def test_evos_rotation_error_is_our_yaw_error(exported, tables, kind):
     ape.process_data(pair)
     # evo takes an angle from the trace's arc cosine, which loses half the digits near zero.
     np.testing.assert_allclose(ape.error, np.abs(ours.error), atol=1e-7)
-    assert ape.get_statistic(metrics.StatisticsType.rmse) == pytest.approx(
-        ours.statistics.rms, rel=1e-6
-    )
-    assert ape.get_statistic(metrics.StatisticsType.max) == pytest.approx(
-        ours.statistics.maximum_absolute, rel=1e-6
-    )
+    kinds = metrics.StatisticsType
+    for kind, own in ((kinds.rmse, "rms"), (kinds.max, "maximum_absolute")):
+        assert ape.get_statistic(kind) == pytest.approx(getattr(ours.statistics, own), rel=1e-6)
     # Nothing but the heading differs.
     positions = metrics.APE(metrics.PoseRelation.translation_part)
     positions.process_data(pair)

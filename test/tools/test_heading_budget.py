@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import tool_calls
 from scipy.stats import norm
 from tool_calls import PNG, call_tool, printed_by
 
@@ -33,10 +32,6 @@ AS_SWITCHED_ON = ("--standstill", "0")
 
 def answered(*arguments):
     return printed_by(call_tool("heading_budget.py", *arguments))
-
-
-def refused(*arguments):
-    return tool_calls.refused(call_tool("heading_budget.py", *arguments))
 
 
 def test_circles_in_closed_form():
@@ -167,10 +162,6 @@ def test_the_band_of_the_bias_instability_is_told_set_and_its_effect_shown():
         f"which gives {told[10_000]:.3g} deg std here; it would be {told[1000]:.3g} deg to 1000 s "
         f"and {told[100_000]:.3g} deg to 100000 s (--bias-instability-band)"
     ) in text
-    assert "must be the shorter one" in refused(*arguments, "--bias-instability-band", "10s", "1s")
-    assert "hector is a plug-in" in refused(
-        "a", "--imu", "hector", "--bias-instability-band", "1s", "2s"
-    )
 
 
 def std_of(arguments, end):
@@ -255,30 +246,6 @@ def test_both_fused():
     assert least < bands.loc["mine + wheels", "std"] < 1.02 * least
     assert "note: fused headings are those of the best estimator" in text
     assert "mine + wheels" in Path("heading_budget/heading_budget.html").read_text("utf-8")
-
-
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["a"], "name an IMU"),
-        (["a", "--odometer", "none.yaml"], "none.yaml"),
-        (["a", "--imu", "mine.yaml", "--fuse"], "--fuse needs an IMU, --imu, and an odometer"),
-        (["a", "--odometer", "mine.yaml"], "mine.yaml: it has the unknown key 'name'"),
-        (
-            ["--imu", "bno055"],
-            "name one motion: a drive, --straight, --rounds, --mowing or --flight",
-        ),
-        (["a", "--imu", "bno055", "--at", "2h"], "drive a lasts 660 s, so that nothing is known"),
-        (["a", "--imu", "bno055", "--radius", "3"], "--radius has no meaning"),
-        (["a", "--imu", "hector", "--inflate", "3"], "hector is a plug-in"),
-        (["a", "--require", "5deg", "--probability", "1.5"], "'1.5' is not between 0 and 1"),
-        (["--flight", "f.csv", "--straight", "60", "--imu", "mine.yaml"], "--flight"),
-        (["a", "--imu", "mine.yaml", "--magnetic-environment", "clean"], "has a magnetometer"),
-        (["a", "--imu", "bno055", "--stops", "often"], "stops is 'often', but it must be none"),
-    ],
-)
-def test_what_is_refused(arguments, sentence):
-    assert sentence in refused(*arguments)
 
 
 def test_a_recorded_flight_over_the_turning_earth():

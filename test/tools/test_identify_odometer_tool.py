@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import tool_calls
 from tool_calls import PNG, call_tool, printed_by
 
 import imu_simulation_framework as isf
@@ -46,17 +45,3 @@ def test_an_odometer_from_a_drive_to_a_budget(files):
     )
     assert "E_d" in again
     assert isf.read_odometer("identify_odometer/odometer.yaml").wheel_radius == 0.165
-
-
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (("better.csv@heading [deg]", "odo.tum", "--track", "0.5"), "has no positions"),
-        (("odo.tum", "none.csv", "--track", "0.5"), "none.csv"),
-        (("odo.tum", "odo.tum"), "--track"),
-        (("odo.tum", "odo.tum", "--track", "-1"), "'-1' is not above 0 and at most 100"),
-        (("odo.tum", "odo.tum", "--track", "1", "--step", "30"), "at least 30 steps of 30 s"),
-    ],
-)
-def test_what_is_refused(files, arguments, sentence):
-    assert sentence in tool_calls.refused(call_tool("identify_odometer.py", *arguments))

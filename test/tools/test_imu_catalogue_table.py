@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from imu_simulation_framework.commands.imu_catalogue import (
     BEGIN,
@@ -13,7 +12,6 @@ from imu_simulation_framework.commands.imu_catalogue import (
     measured_tables,
     page_with_table,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
 from imu_simulation_framework.sensors.files import imu_catalogue
@@ -70,12 +68,3 @@ def test_it_writes_between_the_marks_and_only_there(tmp_path):
     text = page.read_text()
     assert text.startswith(f"before\n{BEGIN}\n| IMU") and text.endswith("end -->\nafter\n")
     assert "old" not in text and "BST-BMI088-DS001-14" in text
-
-
-def test_a_page_without_marks_and_a_drive_that_is_too_short_are_refused(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("nothing")
-    with pytest.raises(ConfigurationError, match="lacks the lines <!-- catalogue: begin -->"):
-        main(["--straight", "60", "--at", "60", "--write", str(page)])
-    with pytest.raises(ConfigurationError, match="lasts 60 s"):
-        main(["--straight", "60", "--at", "61"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, printed_by, refused
+from tool_calls import PNG, call_tool, printed_by
 
 SPECIFICATION = """
 name: mine
@@ -95,18 +95,6 @@ def test_an_experiment_with_physics(tmp_path):
         "--setting", "trajectory/stop=5", "--setting", "terrain/kind=uneven",
     )  # fmt: skip
     assert text.startswith("a, hector (experiment): 2 runs of ")
-
-
-def test_what_cannot_be_drawn_is_one_sentence():
-    motion, runs = ("--straight", "20s", "--imu", "mine.yaml"), ("--runs", "5")
-    experiment = (*runs, "--what", "experiment")
-    for words, *arguments in (
-        ("0 runs", *motion, "--runs", "0"),
-        ("no drift to draw", "--straight", "0.5s", "--imu", "mine.yaml", *runs),
-        ("follows a drive", *motion, *experiment),
-        ("--heading is for the sensor", "a", *MAGNETIC, "--what", "experiment"),
-    ):
-        refused(call_tool("monte_carlo.py", *arguments), words)
 
 
 def test_a_sensor_and_its_linear_model_in_a_magnetic_environment():

@@ -33,13 +33,6 @@ def result(original, tmp_path):
     return ResultFolder(tmp_path / "run", original.prefix)
 
 
-def nested(depth):
-    value = []
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
 def contents(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
@@ -114,7 +107,7 @@ def test_what_is_missing_broken_or_out_of_range_is_refused(result, tmp_path):
 @pytest.mark.parametrize(
     "key, value, words",
     [
-        ("run", {"a": nested(500)}, "nested deeper than 30 levels"),
+        ("run", {"a": json.loads("[" * 500 + "]" * 500)}, "nested deeper than 30 levels"),
         ("messages", {"x": {"expected_according_to": "simulator", "expected": -1}}, "expects -1"),
         ("comparison_settings", {"align": 1}, "align is 1, but it must be false or true"),
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),

@@ -77,22 +77,3 @@ def test_results_without_a_recorded_imu_show_the_simulated_ones(tmp_path):
     table, printed = shown(tmp_path / "own")
     assert list(table["IMU"]) == ["hector_x"]
     assert "has no recorded IMU to show" in printed
-    refused(run(tmp_path / "own", "--imu", "recorded"), "no recorded IMU to show in this result")
-
-
-def test_what_cannot_be_shown_is_refused_in_a_sentence(tmp_path):
-    refused(run(tmp_path / "gone"), "no result of this name")
-    refused(run(tmp_path / "gone" / "1"), "there is no such folder or result")
-    refused(run(tmp_path), "no result in this folder")
-    whole = make_tables(20.0)
-    one = dataclasses.replace(
-        whole, **{name: getattr(whole, name).iloc[:1] for name in ("imu_simulated", "ground_truth")}
-    )
-    write_result(tmp_path / "one", tables=one)
-    refused(run(tmp_path / "one"), "one sample of the")
-    write_result(tmp_path / "many", "d0", with_real_imu=False)
-    for number in range(9):
-        write_result(tmp_path / "panels", f"d{number}", duration=5.0)
-    refused(run(tmp_path / "panels"), "9 drives are more than 8 panels")
-    refused(run(tmp_path / "many", "--median-window", 0), "median_window")
-    refused(run(tmp_path / "many", "--until", "nan"), "--until is nan")

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 
-from tool_calls import TOOLS, call_tool, succeeded
+from tool_calls import TOOLS, call_tool, refused, succeeded
 from written_results import write_result
 
 
@@ -36,14 +36,9 @@ def test_a_terminal_shows_the_steps_and_how_long_they_take(tmp_path):
     assert re.search(r"report: 100%.* 3/3 \[\d\d:\d\d", told)
 
 
-def test_no_result_and_no_table_to_write_over(tmp_path):
-    done = call_tool("report.py", tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no result in this folder" in done.stderr
+def test_a_table_is_not_written_over(tmp_path):
     folder = write_result(tmp_path)
     table = folder.path("imu_real.csv")
     before = table.read_bytes()
-    done = call_tool("report.py", folder.folder, "--out", table)
-    assert done.returncode == 2
-    assert "this is the input" in done.stderr
+    refused(call_tool("report.py", folder.folder, "--out", table), "this is the input")
     assert table.read_bytes() == before

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, refused
+from tool_calls import PNG, call_tool
 
 from imu_simulation_framework.commands.reproduce_thesis import HECTOR_SLOW, IMUS, thesis_items
 from imu_simulation_framework.motion.drives import get_drive, with_laps
@@ -35,13 +35,10 @@ def test_the_list_has_each_figure_once():
     assert done.stdout.count("cannot be made") == 1
 
 
-def test_no_two_experiments_have_the_same_random_numbers():
+def test_no_two_experiments_have_the_same_random_numbers_and_the_slow_setting_is_the_preset():
     every = {one for item in thesis_items().values() for one in item.experiments}
     seeds = [one.seed for one in every if one.seed]
     assert len(set(seeds)) == len(seeds) == 15 and len(every) == 20
-
-
-def test_the_slow_setting_is_the_preset_of_that_name():
     assert IMUS[HECTOR_SLOW][1] == PRESETS["hector_slow"].parameters
 
 
@@ -84,18 +81,6 @@ def test_two_numbers_of_one_picture_are_made_once_and_own_recordings_take_a_driv
     assert "| 4.2, 4.4 |" in Path("thesis/figures.md").read_text(encoding="utf-8")
     page = Path("thesis/thesis.html").read_text(encoding="utf-8")
     assert "own recordings for A" in page and "yours for A" in page
-
-
-def test_what_cannot_be_made_is_refused():
-    for words, *arguments in (
-        (("4.25", "3.9 to 4.24"), "--figures", "4.25"),
-        (("4.3", "not known"), "--figures", "4.3"),
-        (("recording",), "--drive", "a"),
-        (("twice",), "--drive", "a", "absent.csv", "--drive", "A", "other.csv"),
-        (("imu.csv", "idle"), "--drive", "a", "mine.ini", "imu.csv"),
-    ):
-        refused(run(*arguments), *words)
-    assert not Path("thesis").exists()
 
 
 def of_200_seconds(drive):

@@ -71,20 +71,3 @@ def test_a_result_has_its_own_truth_of_which_an_earlier_version_lacks_something(
     done = succeeded(run(f"{result}@imu_simulated", f"{result}@ground_truth"))
     (sentence,) = [line for line in done.stdout.splitlines() if "earlier version" in line]
     assert "without" in sentence and "gyro_x, gyro_y" in sentence
-
-
-def test_what_cannot_be_is_refused_in_a_sentence(bag):
-    Path("broken.yaml").write_text("rate: {x: [\n")
-    Path("unknown.yaml").write_text("rate: {x: {much: 1}}\n")
-    Path("needs_force.yaml").write_text("force: {x: {mean: 1}}\n")
-    Path("long.yaml").write_text("rate: {x: {allan_deviation: {1000: 1}}}\n")
-    write_bag("pose.bag", {"/pose": poses(curve(5.0))})
-    both = (f"{bag}@/imu/data", f"{bag}@/imu")
-    for words, *arguments in (
-        ("broken.yaml: ", *both, "--limits", "broken.yaml"),
-        ("unknown.yaml: 'much' is no statistic", *both, "--limits", "unknown.yaml"),
-        ("force x could not be compared", both[0], f"{bag}@/pose", "--limits", "needs_force.yaml"),
-        ("is not known at 1000 s", *both, "--limits", "long.yaml"),
-        ("is no time above zero", *both, "--max-shift", "-1"),
-    ):
-        refused(run(*arguments), words)

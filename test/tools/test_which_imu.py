@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import tool_calls
 from tool_calls import call_tool, printed_by
 
 import imu_simulation_framework as isf
@@ -58,21 +57,3 @@ def test_own_imus_on_a_straight_line_in_closed_form(tmp_path, monkeypatch):
     std = np.degrees([1e-5, 1e-3]) * math.sqrt(100.0 + 100.0**2 / 20.0)
     np.testing.assert_allclose(table["90 % [deg]"], 1.644854 * std, rtol=1e-3, atol=0.005)
     assert list(table["most comes from"]) == ["angle random walk"] * 2
-
-
-def test_an_imu_without_any_number_is_refused(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text("gyroscope: {}\n")
-    sentence = "mine has no number for the gyroscope's noise or its bias's instability"
-    assert sentence in tool_calls.refused(call_tool("which_imu.py", "a", "--imu", str(path)))
-
-
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["a", "--for", "2h"], "the motion lasts 660 s, so that nothing is known at 7200 s"),
-        (["a", "--imu", "hector"], "hector is no specification of an IMU"),
-    ],
-)
-def test_what_cannot_be_ranked_is_refused(arguments, sentence):
-    assert sentence in tool_calls.refused(call_tool("which_imu.py", *arguments))

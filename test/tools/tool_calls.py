@@ -24,20 +24,7 @@ def _main(tool):
 
 
 def call_tool(tool, *arguments):
-    """Call a tool's main function in this process.
-
-    Parameters
-    ----------
-    tool : str
-        Name of its file.
-    *arguments : object
-        What follows it on the command line.
-
-    Returns
-    -------
-    subprocess.CompletedProcess
-        Exit code and texts, as :func:`run_as_process` returns them.
-    """
+    """Call a tool's main function in this process, by its file; return what a process would."""
     words = list(map(str, arguments))
     # As a process has them: some tools write bytes.
     output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))

@@ -16,18 +16,11 @@ __all__ = ["drive_recordings", "make_tables", "write_result"]
 def write_result(output, drive="drive_a", imu="hector_x", seed=1, tables=None, **options):
     """Write an experiment's tables and the part of its summary that says what it was.
 
-    Parameters
-    ----------
-    output : Path
-    drive, imu : str
-    seed : int
-        Of chance, and of the day.
-    tables : ExperimentTables, optional
-        By default 30 s of :func:`.make_tables`, to which the options go.
+    ``seed``: of chance, and of the day; ``tables``: by default 30 s of :func:`.make_tables`, to
+    which the options go.
     """
-    tables = (
-        make_tables(**{"duration": 30.0, "seed": seed, **options}) if tables is None else tables
-    )
+    if tables is None:
+        tables = make_tables(**{"duration": 30.0, "seed": seed, **options})
     folder = create_result_folder(output, drive, imu, datetime(2026, 5, seed, 12))
     tables.save(folder)
     run = {"drive": drive, "imu": {"model": "hector", "label": imu}, "seed": seed}

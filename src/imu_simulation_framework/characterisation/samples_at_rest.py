@@ -49,17 +49,15 @@ def check_at_rest(
         return []
     moved, worst = np.zeros(blocks - 1, dtype=bool), (0.0, "", 0.0)
     for signal, name in zip(values, names):
-        kind = name.split("_")[0]
         changes = np.abs(np.diff(block_medians(signal[None, :], size)[0]))
         steps = np.diff(signal)
         steps -= np.mean(steps)
         noise = np.sqrt(np.dot(steps, steps) / len(steps) / size)
         del steps
-        limit = max(CHANGES[kind], _NOISE * noise)
+        limit = max(CHANGES[name.split("_")[0]], _NOISE * noise)
         moved |= changes > limit
         largest = float(changes.max())
-        if largest / limit > worst[0]:
-            worst = (largest / limit, name, largest)
+        worst = max(worst, (largest / limit, name, largest), key=lambda one: one[0])
     if not moved.any():
         return []
     first = float(times[(int(np.argmax(moved)) + 1) * size] - times[0])
@@ -102,13 +100,9 @@ _STRETCHES, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 class RestSettings(Settings):
     """What a recording at rest must be, and what counts as an outlier.
 
-    Attributes
-    ----------
-    outlier_range : float
-        An outlier is further from the quartiles than this many interquartile ranges: with 3,
-        2.4 in a million samples of Gaussian noise; 0 keeps all samples.
-    minimum_duration : float
-        The longest part without a gap must last as long [s].
+    ``outlier_range``: an outlier is further from the quartiles than this many interquartile ranges:
+    with 3, 2.4 in a million samples of Gaussian noise; 0 keeps all samples. ``minimum_duration``:
+    the longest part without a gap must last as long [s].
     """
 
     outlier_range: float = setting(3.0, minimum=0.0)
@@ -195,19 +189,10 @@ def prepare_at_rest(
 ) -> SamplesAtRest:
     """Find the rate, cut at gaps, replace outliers.
 
-    Raises RecordingError: the recording is too short, the sensor moves, its rate changes, an axis
-    is constant, or so much is missing that no part is long enough.
-
-    Parameters
-    ----------
-    times : array_like, shape (n,)
-        Strictly growing [s].
-    values : array_like, shape (n, axes)
-    names : sequence of str
-        Of the axes.
-    source : str
-        What the recording is called in errors.
-    settings : RestSettings, optional
+    ``times`` (n,): strictly growing [s]; ``values`` (n, axes); ``names`` (sequence of str): of the
+    axes; ``source``: what the recording is called in errors. Raises RecordingError: the recording
+    is too short, the sensor moves, its rate changes, an axis is constant, or so much is missing
+    that no part is long enough.
     """
     values = np.array(np.transpose(values), dtype=float, order="C")
     return prepare_axes(np.asarray(times, dtype=float), values, names, source, settings)
@@ -295,14 +280,10 @@ def _find_gaps(times: np.ndarray, period: float) -> np.ndarray:
     A late sample is followed by one that is as much early: a long step is a gap only if all
     that follows is shifted by it.
     """
-    steps = np.diff(times)
-    candidates = np.flatnonzero(steps > _LONG_STEP * period) + 1
-    if len(candidates) == 0:
-        return candidates
-    offset = np.arange(_NEIGHBOURS)
-    count = len(times)
-    before = np.clip(candidates[:, None] - 1 - offset, 0, count - 1)
-    after = np.clip(candidates[:, None] + offset, 0, count - 1)
+    candidates = np.flatnonzero(np.diff(times) > _LONG_STEP * period) + 1
+    offset, last = np.arange(_NEIGHBOURS), len(times) - 1
+    before = np.clip(candidates[:, None] - 1 - offset, 0, last)
+    after = np.clip(candidates[:, None] + offset, 0, last)
     late = np.median(times[after] - period * after, axis=1)
     early = np.median(times[before] - period * before, axis=1)
     return candidates[late - early > _LASTING_SHIFT * period]
@@ -314,15 +295,17 @@ def _gap_remarks(
     if not gaps:
         return []
     longest = max(float(times[index] - times[index - 1]) for index in after_gap.tolist())
-    plural = "place" if gaps.count == 1 else "places"
-    sentence = (
-        f"samples are missing at {gaps.count} {plural}, the first at {gaps.first_time:.2f} s, the "
-        f"longest gap {longest:.2f} s; nothing is averaged across: "
+    parts = (
+        f"{len(used)} parts are combined by their degrees of freedom, {unused} samples in shorter "
+        "parts are not used"
     )
-    combined = f"{len(used)} parts are combined by their degrees of freedom, "
     if len(used) == 1:
-        return [sentence + f"one part is used, {unused} samples in other parts are not"]
-    return [sentence + combined + f"{unused} samples in shorter parts are not used"]
+        parts = f"one part is used, {unused} samples in other parts are not"
+    return [
+        f"samples are missing at {gaps.count} {'place' if gaps.count == 1 else 'places'}, the "
+        f"first at {gaps.first_time:.2f} s, the longest gap {longest:.2f} s; nothing is averaged "
+        f"across: {parts}"
+    ]
 
 
 def _clean(
@@ -391,18 +374,13 @@ def _outliers(
     starts = np.unique(np.linspace(0, len(signal), _STRETCHES, endpoint=False).astype(int))
     ends = 2.0 * min(limits[1], _DRAWN_SPREADS * (upper - lower)) or 1.0
     edges = np.linspace(-ends, ends, _BINS + 1)
-    raw = RawSignal(
-        np.append(times[starts], times[-1]) - times[0],
-        np.minimum.reduceat(signal, starts),
-        np.maximum.reduceat(signal, starts),
-        medians[np.minimum(starts // size, blocks - 1)],
-        (float(lower), float(upper)),
-        limits,
-        edges,
-        np.histogram(np.clip(deviations, -ends, ends, out=deviations), edges)[0],
-        times[places[:_DRAWN_OUTLIERS]] - times[0],
-        signal[places[:_DRAWN_OUTLIERS]],
-    )
+    drawn = np.histogram(np.clip(deviations, -ends, ends, out=deviations), edges)[0]
+    lowest, highest = (each.reduceat(signal, starts) for each in (np.minimum, np.maximum))
+    level = medians[np.minimum(starts // size, blocks - 1)]
+    stretches = np.append(times[starts], times[-1]) - times[0]
+    quartiles, first = (float(lower), float(upper)), places[:_DRAWN_OUTLIERS]
+    outliers = times[first] - times[0], signal[first]
+    raw = RawSignal(stretches, lowest, highest, level, quartiles, limits, edges, drawn, *outliers)
     return places, medians[np.minimum(places // size, blocks - 1)], raw
 
 

@@ -27,29 +27,23 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.characterisation.allan.analysis import (
-    AXES,
-    DEFAULT_BAND,
-    SENSORS,
-    identify,
-)
+from imu_simulation_framework.characterisation.allan import analysis
 from imu_simulation_framework.characterisation.allan.axis import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
 from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.characterisation.samples_at_rest import RestSettings, prepare_axes
-from imu_simulation_framework.commands.command_line import guessed_columns, named_column
+from imu_simulation_framework.commands.command_line import (
+    guessed_columns,
+    named_column,
+    results_folder,
+)
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import duration_text
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    picture,
-    refuse_overwriting,
-    write_whole,
-)
+from imu_simulation_framework.core.whole_files import picture, write_whole
 from imu_simulation_framework.recordings.at_rest import read_at_rest
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.sensors.files import imu_specification_text
@@ -59,13 +53,14 @@ LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
 
 _MANY_DUPLICATES = 0.1
-_SHORT_NAMES = {"gyro": SENSORS["gyroscope"], "accel": SENSORS["accelerometer"]}
+_TRIAD_OF = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
+_SHORT_NAMES = {"gyro": analysis.SENSORS["gyroscope"], "accel": analysis.SENSORS["accelerometer"]}
 NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
 _SHOWN_LINES = 5
 _DRIFTS, _DRIFT_STEP = (60.0, 600.0, 3600.0), 10.0  # s
-_FIGURE = re.compile(rf"(allan|raw)_({'|'.join(SENSORS)})(_\d+)?\.png")
+_FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
 
 def main(arguments):
@@ -83,7 +78,10 @@ def main(arguments):
     recordings, sentences = [], []
     axes = None
     for path in options.recordings:
-        with _bar(options, "reading", unit="B", unit_scale=True, total=_size(path)) as bar:
+        # What is packed does not tell by its size how much there is to read.
+        plain = os.path.isfile(path) and not path.endswith(".gz")
+        size = os.path.getsize(path) if plain else None
+        with _bar(options, "reading", unit="B", unit_scale=True, total=size) as bar:
             recorded = read_at_rest(
                 path,
                 options.topic,
@@ -93,7 +91,13 @@ def main(arguments):
                 progress=bar.update,
             )
             bar.set_description("looking for gaps and outliers")
-            _check_duplicates(path, recorded.report)
+            stamps = recorded.report.stamps
+            if stamps.duplicates.count > _MANY_DUPLICATES * stamps.samples:
+                raise RecordingError(
+                    f"{path}: {stamps.duplicates.count} of {stamps.samples} samples have the time "
+                    "stamp of another one, so that the stamps are too coarse; state the rate with "
+                    "--rate HZ"
+                )
             axes = _axes(path, recorded.axes.names, options.axis, axes)
             sentences += recorded.report.sentences()[1:]
             recordings.append(
@@ -102,20 +106,12 @@ def main(arguments):
             del recorded
     steps = (len(options.recordings) + 1) * len(axes)
     with _bar(options, "analysing", unit="step", total=steps) as bar:
-        identification = identify(recordings, tuple(options.band), bar.update)
+        identification = analysis.identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
         remarks = _write(identification, options.out, options.name, options.recordings)
-    outside = _departures(identification)
-    for line in (
-        *sentences,
-        *_findings(identification),
-        _terminal_table(identification),
-        *remarks,
-        *outside,
-        *_heading_drift(identification),
-        options.out,
-    ):
-        print(line)
+    outside = list(_departures(identification))
+    said = [*sentences, *_findings(identification), *_terminal_table(identification), *remarks]
+    print(*said, *outside, *_heading_drift(identification), options.out, sep="\n")
     return LEAVES_THE_BAND if outside else 0
 
 
@@ -124,29 +120,15 @@ def _bar(options, what, **settings):
     return tqdm(desc=what, disable=options.quiet or None, leave=False, **settings)
 
 
-def _size(path):
-    """Return the bytes of a file; None if that does not tell how much there is to read."""
-    return os.path.getsize(path) if os.path.isfile(path) and not path.endswith(".gz") else None
-
-
-def _check_duplicates(path, report):
-    count = report.stamps.duplicates.count
-    if count > _MANY_DUPLICATES * report.stamps.samples:
-        raise RecordingError(
-            f"{path}: {count} of {report.stamps.samples} samples have the time stamp of another "
-            "one, so that the stamps are too coarse; state the rate with --rate HZ"
-        )
-
-
 def _axes(path, names, wanted, before) -> tuple[str, ...]:
     """Return the axes to analyse: those wanted, or all that were recorded."""
-    recorded = tuple(axis for axis in AXES if axis in names)
+    recorded = tuple(axis for axis in analysis.AXES if axis in names)
     chosen = {axis for name in wanted for axis in _SHORT_NAMES.get(name, (name,))}
     missing = sorted(chosen - set(recorded))
     if missing or not recorded:
         raise RecordingError(
             f"{path}: has no {', '.join(missing) or 'gyroscope and no accelerometer'}, recorded "
-            f"are {', '.join(recorded) or 'none of ' + ', '.join(AXES)}"
+            f"are {', '.join(recorded) or 'none of ' + ', '.join(analysis.AXES)}"
         )
     axes = tuple(axis for axis in recorded if axis in chosen or not chosen)
     if before is not None and axes != before:
@@ -159,82 +141,54 @@ def _axes(path, names, wanted, before) -> tuple[str, ...]:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
-    parser.add_argument(
-        "--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu"
-    )
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="QUANTITY=NAME[UNIT]",
+    add = parser.add_argument
+    # fmt: off
+    add("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
+    add("--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu")
+    add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file with names of its own, if they are not guessed rightly, for "
-        "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of them",
-    )
-    parser.add_argument(
-        "--rate",
-        type=float,
-        metavar="HZ",
+             "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of "
+             "them")
+    add("--rate", type=float, metavar="HZ",
         help="samples per second, for recordings without time stamps or with useless ones: all "
-        "samples then follow each other evenly",
-    )
-    parser.add_argument(
-        "--axis",
-        action="append",
-        default=[],
-        choices=(*_SHORT_NAMES, *AXES),
-        help="analyse only these axes, once for each; by default all that were recorded",
-    )
-    parser.add_argument(
-        "--out",
-        default="allan_analysis",
-        metavar="DIR",
-        help="folder for the results, by default %(default)s",
-    )
-    parser.add_argument(
-        "--name", default="imu", help="of the sensor in imu.yaml, by default %(default)s"
-    )
-    parser.add_argument(
-        "--outliers",
-        type=float,
-        default=RestSettings().outlier_range,
-        metavar="IQR",
-        help="samples further from the quartiles than this many interquartile ranges are "
-        "outliers, 0 for none; by default %(default)g",
-    )
-    parser.add_argument(
-        "--band",
-        type=float,
-        nargs=2,
-        default=DEFAULT_BAND,
-        metavar=("MIN", "MAX"),
+             "samples then follow each other evenly")
+    add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *analysis.AXES),
+        help="analyse only these axes, once for each; by default all that were recorded")
+    add("--out", default="allan_analysis", metavar="DIR",
+        help="folder for the results, by default %(default)s")
+    add("--name", default="imu", help="of the sensor in imu.yaml, by default %(default)s")
+    add("--outliers", type=float, default=RestSettings().outlier_range, metavar="IQR",
+        help="samples further from the quartiles than this many interquartile ranges are outliers, "
+             "0 for none; by default %(default)g")
+    add("--band", type=float, nargs=2, default=analysis.DEFAULT_BAND, metavar=("MIN", "MAX"),
         help="averaging times between which bias instability is assumed [s], by default "
-        f"{DEFAULT_BAND[0]:g} {DEFAULT_BAND[1]:g}",
-    )
-    parser.add_argument(
-        "--longest-gap",
-        type=float,
-        default=StampLimits().longest_gap,
-        metavar="S",
-        help="refuse a recording with a longer gap [s], by default %(default)g",
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bar, even on a terminal")
+             f"{analysis.DEFAULT_BAND[0]:g} {analysis.DEFAULT_BAND[1]:g}")
+    add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
+        help="refuse a recording with a longer gap [s], by default %(default)g")
+    add("--quiet", action="store_true", help="no progress bar, even on a terminal")
+    # fmt: on
     return parser
 
 
-def _terminal_table(identification) -> str:
-    """Return a table of all terms: SI, the 95 % interval, and the units of datasheets."""
-    lines = []
-    for sensor, axes in identification.sensors.items():
+def _terminal_table(identification):
+    for sensor, names in identification.sensors.items():
+        triad, axes = TRIADS[sensor], {name: identification.axes[name] for name in names}
         for term in TERMS:
-            unit, factor = TRIADS[sensor].datasheet(term)
-            lines.append(
-                f"{sensor}, {SYMBOLS[term]} {term.replace('_', ' ')}"
-                f" [{TRIADS[sensor].unit_of(term)}], [{unit}]"
+            unit, factor = triad.datasheet(term)
+            said = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
+            yield f"{sensor}, {said} [{triad.unit_of(term)}], [{unit}]"
+            yield from (f"  {one}  {_line(axes[one], term, factor)}" for one in names)
+        fits = {one: axes[one].fit for one in names if GAUSS_MARKOV in axes[one].fit.terms}
+        unit, factor = triad.datasheet("bias_instability")
+        if fits:
+            yield f"{sensor}, Gauss-Markov sigma [{triad.unit}], [{unit}]"
+        for axis, fit in fits.items():
+            sigma, time = fit.terms[GAUSS_MARKOV], fit.gauss_markov_time
+            yield (
+                f"  {axis}  {sigma.value:10.3e}  ({sigma.low:.3e} to {sigma.high:.3e})"
+                f"  {sigma.value * factor:10.4g}  correlation time {time.value:.0f} s"
+                f" ({time.low:.0f} to {time.high:.0f} s)"
             )
-            lines += [f"  {one}  {_line(identification.axes[one], term, factor)}" for one in axes]
-        lines += _gauss_markov(identification, sensor, axes)
-    return "\n".join(lines)
 
 
 def _line(result, term, factor) -> str:
@@ -261,55 +215,35 @@ def _line(result, term, factor) -> str:
     return f"{NOT_IDENTIFIABLE}: {limit}; {shown}{kept}"
 
 
-def _gauss_markov(identification, sensor, axes) -> list[str]:
-    unit, factor = TRIADS[sensor].datasheet("bias_instability")
-    lines = [f"{sensor}, Gauss-Markov sigma [{TRIADS[sensor].unit}], [{unit}]"]
-    for axis in axes:
-        fit = identification.axes[axis].fit
-        if GAUSS_MARKOV in fit.terms:
-            sigma, time = fit.terms[GAUSS_MARKOV], fit.gauss_markov_time
-            lines.append(
-                f"  {axis}  {sigma.value:10.3e}  ({sigma.low:.3e} to {sigma.high:.3e})"
-                f"  {sigma.value * factor:10.4g}  correlation time {time.value:.0f} s"
-                f" ({time.low:.0f} to {time.high:.0f} s)"
-            )
-    return lines if len(lines) > 1 else []
-
-
 def _counted(things, name) -> str:
     return f"{len(things)} {name}{'s' if len(things) > 1 else ''}"
 
 
-def _findings(identification) -> list[str]:
-    """Return what a person should know about the recordings and the fit, a sentence each."""
-    sentences = []
+def _findings(identification):
     for recording in identification.recordings:
-        sentences.append(
+        yield (
             f"{recording.source}: {recording.duration / 3600.0:.3f} h at {recording.rate:.4f} Hz "
             f"in {_counted(recording.parts, 'part')}"
         )
-        sentences += recording.remarks
-        sentences += [
-            f"{name}: {finding.count} outlier{'s' if finding.count > 1 else ''} replaced by the "
-            f"median around, the first at {finding.first_time:.2f} s"
-            for name, finding in recording.outliers.items()
-            if finding
-        ]
-    for sensor, axes in identification.sensors.items():
-        for name in axes:
-            sentences += _fit_findings(identification, sensor, name)
-    return sentences
+        yield from recording.remarks
+        for name, finding in recording.outliers.items():
+            if finding:
+                yield (
+                    f"{name}: {finding.count} outlier{'s' if finding.count > 1 else ''} replaced "
+                    f"by the median around, the first at {finding.first_time:.2f} s"
+                )
+    for name, result in identification.axes.items():
+        yield from _fit_findings(identification, name, result)
 
 
-def _fit_findings(identification, sensor, name):
-    result = identification.axes[name]
+def _fit_findings(identification, name, result):
     fit = result.fit
     for recording, lines in zip(identification.recordings, result.lines):
         if lines:
             place = f" of {recording.source}" if len(result.lines) > 1 else ""
             yield (
                 f"{name}{place}: {_counted(lines, 'narrow line')} left out "
-                f"of the spectrum, {_lines_text(lines, TRIADS[sensor].unit)}"
+                f"of the spectrum, {_lines_text(lines, name)}"
             )
     if fit.start:
         time = fit.gauss_markov_time
@@ -359,28 +293,26 @@ def _heading_drift(identification) -> list[str]:
     return [sentence]
 
 
-def _lines_text(lines, unit) -> str:
+def _lines_text(lines, axis) -> str:
     """Return the strongest lines, with frequency and amplitude."""
+    unit = _TRIAD_OF[axis].unit
     shown = [f"{line.frequency:.4g} Hz ({line.amplitude:.2g} {unit})" for line in lines]
     rest = len(shown) - _SHOWN_LINES
     return ", ".join(shown[:_SHOWN_LINES]) + (f" and {rest} weaker" if rest > 0 else "")
 
 
-def _departures(identification) -> list[str]:
-    """Where the identified sensor leaves the measured band, a sentence for each such axis."""
-    sentences = []
+def _departures(identification):
     for name, result in identification.axes.items():
-        if not result.departures:
-            continue
-        worst = max(result.departures, key=lambda place: abs(np.log(max(place.ratio, 1e-300))))
-        times = [place.tau for place in result.departures]
-        sentences.append(
-            f"{name}: the identified sensor's Allan deviation is outside the measured band at "
-            f"{_counted(times, 'averaging time')} from {min(times):.3g} to "
-            f"{max(times):.3g} s, most at {worst.tau:.3g} s with {worst.ratio:.2f} times the "
-            f"measured one (compared from {SHORTEST:g} s to 1/{LONGEST_SHARE:g} of the recording)"
-        )
-    return sentences
+        if result.departures:
+            worst = max(result.departures, key=lambda place: abs(np.log(max(place.ratio, 1e-300))))
+            times = [place.tau for place in result.departures]
+            yield (
+                f"{name}: the identified sensor's Allan deviation is outside the measured band at "
+                f"{_counted(times, 'averaging time')} from {min(times):.3g} to "
+                f"{max(times):.3g} s, most at {worst.tau:.3g} s with {worst.ratio:.2f} times the "
+                f"measured one (compared from {SHORTEST:g} s to 1/{LONGEST_SHARE:g} of the "
+                "recording)"
+            )
 
 
 def _write(identification, folder, name, inputs) -> list[str]:
@@ -403,9 +335,7 @@ def _write(identification, folder, name, inputs) -> list[str]:
         for number, recording in enumerate(identification.recordings, 1):
             ending = f"_{number}" if len(identification.recordings) > 1 else ""
             contents[f"raw_{sensor}{ending}.png"] = picture(drawing(raw_figure(recording, sensor)))
-    folder = make_folder(folder)
-    for file_name in contents:
-        refuse_overwriting(folder / file_name, inputs)
+    folder = results_folder(folder, contents, inputs)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)
     # Of an analysis before this one in the same folder; they would pass for this one's.
@@ -417,32 +347,24 @@ def _write(identification, folder, name, inputs) -> list[str]:
     return remarks
 
 
-def _missing(identification) -> list[str]:
-    return [axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes]
-
-
 def _comment(identification) -> str:
     lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
-    missing = _missing(identification)
+    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:
         lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
     absent, kept = [], []
-    for sensor, axes in identification.sensors.items():
-        for name in axes:
-            result = identification.axes[name]
-            if np.isinf(result.fit.terms[TERMS[0]].high):
-                absent.append(f"  {name} {TERMS[0]}: {HIDDEN}")
-            absent += [
-                f"  {name} {term}: below {result.fit.terms[term].high:.3g}"
-                for term in result.needed
-                if not result.signed(term)
-            ]
-            kept += [f"  {name} {term}" for term in result.without_identification]
-            lines += [
-                f"{name}: lines left out: {_lines_text(found, TRIADS[sensor].unit)}"
-                for found in result.lines
-                if found
-            ]
+    for name, result in identification.axes.items():
+        if np.isinf(result.fit.terms[TERMS[0]].high):
+            absent.append(f"  {name} {TERMS[0]}: {HIDDEN}")
+        absent += [
+            f"  {name} {term}: below {result.fit.terms[term].high:.3g}"
+            for term in result.needed
+            if not result.signed(term)
+        ]
+        kept += [f"  {name} {term}" for term in result.without_identification]
+        lines += [
+            f"{name}: lines left out: {_lines_text(found, name)}" for found in result.lines if found
+        ]
     if absent:
         lines += [f"0, or left out, is what was {NOT_IDENTIFIABLE}:", *absent]
     if kept:
@@ -454,7 +376,7 @@ def _kalibr(identification, name):
     """Return the content of Kalibr's file, and what of the slow drift it cannot say."""
     from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
 
-    missing = _missing(identification)
+    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:
         raise ConfigurationError(
             f"Kalibr needs both sensors with three axes, but {', '.join(missing)} "
@@ -498,19 +420,17 @@ def _parameters(identification) -> dict:
             for recording in identification.recordings
         ],
         "axes": {
-            name: _axis(sensor, identification.axes[name])
-            for sensor, names in identification.sensors.items()
-            for name in names
+            name: _axis(_TRIAD_OF[name], result) for name, result in identification.axes.items()
         },
     }
 
 
-def _axis(sensor, result) -> dict:
+def _axis(triad, result) -> dict:
     fit, gauss_markov = result.fit, None
     if GAUSS_MARKOV in fit.terms:
         time = fit.gauss_markov_time
         gauss_markov = {
-            "unit": TRIADS[sensor].unit,
+            "unit": triad.unit,
             **_estimate(fit.terms[GAUSS_MARKOV], 1.0),
             "written": result.signed(GAUSS_MARKOV),
             "time_s": time.value,
@@ -522,7 +442,7 @@ def _axis(sensor, result) -> dict:
         "standard_terms_suffice": not fit.start,
         "described_from_s": fit.start or float(min(curve.tau[0] for curve in result.curves)),
         "model_error_of_variance": fit.model_error,
-        "terms": {term: _term(sensor, result, term) for term in TERMS},
+        "terms": {term: _term(triad, result, term) for term in TERMS},
         "gauss_markov": gauss_markov,
         "written": result.choice,
         "lines": [
@@ -541,12 +461,12 @@ def _axis(sensor, result) -> dict:
     }
 
 
-def _term(sensor, result, term) -> dict:
-    unit, factor = TRIADS[sensor].datasheet(term)
+def _term(triad, result, term) -> dict:
+    unit, factor = triad.datasheet(term)
     estimate = result.fit.terms[term]
     content = {
         "symbol": SYMBOLS[term],
-        "unit": TRIADS[sensor].unit_of(term),
+        "unit": triad.unit_of(term),
         **_estimate(estimate, 1.0),
         "written": result.signed(term),
         "datasheet": {"unit": unit, **_estimate(estimate, factor)},
@@ -568,7 +488,6 @@ def _estimate(estimate, factor) -> dict:
 
 
 def _deviations(identification):
-    """Return the table of Allan deviations, one line for each averaging time of each recording."""
     tables = []
     for number in range(len(identification.recordings)):
         columns = {"recording": number + 1}

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 import imu_simulation_framework
-from imu_simulation_framework.commands.command_line import accepted_number, add_seed
+from imu_simulation_framework.commands.command_line import add_seed, number_type
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
@@ -216,7 +216,6 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
 
 
 def _record(topic, reported, session) -> dict:
-    """Return what is needed to make the same topics again."""
     field = {"magnetic_environment": reported.environment, "magnetic_input": reported.field}
     return {
         "input": topic,
@@ -270,7 +269,6 @@ def _sentences(topic, ideal, reported, session, options, written):
 
 
 def _of_field(reported, options, frame):
-    """Yield where the magnetometer's field is from."""
     if not reported.surroundings.has_field:
         return
     place = f"the field of the environment {reported.environment}"
@@ -289,61 +287,32 @@ def _topic(text: str) -> str:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("bag", metavar="IN", help="bag of ROS 1, or folder of one of ROS 2")
-    parser.add_argument("--imu", required=True, metavar="NAME", help="whose errors")
-    parser.add_argument("--out", required=True, metavar="OUT", help="bag of the same kind")
-    parser.add_argument(
-        "--input", default="", metavar="TOPIC", help="the ideal IMU (default: the only one)"
-    )
-    parser.add_argument(
-        "--output",
-        default=OUTPUT,
-        type=_topic,
-        metavar="TOPIC",
-        help=f"the realistic one (default: {OUTPUT}); that of the input takes its place",
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("bag", metavar="IN", help="bag of ROS 1, or folder of one of ROS 2")
+    add("--imu", required=True, metavar="NAME", help="whose errors")
+    add("--out", required=True, metavar="OUT", help="bag of the same kind")
+    add("--input", default="", metavar="TOPIC", help="the ideal IMU (default: the only one)")
+    add("--output", default=OUTPUT, type=_topic, metavar="TOPIC",
+        help=f"the realistic one (default: {OUTPUT}); that of the input takes its place")
     add_seed(parser)
-    parser.add_argument(
-        "--rate", metavar="HZ", help="of the sensor, instead of its specification's",
-        type=lambda text: accepted_number(
-            text, lambda value: 0.0 < value < 1e6, f"'{text}' is no number of samples a second"
-        ),
-    )  # fmt: skip
-    parser.add_argument(
-        "--add-gravity", action="store_true", help="for an ideal IMU that is without"
-    )
-    parser.add_argument(
-        "--gazebo-ros-imu",
-        action="store_true",
-        help="for that of libgazebo_ros_imu.so: without gravity, and turned wrongly",
-    )
-    parser.add_argument(
-        "--magnetometer", action="store_true", help="the specification's magnetometer measures, too"
-    )
+    add("--rate", metavar="HZ",
+        type=number_type(lambda rate: 0.0 < rate < 1e6, "is no number of samples a second"),
+        help="of the sensor, instead of its specification's")
+    add("--add-gravity", action="store_true", help="for an ideal IMU that is without")
+    add("--gazebo-ros-imu", action="store_true",
+        help="for that of libgazebo_ros_imu.so: without gravity, and turned wrongly")
+    add("--magnetometer", action="store_true",
+        help="the specification's magnetometer measures, too")
     field = parser.add_mutually_exclusive_group()
-    field.add_argument(
-        "--magnetic-input",
-        default="",
-        metavar="TOPIC",
-        help="the ideal field that it measures (default: the only one in the bag)",
-    )
-    field.add_argument(
-        "--magnetic-environment",
-        default="",
-        metavar="NAME",
-        help=f"the field instead: a bundled one by name, or a file (without a topic: {CLEAN})",
-    )
-    parser.add_argument(
-        "--magnetic-output",
-        type=_topic,
-        metavar="TOPIC",
-        help="what it says (default: mag beside the output); that of its input takes its place",
-    )
-    parser.add_argument(
-        "--pose",
-        default="",
-        metavar="TOPIC",
-        help="the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration",
-    )
-    parser.add_argument("--frame-id", metavar="NAME", help="of the realistic IMU's messages")
+    field.add_argument("--magnetic-input", default="", metavar="TOPIC",
+        help="the ideal field that it measures (default: the only one in the bag)")
+    field.add_argument("--magnetic-environment", default="", metavar="NAME",
+        help=f"the field instead: a bundled one by name, or a file (without a topic: {CLEAN})")
+    add("--magnetic-output", type=_topic, metavar="TOPIC",
+        help="what it says (default: mag beside the output); that of its input takes its place")
+    add("--pose", default="", metavar="TOPIC",
+        help="the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration")
+    add("--frame-id", metavar="NAME", help="of the realistic IMU's messages")
+    # fmt: on
     return parser

@@ -21,30 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.calibration.files import (
-    constant_remarks,
-    findings,
-    noise_remarks,
-    table_text,
-    write_calibration,
-)
-from imu_simulation_framework.characterisation.calibration.inertial import (
-    PLACEMENT,
-    TemperatureFit,
-    TriadCalibration,
-    calibrate_accelerometer,
-    calibrate_gyroscope,
-    noise_of,
-)
-from imu_simulation_framework.characterisation.calibration.rest_times import (
-    RestTime,
-    Turn,
-    check_inertial_units,
-    find_rest,
-    turning_times,
-    turns_of_reference,
-    whole_turns,
-)
+from imu_simulation_framework.characterisation.calibration import files, inertial, rest_times
 from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     SphereFit,
     calibrate_accelerometer_freely,
@@ -85,9 +62,9 @@ class Calibrated:
 
     wishes: argparse.Namespace
     table: pd.DataFrame | None = None
-    rests: list[RestTime] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
-    sensors: dict[str, TriadCalibration] = field(default_factory=dict)
+    rests: list[rest_times.RestTime] = field(default_factory=list)
+    turns: list[rest_times.Turn] = field(default_factory=list)
+    sensors: dict[str, inertial.TriadCalibration] = field(default_factory=dict)
     sphere: SphereFit | None = None
     magnetic: pd.DataFrame | None = None
     temperature: np.ndarray | None = None
@@ -103,23 +80,18 @@ def _magnetic(wishes, found):
     found.remarks += recorded.report.sentences()[1:]
     found.magnetic = recorded.table
     times, readings = found.magnetic.index.to_numpy(), found.magnetic[list(MAG)].to_numpy()
-    parts = turning_times(times, readings)
-    used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-    if len(used) < len(times):
+    parts = rest_times.turning_times(times, readings)
+    left_out = len(times) - sum(part.stop - part.start for part in parts)
+    if left_out:
         found.remarks.append(
-            f"of {len(times)} samples of the magnetometer {len(times) - len(used)} are left out, "
+            f"of {len(times)} samples of the magnetometer {left_out} are left out, "
             "where it lay for more than 2 s as it had before: only turning shows iron"
         )
     magnetometer = wishes.noise and wishes.noise.magnetometer
-    noise = noise_of(magnetometer) if magnetometer else ()
-    ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
+    noise = inertial.noise_of(magnetometer) if magnetometer else ()
+    noise = noise if any(one.white_noise for one in noise) else None
     found.sphere = fit_to_sphere(
-        times[used],
-        readings[used],
-        wishes.field,
-        noise=noise if any(one.white_noise for one in noise) else None,
-        source=source,
-        parts=[RestTime(start, stop) for start, stop in zip([0, *ends], ends)],
+        times, readings, wishes.field, noise=noise, source=source, parts=parts
     )
     found.sensors["magnetometer"] = found.sphere.calibration
     found.remarks += _field_remarks(wishes, found.sphere)
@@ -135,10 +107,9 @@ def _field_remarks(wishes, sphere) -> list[str]:
             "unit?"
         )
     share = sphere.scatter / sphere.size
-    size = (
-        f"the corrected field is {1e6 * sphere.size:.4g} uT and scatters by {100.0 * share:.2g} %"
-    )
-    remarks = [size + _MUCH if share > _MUCH_SCATTER else size]
+    much = _MUCH if share > _MUCH_SCATTER else ""
+    field = f"the corrected field is {1e6 * sphere.size:.4g} uT"
+    remarks = [f"{field} and scatters by {100.0 * share:.2g} %{much}"]
     if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
         remarks.append(
             f"the field's size of {sphere.size:.3g} T is not Earth's, which is 22 to 67 uT: the "
@@ -168,52 +139,51 @@ def _inertial(wishes, found):
     found.remarks += [r for r in recorded.report.remarks if MOUNTED_TURNED not in r]
     names = [name for name in (*GYRO, *ACCEL) if name in table]
     times = table.index.to_numpy()
-    if set(ACCEL) <= set(names):
-        turned = table[list(GYRO)].to_numpy() if set(GYRO) <= set(names) else None
-        check_inertial_units(times, turned, table[list(ACCEL)].to_numpy(), wishes.gravity, source)
-    found.rests = find_rest(times, table[names].to_numpy(), names, source, wishes.shortest_rest)
-    noise = wishes.noise
-    common = {"temperature": _temperature(wishes, found, times), "source": source}
-    common.update(placement=wishes.placement)
-    positions = wishes.six_positions or wishes.free_positions
-    if set(GYRO) <= set(names):
-        gyro = table[list(GYRO)].to_numpy()
+    gyro, accel = (
+        table[list(axes)].to_numpy() if set(axes) <= set(names) else None for axes in (GYRO, ACCEL)
+    )
+    if accel is not None:
+        rest_times.check_inertial_units(times, gyro, accel, wishes.gravity, source)
+    found.rests = rest_times.find_rest(
+        times, table[names].to_numpy(), names, source, wishes.shortest_rest
+    )
+    stated = {
+        sensor: inertial.noise_of(getattr(wishes.noise, sensor)) if wishes.noise else None
+        for sensor in ("gyroscope", "accelerometer")
+    }
+    temperature = _temperature(wishes, found, times)
+    common = {"temperature": temperature, "source": source, "placement": wishes.placement}
+    if gyro is not None:
         if wishes.wants_turns:
             found.turns = _turns(wishes, times, gyro, found.rests)
-        stated = noise and noise_of(noise.gyroscope)
-        found.sensors["gyroscope"] = calibrate_gyroscope(
-            times, gyro, found.rests, found.turns, noise=stated, **common
+        found.sensors["gyroscope"] = inertial.calibrate_gyroscope(
+            times, gyro, found.rests, found.turns, noise=stated["gyroscope"], **common
         )
-    elif wishes.wants_turns or not positions:
+    elif wishes.wants_turns or not (wishes.six_positions or wishes.free_positions):
         raise RecordingError(f"{source}: has no {', '.join(GYRO)}, a gyroscope with three axes")
-    if positions:
-        if not set(ACCEL) <= set(names):
+    if wishes.six_positions or wishes.free_positions:
+        if accel is None:
             raise RecordingError(
                 f"{source}: has no {', '.join(ACCEL)}, an accelerometer with three axes"
             )
-        stated = noise and noise_of(noise.accelerometer)
+        calibrated = inertial.calibrate_accelerometer
         if wishes.free_positions:
-            if stated is None:
+            if not wishes.noise:
                 raise RecordingError(
                     f"{source}: positions of any kind take the noise of the accelerometer, "
                     "expected a specification that has it"
                 )
             calibrated, common = calibrate_accelerometer_freely, {"source": source}
-        else:
-            calibrated = calibrate_accelerometer
-        accel = table[list(ACCEL)].to_numpy()
-        found.sensors["accelerometer"] = calibrated(
-            times, accel, found.rests, gravity=wishes.gravity, noise=stated, **common
-        )
-    for sensor, axes in (("gyroscope", GYRO), ("accelerometer", ACCEL)):
-        if sensor not in found.sensors:
-            continue
-        values = table[list(axes)].to_numpy()
-        found.remarks += constant_remarks(sensor, values, found.rests)
-        if noise is not None:
-            stated = noise_of(getattr(noise, sensor))
-            found.remarks += noise_remarks(sensor, stated, times, values, found.rests)
-    if noise is None:
+        common.update(gravity=wishes.gravity, noise=stated["accelerometer"])
+        found.sensors["accelerometer"] = calibrated(times, accel, found.rests, **common)
+    for sensor, values in (("gyroscope", gyro), ("accelerometer", accel)):
+        if sensor in found.sensors:
+            found.remarks += files.constant_remarks(sensor, values, found.rests)
+            if wishes.noise:
+                found.remarks += files.noise_remarks(
+                    sensor, stated[sensor], times, values, found.rests
+                )
+    if not wishes.noise:
         found.remarks.append(
             "noise is found in this recording, which knows little of its slow part: the intervals "
             "are wider than with the noise of an Allan analysis"
@@ -224,16 +194,16 @@ def _turns(wishes, times, gyro, rests):
     if wishes.reference and wishes.turns is None:
         reference = read_reference(wishes.reference, wishes.reference_topic).table
         seen = reference.index.to_numpy(), reference["yaw"].to_numpy(), wishes.reference_sigma
-        return turns_of_reference(times, gyro, rests, *seen, wishes.recording)
-    return whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
+        return rest_times.turns_of_reference(times, gyro, rests, *seen, wishes.recording)
+    return rest_times.whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
 
 
-def _temperature(wishes, found, times) -> TemperatureFit | None:
+def _temperature(wishes, found, times) -> inertial.TemperatureFit | None:
     if wishes.temperature is None:
         return None
-    path = wishes.temperature or wishes.recording
-    columns = _columns(wishes, ("temperature",)) if path == wishes.recording else None
-    rate = wishes.rate if path == wishes.recording else None
+    path, columns, rate = wishes.temperature or wishes.recording, None, None
+    if path == wishes.recording:
+        columns, rate = _columns(wishes, ("temperature",)), wishes.rate
     recorded = read_other_sensor(path, "thermometer", wishes.temperature_topic, columns, rate=rate)
     found.remarks += recorded.report.sentences()[1:]
     read = recorded.table
@@ -244,7 +214,7 @@ def _temperature(wishes, found, times) -> TemperatureFit | None:
     found.temperature = values
     found.reference = float(np.round(still.mean()))
     degrees = wishes.temperature_degree, wishes.temperature_scale_degree
-    return TemperatureFit(values, found.reference, *degrees)
+    return inertial.TemperatureFit(values, found.reference, *degrees)
 
 
 def _columns(wishes, names):
@@ -273,9 +243,8 @@ def main(arguments):
         _inertial(options, result)
     if options.magnetometer:
         _magnetic(options, result)
-    remarks = write_calibration(result, options.out, options.name, onto)
-    for line in (*findings(result), table_text(result), *remarks, options.out):
-        print(line)
+    remarks = files.write_calibration(result, options.out, options.name, onto)
+    print(*files.findings(result), files.table_text(result), *remarks, options.out, sep="\n")
 
 
 def _understand(options) -> None:
@@ -319,95 +288,58 @@ def _turns_wanted(text):
 def _parser():
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
+    # fmt: off
     add("recording", metavar="RECORDING", help="bag or CSV file")
     add("--topic", default="", help="of the IMU in a bag; by default the only sensor_msgs/Imu")
-    add(
-        "--column",
-        action="append",
-        default=[],
-        metavar="QUANTITY=NAME[UNIT]",
+    add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
-        "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
-        "nobody says them",
-    )
-    add(
-        "--rate", type=float, metavar="HZ",
-        help="samples per second, for recordings without time stamps or with useless ones",
-    )  # fmt: skip
-    add(
-        "--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
-        help="of a recording that does not state it, by default %(default)s",
-    )  # fmt: skip
-    add(
-        "--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
-        help="of a recording that does not state it, by default %(default)s",
-    )  # fmt: skip
+             "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
+             "nobody says them")
+    add("--rate", type=float, metavar="HZ",
+        help="samples per second, for recordings without time stamps or with useless ones")
+    add("--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
+        help="of a recording that does not state it, by default %(default)s")
+    add("--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
+        help="of a recording that does not state it, by default %(default)s")
     positions = parser.add_mutually_exclusive_group()
-    positions.add_argument(
-        "--six-positions",
-        action="store_true",
-        help="accelerometer, from times at rest with each axis up and down",
-    )
-    positions.add_argument(
-        "--free-positions",
-        action="store_true",
+    positions.add_argument("--six-positions", action="store_true",
+        help="accelerometer, from times at rest with each axis up and down")
+    positions.add_argument("--free-positions", action="store_true",
         help="accelerometer, from times at rest in nine or more positions of any kind, all around; "
-        "takes --noise",
-    )
-    add(
-        "--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",
-        help="at the place, by default %(default)g",
-    )  # fmt: skip
-    add(
-        "--turns", nargs="?", const="", metavar="N",
+             "takes --noise")
+    add("--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",
+        help="at the place, by default %(default)g")
+    add("--turns", nargs="?", const="", metavar="N",
         help="gyroscope, from turns between times at rest, each of N whole turns about an axis; or "
-        "x=N,y=N,z=N",
-    )  # fmt: skip
+             "x=N,y=N,z=N")
     add("--reference", metavar="RECORDING", help="which has the yaw of turns on level ground")
     add("--reference-topic", default="", metavar="T", help="in a bag")
-    add(
-        "--reference-sigma", type=float, default=0.5, metavar="DEG",
-        help="standard deviation of its yaw at rest, by default %(default)g",
-    )  # fmt: skip
-    add(
-        "--placement", type=float, default=float(np.degrees(PLACEMENT)), metavar="DEG",
+    add("--reference-sigma", type=float, default=0.5, metavar="DEG",
+        help="standard deviation of its yaw at rest, by default %(default)g")
+    add("--placement", type=float, default=float(np.degrees(inertial.PLACEMENT)), metavar="DEG",
         help="standard deviation of each angle by which positions and turns are off, by default "
-        "%(default)g; 0 for a turntable",
-    )  # fmt: skip
-    add(
-        "--magnetometer", action="store_true",
+             "%(default)g; 0 for a turntable")
+    add("--magnetometer", action="store_true",
         help="by an ellipsoid, from a motion through all directions; alone, nothing else is looked "
-        "for",
-    )  # fmt: skip
+             "for")
     add("--magnetic-topic", default="", metavar="T", help="in a bag")
     add("--field", type=float, metavar="UT", help="Earth's field at the place [uT], if known")
-    add(
-        "--temperature", nargs="?", const="", metavar="RECORDING",
-        help="fit polynomials of the temperature, which is in the same recording or in this one",
-    )  # fmt: skip
+    add("--temperature", nargs="?", const="", metavar="RECORDING",
+        help="fit polynomials of the temperature, which is in the same recording or in this one")
     add("--temperature-topic", default="", metavar="T", help="in a bag")
-    add(
-        "--temperature-degree", type=int, choices=(1, 2, 3), default=2,
-        help="of the bias's polynomial, by default %(default)d",
-    )  # fmt: skip
-    add(
-        "--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
+    add("--temperature-degree", type=int, choices=(1, 2, 3), default=2,
+        help="of the bias's polynomial, by default %(default)d")
+    add("--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
         help="of the scale factor's polynomial, from positions or turns at several temperatures; "
-        "by default %(default)d",
-    )  # fmt: skip
-    add(
-        "--shortest-rest", type=float, default=5.0, metavar="S",
-        help="shorter times at rest are not used, by default %(default)g",
-    )  # fmt: skip
-    add(
-        "--noise", metavar="IMU",
+             "by default %(default)d")
+    add("--shortest-rest", type=float, default=5.0, metavar="S",
+        help="shorter times at rest are not used, by default %(default)g")
+    add("--noise", metavar="IMU",
         help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "
-        "noise is found in the recording, which knows little of the slow part",
-    )  # fmt: skip
+             "noise is found in the recording, which knows little of the slow part")
     add("--onto", metavar="YAML", help="a correction to complete: what is not found here stays")
-    add(
-        "--out", default="calibration", metavar="DIR",
-        help="folder for the results, by default %(default)s",
-    )  # fmt: skip
+    add("--out", default="calibration", metavar="DIR",
+        help="folder for the results, by default %(default)s")
     add("--name", default="imu", help="of the sensor, by default %(default)s")
+    # fmt: on
     return parser

@@ -21,16 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
-from imu_simulation_framework.core import colours
+from imu_simulation_framework.core import colours, whole_files
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import name_of_recording, package_share
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    picture,
-    refuse_overwriting,
-    write_whole,
-)
 from imu_simulation_framework.drive.check import check_experiment, config_text, set_up
 from imu_simulation_framework.drive.results.files import safe_name
 from imu_simulation_framework.recordings.plausibility.relation import (
@@ -49,10 +43,8 @@ def main(arguments):
     config = options.config or package_share() / "config.ini"
     setup = set_up(config, options.recording or "", options.imu or "")
     check = check_experiment(setup.load())
-    for line in report_lines(setup, check):
-        print(line)
-    for path in write_check(options.out or _folder(options, check), setup, check):
-        print(path)
+    print(*report_lines(setup, check), sep="\n")
+    print(*write_check(options.out or _folder(options, check), setup, check), sep="\n")
     if check.problems:
         raise RecordingError(f"it cannot be driven as it is: {check.problems[0]}")
     return 3 if check.grave else 0
@@ -70,16 +62,14 @@ def _folder(options, check) -> str:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
-    parser.add_argument("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
-    parser.add_argument(
-        "--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well"
-    )
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
+    add = parser.add_argument
+    add("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
+    add("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
+    add("--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well")
+    add(
+        "--out", metavar="DIR",
         help="folder for the results, by default check_<recording>, with _again where config is",
-    )
+    )  # fmt: skip
     return parser
 
 
@@ -93,29 +83,20 @@ def _as_option(text) -> str:
 
 def report_lines(setup, check) -> list[str]:
     """Return the lines of the report."""
-    lines = ["read as:"]
-    lines += [f"  {sentence}" for sentence in _map(setup, check)]
-    lines += [f"  {sentence}" for sentence in setup.sentences]
-    if check.remarks:
-        lines += ["found while reading:", *(f"  {remark}" for remark in check.remarks)]
-    if check.as_configured is not None:
-        lines += ["turns:", *(f"  {line}" for line in _turns(check.as_configured))]
-    for title, sentences in (
-        ("would stop an experiment:", check.problems),
-        (
-            "refused until it is mended:",
-            [finding.sentence() for finding in check.findings if finding.grave],
-        ),
-        (
-            "worth knowing:",
-            [finding.sentence() for finding in check.findings if not finding.grave],
-        ),
-    ):
+    found = check.findings
+    parts = {
+        "read as:": [*_map(setup, check), *setup.sentences],
+        "found while reading:": check.remarks,
+        "turns:": [] if check.as_configured is None else _turns(check.as_configured),
+        "would stop an experiment:": check.problems,
+        "refused until it is mended:": [one.sentence() for one in found if one.grave],
+        "worth knowing:": [one.sentence() for one in found if not one.grave],
+    }
+    lines = []
+    for title, sentences in parts.items():
         if sentences:
             lines += [title, *(f"  {sentence}" for sentence in sentences)]
-    if not check.problems and not check.findings:
-        lines.append("nothing is in the way")
-    return lines
+    return lines if check.problems or found else [*lines, "nothing is in the way"]
 
 
 def _map(setup, check):
@@ -133,37 +114,24 @@ def _map(setup, check):
             yield f"  {quantity} = {column}"
 
 
-def _turns(observations):
-    seen = False
+def _turns(observations) -> list[str]:
+    lines = []
     for name in ("reference_imu", "reference_gyro", "imu_gyro"):
         relation = getattr(observations, name)
         if relation is None:
             continue
-        seen = True
         one, other = (math.degrees(net) for net in relation.net)
-        during = ""
+        line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg"
         if name.startswith("reference") and observations.known < 1.0:
             share = 100.0 * observations.known
-            during = f" in the {share:.0f} % of the time in which the reference knows its heading"
-        line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg{during}"
-        if relation.conclusive:
-            line += (
-                f"; correlation {relation.correlation:.3f}, scale "
-                f"{relation.scale_text('.3f')}, "
-                f"{_lateness(relation)}"
-            )
-        else:
-            line += "; too few turns to compare"
-        yield line
-    if not seen:
-        yield "nothing to compare"
-
-
-def _lateness(relation) -> str:
-    if not relation.delay:
-        return "no delay fits clearly better"
-    sense = "late" if relation.delay > 0.0 else "early"
-    return f"fits best with {relation.second} {abs(relation.delay):.2f} s {sense}"
+            line += f" in the {share:.0f} % of the time in which the reference knows its heading"
+        late = "no delay fits clearly better"
+        if relation.delay:
+            sense = "late" if relation.delay > 0.0 else "early"
+            late = f"fits best with {relation.second} {abs(relation.delay):.2f} s {sense}"
+        fit = f"correlation {relation.correlation:.3f}, scale {relation.scale_text('.3f')}, {late}"
+        lines.append(f"{line}; {fit if relation.conclusive else 'too few turns to compare'}")
+    return lines or ["nothing to compare"]
 
 
 def write_check(folder, setup, check) -> list[Path]:
@@ -172,8 +140,8 @@ def write_check(folder, setup, check) -> list[Path]:
     Raises ResultError: one cannot be written, or is the config.ini that the check rests on. Returns
     list of Path: files that were written.
     """
-    folder = make_folder(folder)
-    refuse_overwriting(folder / "config.ini", [setup.path])
+    folder = whole_files.make_folder(folder)
+    whole_files.refuse_overwriting(folder / "config.ini", [setup.path])
     written = []
     if check.as_understood is not None:
         read = [s for s in (check.reference_samples, check.imu_samples) if s is not None]
@@ -182,10 +150,12 @@ def write_check(folder, setup, check) -> list[Path]:
         if any(finding.settings for finding in check.findings):
             title += "; read with the settings that the findings propose"
         written.append(folder / "recording.png")
-        write_whole(written[-1], picture(drawing(recording_figure(check.as_understood, title))))
+        whole_files.write_whole(
+            written[-1], whole_files.picture(drawing(recording_figure(check.as_understood, title)))
+        )
     written.append(folder / "config.ini")
     text = config_text(setup, check.findings, folder)
-    write_whole(written[-1], text.encode("utf-8"))
+    whole_files.write_whole(written[-1], text.encode("utf-8"))
     return written
 
 
@@ -240,20 +210,16 @@ def _unknown(reference):
             yield times[first], times[behind - 1]
 
 
-def _grid(times, period):
-    return np.arange(times[0], times[-1] - period, 0.25 * period)
-
-
 def _rates(heading):
     window = max(1.0, 2.0 * heading.period)
-    grid = _grid(heading.time, window)
+    grid = np.arange(heading.time[0], heading.time[-1] - window, 0.25 * window)
     return grid + 0.5 * window, (heading.at(grid + window) - heading.at(grid)) / window
 
 
 def _speeds(reference):
     times = reference.index.to_numpy(dtype=float)
     window = max(1.0, 2.0 * float(np.median(np.diff(times))))
-    grid = _grid(times, window)
+    grid = np.arange(times[0], times[-1] - window, 0.25 * window)
     moved = [
         np.interp(grid + window, times, reference[name]) - np.interp(grid, times, reference[name])
         for name in ("x", "y")

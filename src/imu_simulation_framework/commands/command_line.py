@@ -5,12 +5,18 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, picture, write_whole
+from imu_simulation_framework.core.whole_files import (
+    FIGURE_FORMATS,
+    make_folder,
+    picture,
+    refuse_overwriting,
+    write_whole,
+)
 
 
 def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
@@ -24,19 +30,25 @@ def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) 
     return value
 
 
-def whole_number(text: str) -> int:
-    """Return a whole number, zero or positive, as seeds are; for argparse."""
-    # Python reads other alphabets' digits, too.
-    if not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number, zero or positive")
-    return int(text)
+def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[str], float]:
+    """Return a type for argparse: a number that is accepted; else the refusal is said of it."""
+    return lambda text: accepted_number(text, accepted, f"{shown(text)} {refusal}")
 
 
-def worker_count(text: str) -> int:
-    """Return a number of processes, 1 to 1024, for ``argparse``."""
-    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no number of workers from 1 to 1024")
-    return int(text)
+def whole_type(least: int, most: float, refusal: str) -> Callable[[str], int]:
+    """Return a type for argparse: a whole number within bounds; else the refusal is said of it."""
+
+    def whole(text: str) -> int:
+        # Python reads other alphabets' digits, too.
+        if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{shown(text)} {refusal}")
+        return int(text)
+
+    return whole
+
+
+whole_number = whole_type(0, math.inf, "is not a whole number, zero or positive")
+worker_count = whole_type(1, 1024, "is no number of workers from 1 to 1024")
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
@@ -63,12 +75,31 @@ def add_out(parser: argparse.ArgumentParser, folder: str, *names: str) -> None:
     )  # fmt: skip
 
 
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the option ``--table``, of a program that prints one."""
+    # Programs without a table do not wait for pandas.
+    from imu_simulation_framework.report.table import ENDINGS
+
+    parser.add_argument(
+        "--table", choices=("terminal", *ENDINGS), default="terminal", metavar="FORMAT",
+        help=f"how it is printed: terminal (default), {', '.join(ENDINGS)}",
+    )  # fmt: skip
+
+
 def add_results(parser: argparse.ArgumentParser, folder: str, report: bool = True) -> None:
     """Give a parser the options on figures, the web page, and the folder that all is written to."""
     if report:
         parser.add_argument("--report", action="store_true", help="write a web page, too")
     add_formats(parser)
     add_out(parser, folder, "-o")
+
+
+def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> Path:
+    """Return a folder, which is made; a result of these names must not be one of the inputs."""
+    folder = make_folder(path)
+    for name in names:
+        refuse_overwriting(folder / name, inputs)
+    return folder
 
 
 def write_file(path: Path, content: bytes) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,11 @@ import pandas as pd
 import yaml
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import add_seed
+from imu_simulation_framework.commands.command_line import add_seed, whole_type
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION, text_cell
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
@@ -132,20 +132,13 @@ def _first_drift(bias) -> int:
 COMPARED = {
     # Every error that the plug-in has, the drifts fast enough to become stationary in minutes.
     "hector": {
-        "rate_offset": 0.01,
-        "rate_drift": 0.05,
-        "rate_drift_frequency": 0.1,
-        "rate_gaussian_noise": 0.001,
-        "accel_offset": 0.05,
-        "accel_drift": 0.5,
-        "accel_drift_frequency": 0.2,
-        "accel_gaussian_noise": 0.02,
-        "yaw_offset": 0.02,
-        "yaw_drift": 0.5,
-        "yaw_drift_frequency": 0.05,
+        "rate_offset": 0.01, "rate_drift": 0.05, "rate_drift_frequency": 0.1,
+        "rate_gaussian_noise": 0.001, "accel_offset": 0.05, "accel_drift": 0.5,
+        "accel_drift_frequency": 0.2, "accel_gaussian_noise": 0.02, "yaw_offset": 0.02,
+        "yaw_drift": 0.5, "yaw_drift_frequency": 0.05,
     },
     "generic": {"gaussian_noise": 0.00215},
-}
+}  # fmt: skip
 """Parameters of the plug-ins for this comparison."""
 
 AT_REST = "at_rest"
@@ -179,7 +172,6 @@ def main(arguments):
 
 
 def _run_experiment(out, name, options) -> Path:
-    """Let the robot stand still; return the results' folder."""
     folder = out / name
     if folder.exists():
         raise ResultError(f"{folder}: exists; give another --out, or --results {folder}")
@@ -202,15 +194,11 @@ def _run_experiment(out, name, options) -> Path:
         "reference": {"format": "tum"},
     }
     words = {
-        "simulator": options.simulator,
-        "recording": standing.resolve(),
-        "imu": name,
-        "controller": "open_loop",
-        "record": "true",
-        "seed": options.seed,
+        "simulator": options.simulator, "recording": standing.resolve(), "imu": name,
+        "controller": "open_loop", "record": "true", "seed": options.seed,
         "output": folder.resolve(),
         "settings": yaml.safe_dump(settings, default_flow_style=True, width=10**6).strip(),
-    }
+    }  # fmt: skip
     program = ("rosrun", "imu_simulation_framework", "run_experiment.py")
     code = subprocess.call([*program, *(f"{key}:={value}" for key, value in words.items())])
     if code:
@@ -243,28 +231,20 @@ def _text(table) -> str:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for all results")
-    parser.add_argument(
-        "--results",
-        nargs="+",
-        metavar="RESULT",
-        help="evaluate these instead: results of experiments with record:=true, robot at rest",
-    )
-    parser.add_argument("--simulator", default="gazebo", choices=("gazebo", "mujoco"))
-    parser.add_argument(
-        "--imu",
-        nargs="+",
-        default=["hector", "generic"],
-        choices=[name for name in PRESETS if name != "specification"],
-    )
-    parser.add_argument(
-        "--parameters",
-        type=_mapping,
-        metavar="YAML",
-        help="of the IMU models, instead of those with which every error shows",
-    )
-    parser.add_argument("--minutes", type=float, default=20.0, metavar="M", help="default: 20")
-    parser.add_argument("--runs", type=_count, default=100, help="of the model (default: 100)")
+    add = parser.add_argument
+    # fmt: off
+    add("--out", required=True, metavar="DIR", help="folder for all results")
+    add("--results", nargs="+", metavar="RESULT",
+        help="evaluate these instead: results of experiments with record:=true, robot at rest")
+    add("--simulator", default="gazebo", choices=("gazebo", "mujoco"))
+    add("--imu", nargs="+", default=["hector", "generic"],
+        choices=[name for name in PRESETS if name != "specification"])
+    add("--parameters", type=_mapping, metavar="YAML",
+        help="of the IMU models, instead of those with which every error shows")
+    add("--minutes", type=float, default=20.0, metavar="M", help="default: 20")
+    add("--runs", type=whole_type(2, math.inf, "is not a whole number of at least 2"), default=100,
+        help="of the model (default: 100)")
+    # fmt: on
     add_seed(parser)
     return parser
 
@@ -277,9 +257,3 @@ def _mapping(text):
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError(f"'{text}' is no mapping {{key: value, ...}}")
     return value
-
-
-def _count(text):
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number of at least 2")
-    return int(text)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import accepted_number, write_file
+from imu_simulation_framework.commands.command_line import number_type, write_file
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_NUMBER
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.sensors.formats.base import WriteOptions
@@ -31,21 +30,17 @@ def main(arguments):
     if options.out is not None:
         refuse_overwriting(options.out, [options.input])
     reading = read_imu_parameters(options.input, options.source, options.rate)
+    wishes = WriteOptions(
+        options.correlation_time,
+        options.yaw_drift and tuple(options.yaw_drift),
+        options.walk_from_instability,
+        options.inflate,
+        options.subsampled,
+    )
+    title = f"Converted from {Path(options.input).name} ({options.source})."
+    comments = [title, *(f"- {remark}" for remark in reading.remarks)]
     writing = write_imu_parameters(
-        reading.specification,
-        options.target,
-        options.rate,
-        WriteOptions(
-            options.correlation_time,
-            options.yaw_drift and tuple(options.yaw_drift),
-            options.walk_from_instability,
-            options.inflate,
-            options.subsampled,
-        ),
-        [
-            f"Converted from {Path(options.input).name} ({options.source}).",
-            *(f"- {remark}" for remark in reading.remarks),
-        ],
+        reading.specification, options.target, options.rate, wishes, comments
     )
     if options.out is None:
         sys.stdout.buffer.write(writing.text.encode("utf-8"))
@@ -60,59 +55,37 @@ def main(arguments):
 def _parser():
     formats = "\n".join(f"  {name:14} {kind.description}" for name, kind in FORMATS.items())
     parser = ArgumentParser(__doc__, epilog=f"formats:\n{formats}")
-    parser.add_argument("input", metavar="IN", help="the file to convert")
-    parser.add_argument("--from", dest="source", required=True, choices=FORMATS, metavar="F")
+    add = parser.add_argument
+    # fmt: off
+    add("input", metavar="IN", help="the file to convert")
+    add("--from", dest="source", required=True, choices=FORMATS, metavar="F")
     written = [name for name, kind in FORMATS.items() if kind.write is not None]
-    parser.add_argument("--to", dest="target", required=True, choices=written, metavar="F")
-    parser.add_argument(
-        "--rate",
-        type=_positive,
-        metavar="HZ",
-        help="rate of the samples to write for, by default that of the input; "
-        "and that of the input, where it does not state one",
-    )
-    parser.add_argument("--out", metavar="FILE", help="write to this file, not to standard output")
-    parser.add_argument(
-        "--correlation-time",
-        type=_positive,
-        metavar="S",
+    add("--to", dest="target", required=True, choices=written, metavar="F")
+    add("--rate", type=_positive, metavar="HZ",
+        help="rate of the samples to write for, by default that of the input; and that of the "
+             "input, where it does not state one")
+    add("--out", metavar="FILE", help="write to this file, not to standard output")
+    add("--correlation-time", type=_positive, metavar="S",
         help="say a random walk as a bias with this correlation time, where the target has only "
-        "that (sdf, hector, rotors, unity)",
-    )
-    parser.add_argument(
-        "--walk-from-instability",
-        action="store_true",
-        default=None,
+             "that (sdf, hector, rotors, unity)")
+    add("--walk-from-instability", action="store_true", default=None,
         help="say a bias instability as the random walk with the same lowest Allan deviation, "
-        "where the target has only that: kalibr, and with --correlation-time sdf, hector, rotors, "
-        "unity",
-    )
-    parser.add_argument(
-        "--yaw-drift",
-        nargs=2,
-        type=_positive,
-        metavar=("RAD", "S"),
-        help="standard deviation and correlation time of the yaw's own drift (hector)",
-    )
-    parser.add_argument(
-        "--inflate",
-        type=_positive,
-        metavar="FACTOR",
+             "where the target has only that: kalibr, and with --correlation-time sdf, hector, "
+             "rotors, unity")
+    add("--yaw-drift", nargs=2, type=_positive, metavar=("RAD", "S"),
+        help="standard deviation and correlation time of the yaw's own drift (hector)")
+    add("--inflate", type=_positive, metavar="FACTOR",
         help="write all noise so many times as large, as Kalibr's wiki recommends for estimators "
-        "with a low-cost sensor (10 or more); the file says so",
-    )
-    parser.add_argument(
-        "--subsampled",
-        action="store_true",
-        default=None,
+             "with a low-cost sensor (10 or more); the file says so")
+    add("--subsampled", action="store_true", default=None,
         help="the samples at --rate are picked from the sensor's without a filter, so that each is "
-        "as noisy as those; by default the sensor decimates ideally and white noise keeps its "
-        "density",
-    )
+             "as noisy as those; by default the sensor decimates ideally and white noise keeps its "
+             "density")
+    # fmt: on
     return parser
 
 
-def _positive(text):
-    least = 1.0 / LARGEST_NUMBER
-    refusal = f"{shown(text)} is no finite number above 0 (from {least:g} to {LARGEST_NUMBER:g})"
-    return accepted_number(text, lambda value: least <= value <= LARGEST_NUMBER, refusal)
+_positive = number_type(
+    lambda value: 1.0 / LARGEST_NUMBER <= value <= LARGEST_NUMBER,
+    f"is no finite number above 0 (from {1.0 / LARGEST_NUMBER:g} to {LARGEST_NUMBER:g})",
+)

@@ -13,7 +13,6 @@ network, but the extra explore: pip install ".[explore]". Ctrl+C ends it.
 
 from __future__ import annotations
 
-import argparse
 import socketserver
 import webbrowser
 from pathlib import Path
@@ -21,6 +20,7 @@ from tempfile import TemporaryDirectory
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import whole_type
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import reason_of
@@ -100,27 +100,17 @@ def _answers(options):
     return answers, written
 
 
-def _port(text):
-    if not (text.isascii() and text.isdecimal()) or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"'{text}' is no port from 0 to 65535")
-    return int(text)
-
-
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument(
-        "recording", nargs="*", metavar="RECORDING", help="a bag, or a table of poses or fixes"
-    )
+    add = parser.add_argument
+    add("recording", nargs="*", metavar="RECORDING", help="a bag, or a table of poses or fixes")
     heading_choices.add_setting_option(parser)
-    parser.add_argument(
-        "--imu", action="append", default=[], metavar="IMU",
+    # fmt: off
+    add("--imu", action="append", default=[], metavar="IMU",
         help="a part besides the catalogue's: a specification's file, or FORMAT:FILE; several of "
-        "them",
-    )  # fmt: skip
-    parser.add_argument(
-        "--port", type=_port, default=PORT, metavar="N", help=f"{PORT} by default; 0: any"
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address, and open no browser"
-    )
+             "them")
+    add("--port", type=whole_type(0, 65535, "is no port from 0 to 65535"), default=PORT,
+        metavar="N", help=f"{PORT} by default; 0: any")
+    # fmt: on
+    add("--no-browser", action="store_true", help="print the address, and open no browser")
     return parser

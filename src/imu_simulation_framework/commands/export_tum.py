@@ -17,13 +17,7 @@ from imu_simulation_framework.commands.command_line import add_out, add_result, 
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.drive.results.files import (
-    ExperimentTables,
-    complete_tables,
-    find_result,
-    tum_of_comparison,
-    tum_text,
-)
+from imu_simulation_framework.drive.results import files
 from imu_simulation_framework.drive.summary import evaluate
 from imu_simulation_framework.heading.comparison import ComparisonSettings
 
@@ -31,16 +25,16 @@ from imu_simulation_framework.heading.comparison import ComparisonSettings
 def main(arguments):
     """Export the result named on the command line."""
     options = _parser().parse_args(arguments)
-    folder = find_result(options.result)
-    complete_tables(folder)
-    tables = ExperimentTables.load(folder)
+    folder = files.find_result(options.result)
+    files.complete_tables(folder)
+    tables = files.ExperimentTables.load(folder)
     _, comparison = evaluate(tables, ComparisonSettings(align=options.align))
     trajectory, driven = tables.trajectory_data, tables.ground_truth
     reference = tables.reference
     if reference is None or "x" not in reference:
         reference = trajectory
     texts = {
-        name: tum_text(table.index, table["x"], table["y"], table["yaw"])
+        name: files.tum_text(table.index, table["x"], table["y"], table["yaw"])
         for name, table in (("trajectory", trajectory), ("driven", driven))
         if len(table)
     }
@@ -49,7 +43,7 @@ def main(arguments):
         ("recorded", comparison.real, reference),
     ):
         if result is not None:
-            pair = tum_of_comparison(result, poses)
+            pair = files.tum_of_comparison(result, poses)
             texts.update({f"{name}_{which}": text for which, text in pair.items()})
     if comparison.simulated is None and comparison.real is None:
         raise ResultError(f"{folder.prefix_path}: {' '.join(comparison.remarks)}")
@@ -63,9 +57,8 @@ def main(arguments):
 def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
-    parser.add_argument(
-        "--align", action="store_true",
-        help="shift the recorded IMU in time until its yaw rate fits the reference's best",
-    )  # fmt: skip
+    parser.add_argument("--align", action="store_true",
+                        help="shift the recorded IMU in time until its yaw rate fits the "
+                             "reference's best")  # fmt: skip
     add_out(parser, "tum")
     return parser

@@ -18,19 +18,14 @@ def _parse(arguments):
         f"  {drive.name}  {drive.description} ({drive.duration:g} s)" for drive in DRIVES.values()
     )
     parser = ArgumentParser(__doc__, epilog=f"drives:\n{drives}")
-    parser.add_argument("name", help="name of the drive: " + ", ".join(DRIVES))
-    parser.add_argument(
-        "--out", metavar="DIR", help="folder for the files (default: where experiments look)"
-    )
-    parser.add_argument(
-        "--laps", type=int, metavar="N", help="number of laps; becomes part of the files' names"
-    )
-    parser.add_argument(
-        "--seed",
-        type=whole_number,
-        metavar="S",
+    add = parser.add_argument
+    add("name", help="name of the drive: " + ", ".join(DRIVES))
+    add("--out", metavar="DIR", help="folder for the files (default: where experiments look)")
+    add("--laps", type=int, metavar="N", help="number of laps; becomes part of the files' names")
+    add(
+        "--seed", type=whole_number, metavar="S",
         help="seed of the sensors' errors, and of the path of drive b; becomes part of the names",
-    )
+    )  # fmt: skip
     return parser.parse_args(arguments)
 
 

@@ -39,18 +39,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import (
-    add_results,
-    add_seed,
-    write_file,
-    write_pictures,
-)
+from imu_simulation_framework.commands import command_line, heading_choices
 from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished
 from imu_simulation_framework.core.tables import text_cell
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
+from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.heading.answer import (
     LATE,
     RUNS,
@@ -98,10 +92,6 @@ class _Budget(NamedTuple):
     remarks: list[str]
     mendings: tuple[Mending, ...]
 
-    @property
-    def shown(self) -> ShownBudget:
-        return ShownBudget(self.name, self.model)
-
 
 def main(arguments):
     """Answer what the command line asks."""
@@ -121,22 +111,18 @@ def main(arguments):
         raise ConfigurationError(
             f"{chosen.name} lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
         )
-    named = (heading_choices.chosen_imu(text) for text in options.imu)
-    imus = heading_choices.placed_imus(
-        [heading_choices.unit_of(imu, options) for imu in named], options
-    )
+    named = map(heading_choices.chosen_imu, options.imu)
+    imus = [heading_choices.unit_of(imu, options) for imu in named]
+    imus = heading_choices.placed_imus(imus, options)
     for path in options.odometer:
         odometer = NamedImu(Path(path).stem, read_odometer(path), (path,), ())
         imus.append(heading_choices.PlacedImu(odometer, None))
-    out = make_folder(options.out)
-    tables = (("budget", imus), ("requirements", options.require is not None))
     written = [f"{NAME}.{format}" for format in options.formats] + ["bands.csv"] if imus else []
-    for table, wanted in tables:
-        written += [f"{table}.{table_text.ENDINGS[f]}" for f in options.table if wanted]
+    for name, wanted in (("budget", imus), ("requirements", options.require is not None)):
+        written += [f"{name}.{table_text.ENDINGS[f]}" for f in options.table if wanted]
     written += [f"{NAME}.html"] if options.report else []
     sources = [*chosen.files, *(file for placed in imus for file in placed.imu.files)]
-    for name in written:
-        refuse_overwriting(out / name, sources)
+    out = command_line.results_folder(options.out, written, sources)
     most = MAX_TIMES - 1 if options.fuse else MAX_STEPS
     period = min(_period(at, most), step_of_model(at, motion, operation, 1))
     part = None
@@ -147,15 +133,12 @@ def main(arguments):
     if options.fuse:
         count = len(options.odometer)
         budgets += [_fused(*both) for both in product(budgets[:-count], budgets[-count:])]
-    turn = math.degrees(motion.yaw[np.searchsorted(motion.time - motion.time[0], at - 1e-9)])
-    turn -= math.degrees(motion.yaw[0])
+    yaw = motion.yaw[[0, np.searchsorted(motion.time - motion.time[0], at - 1e-9)]]
     words = (
         f"{chosen.name}, {operation.sentence()}: yaw error after {at:g} s, in which it turns by "
-        f"{turn:.0f} deg"
+        f"{math.degrees(yaw[1]) - math.degrees(yaw[0]):.0f} deg"
     )
-    print(words)
-    for remark in chosen.remarks:
-        print(f"note: {remark}")
+    print(words, *(f"note: {remark}" for remark in chosen.remarks), sep="\n")
     names = distinguished([budget.name for budget in budgets])
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
     answers = []
@@ -164,46 +147,52 @@ def main(arguments):
     if options.require is not None:
         answers.append(_requirements(options, out, chosen, operation, at))
     if options.report:
-        _write_report(options, out, words, at, period, operation, budgets, answers, chosen.remarks)
+        settings = {
+            "at [s]": at,
+            "within [deg]": math.degrees(options.within),
+            "step of the model [s]": period,
+            "seed": options.seed,
+            "runs drawn for all the time": RUNS,
+            "inflate": options.inflate,
+            "operation": dataclasses.asdict(operation),
+            "imu": {one.name: dataclasses.asdict(one.errors) for one in budgets if one.errors},
+            "versions": versions(),
+        }
+        remarks = dict.fromkeys([*chosen.remarks, *(r for one in budgets for r in one.remarks)])
+        footer = f"{NAME}, imu_simulation_framework {__version__}, seed {options.seed}"
+        shown = [ShownBudget(one.name, one.model) for one in budgets]
+        page = budget_page(
+            f"{words}.", shown, options.within, answers, settings, list(remarks), footer
+        )
+        command_line.write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
 
 
 def _show_budgets(options, out, title, budgets):
     total = RUNS * len(budgets)
     with tqdm(total=total, unit=" runs", unit_scale=True, leave=False, disable=None) as progress:
-        found = [
-            heading_answer(
-                one.model, options.within, one.mendings, seed=options.seed, on_runs=progress.update
-            )
-            for one in budgets
-        ]
+        common = {"seed": options.seed, "on_runs": progress.update}
+        found = [heading_answer(b.model, options.within, b.mendings, **common) for b in budgets]
     sentences = [answer.sentence(one.name, options.within) for one, answer in zip(budgets, found)]
-    print("\n".join(sentences))
-    print()
     summary = pd.DataFrame([_summary(*both) for both in zip(budgets, found)])
     columns = _summary_columns(options.within)
-    print(table_text.table_text(summary, columns), end="")
-    print(_COUNTED)
-    table = pd.concat([_sources(*both) for both in zip(budgets, found)])
-    print()
-    print(table_text.table_text(table, _SOURCE_COLUMNS), end="")
+    causes = pd.concat([_sources(*both) for both in zip(budgets, found)])
+    print(*sentences, "", table_text.table_text(summary, columns) + _COUNTED, "", sep="\n")
+    print(table_text.table_text(causes, _SOURCE_COLUMNS), end="")
     for remark in dict.fromkeys(remark for budget in budgets for remark in budget.remarks):
         print(f"note: {remark}")
     bands = {text_cell(one.name): np.degrees(one.model.bands(PROBABILITIES)) for one in budgets}
     text = pd.concat(bands, names=["imu", "time"]).reset_index("imu").to_csv(float_format="%.9g")
     write_whole(out / "bands.csv", text.encode("utf-8"))
-    figure = drawing(budget_figure([one.shown for one in budgets], options.within), title)
-    write_pictures(out, NAME, figure, options.formats)
+    shown = [ShownBudget(one.name, one.model) for one in budgets]
+    command_line.write_pictures(
+        out, NAME, drawing(budget_figure(shown, options.within), title), options.formats
+    )
     print(out / "bands.csv")
-    for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):
-        print(path)
-    counted = f"{_COUNTED}.".replace("\n", " ")
+    print(*table_text.write_tables(out, "budget", causes, _SOURCE_COLUMNS, options.table), sep="\n")
+    text, added = [*sentences, f"{_COUNTED}.".replace("\n", " ")], "What each source adds"
     return [
-        Section(
-            "Result", text=[*sentences, counted], table=table_text.page_table(summary, columns)
-        ),
-        Section(
-            "What each source adds", table=table_text.page_table(table, _SOURCE_COLUMNS, texts=2)
-        ),
+        Section("Result", text=text, table=table_text.page_table(summary, columns)),
+        Section(added, table=table_text.page_table(causes, _SOURCE_COLUMNS, texts=2)),
     ]
 
 
@@ -245,8 +234,7 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
         "sample": chosen.sample,
     }
     model = yaw_error_model(errors, chosen.motion, operation=operation, **arguments)
-    steps = round(at / period) + 1
-    model = model.until(min(steps, len(model.time)))
+    model = model.until(min(round(at / period) + 1, len(model.time)))
     mendings = mendings_of(errors, driven, operation, model, part, **arguments)
     said = list(model.limits)
     if isinstance(errors, ImuSpecification):
@@ -365,7 +353,6 @@ _SOURCE_COLUMNS = (
 
 
 def _sources(budget, answer: HeadingAnswer):
-    """Return what each source adds at the end, the largest first."""
     table = answer.causes.reset_index().assign(imu=budget.name)
     table[["mean", "std"]] = np.degrees(table[["mean", "std"]])
     table["share"] *= 100.0
@@ -373,14 +360,9 @@ def _sources(budget, answer: HeadingAnswer):
 
 
 def _requirements(options, out, chosen, operation, at):
-    table = requirements(
-        chosen.motion,
-        options.require,
-        at,
-        options.probability,
-        sample=chosen.sample,
-        operation=operation,
-    ).reset_index()
+    asked = (options.require, at, options.probability)
+    table = requirements(chosen.motion, *asked, sample=chosen.sample, operation=operation)
+    table = table.reset_index()
     sentence = (
         f"To stay within {math.degrees(options.require):g} deg after {at:g} s in "
         f"{100.0 * options.probability:g} % of drives, each error at most:"
@@ -390,15 +372,10 @@ def _requirements(options, out, chosen, operation, at):
         table[column] = ["any" if math.isinf(value) else f"{value:.3g}" for value in table[column]]
     print(table_text.table_text(table, _REQUIREMENT_COLUMNS), end="")
     print(_MEANING)
-    for path in table_text.write_tables(
-        out, "requirements", table, _REQUIREMENT_COLUMNS, options.table
-    ):
-        print(path)
-    return Section(
-        "Requirements",
-        text=[sentence, _MEANING.replace("\n", " ")],
-        table=table_text.page_table(table, _REQUIREMENT_COLUMNS),
-    )
+    columns = _REQUIREMENT_COLUMNS
+    print(*table_text.write_tables(out, "requirements", table, columns, options.table), sep="\n")
+    text = [sentence, _MEANING.replace("\n", " ")]
+    return Section("Requirements", text=text, table=table_text.page_table(table, columns))
 
 
 _MEANING = """\
@@ -415,69 +392,32 @@ _REQUIREMENT_COLUMNS = (
 )
 
 
-def _write_report(options, out, words, at, period, operation, budgets, answers, remarks):
-    page = budget_page(
-        words + ".",
-        [budget.shown for budget in budgets],
-        options.within,
-        answers,
-        {
-            "at [s]": at,
-            "within [deg]": math.degrees(options.within),
-            "step of the model [s]": period,
-            "seed": options.seed,
-            "runs drawn for all the time": RUNS,
-            "inflate": options.inflate,
-            "operation": dataclasses.asdict(operation),
-            "imu": {one.name: dataclasses.asdict(one.errors) for one in budgets if one.errors},
-            "versions": versions(),
-        },
-        list(dict.fromkeys([*remarks, *(r for budget in budgets for r in budget.remarks)])),
-        f"{NAME}, imu_simulation_framework {__version__}, seed {options.seed}",
-    )
-    write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
-
-
 def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     heading_choices.add_operation_options(parser)
-    parser.add_argument(
-        "--imu", action="append", default=[], metavar="IMU", help="see above; several are compared"
-    )
-    parser.add_argument(
-        "--odometer", action="append", default=[], metavar="FILE",
-        help="a differential drive's wheel odometry, compared with the IMUs; may be given again",
-    )  # fmt: skip
-    parser.add_argument(
-        "--fuse", action="store_true", help="also each IMU's heading fused with each odometer's"
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("--imu", action="append", default=[], metavar="IMU", help="see above; several are compared")
+    add("--odometer", action="append", default=[], metavar="FILE",
+        help="a differential drive's wheel odometry, compared with the IMUs; may be given again")
+    add("--fuse", action="store_true", help="also each IMU's heading fused with each odometer's")
     heading_choices.add_magnetic_options(parser)
-    parser.add_argument(
-        "--at",
-        type=heading_choices.positive_duration,
-        metavar="TIME",
-        help="by default the motion's end",
-    )
+    add("--at", type=heading_choices.positive_duration, metavar="TIME",
+        help="by default the motion's end")
     heading_choices.add_limit_option(parser, "limit whose probability is asked for")
-    parser.add_argument(
-        "--require", type=heading_choices.positive_angle, metavar="ANGLE",
-        help="say how small each error must be for this limit",
-    )  # fmt: skip
-    parser.add_argument(
-        "--probability", type=heading_choices.probability, default=0.95, metavar="P",
-        help="with --require, by default 0.95",
-    )  # fmt: skip
-    parser.add_argument(
-        "--inflate", type=float, metavar="FACTOR",
-        help="multiply the noise of specifications, which recordings at rest give too small",
-    )  # fmt: skip
-    parser.add_argument(
-        "--bias-instability-band", nargs=2, type=heading_choices.positive_duration,
-        metavar=("FROM", "TO"), help="averaging times over which the gyroscopes of specifications "
-        "have their bias instability; by default as the specification says, 0.1s to 10000s",
-    )  # fmt: skip
-    add_seed(parser)
+    add("--require", type=heading_choices.positive_angle, metavar="ANGLE",
+        help="say how small each error must be for this limit")
+    add("--probability", type=heading_choices.probability, default=0.95, metavar="P",
+        help="with --require, by default 0.95")
+    add("--inflate", type=float, metavar="FACTOR",
+        help="multiply the noise of specifications, which recordings at rest give too small")
+    add("--bias-instability-band", nargs=2, type=heading_choices.positive_duration,
+        metavar=("FROM", "TO"),
+        help="averaging times over which the gyroscopes of specifications have their bias "
+             "instability; by default as the specification says, 0.1s to 10000s")
+    # fmt: on
+    command_line.add_seed(parser)
     table_text.add_option(parser)
-    add_results(parser, NAME)
+    command_line.add_results(parser, NAME)
     return parser

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.commands.command_line import accepted_number
+from imu_simulation_framework.commands.command_line import accepted_number, number_type
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import amount
 from imu_simulation_framework.heading.model.parameters import (
@@ -78,76 +79,54 @@ def probability(text: str) -> float:
     return accepted_number(digits, lambda value: 0.0 < value / unit < 1.0, refusal) / unit
 
 
-def latitude(text: str) -> float:
-    """Return a geodetic latitude in degrees, north positive; for argparse."""
-    refusal = f"'{text}' is not a latitude from -90 to 90 degrees"
-    return accepted_number(text, lambda value: -90.0 <= value <= 90.0, refusal)
+latitude = number_type(
+    lambda degrees: -90.0 <= degrees <= 90.0, "is not a latitude from -90 to 90 degrees"
+)
 
 
 def add_motion_options(parser: argparse.ArgumentParser) -> None:
     """Give a parser the drive, or what describes a motion instead of one."""
-    parser.add_argument(
-        "drive",
-        nargs="?",
-        metavar="DRIVE",
-        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes",
-    )
-    parser.add_argument(
-        "--straight", type=positive_duration, metavar="TIME", help="a straight motion instead"
-    )
-    parser.add_argument(
-        "--rounds", type=float, metavar="N", help="circles instead; negative is to the right"
-    )
-    parser.add_argument(
-        "--mowing", type=int, metavar="LANES", help="back and forth on so many parallel lanes"
-    )
-    parser.add_argument("--length", type=float, metavar="M", help="of a lane [m], by default 20")
-    parser.add_argument(
-        "--width", type=float, metavar="M", help="from one lane to the next [m], by default 2"
-    )
-    parser.add_argument(
-        "--radius", type=float, metavar="M",
+    add = parser.add_argument
+    # fmt: off
+    add("drive", nargs="?", metavar="DRIVE",
+        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes")
+    add("--straight", type=positive_duration, metavar="TIME", help="a straight motion instead")
+    add("--rounds", type=float, metavar="N", help="circles instead; negative is to the right")
+    add("--mowing", type=int, metavar="LANES", help="back and forth on so many parallel lanes")
+    add("--length", type=float, metavar="M", help="of a lane [m], by default 20")
+    add("--width", type=float, metavar="M", help="from one lane to the next [m], by default 2")
+    add("--radius", type=float, metavar="M",
         help="of the circles [m], by default 5, or of the turns between lanes, by default half of "
-        "the width",
-    )  # fmt: skip
-    parser.add_argument(
-        "--flight",
-        metavar="FLIGHT",
+             "the width")
+    add("--flight", metavar="FLIGHT",
         help="a flight over the turning Earth instead: a script of JSBSim, as c3104, for "
-        f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag",
-    )
-    parser.add_argument("--speed", type=float, metavar="M/S", help="of these [m/s], by default 1")
-    parser.add_argument(
-        "--latitude", type=latitude, metavar="DEG",
+             f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag")
+    add("--speed", type=float, metavar="M/S", help="of these [m/s], by default 1")
+    add("--latitude", type=latitude, metavar="DEG",
         help="where on Earth, north positive: the gyroscope feels the Earth's turning [deg]; by "
-        "default the Earth does not turn, but for flights and recordings of satellite positions, "
-        "which know where they are",
-    )  # fmt: skip
+             "default the Earth does not turn, but for flights and recordings of satellite "
+             "positions, which know where they are")
+    # fmt: on
     add_setting_option(parser)
 
 
 def add_operation_options(parser: argparse.ArgumentParser) -> None:
     """Give a parser how the sensor is used, and which unit of a part it is."""
-    parser.add_argument(
-        "--standstill", type=duration, metavar="TIME",
+    add = parser.add_argument
+    # fmt: off
+    add("--standstill", type=duration, metavar="TIME",
         help="how long the robot stands still before the drive, in which the gyroscope's offset is "
-        "measured, by default 10s, before a flight 0; 0: as it is switched on",
-    )  # fmt: skip
-    parser.add_argument(
-        "--stops", metavar="WHICH",
+             "measured, by default 10s, before a flight 0; 0: as it is switched on")
+    add("--stops", metavar="WHICH",
         help="on the way, where the offset is measured anew and the heading held: none (default), "
-        "found (where the motion stands), detected (by the sensor's own samples), or as "
-        "'every 2min for 3s', with ', detected' if the robot does not know of them",
-    )  # fmt: skip
-    parser.add_argument(
-        "--warm-up", type=duration, metavar="TIME",
-        help="from power on to that standstill, with the temperature's change, by default 0",
-    )  # fmt: skip
-    parser.add_argument(
-        "--unit", choices=("any", "this"),
+             "found (where the motion stands), detected (by the sensor's own samples), or as "
+             "'every 2min for 3s', with ', detected' if the robot does not know of them")
+    add("--warm-up", type=duration, metavar="TIME",
+        help="from power on to that standstill, with the temperature's change, by default 0")
+    add("--unit", choices=("any", "this"),
         help="any unit of a part, whose tolerances are drawn, or the one that has the numbers of "
-        "its file; by default as the file says, those of the bundled parts any",
-    )  # fmt: skip
+             "its file; by default as the file says, those of the bundled parts any")
+    # fmt: on
 
 
 def operation(options: argparse.Namespace) -> Operation:
@@ -156,12 +135,6 @@ def operation(options: argparse.Namespace) -> Operation:
     if options.flight is not None and options.standstill is None:
         named["standstill"] = 0.0  # it begins in the air
     return Operation(**{name: value for name, value in named.items() if value is not None})
-
-
-def names_a_motion(options: argparse.Namespace) -> bool:
-    """Return whether a command line names any motion."""
-    named = ("drive", "straight", "rounds", "mowing", "flight")
-    return any(getattr(options, name) is not None for name in named)
 
 
 def any_bundled_unit() -> dict[str, ImuSpecification]:
@@ -199,36 +172,34 @@ def add_limit_option(parser: argparse.ArgumentParser, said: str) -> None:
 def add_of_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--of``: what of a recorded IMU is looked at, see :meth:`.ReadDrive.of`."""
     parser.add_argument(
-        "--of",
-        choices=("yaw", "gyroscope"),
-        default="yaw",
+        "--of", choices=("yaw", "gyroscope"), default="yaw",
         help="what of the IMU is compared with the reference: its own yaw, or the integral of its "
         "gyroscope's rate about the vertical, which no magnetometer and no filter has corrected; "
         "by default %(default)s",
-    )
+    )  # fmt: skip
 
 
 def add_setting_option(parser: argparse.ArgumentParser) -> None:
     """Give a parser what :func:`settings` reads."""
     parser.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="SECTION/KEY=VALUE",
+        "--setting", action="append", default=[], metavar="SECTION/KEY=VALUE",
         help="how recordings are read, as reference/topic=/odom; see config.ini",
-    )
+    )  # fmt: skip
 
 
 def chosen_motion(
-    options: argparse.Namespace, rate: float = sources.RATE, linear: bool = False
+    options: argparse.Namespace,
+    rate: float = sources.RATE,
+    linear: bool = False,
+    default: str | None = None,
 ) -> ChosenMotion:
     """Return the motion that a command line names.
 
     ``options``: of a parser with :func:`add_motion_options`. ``rate``: samples per second [Hz].
     ``linear``: whether it is for a linear model, to which a motion that is described by a few
-    numbers may come in longer steps, :data:`MAX_SAMPLES` of them. Raises ConfigurationError if none
-    is named, or two are, or a setting is none. Raises FrameworkError if the recording cannot be
-    read.
+    numbers may come in longer steps, :data:`MAX_SAMPLES` of them. ``default``: the drive where no
+    motion is named. Raises ConfigurationError if none is named, or two are, or a setting is none.
+    Raises FrameworkError if the recording cannot be read.
     """
     drive, straight, rounds, mowing, flight = (
         getattr(options, name) for name in ("drive", "straight", "rounds", "mowing", "flight")
@@ -238,6 +209,8 @@ def chosen_motion(
         "--flight": flight,
     }  # fmt: skip
     named = [name for name, value in given.items() if value is not None]
+    if not named and default is not None:
+        drive, named = default, [default]
     if len(named) != 1:
         raise ConfigurationError(
             "name one motion: a drive, --straight, --rounds, --mowing or --flight; "
@@ -253,35 +226,12 @@ def chosen_motion(
     ):
         if getattr(options, option) not in (None, []) and not has_a_meaning:
             raise ConfigurationError(f"--{option} has no meaning for the motion that is named")
-    speed = 1.0 if options.speed is None else options.speed
     if flight is not None:
         return _flight(flight, rate)
-    if straight is not None:
-        steps = _steps_in_one(straight, rate) if linear else 1
-        motion = sources.straight(straight, speed, rate / steps)
-        chosen = ChosenMotion(f"straight on for {straight:g} s", motion, ())
-    elif rounds is not None:
-        radius = 5.0 if options.radius is None else options.radius
-        duration = 2.0 * math.pi * abs(rounds * radius / speed) if speed else 0.0
-        steps = _steps_in_one(duration, rate, abs(rounds)) if linear else 1
-        motion = sources.rounds(rounds, radius, speed, rate / steps)
-        chosen = ChosenMotion(f"{rounds:g} rounds of {radius:g} m radius", motion, ())
-    elif mowing is not None:
-        length, width = (
-            default if value is None else value
-            for value, default in ((options.length, 20.0), (options.width, 2.0))
-        )
-        radius = 0.5 * width if options.radius is None else options.radius
-        way = abs(mowing) * (length + width + math.pi * radius)
-        duration, turns = way / speed if speed else 0.0, way / radius if radius else 0.0
-        steps = _steps_in_one(duration, rate, turns) if linear else 1
-        motion = sources.mowing(mowing, length, width, speed, radius, rate / steps)
-        chosen = ChosenMotion(f"{mowing} lanes of {length:g} m, {width:g} m apart", motion, ())
+    if drive is not None:
+        chosen = _driven(drive, options, rate)
     else:
-        steps = 1
-        chosen = _driven(options, rate)
-    if steps > 1:
-        chosen = chosen._replace(sample=1.0 / rate)
+        chosen = _described(options, rate, linear)
     if options.latitude is not None:
         assert isinstance(chosen.motion, Motion)
         chosen = chosen._replace(motion=on_earth(chosen.motion, options.latitude))
@@ -295,27 +245,46 @@ def chosen_motion(
     return chosen
 
 
-def _steps_in_one(duration, rate, turns=0.0) -> int:
-    """Return how many steps of a sensor one of a described motion may be."""
-    samples = duration * rate
-    fewest = max(MAX_SAMPLES, SAMPLES_PER_TURN * turns)
-    return max(1, math.ceil(samples / fewest)) if math.isfinite(samples) else 1
+def _described(options, rate, linear):
+    straight, rounds, mowing = options.straight, options.rounds, options.mowing
+    speed = 1.0 if options.speed is None else options.speed
+    length = 20.0 if options.length is None else options.length
+    width = 2.0 if options.width is None else options.width
+    radius = options.radius
+    if straight is not None:
+        name, turns, duration = f"straight on for {straight:g} s", 0.0, straight
+        make = partial(sources.straight, straight, speed)
+    elif rounds is not None:
+        radius = 5.0 if radius is None else radius
+        name, turns = f"{rounds:g} rounds of {radius:g} m radius", abs(rounds)
+        duration = 2.0 * math.pi * abs(rounds * radius / speed) if speed else 0.0
+        make = partial(sources.rounds, rounds, radius, speed)
+    else:
+        radius = 0.5 * width if radius is None else radius
+        name = f"{mowing} lanes of {length:g} m, {width:g} m apart"
+        way = abs(mowing) * (length + width + math.pi * radius)
+        duration, turns = way / speed if speed else 0.0, way / radius if radius else 0.0
+        make = partial(sources.mowing, mowing, length, width, speed, radius)
+    # So many steps of a sensor may be one of the motion.
+    fewest, steps = max(MAX_SAMPLES, SAMPLES_PER_TURN * turns), 1
+    if linear and math.isfinite(duration):
+        steps = max(1, math.ceil(duration * rate / fewest))
+    return ChosenMotion(name, make(rate / steps), (), sample=1.0 / rate if steps > 1 else None)
 
 
-def _driven(options, rate):
-    """Return the motion of a drive, a bundled or a recorded one."""
-    if options.drive in DRIVES and not Path(options.drive).exists():
-        motion = sources.read_drive(options.drive)
+def _driven(drive, options, rate):
+    if drive in DRIVES and not Path(drive).exists():
+        motion = sources.read_drive(drive)
         if rate != sources.RATE:
             motion = motion.resampled(rate)
-        return ChosenMotion(f"drive {options.drive}", motion, ())
+        return ChosenMotion(f"drive {drive}", motion, ())
     # All that reads recordings: most motions are none.
     from imu_simulation_framework.drive.preparation import read_motion_and_latitude
 
     stated = settings(options.setting)
-    guessed, remarks = _guessed(options.drive, stated)
-    motion, known = read_motion_and_latitude(options.drive, rate, **{**stated, **guessed})
-    chosen = ChosenMotion(Path(options.drive).name, motion, (options.drive,), remarks)
+    guessed, remarks = _guessed(drive, stated)
+    motion, known = read_motion_and_latitude(drive, rate, **{**stated, **guessed})
+    chosen = ChosenMotion(Path(drive).name, motion, (drive,), remarks)
     if known is None or options.latitude is not None:
         # What a command line says wins.
         return chosen
@@ -394,13 +363,13 @@ def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) 
     parser.add_argument(
         "--magnetic-environment", nargs=count, default=[], metavar="NAME",
         help="what magnetometers are in: clean, steel_beam or a YAML file; by default, where the "
-        "yaw needs one, clean" + each,
+        f"yaw needs one, clean{each}",
     )  # fmt: skip
     parser.add_argument(
         "--heading", nargs=count, choices=HEADINGS, default=[],
         help="where a sensor with a magnetometer takes its yaw from, told where true north is: "
         "gyroscope, magnetometer, or rejecting, without disturbed readings of it; by default as "
-        "its specification says" + each,
+        f"its specification says{each}",
     )  # fmt: skip
 
 

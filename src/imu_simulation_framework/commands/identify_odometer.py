@@ -22,19 +22,12 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from imu_simulation_framework.commands.command_line import (
-    accepted_number,
-    add_results,
-    write_file,
-    write_pictures,
-)
+from imu_simulation_framework.commands import command_line
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.figures import odometer_figure
 from imu_simulation_framework.heading.identification.odometer import identify_odometer
@@ -59,25 +52,21 @@ def main(arguments):
     shift = find_time_shift(yaw.index, yaw, odometer.yaw.index, odometer.yaw, _MAX_SHIFT)
     yaw = pd.Series(yaw.to_numpy(), yaw.index.to_numpy(dtype=float) - shift.shift)
     found = identify_odometer(odometer.poses.dropna(), yaw, options.track, options.step)
-    out = make_folder(options.out)
-    names = ["odometer.yaml", "identification.csv"]
-    names += [f"identification.{format}" for format in options.formats]
-    for name in names:
-        refuse_overwriting(out / name, [*odometer.sources, *reference.sources])
-    for remark in dict.fromkeys([*odometer.remarks, *reference.remarks]):
-        print(remark)
-    for sentence in _sentences(found, shift, odometer.name, reference.name):
-        print(sentence)
-    kept = {**to_mapping(found.specification), "wheel_radius": options.wheel_radius}
-    if options.wheel_radius is None:
-        del kept["wheel_radius"]
+    endings = ("csv", *options.formats)
+    names = ["odometer.yaml", *(f"identification.{ending}" for ending in endings)]
+    out = command_line.results_folder(options.out, names, [*odometer.sources, *reference.sources])
+    remarks = dict.fromkeys([*odometer.remarks, *reference.remarks])
+    print(*remarks, *_sentences(found, shift, odometer.name, reference.name), sep="\n")
+    kept = to_mapping(found.specification)
+    if options.wheel_radius is not None:
+        kept["wheel_radius"] = options.wheel_radius
     title = f"# {odometer.name} beside {reference.name}; sigmas are standard errors.\n"
     text = title.encode("ascii", "replace").decode() + yaml.safe_dump(kept, sort_keys=False)
-    write_file(out / "odometer.yaml", text.encode("utf-8"))
+    command_line.write_file(out / "odometer.yaml", text.encode("utf-8"))
     table = found.error.to_frame("error").assign(explained=found.explained)
-    write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
+    command_line.write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
     figure = drawing(odometer_figure(found), f"{odometer.name} beside {reference.name}")
-    write_pictures(out, "identification", figure, options.formats)
+    command_line.write_pictures(out, "identification", figure, options.formats)
 
 
 def _one(text):
@@ -133,27 +122,23 @@ def _sentences(found, shift, odometer, reference):
         )
 
 
-def _positive(text):
-    return accepted_number(
-        text, lambda value: 0.0 < value <= 100.0, f"{shown(text)} is not above 0 and at most 100"
-    )
+_positive = command_line.number_type(
+    lambda value: 0.0 < value <= 100.0, "is not above 0 and at most 100"
+)
 
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("odometry", metavar="ODOMETRY", help="PATH or PATH@WHAT, with positions")
-    parser.add_argument("reference", metavar="REFERENCE", help="PATH or PATH@WHAT, a better yaw")
-    parser.add_argument(
-        "--track", type=_positive, required=True, metavar="M",
-        help="distance between left and right wheels that the odometer believes in [m]",
-    )  # fmt: skip
-    parser.add_argument(
-        "--wheel-radius", type=_positive, metavar="M",
-        help="for odometer.yaml; the heading needs it for encoder steps only",
-    )  # fmt: skip
-    parser.add_argument(
-        "--step", type=_positive, default=1.0, metavar="S",
-        help="from one difference to the next [s], %(default)g by default",
-    )  # fmt: skip
-    add_results(parser, "identify_odometer", report=False)
+    add = parser.add_argument
+    # fmt: off
+    add("odometry", metavar="ODOMETRY", help="PATH or PATH@WHAT, with positions")
+    add("reference", metavar="REFERENCE", help="PATH or PATH@WHAT, a better yaw")
+    add("--track", type=_positive, required=True, metavar="M",
+        help="distance between left and right wheels that the odometer believes in [m]")
+    add("--wheel-radius", type=_positive, metavar="M",
+        help="for odometer.yaml; the heading needs it for encoder steps only")
+    add("--step", type=_positive, default=1.0, metavar="S",
+        help="from one difference to the next [s], %(default)g by default")
+    # fmt: on
+    command_line.add_results(parser, "identify_odometer", report=False)
     return parser

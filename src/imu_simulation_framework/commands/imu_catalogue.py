@@ -22,36 +22,24 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import write_file
+from imu_simulation_framework.commands.command_line import add_table, write_file
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.heading.model.of_imu import (
-    MISALIGNMENT,
-    SCALE_FACTOR,
-    yaw_error_model,
-)
+from imu_simulation_framework.heading.model import of_imu
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column
+from imu_simulation_framework.sensors import measured
 from imu_simulation_framework.sensors.files import CatalogueEntry, imu_catalogue
-from imu_simulation_framework.sensors.measured import (
-    CALIBRATION,
-    NOISE,
-    estimates,
-    measured_parts,
-    measured_values,
-    measurements,
-    part_of,
-)
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.operation import Operation
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
 BEGIN, END = "<!-- catalogue: begin -->\n", "<!-- catalogue: end -->\n"
-_CASES = {"zeroed": (), "calibrated": (SCALE_FACTOR, MISALIGNMENT)}
+_CASES = {"zeroed": (), "calibrated": (of_imu.SCALE_FACTOR, of_imu.MISALIGNMENT)}
 """Column -> sources of the yaw error that are left out of it."""
 COLUMNS = (
     Column("imu", "IMU"),
@@ -68,47 +56,35 @@ def main(arguments):
     """Print the table, or write it into a page."""
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
-    parser.add_argument(
-        "--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
-        help="into the drive, by default 10min",
-    )  # fmt: skip
-    parser.add_argument(
-        "--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
-        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--write", type=Path, metavar="PAGE",
-        help="put the table in Markdown between the marks of this page instead",
-    )  # fmt: skip
-    parser.add_argument(
-        "--measured", action="store_true",
-        help="in Markdown what was measured of parts, beside what their documents say",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
+        help="into the drive, by default 10min")
+    add_table(parser)
+    add("--write", type=Path, metavar="PAGE",
+        help="put the table in Markdown between the marks of this page instead")
+    add("--measured", action="store_true",
+        help="in Markdown what was measured of parts, beside what their documents say")
+    # fmt: on
     options = parser.parse_args(arguments)
-    if options.measured:
-        text = measured_tables(imu_catalogue())
-        if options.write is None:
-            print(text, end="")
-        else:
-            page = between_marks(read_settings(options.write), text)
-            write_file(options.write, page.encode("utf-8"))
-        return
-    if not heading_choices.names_a_motion(options):
-        options.drive = "a"
-    chosen = heading_choices.chosen_motion(options, linear=True)
     entries = imu_catalogue()
-    table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
-    if options.write is None:
-        print(
+    if options.measured:
+        shown = text = measured_tables(entries)
+    else:
+        chosen = heading_choices.chosen_motion(options, linear=True, default="a")
+        table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
+        title = (
             f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
             "50 and 95 %"
         )
-        for remark in chosen.remarks:
-            print(f"note: {remark}")
-        print(table_text.table_text(table, COLUMNS, options.table), end="")
-        return
-    page = read_settings(options.write)
-    write_file(options.write, page_with_table(page, entries, table).encode("utf-8"))
+        lines = [title, *(f"note: {remark}" for remark in chosen.remarks)]
+        shown = "\n".join([*lines, table_text.table_text(table, COLUMNS, options.table)])
+        text = _with_documents(entries, table)
+    if options.write is None:
+        print(shown, end="")
+    else:
+        page = between_marks(read_settings(options.write), text)
+        write_file(options.write, page.encode("utf-8"))
 
 
 def catalogue_table(
@@ -131,15 +107,12 @@ def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFram
 
     Raises ConfigurationError if the page does not have the marks, in their order.
     """
-    documents = pd.DataFrame(
-        [{"imu": entry.specification.name, "source": entry.source} for entry in entries]
-    )
-    columns = (Column("imu", "IMU"), Column("source", "document"))
-    texts = (
-        table_text.table_text(table, COLUMNS, "markdown"),
-        table_text.table_text(documents, columns, "markdown"),
-    )
-    return between_marks(page, "\n".join(texts))
+    return between_marks(page, _with_documents(entries, table))
+
+
+def _with_documents(entries, table):
+    rows = [{"IMU": entry.specification.name, "document": entry.source} for entry in entries]
+    return "\n".join([table_text.table_text(table, COLUMNS, "markdown"), _markdown(rows)])
 
 
 def between_marks(page: str, text: str) -> str:
@@ -157,28 +130,20 @@ def between_marks(page: str, text: str) -> str:
 def _row(entry, motion, at, sample):
     specification = entry.specification
     gyroscope = specification.gyroscope
-    sizes = {
-        "white_noise": ("walk", gyroscope.white_noise, math.radians(1.0) / 60.0),
-        "bias_instability": (
-            "instability",
-            FLICKER_PLATEAU * np.array(gyroscope.bias_instability),
-            math.radians(1.0) / 3600.0,
-        ),
-        "turn_on_bias_sigma": ("offset", gyroscope.turn_on_bias_sigma, math.radians(1.0)),
-        "scale_factor_and_misalignment": (
-            "scale",
-            np.diag(gyroscope.scale_factor_and_misalignment),
-            0.01,
-        ),
-    }
     row = {"imu": specification.name}
-    for parameter, (column, values, unit) in sizes.items():
+    for column, parameter, per_value, unit in (
+        ("walk", "white_noise", 1.0, math.radians(1.0) / 60.0),
+        ("instability", "bias_instability", FLICKER_PLATEAU, math.radians(1.0) / 3600.0),
+        ("offset", "turn_on_bias_sigma", 1.0, math.radians(1.0)),
+        ("scale", "scale_factor_and_misalignment", 1.0, 0.01),
+    ):
+        values = per_value * np.array(getattr(gyroscope, parameter))
+        values = np.diag(values) if values.ndim == 2 else values
+        row[column] = NOT_STATED
         if entry.states("gyroscope", parameter) and np.any(values):
             row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
-        else:
-            row[column] = NOT_STATED
-    part = part_of(specification).specification
-    model = yaw_error_model(part, motion, sample=sample, operation=Operation())
+    part = measured.part_of(specification).specification
+    model = of_imu.yaw_error_model(part, motion, sample=sample, operation=Operation())
     model = model.until(min(round(at / model.step) + 1, len(model.time)))
     for name, left_out in _CASES.items():
         sources = tuple(source for source in model.sources if source.name not in left_out)
@@ -211,20 +176,15 @@ _UNITS = {
 
 def measured_tables(entries: list[CatalogueEntry]) -> str:
     """Return the tables of the page; ``entries``: bundled IMUs, for what their documents say."""
-    table, classes = measurements(), dict(measured_parts()["class"])
-    found = {part: estimates(part, table) for part in classes}
+    table, classes = measured.measurements(), dict(measured.measured_parts()["class"])
+    found = {part: measured.estimates(part, table) for part in classes}
     sheets = {entry.specification.name: entry for entry in entries}
     texts = []
     for triad in _UNITS:
-        texts.append(f"### {triad.capitalize()}s\n")
-        rows = [
-            _noise(part, kind, found[part], sheets.get(part), triad)
-            for part, kind in classes.items()
-        ]
-        texts.append(_markdown(rows))
-    texts.append("### Calibrations\n")
-    rows = [_calibration(part, found[part]) for part in classes]
-    texts.append(_markdown([row for row in rows if len(row) > 1]))
+        rows = [_noise(part, classes[part], found[part], sheets.get(part), triad) for part in found]
+        texts += [f"### {triad.capitalize()}s\n", _markdown(rows)]
+    rows = [_calibration(part, found[part]) for part in found]
+    texts += ["### Calibrations\n", _markdown([row for row in rows if len(row) > 1])]
     texts += ["### Left out\n", _left_out(), "### Sources\n", _sources()]
     return "\n".join(texts)
 
@@ -232,25 +192,24 @@ def measured_tables(entries: list[CatalogueEntry]) -> str:
 def _noise(part, kind, found, sheet, triad):
     row = {"part": part, "class": kind}
     units = []
-    for quantity in NOISE:
-        estimate = found.get((triad, quantity))
+    for quantity in measured.NOISE:
+        estimate, size = found.get((triad, quantity)), _size(triad, quantity)
         heading = f"{_TITLES[quantity]} [{_unit(triad, quantity)}]"
-        size = _size(triad, quantity)
         row[heading] = "-" if estimate is None else _shown(estimate, size)
         units.append("-" if estimate is None else str(estimate.units))
         if quantity != "random_walk":
-            row[f"sheet's {_TITLES[quantity].split()[0]}"] = "-"
+            heading = f"sheet's {_TITLES[quantity].split()[0]}"
+            row[heading] = "-"
             if sheet is not None and sheet.states(triad, quantity):
                 values = np.array(getattr(getattr(sheet.specification, triad), quantity))
-                rms = math.sqrt(np.mean(np.square(values)))
-                row[f"sheet's {_TITLES[quantity].split()[0]}"] = f"{rms / size:.3g}"
+                row[heading] = f"{math.sqrt(np.mean(np.square(values))) / size:.3g}"
     return {**row, "units": " / ".join(units)}
 
 
 def _calibration(part, found):
     row = {"part": part}
     for triad in _UNITS:
-        for quantity in CALIBRATION:
+        for quantity in measured.CALIBRATION:
             estimate = found.get((triad, quantity))
             if estimate is not None and estimate.units:
                 heading = f"{triad}'s {_TITLES[quantity]} [{_unit(triad, quantity)}]"
@@ -260,7 +219,7 @@ def _calibration(part, found):
 
 
 def _left_out():
-    table = measured_values()
+    table = measured.measured_values()
     table = table[table["excluded"] != ""]
     rows = [
         {"reason": reason, "numbers": str(len(group)), "of": ", ".join(sorted({*group["part"]}))}
@@ -270,7 +229,7 @@ def _left_out():
 
 
 def _sources():
-    table = measured_values().drop_duplicates(["part", "source"])
+    table = measured.measured_values().drop_duplicates(["part", "source"])
     return "".join(
         f"- {part}: {'; '.join(sorted(group['source']))}\n" for part, group in table.groupby("part")
     )
@@ -282,7 +241,7 @@ def _markdown(rows):
 
 
 def _unit(triad, quantity):
-    return _UNITS[triad][(*NOISE, *CALIBRATION).index(quantity)]
+    return _UNITS[triad][(*measured.NOISE, *measured.CALIBRATION).index(quantity)]
 
 
 def _size(triad, quantity):

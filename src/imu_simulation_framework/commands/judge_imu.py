@@ -39,18 +39,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import (
-    add_results,
-    add_seed,
-    worker_count,
-    write_file,
-)
+from imu_simulation_framework.commands import command_line, heading_choices
 from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished, listed, shown
-from imu_simulation_framework.core.whole_files import make_folder, picture, refuse_overwriting
+from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.drive.ensembles.executors import processors
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
 from imu_simulation_framework.drive.ensembles.page import TESTS, ensemble_page, rounded_tests
@@ -119,9 +113,7 @@ def main(arguments):
                 f"{imu.name} is an identified model, which has no full sensor; --what linear draws "
                 "it, and imu.yaml beside it is a specification"
             )
-    noise, noise_files = None, []
-    if options.reference_noise is not None:
-        noise, noise_files = _noise(options.reference_noise)
+    noise, noise_files = _noise(options.reference_noise)
     drives, left_out = read_drives(
         options.drives, options.config, options.step, heading_choices.settings(options.setting)
     )
@@ -134,17 +126,16 @@ def main(arguments):
         motion = drive.motion()
         judged = [_judged(own, drive, motion, one, noise) for one in placed]
         parts.append(Part(judged, drive, own))
-    pooled = _pooled(parts) if len(parts) > 1 else []
-    files = _contents_of_several(parts, pooled) if pooled else _contents(*parts[0])
-    out = make_folder(options.out)
+    several = (parts, _pooled(parts)) if len(parts) > 1 else None
+    files = _contents_of_several(*several) if several else _contents(parts[0])
     read = [path for drive in drives for path in drive.sources]
     read += [file for imu, _ in placed for file in imu.files]
-    read += [*filter(None, [options.config]), *noise_files]
-    for name in files:
-        refuse_overwriting(out / name, read)
-    print(*(_text_of_several(parts, pooled) if pooled else _text(*parts[0])), sep="\n")
+    out = command_line.results_folder(
+        options.out, files, [*read, *filter(None, [options.config]), *noise_files]
+    )
+    print(*(_text_of_several(*several) if several else _text(parts[0])), sep="\n")
     for name, content in files.items():
-        write_file(out / name, content)
+        command_line.write_file(out / name, content)
 
 
 def _judged(options, drive, motion, placed, noise) -> Judged:
@@ -214,8 +205,10 @@ def _remarks(errors, reference_errs):
         yield NO_REFERENCE_NOISE
 
 
-def _noise(text) -> tuple[YawErrorParameters, list[str]]:
+def _noise(text) -> tuple[YawErrorParameters | None, list[str]]:
     """Return a reference's noise, a size or an identified model's, and files it was read from."""
+    if text is None:
+        return None, []
     try:
         noise = heading_choices.positive_angle(text)
         return YawErrorParameters(reference_noise=noise, drives=0), []
@@ -230,47 +223,33 @@ def _noise(text) -> tuple[YawErrorParameters, list[str]]:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument(
-        "drives",
-        nargs="+",
-        metavar="RESULT_OR_RECORDING",
-        help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive",
-    )
-    parser.add_argument(
-        "--imu", action="append", required=True, metavar="IMU",
-        help="see above; several are judged, each for itself",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("drives", nargs="+", metavar="RESULT_OR_RECORDING",
+        help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive")
+    add("--imu", action="append", required=True, metavar="IMU",
+        help="see above; several are judged, each for itself")
     heading_choices.add_magnetic_options(parser)
-    parser.add_argument(
-        "--runs", type=int, default=RUNS, metavar="N", help="of each, %(default)s by default"
-    )
-    parser.add_argument(
-        "--what", choices=WHAT, default=WHAT[0],
+    add("--runs", type=int, default=RUNS, metavar="N", help="of each, %(default)s by default")
+    add("--what", choices=WHAT, default=WHAT[0],
         help="what is drawn: the linear model, or the three-axis sensor with its filter; "
-        "%(default)s by default",
-    )  # fmt: skip
-    parser.add_argument(
-        "--reference-noise", metavar="ANGLE_OR_MODEL",
+             "%(default)s by default")
+    add("--reference-noise", metavar="ANGLE_OR_MODEL",
         help="white noise of the reference's yaw, as 0.2deg, or an identified model's file, whose "
-        "noise of the reference it is; by default what the recording and an identified model say",
-    )  # fmt: skip
-    add_seed(parser)
-    parser.add_argument(
-        "--config", metavar="FILE", help="a config.ini that says how the recording is read"
-    )
+             "noise of the reference it is; by default what the recording and an identified model "
+             "say")
+    command_line.add_seed(parser)
+    add("--config", metavar="FILE", help="a config.ini that says how the recording is read")
     heading_choices.add_setting_option(parser)
     heading_choices.add_of_option(parser)
-    parser.add_argument(
-        "--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
-        help="from one yaw error to the next, by default 1s",
-    )  # fmt: skip
+    add("--step", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
+        help="from one yaw error to the next, by default 1s")
     heading_choices.add_limit_option(parser, "limit that the report counts runs within")
-    parser.add_argument(
-        "--workers", type=worker_count, metavar="N",
-        help="processes for --what sensor, by default one for each processor",
-    )  # fmt: skip
+    add("--workers", type=command_line.worker_count, metavar="N",
+        help="processes for --what sensor, by default one for each processor")
+    # fmt: on
     table_text.add_option(parser)
-    add_results(parser, NAME)
+    command_line.add_results(parser, NAME)
     return parser
 
 
@@ -333,6 +312,34 @@ class Part(NamedTuple):
     drive: ReadDrive
     options: argparse.Namespace
 
+    @property
+    def name(self) -> str:
+        return self.drive.observed.name
+
+    def remarks(self, judged=None) -> list[str]:
+        """Each sentence once, before it the models that it is about, if not about all."""
+        judged = self.judged if judged is None else judged
+        about: dict[str, list[str]] = {}
+        for one in judged:
+            for remark in one.remarks:
+                about.setdefault(remark, []).append(one.name)
+        said = [
+            remark if len(names) == len(judged) else f"{listed(names)}: {remark}"
+            for remark, names in about.items()
+        ]
+        return list(dict.fromkeys([*self.drive.remarks, *said, ONE_DRIVE]))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a page and the record say of how it was judged."""
+        options = self.options
+        return {
+            "drive": self.name,
+            "sources": [str(path) for path in self.drive.sources],
+            **{name: getattr(options, name) for name in ("what", "runs", "seed")},
+            "step [s]": options.step,
+        }
+
 
 class Pooled(NamedTuple):
     """What all drives say of an IMU: ``table`` (DataFrame) has a row for each of them."""
@@ -349,35 +356,28 @@ class Pooled(NamedTuple):
 
 
 def _pooled(parts) -> list[Pooled]:
-    names, pooled = [part.drive.observed.name for part in parts], []
+    names, pooled = [part.name for part in parts], []
     for of_imu in zip(*(part.judged for part in parts)):
-        judgements = [one.judgement for one in of_imu]
-        one_unit = of_imu[0].one_unit
-        statistics = [one.statistics for one in of_imu]
-        verdict = pooled_verdict(names, judgements, statistics, one_unit=one_unit)
+        judgements, statistics = zip(*((one.judgement, one.statistics) for one in of_imu))
+        verdict = pooled_verdict(names, judgements, statistics, one_unit=of_imu[0].one_unit)
         table = drives_table(names, judgements, [one.smallest for one in judgements])
         pooled.append(Pooled(of_imu[0].name, verdict, calibrations(judgements), table))
     return pooled
 
 
 def _text_of_several(parts, pooled) -> list[str]:
-    options, count = parts[0].options, len(parts)
-    rows = [
-        (
-            one.name,
-            "rejected: " * one.verdict.rejected + one.verdict.verdict,
-            f"{one.verdict.together:.3g}" if math.isfinite(one.verdict.together) else "",
-            f"{one.verdict.alone:.3g}",
-            f"{one.calibration[0].inside} of {count}",
-        )
-        for one in pooled
-    ]
+    options, rows = parts[0].options, []
+    for name, verdict, calibration, _ in pooled:
+        said = "rejected: " * verdict.rejected + verdict.verdict
+        together = f"{verdict.together:.3g}" if math.isfinite(verdict.together) else ""
+        inside = f"{calibration[0].inside} of {len(parts)}"
+        rows.append((name, said, together, f"{verdict.alone:.3g}", inside))
     lines = [
-        f"{count} drives: yaw errors of the recorded IMU among {options.runs} runs of each model "
-        f"({options.what}) along each, with a start offset and a switch-on bias of its own, seeds "
-        f"{options.seed} to {parts[-1].options.seed}",
+        f"{len(parts)} drives: yaw errors of the recorded IMU among {options.runs} runs of each "
+        f"model ({options.what}) along each, with a start offset and a switch-on bias of its own, "
+        f"seeds {options.seed} to {parts[-1].options.seed}",
         "",
-        table_text.table_text(_frame(rows, _POOLED), _POOLED).rstrip("\n"),
+        _shown_rows(rows, _POOLED),
     ]
     for one in pooled:
         verdict, calibration = one.sentences
@@ -392,10 +392,9 @@ def _text_of_several(parts, pooled) -> list[str]:
 
 
 def _contents_of_several(parts, pooled) -> dict[str, bytes]:
-    options = parts[0].options
-    tests = [_table(judged).assign(drive=drive.observed.name) for judged, drive, _ in parts]
-    column = Column("drive", "drive")
-    files = _tables(pd.concat(tests), (column, *COLUMNS), (column, *_EXACT), options)
+    options, drive = parts[0].options, Column("drive", "drive")
+    tests = pd.concat([_table(part.judged).assign(drive=part.name) for part in parts])
+    files = _tables(tests, (drive, *COLUMNS), (drive, *_EXACT), options)
     table = pd.concat([one.table.assign(imu=one.name) for one in pooled])
     for format in dict.fromkeys(options.table):
         text = table_text.table_text(table, (COLUMNS[0], *_DRIVES), format)
@@ -425,7 +424,7 @@ def _contents_of_several(parts, pooled) -> dict[str, bytes]:
             }
             for one in pooled
         ],
-        "drives": [_record(*part) for part in parts],
+        "drives": [_record(part) for part in parts],
     }
     files["judgement.json"] = json_text(record).encode("utf-8")
     for index, one in enumerate(pooled, start=1):
@@ -435,7 +434,7 @@ def _contents_of_several(parts, pooled) -> dict[str, bytes]:
             files[f"judgement{number}_drives.{format}"] = picture(figure, format)
     said = [one.sentences for one in pooled]
     for index, part in enumerate(parts, start=1):
-        files.update(_pictures(part.judged, part.drive, part.options, f"_drive_{index}", said))
+        files.update(_pictures(part, f"_drive_{index}", said))
     return files
 
 
@@ -444,39 +443,45 @@ def _known(number):
 
 
 def _remarks_of_several(parts):
-    of_parts = [remark for judged, drive, _ in parts for remark in _all_remarks(judged, drive)]
     units = [OF_ONE_UNIT if one.one_unit else OF_ANY_UNIT for one in parts[0].judged]
-    said = [one for one in dict.fromkeys(of_parts) if one != ONE_DRIVE]
-    return [*said, NOT_PROVEN, *dict.fromkeys(units)]
+    of_parts = (remark for part in parts for remark in part.remarks() if remark != ONE_DRIVE)
+    return [*dict.fromkeys(of_parts), NOT_PROVEN, *dict.fromkeys(units)]
 
 
-def _text(judged, drive, options) -> list[str]:
-    """Return lines for the terminal."""
-    first = judged[0].judgement
+def _text(part) -> list[str]:
+    options, time, rows = part.options, part.judged[0].judgement.time, []
+    for name, judgement in ((one.name, one.judgement) for one in part.judged):
+        rarest = min(shown_tests(judgement), key=lambda test: test.adjusted)
+        said = "rejected: " * judgement.rejected + judgement.verdict
+        p, test = judgement.envelope.p_value, rarest.name if rarest.adjusted < 1.0 else ""
+        rows.append((name, said, f"{p:.3g}", f"{rarest.adjusted:.3g}", test))
     lines = [
-        f"{drive.observed.name}: yaw error of the recorded IMU over {first.time[-1]:g} s, "
-        f"{len(first.time)} samples, among {options.runs} runs of each model ({options.what}), "
-        f"seed {options.seed}",
+        f"{part.name}: yaw error of the recorded IMU over {time[-1]:g} s, {len(time)} samples, "
+        f"among {options.runs} runs of each model ({options.what}), seed {options.seed}",
         "",
-        table_text.table_text(_verdicts(judged), _VERDICTS).rstrip("\n"),
+        _shown_rows(rows, _VERDICTS),
     ]
-    for one in judged:
-        table = rounded_tests(_table([one]))
-        lines += ["", f"{one.name}: {one.judgement.sentence}", ""]
-        lines.append(table_text.table_text(table, TESTS).rstrip("\n"))
+    for one in part.judged:
+        table = table_text.table_text(rounded_tests(_table([one])), TESTS).rstrip("\n")
+        lines += ["", f"{one.name}: {one.judgement.sentence}", "", table]
     lines += [
         "",
         "percentile: runs of 100 that are below what was recorded; p is two-sided, and corrected "
         "for the number of tests",
     ]
-    return [*lines, *(f"note: {remark}" for remark in _all_remarks(judged, drive))]
+    return [*lines, *(f"note: {remark}" for remark in part.remarks())]
 
 
-def _contents(judged, drive, options) -> dict[str, bytes]:
+def _shown_rows(rows, columns):
+    table = pd.DataFrame(rows, columns=[column.key for column in columns])
+    return table_text.table_text(table, columns).rstrip("\n")
+
+
+def _contents(part) -> dict[str, bytes]:
     """Return the files' contents by their names; all are made before the first one is written."""
-    files = _tables(_table(judged), COLUMNS, _EXACT, options)
-    files["judgement.json"] = json_text(_record(judged, drive, options)).encode("utf-8")
-    return {**files, **_pictures(judged, drive, options)}
+    files = _tables(_table(part.judged), COLUMNS, _EXACT, part.options)
+    files["judgement.json"] = json_text(_record(part)).encode("utf-8")
+    return {**files, **_pictures(part)}
 
 
 def _tables(table, columns, exact, options):
@@ -488,16 +493,16 @@ def _tables(table, columns, exact, options):
     return files
 
 
-def _pictures(judged, drive, options, ending="", said=None):
+def _pictures(part, ending="", said=None):
     """Return figures and pages of a drive; ``said``: of each IMU, what all drives say of it."""
     files = {}
-    for index, one in enumerate(judged, start=1):
-        name = f"judgement{f'_{index}' if len(judged) > 1 else ''}{ending}"
-        for format in dict.fromkeys(options.formats):
-            figure = judgement_figure(one.judgement, f"{drive.observed.name}, {one.name}")
-            files[f"{name}.{format}"] = picture(drawing(figure), format)
-        if options.report:
-            files[f"{name}.html"] = _page(one, drive, options, said[index - 1] if said else [])
+    for index, one in enumerate(part.judged, start=1):
+        name = f"judgement{f'_{index}' if len(part.judged) > 1 else ''}{ending}"
+        figure = drawing(judgement_figure(one.judgement, f"{part.name}, {one.name}"))
+        for format in dict.fromkeys(part.options.formats):
+            files[f"{name}.{format}"] = picture(figure, format)
+        if part.options.report:
+            files[f"{name}.html"] = _page(one, part, said[index - 1] if said else [])
     return files
 
 
@@ -506,26 +511,13 @@ def _table(judged):
     return pd.DataFrame([{"imu": name, **test._asdict()} for name, test in tests])
 
 
-def _verdicts(judged):
-    rows = []
-    for name, judgement in ((one.name, one.judgement) for one in judged):
-        rarest = min(shown_tests(judgement), key=lambda test: test.adjusted)
-        verdict = "rejected: " * judgement.rejected + judgement.verdict
-        p, test = judgement.envelope.p_value, rarest.name if rarest.adjusted < 1.0 else ""
-        rows.append((name, verdict, f"{p:.3g}", f"{rarest.adjusted:.3g}", test))
-    return _frame(rows, _VERDICTS)
-
-
-def _frame(rows, columns):
-    return pd.DataFrame(rows, columns=[column.key for column in columns])
-
-
-def _record(judged, drive, options):
+def _record(part):
+    time = part.judged[0].judgement.time
     return {
-        **_settings(drive, options),
-        "duration [s]": float(judged[0].judgement.time[-1]),
-        "samples": len(judged[0].judgement.time),
-        "remarks": _all_remarks(judged, drive),
+        **part.settings,
+        "duration [s]": float(time[-1]),
+        "samples": len(time),
+        "remarks": part.remarks(),
         "imus": [
             {
                 "name": one.name,
@@ -537,61 +529,28 @@ def _record(judged, drive, options):
                 "reference_rms_rad": one.reference,
                 "remarks": list(one.remarks),
             }
-            for one in judged
+            for one in part.judged
         ],
         "versions": versions(),
     }
 
 
-def _settings(drive, options):
-    return {
-        "drive": drive.observed.name,
-        "sources": [str(path) for path in drive.sources],
-        **{name: getattr(options, name) for name in ("what", "runs", "seed")},
-        "step [s]": options.step,
-    }
-
-
-def _page(one, drive, options, said):
-    judgement = one.judgement
-    probabilities, edges = [0.5], [judgement.median]
+def _page(one, part, said):
+    judgement, options = one.judgement, part.options
+    quantiles = {0.5: judgement.median}
     for band in judgement.bands:
-        probabilities += [0.5 - 0.5 * band.level, 0.5 + 0.5 * band.level]
-        edges += [band.low, band.high]
-    shown = ShownEnsemble(
-        options.runs,
-        judgement.time,
-        dict(zip(probabilities, edges)),
-        one.statistics,
-        curve_time=judgement.time,
-        curves=one.curves,
-    )
+        quantiles.update({0.5 - 0.5 * band.level: band.low, 0.5 + 0.5 * band.level: band.high})
+    of = (options.runs, judgement.time, quantiles, one.statistics)
+    shown = ShownEnsemble(*of, curve_time=judgement.time, curves=one.curves)
     settings = {
-        **_settings(drive, options),
+        **part.settings,
         "imu": {one.name: dataclasses.asdict(one.errors)},
         "reference [deg rms]": math.degrees(one.reference),
         "versions": versions(),
     }
+    title, remarks = f"{part.name} judged by {one.name}", [*said, *part.remarks([one])]
+    footer = f"judge_imu, imu_simulation_framework {__version__}, seed {options.seed}"
     page = ensemble_page(
-        f"{drive.observed.name} judged by {one.name}",
-        shown,
-        options.within,
-        settings,
-        [*said, *_all_remarks([one], drive)],
-        judgement=judgement,
-        footer=f"judge_imu, imu_simulation_framework {__version__}, seed {options.seed}",
+        title, shown, options.within, settings, remarks, judgement=judgement, footer=footer
     )
     return page_html(page).encode("utf-8")
-
-
-def _all_remarks(judged, drive):
-    """Each sentence once, before it the models that it is about, if not about all."""
-    about: dict[str, list[str]] = {}
-    for one in judged:
-        for remark in one.remarks:
-            about.setdefault(remark, []).append(one.name)
-    said = [
-        remark if len(names) == len(judged) else f"{listed(names)}: {remark}"
-        for remark, names in about.items()
-    ]
-    return list(dict.fromkeys([*drive.remarks, *said, ONE_DRIVE]))

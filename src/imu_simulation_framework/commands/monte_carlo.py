@@ -30,13 +30,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import (
-    add_results,
-    add_seed,
-    whole_number,
-    worker_count,
-)
+from imu_simulation_framework.commands import command_line, heading_choices
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.drive.configuration import Configuration, load_configuration
@@ -113,20 +107,16 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
         operation = heading_choices.operation(options)
         name = f"{chosen.name}, {operation.sentence()}"
         chosen = chosen._replace(motion=operation.moved(chosen.motion), name=name)
+    name, motion, sample, remarks = chosen.name, chosen.motion, chosen.sample, chosen.remarks
     if options.what == "sensor":
-        drawing = SensorDrawing(
-            chosen.motion,
-            imu.errors,
-            options.seed,
-            options.period,
-            magnetic_environment=environment,
-            operation=operation,
+        used = {"magnetic_environment": environment, "operation": operation}
+        return (
+            name,
+            SensorDrawing(motion, imu.errors, options.seed, options.period, **used),
+            remarks,
         )
-        return chosen.name, drawing, chosen.remarks
-    model = yaw_error_model(
-        imu.errors, chosen.motion, options.period, environment, chosen.sample, operation
-    )
-    return chosen.name, LinearDrawing(model, options.seed), chosen.remarks
+    model = yaw_error_model(imu.errors, motion, options.period, environment, sample, operation)
+    return name, LinearDrawing(model, options.seed), remarks
 
 
 def _configuration(options) -> Configuration:
@@ -135,72 +125,59 @@ def _configuration(options) -> Configuration:
             "an experiment follows a drive or a recording; --straight and --rounds are for the "
             "sensor and its linear model"
         )
-    if options.heading:
-        raise ConfigurationError(
-            "an experiment's sensor is as its specification says; --heading is for the sensor and "
-            "its linear model"
-        )
+    for option, given in (("--heading", options.heading), ("--unit", options.unit)):
+        if given:
+            raise ConfigurationError(
+                f"an experiment's sensor is as its specification says; {option} is for the sensor "
+                "and its linear model"
+            )
     settings = heading_choices.settings(options.setting)
+
+    def put(section, key, value):
+        if value is not None:
+            settings.setdefault(section, {})[key] = str(value)
+
     for name in ("standstill", "stops", "warm_up"):
-        if getattr(options, name) is not None:
-            settings.setdefault("operation", {})[name] = str(getattr(options, name))
-    if options.unit is not None:
-        raise ConfigurationError(
-            "an experiment's sensor is as its specification says; --unit is for the sensor and its "
-            "linear model"
-        )
-    if options.latitude is not None:
-        settings.setdefault("simulation", {})["latitude"] = str(options.latitude)
+        put("operation", name, getattr(options, name))
+    put("simulation", "latitude", options.latitude)
     for name in options.magnetic_environment:
-        settings.setdefault("magnetic_environment", {})["file"] = name
-    recording = settings.setdefault("recording", {})
-    if options.drive in DRIVES and not Path(options.drive).exists():
-        recording["drive"] = options.drive
-    else:
-        recording["path"] = options.drive
+        put("magnetic_environment", "file", name)
+    bundled = options.drive in DRIVES and not Path(options.drive).exists()
+    put("recording", "drive" if bundled else "path", options.drive)
     if options.imu in PRESETS and not Path(options.imu).exists():
-        settings.setdefault("imu", {})["model"] = options.imu
+        put("imu", "model", options.imu)
     elif ":" in options.imu and not Path(options.imu).exists():
         raise ConfigurationError(
             f"an experiment reads no parameters of other tools, as {options.imu}; "
             "convert_imu_parameters.py makes a specification of them"
         )
     else:
-        settings.setdefault("imu", {})["model"] = "specification"
-        settings.setdefault("imu_specification", {})["file"] = options.imu
+        put("imu", "model", "specification")
+        put("imu_specification", "file", options.imu)
     return load_configuration(overrides=settings)
 
 
 def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
-    parser.add_argument(
-        "--imu", required=True, metavar="IMU",
-        help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("--imu", required=True, metavar="IMU",
+        help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters")
     heading_choices.add_magnetic_options(parser, several=False)
     heading_choices.add_operation_options(parser)
-    parser.add_argument("--runs", type=int, required=True, metavar="N", help="how many")
-    parser.add_argument(
-        "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"
-    )
-    add_seed(parser)
+    add("--runs", type=int, required=True, metavar="N", help="how many")
+    add("--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default")
+    command_line.add_seed(parser)
     heading_choices.add_limit_option(parser, "limit whose probability is asked for")
-    parser.add_argument(
-        "--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
-        help="from one of the errors to the next, by default 1s",
-    )  # fmt: skip
-    parser.add_argument(
-        "--keep", type=whole_number, default=KEEP, metavar="N",
-        help="how many of the first runs are kept as whole curves, by default %(default)s",
-    )  # fmt: skip
-    parser.add_argument(
-        "--workers", type=worker_count, metavar="N",
-        help="processes on this computer, by default one for each processor",
-    )  # fmt: skip
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS",
-        help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786",
-    )  # fmt: skip
-    add_results(parser, NAME)
+    add("--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
+        help="from one of the errors to the next, by default 1s")
+    add("--keep", type=command_line.whole_number, default=KEEP, metavar="N",
+        help="how many of the first runs are kept as whole curves, by default %(default)s")
+    add("--workers", type=command_line.worker_count, metavar="N",
+        help="processes on this computer, by default one for each processor")
+    add("--scheduler", metavar="ADDRESS",
+        help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786")
+    # fmt: on
+    command_line.add_results(parser, NAME)
     return parser

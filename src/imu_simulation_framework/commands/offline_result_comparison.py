@@ -16,40 +16,29 @@ from pathlib import Path
 from imu_simulation_framework.commands.command_line import add_formats, add_result
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
+from imu_simulation_framework.drive import summary as summaries
 from imu_simulation_framework.drive.report import write_results
-from imu_simulation_framework.drive.results.files import (
-    ExperimentTables,
-    ResultFolder,
-    complete_tables,
-    find_result,
-)
-from imu_simulation_framework.drive.summary import (
-    SETTINGS,
-    described_run,
-    previous_summary,
-    settings_of,
-    terminal_table,
-)
+from imu_simulation_framework.drive.results import files
 
 
 def main(arguments):
     """Evaluate the result named on the command line again."""
     options = _parser().parse_args(arguments)
-    source = find_result(options.result)
-    complete_tables(source)
-    tables = ExperimentTables.load(source)
-    previous = previous_summary(source)
+    source = files.find_result(options.result)
+    files.complete_tables(source)
+    tables = files.ExperimentTables.load(source)
+    previous = summaries.previous_summary(source)
     path = source.path("summary.json")
-    chosen = {name: getattr(options, name) for name in SETTINGS}
-    settings = settings_of(previous, path, **chosen)
-    run = described_run(previous, path)
+    chosen = {name: getattr(options, name) for name in summaries.SETTINGS}
+    settings = summaries.settings_of(previous, path, **chosen)
+    run = summaries.described_run(previous, path)
     target = source
     if options.out is not None:
-        target = ResultFolder(make_folder(Path(options.out)), source.prefix)
+        target = files.ResultFolder(make_folder(Path(options.out)), source.prefix)
     summary = write_results(
         target, tables, settings, run, save_tables=False, formats=dict.fromkeys(options.formats)
     )
-    print(terminal_table(summary))
+    print(summaries.terminal_table(summary))
     for note in summary["notes"]:
         print(note)
     print(target.folder)
@@ -58,30 +47,19 @@ def main(arguments):
 def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
-    parser.add_argument(
-        "--median-window", type=float, metavar="S", help="window of the trend's median filter [s]"
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("--median-window", type=float, metavar="S", help="window of the trend's median filter [s]")
     align = parser.add_mutually_exclusive_group()
-    align.add_argument(
-        "--align",
-        action="store_const",
-        const=True,
-        help="shift the recorded IMU in time until its yaw rate fits the reference's best",
-    )
-    align.add_argument(
-        "--no-align", action="store_const", const=False, dest="align", help="do not shift it"
-    )
-    parser.add_argument("--max-shift", type=float, metavar="S", help="largest such shift [s]")
-    parser.add_argument(
-        "--start-window",
-        type=float,
-        metavar="S",
-        help="errors are zero on the median over this long a beginning [s]",
-    )
+    align.add_argument("--align", action="store_const", const=True,
+        help="shift the recorded IMU in time until its yaw rate fits the reference's best")
+    align.add_argument("--no-align", action="store_const", const=False, dest="align",
+        help="do not shift it")
+    add("--max-shift", type=float, metavar="S", help="largest such shift [s]")
+    add("--start-window", type=float, metavar="S",
+        help="errors are zero on the median over this long a beginning [s]")
     add_formats(parser)
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        help="folder for figures and summary; by default those of the result are replaced",
-    )
+    add("--out", metavar="DIR",
+        help="folder for figures and summary; by default those of the result are replaced")
+    # fmt: on
     return parser

@@ -85,9 +85,8 @@ def main(arguments):
     found = (folder for path in options.results for folder in find_results(path))
     folders = list({folder.path("").resolve(): folder for folder in found}.values())
     rows, remarks = _rows(folders, settings, options.until)
-    rows = [
-        row for row in rows if options.imu in ("both", "recorded" if row.recorded else "simulated")
-    ]
+    kinds = {"recorded": [True], "simulated": [False]}.get(options.imu, [True, False])
+    rows = [row for row in rows if row.recorded in kinds]
     if not rows:
         raise ResultError(
             f"{options.results[0]}: there is no {options.imu} IMU to show in "
@@ -112,31 +111,23 @@ def main(arguments):
     over_time = drawing(yaw_errors(errors, settings.median_window))
     write_pictures(out, NAME, over_time, options.formats)
     write_pictures(out, f"{NAME}_psd", drawing(yaw_error_spectra(errors)), options.formats)
-    for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
-        print(path)
+    print(*table_text.write_tables(out, NAME, table, COLUMNS, options.table), sep="\n")
 
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument(
-        "results", nargs="+", metavar="RESULT",
-        help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it",
-    )  # fmt: skip
-    parser.add_argument(
-        "--imu", choices=("both", "recorded", "simulated"), default="both", help="whose errors"
-    )
-    parser.add_argument(
-        "--until", type=float, metavar="S", help="look at the first so many seconds only"
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("results", nargs="+", metavar="RESULT",
+        help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it")
+    add("--imu", choices=("both", "recorded", "simulated"), default="both", help="whose errors")
+    add("--until", type=float, metavar="S", help="look at the first so many seconds only")
     default = ComparisonSettings()
-    parser.add_argument(
-        "--median-window", type=float, default=default.median_window, metavar="S",
-        help="window of the trends' median [s], %(default)s by default",
-    )  # fmt: skip
-    parser.add_argument(
-        "--align", action="store_true",
-        help="shift each recorded IMU in time until its yaw rate fits the reference's best",
-    )  # fmt: skip
+    add("--median-window", type=float, default=default.median_window, metavar="S",
+        help="window of the trends' median [s], %(default)s by default")
+    add("--align", action="store_true",
+        help="shift each recorded IMU in time until its yaw rate fits the reference's best")
+    # fmt: on
     table_text.add_option(parser)
     add_formats(parser, "of the figures")
     add_out(parser, NAME)
@@ -179,12 +170,9 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
 def _evaluated(folder, settings, until, run) -> Comparison:
     tables = ExperimentTables.load(folder)
     if until is not None:
-        parts = {
-            name: getattr(tables, name).loc[:until]
-            for name in ("imu_simulated", "ground_truth", "control_error")
-        }
-        if tables.imu_real is not None:
-            parts["imu_real"] = tables.imu_real.loc[:until]
+        names = ("imu_simulated", "ground_truth", "control_error", "imu_real")
+        parts = {name: getattr(tables, name) for name in names}
+        parts = {name: table.loc[:until] for name, table in parts.items() if table is not None}
         tables = dataclasses.replace(tables, **parts)
     return evaluate(tables, settings, RunDescription(run))[1]
 
@@ -209,14 +197,10 @@ def _require_same_length(lengths, drive, folder, simulated):
 def _statistics(row):
     statistics = row.comparison.statistics
     time = row.comparison.error.index
-    angles = {
-        "rms": statistics.rms,
-        "maximum_absolute": statistics.maximum_absolute,
-        "final": statistics.final,
-        "drift": statistics.drift,
-        "over_distance": _over(row.comparison.over_distance, STRETCH),
-        "over_turn": _over(row.comparison.over_turn, TURN),
-    }
+    names = ("rms", "maximum_absolute", "final", "drift")
+    angles = {name: getattr(statistics, name) for name in names}
+    angles["over_distance"] = _over(row.comparison.over_distance, STRETCH)
+    angles["over_turn"] = _over(row.comparison.over_turn, TURN)
     shown = {name: np.degrees(angle) for name, angle in angles.items()}
     shown["drift"] *= 60.0
     named = {name: getattr(row, name) for name in ("drive", "imu", "run", "seed")}

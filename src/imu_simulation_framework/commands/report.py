@@ -16,35 +16,28 @@ from tqdm import tqdm
 from imu_simulation_framework.commands.command_line import add_result, write_file
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import refuse_overwriting
+from imu_simulation_framework.drive import summary as summaries
 from imu_simulation_framework.drive.report import caption, experiment_page
-from imu_simulation_framework.drive.results.files import (
-    ExperimentTables,
-    complete_tables,
-    find_result,
-)
-from imu_simulation_framework.drive.summary import (
-    described_run,
-    evaluate,
-    previous_summary,
-    settings_of,
-)
+from imu_simulation_framework.drive.results import files
 from imu_simulation_framework.report.page import page_html
 
 
 def main(arguments):
     """Write the report of the result named on the command line."""
     options = _parser().parse_args(arguments)
-    folder = find_result(options.result)
+    folder = files.find_result(options.result)
     place = folder.path("summary.json")
     out = folder.path("report.html") if options.out is None else options.out
     with tqdm(total=3, desc="reading tables", unit=" steps", disable=None) as progress:
-        complete_tables(folder)
+        files.complete_tables(folder)
         refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
-        tables = ExperimentTables.load(folder)
-        previous = previous_summary(folder)
-        settings = settings_of(previous, place)
+        tables = files.ExperimentTables.load(folder)
+        previous = summaries.previous_summary(folder)
+        settings = summaries.settings_of(previous, place)
         _next_step(progress, "comparing yaws")
-        summary, comparison = evaluate(tables, settings, described_run(previous, place))
+        summary, comparison = summaries.evaluate(
+            tables, settings, summaries.described_run(previous, place)
+        )
         _next_step(progress, "drawing figures")
         text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
         _next_step(progress, "report")
@@ -60,7 +53,6 @@ def _next_step(progress, description) -> None:
 def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="by default beside the result's other files"
-    )
+    parser.add_argument("--out", type=Path, metavar="FILE",
+                        help="by default beside the result's other files")  # fmt: skip
     return parser

@@ -129,15 +129,12 @@ def thesis_items() -> dict[str, Item]:
         if imu in (HECTOR, HECTOR_SLOW):
             first = begun.setdefault((drive, imu), 1 + RUNS * len(begun))
             seeds = range(first, first + RUNS)
-        common = (
-            drive,
-            imu,
-            controller,
-            robot,
-            float(until) if until else None,
-            float(window or 0.0),
+        end = float(until) if until else None
+        every = (
+            Experiment(drive, imu, controller, robot, end, float(window or 0.0), seed)
+            for seed in seeds
+            if imu
         )
-        every = [Experiment(*common, seed) for seed in seeds if imu]
         found[label] = Item(label, title, shown, tuple(every), thesis, why)
     return found
 
@@ -163,7 +160,6 @@ class Experiments:
         self.compared = lru_cache(maxsize=None)(self._compared)
 
     def _prepared(self, letter, until=None):
-        """Return a drive as it is to be followed, and its recorded IMU."""
         from imu_simulation_framework.drive import in_process  # which needs MuJoCo
 
         prepared = in_process.prepared(self._configuration(letter, until))
@@ -176,7 +172,6 @@ class Experiments:
         return prepared
 
     def _recorded(self, letter):
-        """Return the YawComparison of the recorded IMU on a whole drive."""
         prepared = self.prepared(letter)
         reference, settings = prepared.drive.reference, ComparisonSettings(RECORDED_WINDOW)
         yaw = prepared.recorded_imu.table["yaw"]
@@ -322,7 +317,6 @@ def _error(compared) -> str:
 
 
 def _end(comparison) -> str:
-    """Return how far off a heading is at the end."""
     return f"{np.degrees(comparison.statistics.final):.2f} deg"
 
 
@@ -405,20 +399,18 @@ def main(arguments):
         rows.append((item.label, item.title, item.thesis, ours, item.why, file))
         sections.append(section)
     table = pd.DataFrame(rows, columns=[column.key for column in _FIGURES])
-    for path in table_text.write_tables(out, "figures", table, _FIGURES, options.table):
-        print(path)
+    print(*table_text.write_tables(out, "figures", table, _FIGURES, options.table), sep="\n")
     short = [column for column in _FIGURES if column.key in ("figure", "title", "ours")]
     listing = Section("Table of figures", table=page_table(table, short, texts=len(short)))
     sections = [listing, *sections, _settings(experiments)]
     footer = f"{experiments.described}, imu_simulation_framework {__version__}"
-    page = Page(
-        "Figures of the thesis, with our drives", _summary(experiments.own), sections, footer
-    )
-    write_file(out / f"{NAME}.html", page_html(page).encode("utf-8"))
-    left = ", ".join(item.label for item in items if not item.shown)
+    title, summary = "Figures of the thesis, with our drives", _summary(experiments.own)
+    text = page_html(Page(title, summary, sections, footer))
+    write_file(out / f"{NAME}.html", text.encode("utf-8"))
+    left = [item.label for item in items if not item.shown]
+    without = f" ({', '.join(left)} {NOT_MADE})" if left else ""
     print(
-        f"{sum(bool(item.shown) for item in items)} pictures of {len(items)}"
-        f"{f' ({left} {NOT_MADE})' if left else ''}, "
+        f"{len(items) - len(left)} pictures of {len(items)}{without}, "
         f"{experiments.driven:.0f} s driven, all in {time.monotonic() - begin:.0f} s"
     )
 
@@ -443,30 +435,28 @@ def _chosen(wanted) -> list[Item]:
 
 def _recordings(named) -> dict[str, list[str]]:
     recordings: dict[str, list[str]] = {}
-    for letter, *words in named:
-        if letter.lower() not in DRIVES or not words:
+    for word, *words in named:
+        letter = word.lower()
+        if letter not in DRIVES or not words:
             raise ConfigurationError(
-                f"--drive {' '.join([letter, *words])}: expected one of {listed(DRIVES)}, and a "
+                f"--drive {' '.join([word, *words])}: expected one of {listed(DRIVES)}, and a "
                 "recording"
             )
-        if letter.lower() in recordings:
-            raise ConfigurationError(f"--drive {letter.lower()} is named twice")
-        recordings[letter.lower()] = words
+        if letter in recordings:
+            raise ConfigurationError(f"--drive {letter} is named twice")
+        recordings[letter] = words
     return recordings
 
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("--list", action="store_true", help="name the figures and end")
-    parser.add_argument("--figures", nargs="+", default=[], metavar="N", help="make only these")
-    parser.add_argument(
-        "--drive", nargs="+", action="append", default=[], metavar=("LETTER", "RECORDING"),
+    add = parser.add_argument
+    add("--list", action="store_true", help="name the figures and end")
+    add("--figures", nargs="+", default=[], metavar="N", help="make only these")
+    add("--drive", nargs="+", action="append", default=[], metavar=("LETTER", "RECORDING"),
         help="a recording of yours in place of a bundled drive: a file, two (reference and IMU), "
-        "or the config.ini that check_recording.py writes",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=whole_number, default=1, help="of all experiments, %(default)s by default"
-    )
+             "or the config.ini that check_recording.py writes")  # fmt: skip
+    add("--seed", type=whole_number, default=1, help="of all experiments, %(default)s by default")
     table_text.add_option(parser)
     add_formats(parser, "of the figures")
     add_out(parser, NAME)
@@ -490,15 +480,12 @@ def _summary(own) -> list[str]:
 
 
 def _settings(experiments) -> Section:
-    seeds = {
-        f"{name_of(first.drive)}, {first.imu}": [
-            experiments.seed + one.seed for one in (first, *others)
-        ]
-        for first, *others in (
-            item.experiments for item in thesis_items().values() if item.experiments
-        )
-        if others
-    }
+    seeds = {}
+    for item in thesis_items().values():
+        if len(item.experiments) > 1:
+            first = item.experiments[0]
+            repeated = [experiments.seed + one.seed for one in item.experiments]
+            seeds[f"{name_of(first.drive)}, {first.imu}"] = repeated
     settings = {
         "seed": experiments.seed,
         "seeds of the repetitions": seeds,

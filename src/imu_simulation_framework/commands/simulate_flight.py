@@ -26,13 +26,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import (
-    add_formats,
-    add_seed,
-    whole_number,
-    write_file,
-    write_pictures,
-)
+from imu_simulation_framework.commands import command_line
 from imu_simulation_framework.core.errors import ConfigurationError, versions
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
@@ -40,12 +34,6 @@ from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.flight import figures as showing
 from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
-from imu_simulation_framework.flight.figures import (
-    flight_page,
-    imu_figure,
-    navigation_figure,
-    path_figure,
-)
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
     gimbal_to_mapping,
@@ -81,7 +69,7 @@ def main(arguments):
     simulated = time.monotonic() - begin
     out = make_folder(options.out)
     for name, table in flight_tables(flown).items():
-        write_file(out / f"{name}.csv", table_to_csv(table).encode())
+        command_line.write_file(out / f"{name}.csv", table_to_csv(table).encode())
     write_message_bag(out / "flight.bag", flight_messages(flown))
     print(out / "flight.bag")
     found = flight.states.instants()
@@ -108,20 +96,22 @@ def main(arguments):
     position[:, 2] = body.latitude_longitude_height[:, 2] - flown.origin[2]
     place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     figures = {
-        "figure_5": imu_figure(*alone["pan"]),
-        "figure_6": imu_figure(*alone["tilt"]),
-        "figure_7": imu_figure(in_flight.time, in_flight.measured, in_flight.true, instants),
-        "figure_8_path": path_figure(position, body.time, instants, place),
+        "figure_5": showing.imu_figure(*alone["pan"]),
+        "figure_6": showing.imu_figure(*alone["tilt"]),
+        "figure_7": showing.imu_figure(
+            in_flight.time, in_flight.measured, in_flight.true, instants
+        ),
+        "figure_8_path": showing.path_figure(position, body.time, instants, place),
     }
     if navigated:
         errors = {name: errors for name, (errors, _) in navigated.items()}
-        figures["figure_8_errors"] = navigation_figure(errors, instants)
+        figures["figure_8_errors"] = showing.navigation_figure(errors, instants)
     for name, figure in figures.items():
         drawn = drawing(figure, f"{described} · seed {options.seed}")
-        write_pictures(out, name, drawn, options.formats)
+        command_line.write_pictures(out, name, drawn, options.formats)
     for name, (errors, _) in navigated.items():
         path = out / f"navigation_{name.replace(' ', '_')}.csv"
-        write_file(path, table_to_csv(_error_table(errors)).encode())
+        command_line.write_file(path, table_to_csv(_error_table(errors)).encode())
     settings = {
         "flight": {"from": str(options.flight), **flight.settings, "start": start},
         "gimbal": gimbal_to_mapping(gimbal),
@@ -140,9 +130,9 @@ def main(arguments):
         "rmse": {name: dict(table.median()) for name, (_, table) in navigated.items()},
         "versions": versions(),
     }
-    write_file(out / "summary.json", json_text(summary).encode())
+    command_line.write_file(out / "summary.json", json_text(summary).encode())
     crashed = "; the aircraft crashed" if flight.crashed else ""
-    page = flight_page(
+    page = showing.flight_page(
         title="An IMU on a gimbal in flight",
         summary=[
             f"{described}: {body.duration:.0f} s of flight{crashed}.",
@@ -160,7 +150,7 @@ def main(arguments):
         remarks=summary["remarks"],
         footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
     )
-    write_file(out / "report.html", page_html(page).encode("utf-8"))
+    command_line.write_file(out / "report.html", page_html(page).encode("utf-8"))
     for sentence in [*found.sentences(), *remarks]:
         print(sentence)
     print(
@@ -206,42 +196,24 @@ def _answer(name, navigated):
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("flight", metavar="FLIGHT", help="a script, or a recorded flight")
-    parser.add_argument(
-        "--gimbal", default="off", metavar="G", help="bundled or a file; default: %(default)s"
-    )
-    parser.add_argument(
-        "--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's"
-    )
-    parser.add_argument(
-        "--gnss",
-        default="single",
-        metavar="R",
-        help=f"receiver, or {NO_RECEIVER}; default: %(default)s",
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder")
-    parser.add_argument(
-        "--rate", type=float, default=100.0, metavar="HZ",
-        help="samples per second of the motion, whose means the IMU measures; default: %(default)g",
-    )  # fmt: skip
-    parser.add_argument(
-        "--flight-rate", type=float, default=RATE, metavar="HZ",
-        help="steps per second of JSBSim, which decide where it flies; default: %(default)g",
-    )  # fmt: skip
-    parser.add_argument(
-        "--duration", type=float, default=200.0, metavar="S", help="[s], default: %(default)g"
-    )
-    parser.add_argument(
-        "--start", type=float, metavar="S",
-        help=f"[s]; default: {START:g} of a script, 0 of a recording",
-    )  # fmt: skip
-    add_seed(parser)
-    parser.add_argument(
-        "--runs",
-        type=whole_number,
-        default=1,
-        metavar="N",
-        help="of the navigator; default: %(default)s",
-    )
-    add_formats(parser)
+    add = parser.add_argument
+    # fmt: off
+    add("flight", metavar="FLIGHT", help="a script, or a recorded flight")
+    add("--gimbal", default="off", metavar="G", help="bundled or a file; default: %(default)s")
+    add("--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's")
+    add("--gnss", default="single", metavar="R",
+        help=f"receiver, or {NO_RECEIVER}; default: %(default)s")
+    add("--out", type=Path, required=True, metavar="DIR", help="a folder")
+    add("--rate", type=float, default=100.0, metavar="HZ",
+        help="samples per second of the motion, whose means the IMU measures; default: %(default)g")
+    add("--flight-rate", type=float, default=RATE, metavar="HZ",
+        help="steps per second of JSBSim, which decide where it flies; default: %(default)g")
+    add("--duration", type=float, default=200.0, metavar="S", help="[s], default: %(default)g")
+    add("--start", type=float, metavar="S",
+        help=f"[s]; default: {START:g} of a script, 0 of a recording")
+    command_line.add_seed(parser)
+    add("--runs", type=command_line.whole_number, default=1, metavar="N",
+        help="of the navigator; default: %(default)s")
+    # fmt: on
+    command_line.add_formats(parser)
     return parser

@@ -85,14 +85,12 @@ def _counted(blocks, progress):
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("specification", metavar="SPEC", help="YAML file, or name of a bundled one")
-    parser.add_argument("--hours", type=float, required=True, metavar="H", help="length [h]")
-    parser.add_argument(
-        "--rate", type=float, metavar="HZ", help="samples per second (default: the specification's)"
-    )
-    parser.add_argument("--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
+    add = parser.add_argument
+    add("specification", metavar="SPEC", help="YAML file, or name of a bundled one")
+    add("--hours", type=float, required=True, metavar="H", help="length [h]")
+    add("--rate", type=float, metavar="HZ",
+        help="samples per second (default: the specification's)")  # fmt: skip
+    add("--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
     add_seed(parser)
-    parser.add_argument(
-        "--format", default="", choices=FORMATS, help="default: bag or csv, as the name says"
-    )
+    add("--format", default="", choices=FORMATS, help="default: bag or csv, as the name says")
     return parser

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Mapping, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from imu_simulation_framework.characterisation.allan.model import (
     averaging_factors,
     overlapping_allan_variance,
 )
-from imu_simulation_framework.commands.command_line import accepted_number
+from imu_simulation_framework.commands.command_line import number_type
 from imu_simulation_framework.core.angles import difference, unwrap
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.files import json_text
@@ -47,24 +46,17 @@ FAILED = 1
 
 QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
 """What is validated -> its columns of an ImuRecord."""
-
-UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
-"""Of each quantity."""
-
 AXES = {"rate": "xyz", "force": "xyz", "orientation": EULER}
-"""Of each quantity."""
-
+UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
+_TITLES = {"rate": "angular velocity", "force": "specific force", "orientation": "orientation"}
 NORM = "norm"
 """The length of the vector of errors, where all three axes are there."""
-
 STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
 """Those that a limit can be set to, beside the Allan deviation."""
-
 ALLAN = "allan_deviation"
 
 MINIMUM_SAMPLES = 10
 _NEAR_THE_POLE = np.radians(75.0)
-
 _GAP = 3.0
 """Periods of the truth, in a longer gap of which nothing is compared."""
 
@@ -84,87 +76,72 @@ def main(arguments):
     except RecordingError as error:
         raise RecordingError(f"{options.imu} and {options.truth}: {error}") from None
     remarks = [*imu.remarks, *truth.remarks, *validation.remarks]
-    print(_text(validation, judged), *remarks, sep="\n")
-    if options.out:
-        _write(options, validation, judged, remarks)
-    return 0 if all(one.passed for one in judged) else FAILED
-
-
-def _rows(validation: ImuValidation):
-    """Rows of the table: names, unit, and the statistics."""
-    for one in validation.axes:
-        values = [getattr(one.statistics, name) for name in STATISTICS]
-        yield [one.quantity, one.axis, UNITS[one.quantity], *values]
-
-
-def _text(validation, judged) -> str:
-    heads = ("error of", "axis", "unit", "mean", "std", "rms", "maximum")
-    lines = ["{:<12}{:<7}{:<7}{:>12}{:>12}{:>12}{:>12}".format(*heads)]
-    for row in _rows(validation):
+    passed = all(one.passed for one in judged)
+    errors = pd.DataFrame(
+        [
+            [one.quantity, one.axis, UNITS[one.quantity]]
+            + [getattr(one.statistics, name) for name in STATISTICS]
+            for one in validation.axes
+        ],
+        columns=["quantity", "axis", "unit", *STATISTICS],
+    )
+    lines = ["error of    axis   unit           mean         std         rms     maximum"]
+    for row in errors.itertuples(index=False):
         lines.append("{:<12}{:<7}{:<7}{:>12.4g}{:>12.4g}{:>12.4g}{:>12.4g}".format(*row))
     lines.append(f"{len(validation.time)} samples, {validation.time[-1] - validation.time[0]:g} s")
     for one in judged:
-        word = "passed" if one.passed else "FAILED"
-        unit = UNITS[one.limit.quantity]
-        lines.append(
-            f"{word}: {one.limit.name} {one.value:.4g} {unit}, limit {one.limit.maximum:g}"
-        )
-    return "\n".join(lines)
+        word, limit = "passed" if one.passed else "FAILED", one.limit
+        found = f"{one.value:.4g} {UNITS[limit.quantity]}"
+        lines.append(f"{word}: {limit.name} {found}, limit {limit.maximum:g}")
+    print(*lines, *remarks, sep="\n")
+    if options.out:
+        summary = {
+            "simulated": options.imu,
+            "truth": options.truth,
+            "samples": len(validation.time),
+            "time_shift": validation.shift,
+            "errors": errors.to_dict("records"),
+            "limits": [
+                {"limit": one.limit.name, "maximum": one.limit.maximum, "value": one.value,
+                 "passed": one.passed}
+                for one in judged
+            ],
+            "passed": passed,
+            "remarks": remarks,
+        }  # fmt: skip
+        _write(options.out, validation, errors, summary)
+    return 0 if passed else FAILED
 
 
-def _write(options, validation, judged, remarks) -> None:
+def _write(folder, validation, errors, summary) -> None:
     # Nobody else waits for matplotlib.
     from imu_simulation_framework.report.drawing import drawing
 
-    out = make_folder(options.out)
-    table = pd.DataFrame(_rows(validation), columns=["quantity", "axis", "unit", *STATISTICS])
-    write_whole(out / "validation.csv", table.to_csv(index=False).encode())
-    allan = pd.DataFrame(
-        [
-            (one.quantity, one.axis, tau, value)
-            for one in validation.axes
-            for tau, value in zip(one.tau, one.allan_deviation)
-        ],
-        columns=["quantity", "axis", "tau", "allan_deviation"],
-    )
+    out = make_folder(folder)
+    write_whole(out / "validation.csv", errors.to_csv(index=False).encode())
+    rows = [
+        (one.quantity, one.axis, tau, value)
+        for one in validation.axes
+        for tau, value in zip(one.tau, one.allan_deviation)
+    ]
+    allan = pd.DataFrame(rows, columns=["quantity", "axis", "tau", "allan_deviation"])
     write_whole(out / "allan_deviation.csv", allan.to_csv(index=False).encode())
-    summary = {
-        "simulated": options.imu,
-        "truth": options.truth,
-        "samples": len(validation.time),
-        "time_shift": validation.shift,
-        "errors": table.to_dict("records"),
-        "limits": [
-            {"limit": one.limit.name, "maximum": one.limit.maximum, "value": one.value,
-             "passed": one.passed}
-            for one in judged
-        ],
-        "passed": all(one.passed for one in judged),
-        "remarks": remarks,
-    }  # fmt: skip
     write_whole(out / "validation.json", json_text(summary).encode())
     write_whole(out / "validation.png", picture(drawing(validation_figure(validation))))
-    print(f"{Path(options.out)}: validation.csv, allan_deviation.csv, validation.json, .png")
+    print(f"{out}: validation.csv, allan_deviation.csv, validation.json, .png")
 
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
-    parser.add_argument("truth", metavar="TRUTH", help="the same")
-    parser.add_argument("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")
-    parser.add_argument(
-        "--align", action="store_true", help="move the stamps until the yaw rates fit best"
-    )
-    parser.add_argument(
-        "--max-shift",
-        default=1.0,
-        metavar="S",
-        help="at most (default: 1)",
-        type=lambda text: accepted_number(
-            text, lambda value: 0.0 < value < math.inf, f"'{text}' is no time above zero [s]"
-        ),
-    )
-    parser.add_argument("--out", metavar="DIR", help="for CSV, JSON and the figure")
+    add = parser.add_argument
+    add("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
+    add("truth", metavar="TRUTH", help="the same")
+    add("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")
+    add("--align", action="store_true", help="move the stamps until the yaw rates fit best")
+    add("--max-shift", default=1.0, metavar="S",
+        type=number_type(lambda shift: 0.0 < shift < math.inf, "is no time above zero [s]"),
+        help="at most (default: 1)")  # fmt: skip
+    add("--out", metavar="DIR", help="for CSV, JSON and the figure")
     return parser
 
 
@@ -402,9 +379,6 @@ def _entries(value, name, known=None, what=""):
         if known is not None and key not in known:
             raise ConfigurationError(f"{shown(key)} is no {what}; there are {', '.join(known)}")
         yield key, entry
-
-
-_TITLES = {"rate": "angular velocity", "force": "specific force", "orientation": "orientation"}
 
 
 def validation_figure(validation: ImuValidation) -> Figure:

@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import add_table
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.heading.answer import which_imu
@@ -32,10 +33,8 @@ from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 def main(arguments):
     """Rank the IMUs that the command line asks for."""
     options = _parser().parse_args(arguments)
-    if not heading_choices.names_a_motion(options):
-        options.drive = "a"
     operation = heading_choices.operation(options)
-    chosen = heading_choices.chosen_motion(options, linear=True)
+    chosen = heading_choices.chosen_motion(options, linear=True, default="a")
     longest = operation.moved(chosen.motion).duration
     at = min(600.0, math.floor(longest + 1e-6)) if options.time is None else options.time
     named = map(heading_choices.chosen_imu, options.imu or heading_choices.any_bundled_unit())
@@ -94,21 +93,15 @@ def _parser():
     parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     heading_choices.add_limit_option(parser, "limit of the heading's error")
-    parser.add_argument(
-        "--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
-        help="how long it is to be kept, by default 10min, or to the motion's end",
-    )  # fmt: skip
-    parser.add_argument(
-        "--probability", type=heading_choices.probability, default=0.95, metavar="P",
-        help="in which share of drives, by default 0.95",
-    )  # fmt: skip
-    parser.add_argument(
-        "--imu", action="append", default=[], metavar="IMU",
-        help="one to choose from, several of them; by default those of the catalogue",
-    )  # fmt: skip
+    add = parser.add_argument
+    # fmt: off
+    add("--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
+        help="how long it is to be kept, by default 10min, or to the motion's end")
+    add("--probability", type=heading_choices.probability, default=0.95, metavar="P",
+        help="in which share of drives, by default 0.95")
+    add("--imu", action="append", default=[], metavar="IMU",
+        help="one to choose from, several of them; by default those of the catalogue")
     heading_choices.add_operation_options(parser)
-    parser.add_argument(
-        "--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
-        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}",
-    )  # fmt: skip
+    add_table(parser)
+    # fmt: on
     return parser

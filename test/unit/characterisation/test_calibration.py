@@ -13,7 +13,6 @@ from calibration_records import (
 )
 from scipy.linalg import solve_triangular
 from scipy.spatial.transform import Rotation
-from turntable import turntable_motion
 
 from imu_simulation_framework.characterisation.calibration import rest_times
 from imu_simulation_framework.characterisation.calibration.estimates import (
@@ -158,22 +157,6 @@ def test_an_axis_is_up_within_twenty_degrees():
         else:
             with pytest.raises(RecordingError, match=r"none has up along \+z"):
                 calibrate_accelerometer(*readings)
-
-
-def test_turns_against_a_reference_give_the_scale_of_z(table):
-    sensor, times, values, rests = table
-    bias, scale = 0.01, 0.02
-    motion = turntable_motion([(np.zeros(3), 20.0), ([0.0, 0.0, 30.0], 30.0), (np.zeros(3), 20.0)])
-    generator = np.random.default_rng(1)
-    gyro = motion.angular_velocity * (1.0 + scale) + bias
-    gyro += generator.normal(0.0, 1e-3, gyro.shape)
-    rests = rest_times.find_rest(motion.time, gyro, GYRO, "turn")
-    turns = rest_times.turns_of_reference(motion.time, gyro, rests, motion.time, motion.yaw, 0.01)
-    found = calibrate_gyroscope(motion.time, gyro, rests, turns, noise=(SlowNoise(1e-4),) * 3)
-    assert off(found.matrix[2][2], scale) < FAR
-    assert found.matrix[0][0] is None
-    # 0.01 rad at either end of 30 rad.
-    assert found.matrix[2][2].sigma == pytest.approx(np.sqrt(2.0) * 0.01 / 30.0, rel=0.1)
 
 
 def test_a_chamber_gives_biases_and_scale_factors_over_temperature():

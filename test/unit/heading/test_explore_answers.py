@@ -35,35 +35,26 @@ def answers():
     return Answers(None)
 
 
-def wanted(answers, question):
-    """Name, and 50 and 95 % in degrees as the page has them."""
-    for name in question.imu:
-        part = answers.part(question, name)
-        yield name, math.degrees(part.half), math.degrees(part.nearly_all)
-
-
 def agree(answers, question, printed):
     found = WITHIN.findall(printed)
     # Of motions in coarser steps, which the filter's lean in a curve notices; three digits shown.
-    for (name, *sizes), (same, half, nearly_all) in zip(found, wanted(answers, question)):
-        assert name == same
-        np.testing.assert_allclose(np.float64(sizes), [half, nearly_all], rtol=0.01)
-    assert len(found) == len(question.imu)
+    assert [name for name, *_ in found] == list(question.imu)
+    for name, *sizes in found:
+        part = answers.part(question, name)
+        wanted = np.degrees([part.half, part.nearly_all])
+        np.testing.assert_allclose(np.float64(sizes), wanted, rtol=0.01)
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_the_command_gives_the_pages_numbers(answers, address, tmp_path, monkeypatch):
+def test_the_command_and_the_lines_of_python_give_the_pages_numbers(
+    answers, address, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     question = question_of_address(address)
-    program, *arguments = shlex.split(Words().budget_command(question, answers.moved(question)))
+    moved, step = answers.moved(question), answers.model(question, question.imu[0]).step
+    program, *arguments = shlex.split(Words().budget_command(question, moved))
     agree(answers, question, succeeded(call_tool(program, *arguments)).stdout)
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_the_lines_of_python_give_the_pages_numbers(answers, address):
-    question = question_of_address(address)
-    step = answers.model(question, question.imu[0]).step
-    lines = Words().python_lines(question, answers.moved(question), step)
+    lines = Words().python_lines(question, moved, step)
     assert len(lines.splitlines()) == (5 if len(question.imu) == 1 else 6)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

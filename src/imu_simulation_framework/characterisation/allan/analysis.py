@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Callable, Iterable
 
 import numpy as np
 
+from imu_simulation_framework.characterisation.allan import model as allan_model
 from imu_simulation_framework.characterisation.allan.axis import (
     AxisResult,
     RecordingModel,
@@ -21,13 +23,6 @@ from imu_simulation_framework.characterisation.allan.axis import (
 from imu_simulation_framework.characterisation.allan.fit import (
     DETECTION_DEVIATIONS,
     square_estimator,
-)
-from imu_simulation_framework.characterisation.allan.model import (
-    GAUSS_MARKOV,
-    TERMS,
-    allan_covariance,
-    allan_variance_of_terms,
-    averaging_factors,
 )
 from imu_simulation_framework.characterisation.samples_at_rest import SamplesAtRest, threads_for
 from imu_simulation_framework.core.settings import checked_band
@@ -45,32 +40,32 @@ LONGEST = 30.0 * 86400.0
 _PER_DECADE = 3
 
 
-class DurationPlanner:
-    """Says how long a sensor must be recorded until a noise term of a given size shows.
+def duration_planner(
+    rate: float, start: float, band: tuple[float, float]
+) -> Callable[[np.ndarray, int, float], float]:
+    """Return a function that says how long to record until a noise term of a given size shows [s].
 
-    ``duration`` is that of the recording that was not long enough [s], ``band`` that of the bias
-    instability [s]. What depends only on the duration is kept.
+    ``start`` is the duration of the recording that was not long enough [s], ``band`` that of the
+    bias instability [s]. The function takes the squares of a fit (5,), the place of the term and
+    its assumed coefficient; the duration is doubled from ``start``, and infinite beyond
+    :data:`LONGEST`.
     """
 
-    def __init__(self, rate: float, duration: float, band: Any) -> None:
-        self._rate = rate
-        self._start = duration
-        self._band = band
-        self._known: dict[float, tuple[np.ndarray, Any]] = {}
+    @lru_cache(maxsize=None)
+    def model(duration: float) -> tuple[np.ndarray, Any]:
+        length = round(duration * rate)
+        factors = allan_model.averaging_factors(length, _PER_DECADE)
+        shapes = allan_model.allan_variance_of_terms(factors * (1.0 / rate), 1.0 / rate, band)
+        return shapes, allan_model.allan_covariance(factors, [length], 1.0 / rate, band)
 
-    def duration(self, squares: np.ndarray, index: int, value: float) -> float:
-        """Return the duration [s], doubled from the recording's, that identifies a term.
-
-        ``value`` is its assumed coefficient, ``squares`` (5,) are those of the fit. Infinite beyond
-        :data:`LONGEST`.
-        """
+    def needed(squares: np.ndarray, index: int, value: float) -> float:
         others = np.array(squares, dtype=float)
         others[index] = 0.0
         present = others.copy()
         present[index] = value**2
-        duration = 2.0 * self._start
+        duration = 2.0 * start
         while value > 0.0 and duration <= LONGEST:
-            shapes, covariance = self._model(duration)
+            shapes, covariance = model(duration)
             weights = square_estimator(shapes, covariance.of(present), index, present > 0.0)
             deviation = np.sqrt(weights @ covariance.of(others) @ weights)
             if value**2 > DETECTION_DEVIATIONS * deviation:
@@ -78,16 +73,7 @@ class DurationPlanner:
             duration *= 2.0
         return np.inf
 
-    def _model(self, duration: float) -> tuple[np.ndarray, Any]:
-        if duration not in self._known:
-            period = 1.0 / self._rate
-            length = round(duration * self._rate)
-            factors = averaging_factors(length, _PER_DECADE)
-            self._known[duration] = (
-                allan_variance_of_terms(factors * period, period, self._band),
-                allan_covariance(factors, [length], period, self._band),
-            )
-        return self._known[duration]
+    return needed
 
 
 SENSORS = {name: TRIADS[name].columns for name in IMU_TRIADS}
@@ -136,19 +122,21 @@ class AllanIdentification:
             results: list[Any] = [self.axes.get(axis) for axis in axes]
             values: dict[str, Any] = {
                 term: tuple(result.signed(term) if result else 0.0 for result in results)
-                for term in TERMS
+                for term in allan_model.TERMS
             }
             if walk_limit:
                 values["random_walk"] = tuple(
                     value or (result and _limit(result)) or 0.0
                     for value, result in zip(values["random_walk"], results)
                 )
-            sigmas = tuple(result.signed(GAUSS_MARKOV) if result else 0.0 for result in results)
-            values["gauss_markov_sigma"] = sigmas
-            values["gauss_markov_time"] = tuple(
+            sigmas = tuple(
+                result.signed(allan_model.GAUSS_MARKOV) if result else 0.0 for result in results
+            )
+            times = tuple(
                 result.fit.gauss_markov_time.value if sigma else _DEFAULT_TIME
                 for result, sigma in zip(results, sigmas)
             )
+            values.update(gauss_markov_sigma=sigmas, gauss_markov_time=times)
             triads[sensor] = TriadSpecification(bias_instability_band=self.band, **values)
         return ImuSpecification(name=name, output=OutputSpecification(rate=self.rate), **triads)
 
@@ -167,17 +155,12 @@ def identify(
 
     Several recordings of one sensor count with the inverse of their covariance: the terms are
     fitted to the Allan variances of all at once. (Averages of separate results, weighted with their
-    own variances, would prefer whichever happens to be small.) Raises ConfigurationError: the band
-    is not two positive times, the shorter one first.
+    own variances, would prefer whichever happens to be small.)
 
-    Parameters
-    ----------
-    recordings : sequence of SamplesAtRest
-        With the same axes, of ``AXES``.
-    band : pair of float
-        Averaging times between which bias instability is assumed [s].
-    progress : callable, optional
-        Called without arguments, once for each axis of each recording and once more for each axis.
+    ``recordings`` (sequence of SamplesAtRest): with the same axes, of ``AXES``. ``band``: averaging
+    times between which bias instability is assumed [s]. ``progress``: called without arguments,
+    once for each axis of each recording and once more for each axis. Raises ConfigurationError: the
+    band is not two positive times, the shorter one first.
     """
     step = progress or (lambda: None)
     band = checked_band("band", band)
@@ -196,7 +179,7 @@ def identify(
     longest = max(recording.duration * recording.rate for recording in recordings)
     with ThreadPoolExecutor(threads_for(round(longest))) as pool:
         computed = list(pool.map(variance_of, tasks))
-    planner = DurationPlanner(recordings[0].rate, max(r.duration for r in recordings), band)
+    planner = duration_planner(recordings[0].rate, max(r.duration for r in recordings), band)
     comparisons = sum(map(len, computed))
     results = {}
     for axis, name in enumerate(names):

@@ -17,23 +17,13 @@ from scipy.optimize import nnls
 from scipy.stats import chi2, norm
 
 from imu_simulation_framework.characterisation.allan import extended
+from imu_simulation_framework.characterisation.allan import model as allan_model
 from imu_simulation_framework.characterisation.allan.fit import (
     CONFIDENCE,
     DETECTION_DEVIATIONS,
     AllanFit,
     AllanProblem,
     fit_terms,
-)
-from imu_simulation_framework.characterisation.allan.model import (
-    GAUSS_MARKOV,
-    TERMS,
-    AllanCurve,
-    allan_covariance,
-    allan_curve,
-    allan_variance_of_terms,
-    averaging_factors,
-    equivalent_degrees_of_freedom,
-    overlapping_allan_variance,
 )
 
 SHORTEST = 1.0
@@ -75,7 +65,9 @@ class Departure:
     ratio: float
 
 
-def measured_band(curve: AllanCurve, longest, comparisons, model_error=0.0) -> AllanBand:
+def measured_band(
+    curve: allan_model.AllanCurve, longest, comparisons, model_error=0.0
+) -> AllanBand:
     """Widen an Allan deviation's interval to one for many comparisons and a model's error.
 
     ``longest`` is the longest contiguous part [s]. All of so many ``comparisons`` hold with 95 %
@@ -109,11 +101,11 @@ def chosen_coefficients(fit, bands, shapes_at):
     names = list(fit.terms)
     identified = np.array([fit.terms[name].identified for name in names])
     fitted = np.maximum(fit.squares, 0.0)
-    if not fit.terms[TERMS[0]].identified:
+    if not fit.terms[allan_model.TERMS[0]].identified:
         # Next to a filter the data may show any quantisation.
         fitted[0] = 0.0
     # A ramp is the same in every run of the simulated sensor: not without need.
-    steady = np.where(identified | (np.array(names) != TERMS[4]), fitted, 0.0)
+    steady = np.where(identified | (np.array(names) != allan_model.TERMS[4]), fitted, 0.0)
     choices = [(np.where(identified, fitted, 0.0), IDENTIFIED), (steady, FITTED), (fitted, FITTED)]
     shapes = [shapes_at(band.tau) for band in bands]
     outside = []
@@ -128,11 +120,10 @@ def chosen_coefficients(fit, bands, shapes_at):
 
 
 def _outside(squares, bands, shapes):
-    excess = [0.0]
-    for band, columns in zip(bands, shapes):
-        with np.errstate(divide="ignore"):
-            excess.append(band.excess(np.sqrt(columns @ squares)).max(initial=0.0))
-    return max(excess)
+    with np.errstate(divide="ignore"):
+        deviations = [np.sqrt(columns @ squares) for columns in shapes]
+        excess = [band.excess(one).max(initial=0.0) for band, one in zip(bands, deviations)]
+    return max(0.0, *excess)
 
 
 def _closest(bands, shapes):
@@ -177,7 +168,7 @@ class AxisResult:
     fit: AllanFit
     single_fits: tuple[AllanFit, ...]
     lines: tuple[tuple[extended.SpectralLine, ...], ...]
-    curves: tuple[AllanCurve, ...]
+    curves: tuple[allan_model.AllanCurve, ...]
     recorded: tuple[np.ndarray, ...]
     bands: tuple[AllanBand, ...]
     squares: np.ndarray
@@ -213,7 +204,7 @@ class RecordingModel:
         self.recording = recording
         self.band = band
         self.period = 1.0 / recording.rate
-        self.factors = averaging_factors(max(recording.lengths))
+        self.factors = allan_model.averaging_factors(max(recording.lengths))
         self.tau = self.factors * self.period
         self.longest = max(recording.lengths) * self.period
         self._terms = {}
@@ -223,8 +214,8 @@ class RecordingModel:
         if gauss_markov_time not in self._terms:
             model = (self.period, self.band, gauss_markov_time)
             self._terms[gauss_markov_time] = (
-                allan_variance_of_terms(self.tau, *model),
-                allan_covariance(self.factors, self.recording.lengths, *model),
+                allan_model.allan_variance_of_terms(self.tau, *model),
+                allan_model.allan_covariance(self.factors, self.recording.lengths, *model),
             )
         return self._terms[gauss_markov_time]
 
@@ -235,16 +226,18 @@ class RecordingModel:
 
     def variance(self, parts):
         """Return the overlapping Allan variance of contiguous parts."""
-        return overlapping_allan_variance(parts, self.recording.rate, self.factors)
+        return allan_model.overlapping_allan_variance(parts, self.recording.rate, self.factors)
 
-    def curve(self, variance, fit) -> AllanCurve:
+    def curve(self, variance, fit) -> allan_model.AllanCurve:
         """Return the Allan deviation with its interval."""
         time = fit.gauss_markov_time
         shapes = self.terms(time and time.value)[0] * np.maximum(fit.squares, 0.0)
         contributions = dict(zip(fit.terms, shapes.T))
-        contributions.pop(GAUSS_MARKOV, None)
-        freedom = equivalent_degrees_of_freedom(self.recording.lengths, self.factors, contributions)
-        return allan_curve(self.tau, variance, freedom, CONFIDENCE)
+        contributions.pop(allan_model.GAUSS_MARKOV, None)
+        freedom = allan_model.equivalent_degrees_of_freedom(
+            self.recording.lengths, self.factors, contributions
+        )
+        return allan_model.allan_curve(self.tau, variance, freedom, CONFIDENCE)
 
 
 def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
@@ -275,10 +268,10 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     ]
     curves = tuple(model.curve(value, fit) for model, value in zip(models, variances))
     squares, choice, bands, departures = _sensor(models, curves, fit, comparisons)
-    hidden = {TERMS[0]} if np.isinf(fit.terms[TERMS[0]].high) else set()
+    hidden = {allan_model.TERMS[0]} if np.isinf(fit.terms[allan_model.TERMS[0]].high) else set()
     needed = {
         term: _needed(planner, fit, term)
-        for term in TERMS
+        for term in allan_model.TERMS
         if not fit.terms[term].identified and term not in hidden
     }
     rise = 0.0
@@ -291,7 +284,6 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
 
 
 def _joined(models, time):
-    """Return shapes and covariance of all recordings, one after the other."""
     shapes, covariances = zip(*(model.terms(time) for model in models))
     if len(models) == 1:
         return shapes[0], covariances[0].of
@@ -318,14 +310,15 @@ def _fit_standard_terms(models, single_variances, comparisons):
     # Squares of the residuals hardly notice a fit far above few degrees of freedom.
     for model, variance in zip(models, single_variances):
         band = measured_band(model.curve(variance, fit), model.longest, comparisons)
-        curve = allan_variance_of_terms(band.tau, model.period, model.band) @ fit.squares
+        curve = (
+            allan_model.allan_variance_of_terms(band.tau, model.period, model.band) @ fit.squares
+        )
         if np.any(band.excess(np.sqrt(curve)) > 0.0):
             return None
     return fit
 
 
 def _without_lines(models, axis, variances):
-    """Allan variances without the narrow lines of each recording, and these."""
     cleaned, lines = [], []
     for model, variance in zip(models, variances):
         parts, found = extended.remove_lines(model.parts(axis), model.recording.rate)
@@ -340,14 +333,8 @@ def _fit_alike(model, variance, fit) -> AllanFit:
     shapes, covariance = model.terms(time and time.value)
     if not fit.start:
         return fit_terms(variance, shapes, covariance.of)
-    used = np.flatnonzero(model.tau >= fit.start)
-    return fit_terms(
-        variance[used],
-        shapes[used],
-        lambda squares: covariance.of(squares)[np.ix_(used, used)],
-        smoothing=True,
-        model_error=extended.error_covariance(model.tau[used], fit.model_error),
-    )
+    error = fit.model_error
+    return extended.fit_from(fit.start, model.tau, variance, shapes, covariance.of, error)
 
 
 def _sensor(models, curves, fit, comparisons):
@@ -356,7 +343,7 @@ def _sensor(models, curves, fit, comparisons):
 
     def shapes_at(tau):
         band = models[0].band
-        return allan_variance_of_terms(tau, models[0].period, band, time and time.value)
+        return allan_model.allan_variance_of_terms(tau, models[0].period, band, time and time.value)
 
     pairs = list(zip(models, curves))
     narrow = [measured_band(curve, model.longest, comparisons) for model, curve in pairs]
@@ -381,5 +368,5 @@ def _needed(planner, fit, term) -> NeededDuration:
     assumed = estimate.value
     if np.isfinite(estimate.high):
         assumed = assumed if assumed > 0.25 * estimate.high else 0.5 * estimate.high
-    squares = np.maximum(fit.squares[: len(TERMS)], 0.0)
-    return NeededDuration(assumed, planner.duration(squares, TERMS.index(term), assumed))
+    squares = np.maximum(fit.squares[: len(allan_model.TERMS)], 0.0)
+    return NeededDuration(assumed, planner(squares, allan_model.TERMS.index(term), assumed))

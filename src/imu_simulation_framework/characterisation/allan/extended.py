@@ -63,6 +63,21 @@ def error_covariance(tau, error) -> np.ndarray:
     return error**2 * np.exp(-distance / _CORRELATION)
 
 
+def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
+    """Fit the averaging times from ``start`` on [s], of a model with a relative ``error``.
+
+    ``tau`` (n,) [s]; all else is as for :func:`.fit_terms`.
+    """
+    used = np.flatnonzero(tau >= start)
+    return fit_terms(
+        variances[used],
+        shapes[used],
+        lambda squares: covariances(squares)[np.ix_(used, used)],
+        smoothing=True,
+        model_error=error_covariance(tau[used], error),
+    )
+
+
 class RestrictedLikelihood:
     """Judges averaging times to begin with and model errors for one axis.
 
@@ -164,13 +179,17 @@ def weigh_slow_terms(fit, variances, model, duration) -> AllanFit:
         return replace(fit, terms={**terms, **{name: fit.terms[name] for name in _SLOW_TERMS}})
     same = times[np.array(deviances) < best + _SAME]
     others = [fit_terms(variances, *model(float(one))) for one in (same[0], same[-1])]
-    half = np.sqrt(times[1] / times[0])
-    estimate = TimeEstimate(
-        float(time),
-        float(same[0] / half) if same[0] > times[0] else 0.0,
-        float(same[-1] * half) if same[-1] < times[-1] else np.inf,
-    )
+    estimate = _time_estimate(time, same, times, np.sqrt(times[1] / times[0]))
     return replace(beside, terms=_joined_terms(beside, others), gauss_markov_time=estimate)
+
+
+def _time_estimate(time, same, times, half):
+    """Return the estimate of a time that the ``same`` ones of all ``times`` describe as well."""
+    return TimeEstimate(
+        float(time),
+        float(same.min() / half) if same.min() > times.min() else 0.0,
+        float(same.max() * half) if same.max() < times.max() else np.inf,
+    )
 
 
 def _joined_terms(fit, others):
@@ -210,17 +229,9 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
     if start > tau.min():
         # The likelihood ends where the model just begins to fail; a safe distance from there.
         start = min(2.0 * start, likelihood.starts()[-1])
-    used = np.flatnonzero(tau >= start)
 
     def fit_with(correlation_time):
-        shapes, covariances = model(correlation_time)
-        return fit_terms(
-            variances[used],
-            shapes[used],
-            lambda squares: covariances(squares)[np.ix_(used, used)],
-            smoothing=True,
-            model_error=error_covariance(tau[used], error),
-        )
+        return fit_from(start, tau, variances, *model(correlation_time), error)
 
     fit = fit_with(None if time is None else time.value)
     terms = dict(fit.terms)
@@ -269,14 +280,9 @@ def _gauss_markov_time(tau, variances, model, duration, start, without):
     times = np.concatenate([times, finer])
     same = np.flatnonzero(deviances[:, 0] < deviances[:, 0].min() + _SAME)
     closest = same[np.argmin(deviances[same, 1])]
-    low, high = times[same].min(), times[same].max()
     half = np.sqrt(finer[1] / finer[0])
-    estimate = TimeEstimate(
-        float(times[closest]),
-        float(low / half) if low > times.min() else 0.0,
-        float(high * half) if high < times.max() else np.inf,
-    )
-    return estimate, (low, high)
+    estimate = _time_estimate(times[closest], times[same], times, half)
+    return estimate, (times[same].min(), times[same].max())
 
 
 _SEGMENT = 330.0  # s
@@ -327,7 +333,8 @@ def remove_lines(parts, rate):
         if not high.any():
             break
         # The bins beside hold what the window spreads there.
-        touched = _groups(np.convolve(high, np.ones(3), mode="same") > 0.0)
+        places = np.flatnonzero(np.convolve(high, np.ones(3), mode="same") > 0.0)
+        touched = np.split(places, np.flatnonzero(np.diff(places) > _JOINED) + 1)
         gains = np.sqrt(np.minimum(1.0, background / power))
         excess = np.maximum(power - background, 0.0)
         lines = [_line(frequencies[group], excess[group]) for group in touched]
@@ -345,9 +352,7 @@ def _spectrum(parts, rate, segment):
         # Welch's method takes all segments at once, of which each sample is in two.
         for start in range(0, last - half, _SEGMENTS_AT_ONCE * half):
             piece = part[start : min(start + (_SEGMENTS_AT_ONCE + 1) * half, last)]
-            frequencies, power = welch(
-                piece, rate, nperseg=segment, window="hann", detrend="linear", average="mean"
-            )
+            frequencies, power = welch(piece, rate, nperseg=segment, detrend="linear")
             segments = len(piece) // half - 1
             total = total + segments * power
             count += segments
@@ -367,12 +372,6 @@ def _background(power):
         background[first:last] = filtered[first - low : last - low]
         first = last
     return background
-
-
-def _groups(chosen):
-    """Return places of the chosen bins, those that are close together in one array."""
-    places = np.flatnonzero(chosen)
-    return np.split(places, np.flatnonzero(np.diff(places) > _JOINED) + 1)
 
 
 def _line(frequencies, excess) -> SpectralLine:

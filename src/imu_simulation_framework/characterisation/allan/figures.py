@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.characterisation.allan.model import (
-    GAUSS_MARKOV,
-    SYMBOLS,
-    allan_variance_of_terms,
-)
+from imu_simulation_framework.characterisation.allan import model
 from imu_simulation_framework.core import colours
 from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.sensors.triads import TRIADS
@@ -20,14 +16,14 @@ _LIMIT = {"color": colours.SIMULATED, "linewidth": 1.4, "linestyle": (0, (5, 1.5
 _THIN_GREY = {"color": colours.LINE_GREY, "linewidth": 0.6}
 _QUARTILE = {"color": colours.LINE_GREY, "linewidth": 1.2, "linestyle": (0, (2, 1))}
 _BELOW, _ABOVE = 4.0, 2.0
-_NAMED_AT = {"random_walk": 0.8, "bias_instability": 0.5, GAUSS_MARKOV: 0.6}
+_NAMED_AT = {"random_walk": 0.8, "bias_instability": 0.5, model.GAUSS_MARKOV: 0.6}
 _TERMS = {
     "quantisation": {"color": colours.QUANTISATION, "linestyle": (0, (1, 1.5))},
     "white_noise": {"color": colours.DARK_GREY, "linestyle": (0, (6, 2))},
     "bias_instability": {"color": colours.DIFFERENCE, "linestyle": (0, (4, 1.5, 1, 1.5))},
     "random_walk": {"color": colours.RANDOM_WALK, "linestyle": (0, (3, 2))},
     "rate_ramp": {"color": colours.RATE_RAMP, "linestyle": (0, (1, 3))},
-    GAUSS_MARKOV: {"color": colours.GAUSS_MARKOV, "linestyle": (0, (5, 1, 1, 1, 1, 1))},
+    model.GAUSS_MARKOV: {"color": colours.GAUSS_MARKOV, "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 }
 
 
@@ -115,11 +111,10 @@ def _measured(figure, result):
 
 
 def _fitted(figure, identification, result, limits):
-    """Draw the fit with its terms, and the sensor that is written."""
     fit, tau = result.fit, result.curves[0].tau
     dense = np.geomspace(tau[0], tau[-1], 200)
     time = fit.gauss_markov_time
-    shapes = allan_variance_of_terms(
+    shapes = model.allan_variance_of_terms(
         dense, 1.0 / identification.rate, identification.band, time and time.value
     )
     for term, shape, square in zip(fit.terms, shapes.T, fit.squares):
@@ -135,7 +130,7 @@ def _fitted(figure, identification, result, limits):
         if len(inside):
             # Of lines that end at the same place each has its own.
             at = inside[int(_NAMED_AT.get(term, 1.0) * (len(inside) - 1))]
-            figure.text(dense[at], deviation[at], SYMBOLS[term], look["color"])
+            figure.text(dense[at], deviation[at], model.SYMBOLS[term], look["color"])
     described = dense >= fit.start
     total = np.sqrt(np.maximum(shapes[described] @ fit.squares, 0.0))
     figure.line(dense[described], total, _FIT, "fit")

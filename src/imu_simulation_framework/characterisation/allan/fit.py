@@ -11,6 +11,7 @@ estimate does not contradict.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -85,20 +86,13 @@ class AllanFit:
 def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None) -> AllanFit:
     """Fit squared coefficients to Allan variances of one axis.
 
-    Parameters
-    ----------
-    variances : ndarray, shape (n,)
-        Estimated Allan variances; those of several recordings one after the other.
-    shapes : ndarray, shape (n, terms)
-        From :func:`.allan.model.allan_variance_of_terms`.
-    covariances : callable
-        From squared coefficients, shape (terms,), to the covariance of ``variances``.
-    smoothing : bool
-        Whether the ``1 / tau^2`` term may be negative: white noise behind a low-pass filter has
-        ``N^2 / tau - A / tau^2`` at averaging times beyond the filter's memory. The quantisation
-        Q, which it may hide, is then not known.
-    model_error : ndarray, shape (n, n), optional
-        Covariance of the logarithm of the true Allan variances around those of the terms.
+    ``variances`` (n,): estimated Allan variances; those of several recordings one after the other.
+    ``shapes`` (n, terms): from :func:`.allan.model.allan_variance_of_terms`. ``covariances``: from
+    squared coefficients, (terms,), to the covariance of ``variances``. ``smoothing``: whether the
+    ``1 / tau^2`` term may be negative: white noise behind a low-pass filter has
+    ``N^2 / tau - A / tau^2`` at averaging times beyond the filter's memory; the quantisation Q,
+    which it may hide, is then not known. ``model_error`` (n, n): covariance of the logarithm of the
+    true Allan variances around those of the terms.
     """
     problem = AllanProblem(variances, shapes, covariances, True, smoothing, model_error)
     squares = problem.solve()
@@ -124,29 +118,27 @@ def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None)
     return AllanFit(terms, squares, misfit, describes)
 
 
+@dataclass
 class AllanProblem:
     """The regression of one axis; parameters as for :func:`fit_terms`.
 
     ``correlated`` says whether the weights use the correlation of the data.
     """
 
-    def __init__(
-        self, variances, shapes, covariances, correlated=True, smoothing=False, model_error=None
-    ):
-        self.variances = variances
-        self.shapes = shapes
-        self.correlated = correlated
-        self.smoothing = smoothing
-        self._covariances = covariances
-        self._model_error = model_error
+    variances: np.ndarray
+    shapes: np.ndarray
+    covariances: Callable[[np.ndarray], np.ndarray]
+    correlated: bool = True
+    smoothing: bool = False
+    model_error: np.ndarray | None = None
 
     def scatter(self, squares):
         """Covariance of the data for these coefficients, that of the model's error included."""
         # A filter takes from the scatter at the shortest averaging times only.
-        matrix = self._covariances(np.maximum(squares, 0.0))
-        if self._model_error is not None:
+        matrix = self.covariances(np.maximum(squares, 0.0))
+        if self.model_error is not None:
             expected = self.shapes @ squares
-            matrix = matrix + self._model_error * np.outer(expected, expected)
+            matrix = matrix + self.model_error * np.outer(expected, expected)
         return matrix
 
     def covariance(self, squares):

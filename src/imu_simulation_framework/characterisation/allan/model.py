@@ -31,14 +31,7 @@ TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate
 GAUSS_MARKOV = "gauss_markov"
 """A term that only :mod:`.allan.extended` adds, behind the others."""
 
-SYMBOLS = {
-    "quantisation": "Q",
-    "white_noise": "N",
-    "bias_instability": "B",
-    "random_walk": "K",
-    "rate_ramp": "R",
-    GAUSS_MARKOV: "G",
-}
+SYMBOLS = dict(zip((*TERMS, GAUSS_MARKOV), "QNBKRG"))
 
 _QUANTISATION, _WHITE, _INSTABILITY, _WALK, _RAMP, _GAUSS_MARKOV = range(6)
 _NODES = 12
@@ -136,18 +129,12 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
     for other, correlation in correlations.items():
         value = 2.0 * scale * (pairs * quantisation * correlation).sum(axis=1)
         products[_QUANTISATION, other] = products[other, _QUANTISATION] = value
-    return AllanCovariance(
-        factors * period,
-        _symmetric(products, low, high, len(factors)),
-        _symmetric(means, low, high, len(factors)),
-    )
-
-
-def _symmetric(values, low, high, size):
-    matrix = np.empty(values.shape[:-1] + (size, size))
-    matrix[..., low, high] = values
-    matrix[..., high, low] = values
-    return matrix
+    symmetric = []
+    for values in (products, means):
+        matrix = np.empty(values.shape[:-1] + 2 * (len(factors),))
+        matrix[..., low, high] = matrix[..., high, low] = values
+        symmetric.append(matrix)
+    return AllanCovariance(factors * period, *symmetric)
 
 
 def _nodes(shorter, longer, points):
@@ -159,11 +146,8 @@ def _nodes(shorter, longer, points):
     """
     reach = shorter + longer
     last = np.maximum(points - reach, reach)
-    kinks = np.sort(
-        np.stack([0.0 * reach, shorter, longer - shorter, longer, reach], axis=1), axis=1
-    )
     tail = [np.minimum(reach * factor, last) for factor in (1.5, 3.0, 10.0, 50.0)]
-    edges = np.column_stack([kinks, *tail])
+    edges = np.column_stack([_kinks(shorter, longer), *tail])
     start, stop = edges[:, :-1, None], edges[:, 1:, None]
     length = stop - start
     count = np.arange(_NODES + 1.0)
@@ -177,12 +161,14 @@ def _nodes(shorter, longer, points):
     return lags.reshape(len(reach), -1), weights.reshape(len(reach), -1)
 
 
+def _kinks(shorter, longer):
+    lags = [0.0 * shorter, shorter, longer - shorter, longer, longer + shorter]
+    return np.sort(np.stack(lags, axis=1), axis=1)
+
+
 def _single_lags(shorter, longer):
     """Return the lags at which two second differences share a sample of the phase, and weights."""
-    lags = np.sort(
-        np.stack([0.0 * shorter, shorter, longer - shorter, longer, longer + shorter], axis=1),
-        axis=1,
-    )
+    lags = _kinks(shorter, longer)
     weights = np.where(lags == 0.0, 1.0, 2.0)
     weights[:, 1:][np.diff(lags, axis=1) == 0.0] = 0.0
     return lags, weights
@@ -309,14 +295,8 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
         for index, factor in enumerate(factors):
             if 3 * factor > length:
                 continue
-            freedom[index] += edf_greenhall(
-                _POWER_LAWS[names[strongest[index]]],
-                2,
-                int(factor),
-                length + 1,
-                overlapping=True,
-                modified=False,
-            )
+            law = _POWER_LAWS[names[strongest[index]]]
+            freedom[index] += edf_greenhall(law, 2, int(factor), length + 1, overlapping=True)
     return np.maximum(freedom, 1.0)
 
 

@@ -78,12 +78,12 @@ class SlowNoise:
         ``begin`` and ``end`` (n,) of the times, which do not overlap, are in their order, from the
         first sample on [s].
         """
-        white, flicker, walk = unit_covariances(begin, end, self.band)
-        return (
-            self.white_noise**2 * white
-            + self.bias_instability**2 * flicker
-            + self.random_walk**2 * walk
-        )
+        return self.scaled(unit_covariances(begin, end, self.band))
+
+    def scaled(self, units) -> np.ndarray:
+        """Return the covariance of which ``units`` are those for N = 1, B = 1 and K = 1."""
+        levels = (self.white_noise, self.bias_instability, self.random_walk)
+        return sum(level**2 * unit for level, unit in zip(levels, units))
 
 
 def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -391,8 +391,7 @@ def _solved(means, axis, likely, freedom, seen, combinations) -> Solution:
     units = _units(means, seen, likely[0].noise.band)
     solutions = []
     for one in likely:
-        levels = (one.noise.white_noise, one.noise.bias_instability, one.noise.random_walk)
-        covariance = sum(level**2 * unit for level, unit in zip(levels, units))
+        covariance = one.noise.scaled(units)
         if axis.beside is not None:
             covariance = covariance + axis.beside
         solved = cho_solve(cho_factor(covariance, lower=True), scaled)

@@ -31,12 +31,6 @@ from imu_simulation_framework.sensors.correction import (
 )
 from imu_simulation_framework.sensors.files import imu_specification_text
 
-_KINDS: dict[str, Any] = {
-    "gyroscope": imu_specification.TriadSpecification,
-    "accelerometer": imu_specification.TriadSpecification,
-    "magnetometer": imu_specification.MagnetometerSpecification,
-}
-
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
     """Write all files of a Calibrated; contents are made before the first is written.
@@ -82,26 +76,22 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
 
 
 def _noise(result) -> imu_specification.ImuSpecification:
-    """Return the specification of the noise: as given, or as found."""
     given = result.wishes.noise
-    triads = {
-        sensor: kind(
-            white_noise=tuple(axis.white_noise for axis in found.noise),
-            bias_instability=tuple(axis.bias_instability for axis in found.noise),
-            random_walk=tuple(axis.random_walk for axis in found.noise),
-        )
-        for sensor, found in result.sensors.items()
-        for kind in (_KINDS[sensor],)
-    }
+    triads: dict[str, Any] = {}
+    for sensor, found in result.sensors.items():
+        kind: Any = imu_specification.TriadSpecification
+        if sensor == "magnetometer":
+            kind = imu_specification.MagnetometerSpecification
+        terms = ("white_noise", "bias_instability", "random_walk")
+        triads[sensor] = kind(**{t: tuple(getattr(one, t) for one in found.noise) for t in terms})
     if given is not None:
         known = given.magnetometer is not None or "magnetometer" not in triads
         return given if known else replace(given, magnetometer=triads["magnetometer"])
     period = float(np.median(np.diff(result.table.index.to_numpy())))
     rate = 1.0 / period
     rate = float(round(rate)) if abs(rate - round(rate)) < 1e-3 * rate else rate
-    parts: dict[str, Any] = dict(triads)
     return imu_specification.ImuSpecification(
-        output=imu_specification.OutputSpecification(rate=rate), **parts
+        output=imu_specification.OutputSpecification(rate=rate), **triads
     )
 
 
@@ -140,11 +130,7 @@ _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 200)
 
 
 def _figure(result) -> Figure:
-    """Return readings with the times used, bias over temperature, and the magnetometer's sphere.
-
-    ``result``: with ``table``, ``rests``, ``turns``, ``temperature``, ``sensors``, ``sphere`` and
-    ``magnetic``, as :class:`.commands.calibrate_imu.Calibrated` has them.
-    """
+    """Return readings with the times used, bias over temperature, and the magnetometer's sphere."""
     figure = Figure()
     if result.table is not None:
         if set(GYRO) <= set(result.table):
@@ -196,12 +182,10 @@ def _over_temperature(figure, result):
 
 def _sphere(figure, result):
     """Draw readings before and after the correction in two planes, over the size of the field."""
-    size = result.sphere.size
+    size, found = result.sphere.size, result.sphere.calibration
     raw = result.magnetic.to_numpy() / size
-    bias = np.array([one.value for one in result.sphere.calibration.bias]) / size
-    matrix = np.eye(3) + np.array(
-        [[one.value for one in row] for row in result.sphere.calibration.matrix]
-    )
+    bias = np.array([one.value for one in found.bias]) / size
+    matrix = np.eye(3) + np.array([[one.value for one in row] for row in found.matrix])
     corrected = np.linalg.solve(matrix, (raw - bias).T).T
     figure.panel("reading / field", x="x and y (left), x and z (right, moved by 4)", equal=True)
     for shift, second in ((0.0, 1), (4.0, 2)):
@@ -242,9 +226,8 @@ def findings(result) -> list[str]:
                 f"turn from {times[turn.start]:.0f} to {times[turn.stop - 1]:.0f} s: "
                 f"{np.degrees(turn.angle[axis]):.1f} deg about {AXES[axis]}"
             )
-    for sensor, found in result.sensors.items():
-        sentences.append(f"{sensor}: {found.method}")
-    return sentences + result.remarks
+    methods = (f"{sensor}: {found.method}" for sensor, found in result.sensors.items())
+    return [*sentences, *methods, *result.remarks]
 
 
 def rows(result):

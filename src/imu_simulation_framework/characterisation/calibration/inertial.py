@@ -38,15 +38,15 @@ _MIN_EXCITED = 0.2
 
 
 @dataclass(frozen=True)
-class Temperatures:
-    """The temperature of each mean (n,) [degC], and which polynomials of it are wanted.
+class TemperatureFit:
+    """Which polynomials of the temperature of each sample, (n,) [degC], are fitted.
 
-    They are 0 at ``reference`` [degC], and of degree 0 for none.
+    They are 0 at ``reference`` [degC]; None for the mean of the times used, in whole degrees.
     """
 
     values: np.ndarray
-    reference: float
-    bias_degree: int = 0
+    reference: float | None = None
+    bias_degree: int = 2
     scale_degree: int = 0
 
 
@@ -119,7 +119,7 @@ def fit_triad(
     group: np.ndarray,
     truth: KnownTruth,
     noise: Sequence[SlowNoise] | None = None,
-    temperatures: Temperatures | None = None,
+    temperatures: TemperatureFit | None = None,
     method: str = "",
     what: str = "the recording",
 ) -> TriadCalibration:
@@ -127,17 +127,18 @@ def fit_triad(
 
     ``begin``, ``end`` (n,): of the times [s], in their order, not overlapping. ``values`` (n, 3):
     means of the readings [rad/s; m/s^2]. ``group`` (n,) of int: time at rest or turn; ``noise`` (3
-    SlowNoise): by default it is found in the recording; ``method``, ``what``: for the result, and
-    to begin a sentence with. Raises RecordingError: the means do not tell apart what is asked for,
-    or are too few.
+    SlowNoise): by default it is found in the recording; ``temperatures``: of each mean, with a
+    reference; ``method``, ``what``: for the result, and to begin a sentence with. Raises
+    RecordingError: the means do not tell apart what is asked for, or are too few.
     """
     size = np.abs(truth.values).max()
-    excited = [
-        j for j in range(3) if size and np.abs(truth.values[:, j]).max() > _MIN_EXCITED * size
-    ]
-    powers = [] if temperatures is None else _powers(temperatures)
+    excited = [j for j in range(3) if np.abs(truth.values[:, j]).max() > _MIN_EXCITED * size]
     bias_degree = temperatures.bias_degree if temperatures else 0
     scale_degree = temperatures.scale_degree if temperatures else 0
+    powers: list[np.ndarray] = []
+    if temperatures:
+        away = temperatures.values - temperatures.reference
+        powers = [away**k for k in range(1, 1 + max(bias_degree, scale_degree))]
     first = 1 + bias_degree
     last = first + len(excited)
     designs, warm = [], np.zeros((3, len(values)))
@@ -165,23 +166,20 @@ def fit_triad(
         axes.append(Axis(off[:, axis], designs[axis], beside, f"{what}, axis {AXES[axis]}"))
     found = solve(Means(begin, end, group, axes), noise or None)
     estimates = [one.estimates for one in found]
-    matrix = tuple(
+    zero = FoundValue(0.0, 0.0, 0.0)
+    matrix = (
         tuple(row[first + excited.index(j)] if j in excited else None for j in range(3))
         for row in estimates
     )
-    zero = FoundValue(0.0, 0.0, 0.0)
-    return TriadCalibration(
-        tuple(row[0] for row in estimates),
-        matrix,
-        tuple(tuple(row[1 + k] for row in estimates) for k in range(bias_degree)),
-        tuple(
-            tuple(row[last + k] if axis in excited else zero for axis, row in enumerate(estimates))
-            for k in range(scale_degree if excited else 0)
-        ),
-        tuple(one.noise for one in found),
-        method,
-        float(np.sqrt(np.mean([one.residuals**2 for one in found]))),
+    scales = (
+        tuple(row[last + k] if axis in excited else zero for axis, row in enumerate(estimates))
+        for k in range(scale_degree if excited else 0)
     )
+    bias, *by_temperature = zip(*(row[:first] for row in estimates))
+    residual = float(np.sqrt(np.mean([one.residuals**2 for one in found])))
+    noises = tuple(one.noise for one in found)
+    known = (tuple(matrix), tuple(by_temperature), tuple(scales), noises)
+    return TriadCalibration(bias, *known, method, residual)
 
 
 def _likely_rows(rows: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -197,12 +195,6 @@ def _likely_rows(rows: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, n
         own = max(float(np.mean(rows[across] ** 2 - variances[across])), 0.0)
         kept[across] = own / (own + variances[across])
     return kept * rows, np.where(across, kept * variances, 0.0)
-
-
-def _powers(temperatures: Temperatures) -> list[np.ndarray]:
-    difference = temperatures.values - temperatures.reference
-    degree = max(temperatures.bias_degree, temperatures.scale_degree)
-    return [difference**k for k in range(1, degree + 1)]
 
 
 def correction_of(
@@ -239,19 +231,6 @@ _NEAR_AN_AXIS = np.cos(np.radians(20.0))
 _NEVER_AN_ACCELEROMETER = 0.3
 
 
-@dataclass(frozen=True)
-class TemperatureFit:
-    """Which polynomials of the temperature of each sample, (n,) [degC], are fitted.
-
-    They are 0 at ``reference`` [degC]; None for the mean of the times used, in whole degrees.
-    """
-
-    values: np.ndarray
-    reference: float | None = None
-    bias_degree: int = 2
-    scale_degree: int = 0
-
-
 def noise_of(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
     """Return the noise that a specification says; its Gauss-Markov and ramp terms do not count."""
     return tuple(
@@ -275,34 +254,19 @@ def calibrate_gyroscope(
 ) -> TriadCalibration:
     """Find the bias at rest and, from turns, scale factor and misalignment.
 
-    Raises RecordingError: what was recorded is too short, or does not tell apart what is asked for.
-
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    gyro : ndarray, shape (n, 3)
-        Angular velocity [rad/s].
-    rests : sequence of RestTime
-        Of :func:`.find_rest`.
-    turns : sequence of Turn
-        Of :func:`.whole_turns` or :func:`.turns_of_reference`.
-    noise : 3 SlowNoise, optional
-        By default it is found in the recording.
-    placement : float
-        Standard deviation of each angle by which the axes of turns are off, and of how far a turn
-        ends from its mark [rad].
-    temperature : TemperatureFit, optional
-    source : str
-        To begin a sentence with.
+    ``times`` (n,) [s]; ``gyro`` (n, 3): angular velocity [rad/s]; ``rests`` (sequence of RestTime):
+    of :func:`.find_rest`; ``turns`` (sequence of Turn): of :func:`.whole_turns` or
+    :func:`.turns_of_reference`; ``noise`` (3 SlowNoise): by default it is found in the recording;
+    ``placement``: standard deviation of each angle by which the axes of turns are off, and of how
+    far a turn ends from its mark [rad]; ``source``: to begin a sentence with. Raises
+    RecordingError: what was recorded is too short, or does not tell apart what is asked for.
     """
     placement = checked_number("placement", placement, minimum=0.0)
     begin, end, means, group = block_means(times, gyro, rests)
-    truth = np.zeros_like(means)
-    together = -1 - group
-    own: np.ndarray = np.zeros(len(means))
-    rows = []
     origin = times[0] - float(np.median(np.diff(times)))
+    # Of each mean: begin, end, mean, group, truth, what it is together with, own deviation.
+    columns = (begin, end, means, group, np.zeros_like(means), -1 - group, np.zeros(len(means)))
+    rows = []
     for place, turn in enumerate(turns):
         since, until = times[turn.start - 1] - origin, times[turn.stop - 1] - origin
         steps = np.diff(times[turn.start - 1 : turn.stop])
@@ -312,29 +276,15 @@ def calibrate_gyroscope(
         axis = int(np.abs(angle).argmax())
         rows.append((since, until, rate, len(rests) + place, angle / (until - since), axis, error))
     if rows:
-        static = (begin, end, means, group, truth, together, own)
-        begin, end, means, group, truth, together, own = (
-            np.concatenate([one, [row[k] for row in rows]]) for k, one in enumerate(static)
-        )
-    order = np.argsort(begin, kind="stable")
+        columns = tuple(np.concatenate(pair) for pair in zip(columns, map(list, zip(*rows))))
+    order = np.argsort(columns[0], kind="stable")
+    begin, end, means, group, truth, together, own = (column[order] for column in columns)
     tilt = placement if any(turn.marked for turn in turns) else 0.0
-    known = KnownTruth(truth[order], together[order], tilt, own[order])
-    ranges = [*((rest.start, rest.stop) for rest in rests), *((t.start, t.stop) for t in turns)]
-    names = sorted({AXES[int(np.abs(turn.angle).argmax())] for turn in turns})
-    method = "means of all times at rest"
-    if names:
-        method += f", turns about {', '.join(names)}"
-    return fit_triad(
-        begin[order],
-        end[order],
-        means[order],
-        group[order],
-        known,
-        noise,
-        _temperatures(temperature, times, begin[order], end[order], origin, source, ranges),
-        method,
-        f"{source}, gyroscope",
-    )
+    names = sorted({AXES[row[5]] for row in rows})
+    method = f"means of all times at rest{', turns about ' * bool(names)}{', '.join(names)}"
+    known, what = KnownTruth(truth, together, tilt, own), f"{source}, gyroscope"
+    warmth = _of_means(temperature, times, begin, end, [*rests, *turns], source)
+    return fit_triad(begin, end, means, group, known, noise, warmth, method, what)
 
 
 def calibrate_accelerometer(
@@ -350,22 +300,14 @@ def calibrate_accelerometer(
 ) -> TriadCalibration:
     """Find bias, scale factor and misalignment from rest with each axis up and down.
 
-    Raises RecordingError: fewer than six positions with an axis up or down, or what was recorded is
-    too short.
-
-    Parameters
-    ----------
-    times, rests, noise, temperature, source
-        As for :func:`calibrate_gyroscope`.
-    accel : ndarray, shape (n, 3)
-        Specific force [m/s^2].
-    gravity : float
-        At the place [m/s^2].
-    placement : float
-        Standard deviation of each of the angles by which a position is off [rad]. Unless it is 0,
-        only the longest time at rest counts of those with the same axis up: who puts a sensor on
-        the same face again makes the same error again. For a scale factor over temperature all
-        count, with the same error wherever the same axis is up, as in a fixture.
+    ``times``, ``rests``, ``noise``, ``temperature``, ``source``: as for
+    :func:`calibrate_gyroscope`; ``accel`` (n, 3): specific force [m/s^2]; ``gravity``: at the place
+    [m/s^2]; ``placement``: standard deviation of each of the angles by which a position is off
+    [rad]. Unless it is 0, only the longest time at rest counts of those with the same axis up: who
+    puts a sensor on the same face again makes the same error again. For a scale factor over
+    temperature all count, with the same error wherever the same axis is up, as in a fixture. Raises
+    RecordingError: fewer than six positions with an axis up or down, or what was recorded is too
+    short.
     """
     gravity = checked_number("gravity", gravity, above=0.0)
     placement = checked_number("placement", placement, minimum=0.0)
@@ -385,22 +327,19 @@ def calibrate_accelerometer(
             f"but of {len(rests)} none has up along {', '.join(missing)}"
         )
     if placement and not (temperature and temperature.scale_degree):
-        kept = _longest(rests, directions, kept)
+        longest: dict[tuple, int] = {}  # of those with the same axis up
+        for k in sorted(kept.tolist(), key=lambda k: rests[k].start - rests[k].stop):
+            longest.setdefault(tuple(directions[k]), k)
+        kept = np.array(sorted(longest.values()))
     used = np.isin(group, kept)
-    origin = times[0] - float(np.median(np.diff(times)))
-    ranges = [(rests[k].start, rests[k].stop) for k in kept.tolist()]
+    begin, end, means, group = begin[used], end[used], means[used], group[used]
     faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
-    return fit_triad(
-        begin[used],
-        end[used],
-        means[used],
-        group[used],
-        KnownTruth(gravity * directions[group[used]], faces[group[used]], placement),
-        noise,
-        _temperatures(temperature, times, begin[used], end[used], origin, source, ranges),
-        f"{len(kept)} positions with an axis up or down",
-        f"{source}, accelerometer",
-    )
+    known = KnownTruth(gravity * directions[group], faces[group], placement)
+    used_rests = [rests[k] for k in kept.tolist()]
+    warmth = _of_means(temperature, times, begin, end, used_rests, source)
+    method = f"{len(kept)} positions with an axis up or down"
+    what = f"{source}, accelerometer"
+    return fit_triad(begin, end, means, group, known, noise, warmth, method, what)
 
 
 def _direction(means: np.ndarray, gravity: float) -> np.ndarray:
@@ -415,38 +354,22 @@ def _direction(means: np.ndarray, gravity: float) -> np.ndarray:
     return wanted
 
 
-def _longest(rests: Sequence[RestTime], directions: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return, of those with the same axis up, the longest time at rest."""
-    found: dict[tuple, int] = {}
-    for k in kept.tolist():
-        other = found.setdefault(tuple(directions[k]), k)
-        if rests[k].stop - rests[k].start > rests[other].stop - rests[other].start:
-            found[tuple(directions[k])] = k
-    return np.array(sorted(found.values()))
-
-
-def _temperatures(
-    fit: Any,
+def _of_means(
+    fit: TemperatureFit | None,
     times: np.ndarray,
     begin: np.ndarray,
     end: np.ndarray,
-    origin: float,
+    parts: Sequence[Any],
     source: str,
-    ranges: Any,
-) -> Temperatures | None:
+) -> TemperatureFit | None:
+    """Return the temperatures of means, and a reference: the mean of the parts, unless it is so."""
     if fit is None:
         return None
-    samples = np.concatenate([fit.values[start:stop] for start, stop in ranges])
+    samples = np.concatenate([fit.values[part.start : part.stop] for part in parts])
     if not np.isfinite(samples).all():
         raise RecordingError(f"{source}: a temperature is not a finite number, leave it out")
     reference = float(np.round(samples.mean())) if fit.reference is None else fit.reference
-    since = times - origin
-    values = np.array(
-        [fit.values[(since > low + 1e-9) & (since <= high + 1e-9)].mean()
-         for low, high in zip(begin, end)]
-    )  # fmt: skip
-    return replace(
-        Temperatures(values, reference),
-        bias_degree=fit.bias_degree,
-        scale_degree=fit.scale_degree,
-    )
+    since = times - (times[0] - float(np.median(np.diff(times))))
+    inside = ((since > low + 1e-9) & (since <= high + 1e-9) for low, high in zip(begin, end))
+    values = np.array([fit.values[samples].mean() for samples in inside])
+    return replace(fit, values=values, reference=reference)

@@ -24,15 +24,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from scipy.optimize import least_squares
 
-from imu_simulation_framework.characterisation.calibration.estimates import (
-    MAGNETIC,
-    Axis,
-    FoundValue,
-    Means,
-    SlowNoise,
-    block_means,
-    solve,
-)
+from imu_simulation_framework.characterisation.calibration import estimates
 from imu_simulation_framework.characterisation.calibration.inertial import TriadCalibration
 from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
 from imu_simulation_framework.core.errors import RecordingError
@@ -68,7 +60,7 @@ def fit_to_sphere(
     times: np.ndarray,
     readings: np.ndarray,
     size: float | None = None,
-    noise: Sequence[SlowNoise] | None = None,
+    noise: Sequence[estimates.SlowNoise] | None = None,
     source: str = "the recording",
     what: str = "magnetometer",
     parts: Sequence[RestTime] | None = None,
@@ -78,13 +70,18 @@ def fit_to_sphere(
     ``times`` (n,) [s]; ``readings`` (n, 3). ``size``: F, in the readings' unit. Where it is not
     known the mean of the three scale factors is taken as right: a heading does not depend on it.
     ``noise`` (3 SlowNoise): by default it is found in the readings, alike for all axes; ``source``,
-    ``what``: to begin a sentence with. ``parts`` (sequence of RestTime): times in which all
-    readings are of one direction; by default the sensor turns all the time. Raises RecordingError:
-    a reading is not finite, there are too few, they do not span the directions, or they lie on no
+    ``what``: to begin a sentence with. ``parts`` (sequence of RestTime): times that count, of each
+    of which means are taken; by default the sensor turns all the time. Raises RecordingError: a
+    reading is not finite, there are too few, they do not span the directions, or they lie on no
     ellipsoid.
     """
     readings = np.asarray(readings, dtype=float)
     said = f"{source}, {what}"
+    if parts:
+        used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        times, readings = times[used], readings[used]
+        ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
+        parts = [RestTime(start, stop) for start, stop in zip([0, *ends], ends)]
     if readings.ndim != 2 or readings.shape[1] != 3 or not np.isfinite(readings).all():
         raise RecordingError(f"{said}: expected three finite numbers in each sample")
     if len(readings) < _MIN_POINTS:
@@ -121,26 +118,20 @@ def fit_to_sphere(
         back[3:, 3:6] -= found[3:, None] / (3.0 * mean)
     scaled_noise = noise and [_over(one, unit) for one in noise]
     solution = _with_noise(times, seen, back, scaled_noise, said, parts)
-    estimates = [
-        FoundValue(*(float(number + value) for number in (one.value, one.low, one.high)))
-        for one, value in zip(solution.estimates, found)
-    ]
-    variance = seen.variance
-    radius *= mean
-    rows: list = [[FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
-    for (i, j), one in zip(_ELEMENTS, estimates[3:]):
-        off = float(i == j)
-        rows[i][j] = rows[j][i] = FoundValue(one.value - off, one.low - off, one.high - off)
+    numbers = np.array([(one.value, one.low, one.high) for one in solution.estimates])
+    numbers += found[:, None]
+    rows: list = [[estimates.FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
+    for (i, j), one in zip(_ELEMENTS, numbers[3:]):
+        rows[i][j] = rows[j][i] = estimates.FoundValue(*(one - (i == j)).tolist())
+    scatter = float(np.sqrt(seen.variance)) * unit
     calibration = TriadCalibration(
-        tuple(FoundValue(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
+        tuple(estimates.FoundValue(*row) for row in (numbers[:3] * unit).tolist()),
         tuple(map(tuple, rows)),
         noise=tuple(noise) if noise else (_over(solution.noise, 1.0 / unit),) * 3,
         method=f"ellipsoid through {len(readings)} samples",
-        residual=float(np.sqrt(variance)) * unit,
+        residual=scatter,
     )
-    return SphereFit(
-        calibration, float(radius) * unit, float(np.sqrt(variance)) * unit, spread, seen.directions
-    )
+    return SphereFit(calibration, float(radius * mean) * unit, scatter, spread, seen.directions)
 
 
 def _flat(said):
@@ -222,41 +213,33 @@ def _seen(parameters, points, radius) -> _Seen:
     sizes = np.sqrt(squares)
     variance = float(np.sum((lengths - radius) ** 2 / squares)) / (len(points) - 9)
     longer = 0.5 * variance / radius * (np.sum(inverse**2) - squares)
-    return _Seen(
-        (lengths - radius - longer) / sizes,
-        np.column_stack([sides, *columns]) / sizes[:, None],
-        sides / sizes[:, None],
-        directions,
-        variance,
-    )
+    design = np.column_stack([sides, *columns]) / sizes[:, None]
+    residuals = (lengths - radius - longer) / sizes
+    return _Seen(residuals, design, sides / sizes[:, None], directions, variance)
 
 
-def _over(noise, unit) -> SlowNoise:
-    return SlowNoise(
-        noise.white_noise / unit,
-        noise.bias_instability / unit,
-        noise.random_walk / unit,
-        noise.band,
-    )
+def _over(noise, unit):
+    levels = ("white_noise", "bias_instability", "random_walk")
+    return replace(noise, **{name: getattr(noise, name) / unit for name in levels})
 
 
 def _with_noise(times, seen, back, noise, said, parts):
     """Return how far the parameters still are off, with intervals, from means over blocks."""
     samples = np.column_stack([seen.residuals, seen.design, seen.sides])
     parts = parts or [RestTime(0, len(times))]
-    begin, end, means, group = block_means(times, samples, parts, _BLOCKS, 0.0)
+    begin, end, means, group = estimates.block_means(times, samples, parts, _BLOCKS, 0.0)
     sides = means[:, 10:]
     beside = None
     if noise:
         along_time = {one: one.covariance(begin, end) for one in set(noise)}
         beside = sum(np.outer(side, side) * along_time[one] for side, one in zip(sides.T, noise))
-    axis = Axis(means[:, 0], means[:, 1:10], beside, said)
-    (solution,) = solve(
-        Means(begin, end, group, [axis]),
-        [SlowNoise(0.0)] if noise else None,
+    axis = estimates.Axis(means[:, 0], means[:, 1:10], beside, said)
+    (solution,) = estimates.solve(
+        estimates.Means(begin, end, group, [axis]),
+        [estimates.SlowNoise(0.0)] if noise else None,
         seen=sides @ sides.T,
         combinations=back,
-        prior=MAGNETIC,
+        prior=estimates.MAGNETIC,
     )
     return solution
 
@@ -270,7 +253,7 @@ def calibrate_accelerometer_freely(
     accel: np.ndarray,
     rests: Sequence[RestTime],
     *,
-    noise: Sequence[SlowNoise],
+    noise: Sequence[estimates.SlowNoise],
     gravity: float = STANDARD_GRAVITY,
     source: str = "the recording",
 ) -> TriadCalibration:
@@ -295,17 +278,8 @@ def calibrate_accelerometer_freely(
             f"all directions and 15 degrees apart, but there are {len(positions)} in {len(rests)} "
             "times at rest"
         )
-    lengths = [rest.stop - rest.start for rest in rests]
-    ends = np.cumsum(lengths).tolist()
-    used = np.concatenate([np.arange(rest.start, rest.stop) for rest in rests])
     fit = fit_to_sphere(
-        times[used],
-        accel[used],
-        gravity,
-        noise=noise,
-        source=source,
-        what="accelerometer",
-        parts=[RestTime(end - length, end) for length, end in zip(lengths, ends)],
+        times, accel, gravity, noise=noise, source=source, what="accelerometer", parts=rests
     )
     return replace(
         fit.calibration, method=f"gravity's size in {len(positions)} positions of any kind"

@@ -20,15 +20,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
 
+from imu_simulation_framework.core import settings
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import as_written, shown
-from imu_simulation_framework.core.settings import (
-    Settings,
-    bound_of,
-    declared,
-    setting,
-    setting_of_text,
-)
 from imu_simulation_framework.core.units import amount
 from imu_simulation_framework.heading.answer import (
     HeadingAnswer,
@@ -75,7 +69,7 @@ def _checked_parts(name, value):
 
 
 @dataclass(frozen=True)
-class Question(Settings):
+class Question(settings.Settings):
     """What the page asks; times in s, lengths in m, the limit in degrees.
 
     ``motion``: ``circles`` of a ``radius``, ``mowing`` on lanes of a ``length``, a ``width`` from
@@ -85,22 +79,22 @@ class Question(Settings):
     file, or what the file has ``stated``. ``ranked``: the ``chosen`` parts or ``all``.
     """
 
-    motion: str = setting("straight", choices=("straight", "circles", "mowing", "drive"))
-    drive: str = setting("a")
-    speed: float = setting(1.0, minimum=0.01, maximum=50.0, unit="m/s")
-    radius: float = setting(5.0, minimum=0.1, maximum=1e4, unit="m")
-    length: float = setting(20.0, minimum=0.1, maximum=1e4, unit="m")
-    width: float = setting(2.0, minimum=0.1, maximum=1e3, unit="m")
-    duration: float = setting(600.0, minimum=10.0, maximum=8.0 * HOUR, unit="s")
-    imu: tuple[str, ...] = declared(("bno055", "adis16470"), _checked_parts)
-    unit: str = setting("stated", choices=("stated", "any", "this"))
-    standstill: float = setting(10.0, minimum=0.0, maximum=HOUR, unit="s")
-    warm_up: float = setting(0.0, minimum=0.0, maximum=24.0 * HOUR, unit="s")
-    stops: str = setting("none", choices=("none", "found", "given"))
-    every: float = setting(120.0, minimum=1.0, maximum=8.0 * HOUR, unit="s")
-    stop: float = setting(3.0, minimum=1.0, maximum=HOUR, unit="s")
-    limit: float = setting(5.0, minimum=0.01, maximum=180.0, unit="deg")
-    ranked: str = setting("chosen", choices=("chosen", "all"))
+    motion: str = settings.setting("straight", choices=("straight", "circles", "mowing", "drive"))
+    drive: str = settings.setting("a")
+    speed: float = settings.setting(1.0, minimum=0.01, maximum=50.0, unit="m/s")
+    radius: float = settings.setting(5.0, minimum=0.1, maximum=1e4, unit="m")
+    length: float = settings.setting(20.0, minimum=0.1, maximum=1e4, unit="m")
+    width: float = settings.setting(2.0, minimum=0.1, maximum=1e3, unit="m")
+    duration: float = settings.setting(600.0, minimum=10.0, maximum=8.0 * HOUR, unit="s")
+    imu: tuple[str, ...] = settings.declared(("bno055", "adis16470"), _checked_parts)
+    unit: str = settings.setting("stated", choices=("stated", "any", "this"))
+    standstill: float = settings.setting(10.0, minimum=0.0, maximum=HOUR, unit="s")
+    warm_up: float = settings.setting(0.0, minimum=0.0, maximum=24.0 * HOUR, unit="s")
+    stops: str = settings.setting("none", choices=("none", "found", "given"))
+    every: float = settings.setting(120.0, minimum=1.0, maximum=8.0 * HOUR, unit="s")
+    stop: float = settings.setting(3.0, minimum=1.0, maximum=HOUR, unit="s")
+    limit: float = settings.setting(5.0, minimum=0.01, maximum=180.0, unit="deg")
+    ranked: str = settings.setting("chosen", choices=("chosen", "all"))
 
     @property
     def operation(self) -> Operation:
@@ -132,27 +126,27 @@ def question_of_texts(texts: Mapping[str, str]) -> Question:
                 f"the page has nothing that is called {as_written(name)}; it has "
                 f"{', '.join(FIELDS)}"
             )
-        values[name] = _value(name, str(text).strip())
+        values[name] = _value(NAMES.get(name, name), FIELDS[name], str(text).strip())
     return Question(**values)
 
 
-def _value(name, text):
-    where, field = NAMES.get(name, name), FIELDS[name]
-    if name == "imu":
+def _value(where, field, text):
+    if field.name == "imu":
         return tuple(filter(None, text.split(",")))
     if not text:
         raise ConfigurationError(f"{where}: nothing is written there")
     if field.metadata["unit"] != "s":
-        return setting_of_text(where, field, text)
+        return settings.setting_of_text(where, field, text)
     try:
         value = amount(text, "s", ("s", "min", "h"))
     except ValueError:
         raise ConfigurationError(
             f"{where}: expected a time, as 90s, 10min or 1.5h, got {shown(text)}"
         ) from None
-    bound = bound_of(value, field.metadata["minimum"], field.metadata["maximum"])
+    bound = settings.bound_of(value, field.metadata["minimum"], field.metadata["maximum"])
     if bound:
-        least = " ".join([*bound.split()[:-1], time_text(float(bound.split()[-1]))])
+        *words, limit = bound.split()
+        least = " ".join([*words, time_text(float(limit))])
         raise ConfigurationError(f"{where}: expected {least}, got {as_written(text)}")
     return value
 
@@ -243,9 +237,7 @@ class Answers:
     """
 
     def __init__(
-        self,
-        read: Callable[[str], Any],
-        parts: Mapping[str, ImuSpecification] | None = None,
+        self, read: Callable[[str], Any], parts: Mapping[str, ImuSpecification] | None = None
     ) -> None:
         if parts is None:
             parts = {one.specification.name: one.specification for one in imu_catalogue()}
@@ -299,32 +291,26 @@ class Answers:
         return Moved(name, driven, motion, at, remarks)
 
     def _make_driven(self, question):
-        """Return name, motion and remarks."""
         if question.motion == "drive":
             self.check(question)
-            return self._drive(question.drive)
-        duration, speed = question.duration, question.speed
+            name = question.drive
+            if name in self.recordings:
+                recorded = self.recordings[name]
+                return name, recorded.motion, tuple(recorded.remarks)
+            return f"drive {name}", sources.read_drive(name).resampled(RATE_OF_DRIVES), ()
+        duration, speed, way = question.duration, question.speed, described(question)
         radius = 0.5 * question.width if question.motion == "mowing" else question.radius
         turning = 0.0 if question.motion == "straight" else speed / (2.0 * math.pi * radius)
         rates = [math.floor(SAMPLES / duration), 1.0 if question.stops == "none" else RATE_OF_STOPS]
         if turning:
             rates += [10.0, math.ceil(SAMPLES_PER_TURN * turning)]
         rate = min(max(rates), 1.0 / SAMPLE)
-        amount = described(question)
         if question.motion == "straight":
-            return "straight on", sources.straight(amount, speed, rate), ()
+            return "straight on", sources.straight(way, speed, rate), ()
         if question.motion == "circles":
-            name = f"circles of {radius:g} m radius"
-            return name, sources.rounds(amount, radius, speed, rate), ()
-        name = f"mowing, lanes of {question.length:g} m"
-        motion = sources.mowing(int(amount), question.length, question.width, speed, rate=rate)
-        return name, motion, ()
-
-    def _drive(self, name):
-        if name in self.recordings:
-            recorded = self.recordings[name]
-            return name, recorded.motion, tuple(recorded.remarks)
-        return f"drive {name}", sources.read_drive(name).resampled(RATE_OF_DRIVES), ()
+            return f"circles of {radius:g} m radius", sources.rounds(way, radius, speed, rate), ()
+        motion = sources.mowing(int(way), question.length, question.width, speed, rate=rate)
+        return f"mowing, lanes of {question.length:g} m", motion, ()
 
     def imu(self, name: str, unit: str) -> ImuSpecification:
         """Return a part, any unit or this one or as stated; ConfigurationError: there is none."""
@@ -356,41 +342,24 @@ class Answers:
 
     def _make_part(self, question, name):
         model = self.model(question, name)
-        return Part(
-            name,
-            model,
-            model.bands((0.5, 0.95)),
-            model.not_exceeded(0.5),
-            model.not_exceeded(0.95),
-            causes_of(model),
-        )
+        half, nearly_all = map(model.not_exceeded, (0.5, 0.95))
+        return Part(name, model, model.bands((0.5, 0.95)), half, nearly_all, causes_of(model))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
         """Return the whole answer of one part, with drawn drives; raises FrameworkError."""
         moved, model = self.moved(question), self.model(question, name)
-        mendings = mendings_of(
-            self.imu(name, question.unit),
-            moved.driven,
-            question.operation,
-            model,
-            period=model.step,
-            sample=SAMPLE,
-        )
+        imu = self.imu(name, question.unit)
+        used: dict[str, Any] = {"period": model.step, "sample": SAMPLE}
+        mendings = mendings_of(imu, moved.driven, question.operation, model, **used)
         return heading_answer(model, question.limit_angle, mendings, runs=RUNS)
 
     def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
         """Yield :func:`.which_imu`'s row for each part that is ranked; raises FrameworkError."""
         moved = self.moved(question)
         for name in self.parts if question.ranked == "all" else question.imu:
-            yield which_imu(
-                {name: self.imu(name, question.unit)},
-                moved.driven,
-                question.limit_angle,
-                moved.at,
-                question.operation,
-                sample=SAMPLE,
-                runs=RUNS,
-            )
+            part, limit = {name: self.imu(name, question.unit)}, question.limit_angle
+            of = (part, moved.driven, limit, moved.at, question.operation)
+            yield which_imu(*of, sample=SAMPLE, runs=RUNS)
 
 
 _OF_MOTION = ("motion", "drive", "speed", "radius", "length", "width", "duration", "stops")
@@ -457,9 +426,13 @@ class Words:
         ]
         if several:
             lines = [f"for name in {names}:", *(f"    {line}" for line in lines)]
+        operation = question.operation
+        used = f"standstill={operation.standstill:.12g}"
+        used += f", stops={operation.stops!r}" * (operation.stops != "none")
+        used += f", warm_up={operation.warm_up:.12g}" * bool(operation.warm_up)
         head = (
             "import imu_simulation_framework as isf",
-            f"operation, limit = {_python_operation(question)}, {question.limit_angle:.12g}",
+            f"operation, limit = isf.Operation({used}), {question.limit_angle:.12g}",
             f"motion = operation.moved({self._python_motion(question)})",
         )
         return "\n".join([*head, *lines])
@@ -469,26 +442,26 @@ class Words:
         return [word for name in names for word in ("--imu", name)]
 
     def _motion(self, question):
-        amount, speed = described(question), ("--speed", f"{question.speed:.12g}")
+        way, speed = described(question), ("--speed", f"{question.speed:.12g}")
         if question.motion == "drive":
             return [self.written.get(question.drive, question.drive)]
         if question.motion == "straight":
-            return ["--straight", time_text(amount)]
+            return ["--straight", time_text(way)]
         if question.motion == "circles":
-            return ["--rounds", f"{amount:.12g}", "--radius", f"{question.radius:.12g}", *speed]
+            return ["--rounds", f"{way:.12g}", "--radius", f"{question.radius:.12g}", *speed]
         lane = ("--length", f"{question.length:.12g}", "--width", f"{question.width:.12g}")
-        return ["--mowing", f"{amount:.0f}", *lane, *speed]
+        return ["--mowing", f"{way:.0f}", *lane, *speed]
 
     def _python_motion(self, question):
-        amount, speed = described(question), f"{question.speed:.12g}"
+        way, speed = described(question), f"{question.speed:.12g}"
         if question.motion == "drive":
             read = "read_drive" if question.drive in DRIVES else "read_motion"
             return f"isf.{read}({self.written.get(question.drive, question.drive)!r})"
         if question.motion == "straight":
-            return f"isf.straight({amount:.12g})"
+            return f"isf.straight({way:.12g})"
         if question.motion == "circles":
-            return f"isf.rounds({amount:.12g}, {question.radius:.12g}, {speed})"
-        return f"isf.mowing({amount:.0f}, {question.length:.12g}, {question.width:.12g}, {speed})"
+            return f"isf.rounds({way:.12g}, {question.radius:.12g}, {speed})"
+        return f"isf.mowing({way:.0f}, {question.length:.12g}, {question.width:.12g}, {speed})"
 
 
 def _asked(question):
@@ -502,13 +475,3 @@ def _asked(question):
     if operation.warm_up:
         words += ["--warm-up", time_text(operation.warm_up)]
     return words
-
-
-def _python_operation(question):
-    operation = question.operation
-    arguments = [f"standstill={operation.standstill:.12g}"]
-    if operation.stops != "none":
-        arguments.append(f"stops={operation.stops!r}")
-    if operation.warm_up:
-        arguments.append(f"warm_up={operation.warm_up:.12g}")
-    return f"isf.Operation({', '.join(arguments)})"

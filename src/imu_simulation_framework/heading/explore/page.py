@@ -135,106 +135,72 @@ class _Page:
         """Return all of the page, as for the default question."""
         html, dcc = self.html, self.dcc
         texts = texts_of_question(Question())
-        names = list(self.answers.parts)
-        parts = dcc.Dropdown(names, texts["imu"].split(","), id="imu", multi=True)
-        asking = html.Section(
-            [
-                html.Div([self._choice("motion", texts), *self._of_motion(texts)],
-                         className="group"),
-                html.Div([self._slid("duration", texts), self._slid("limit", texts)],
-                         className="group"),
-                html.Div([html.Div([self._label("imu"), parts]), self._choice("unit", texts)],
-                         className="group"),
-                html.Div(
-                    [
-                        self._slid("standstill", texts),
-                        self._slid("warm_up", texts),
-                        self._choice("stops", texts),
-                        html.Div([self._slid("every", texts), self._slid("stop", texts)],
-                                 id="box-given"),
-                    ],
-                    className="group",
-                ),
-            ],
-            className="asking",
-        )  # fmt: skip
-        answering = html.Section(
-            [
-                html.Div(id="remarks", className="remarks"),
-                html.Div(
-                    [
-                        html.H2("Yaw error over time"),
-                        html.P("At each time 50 % of all drives are within the dark band, and 95 % "
-                               "within the light one.", className="how"),
-                        dcc.Graph(id="bands", config=_PLOT),
-                    ],
-                    className="panel",
-                ),
-                html.Div([html.H2("What it comes from, at the end"), html.Div(id="causes")],
-                         className="panel"),
-                html.Div(
-                    [
-                        html.H2("When the limit is passed for the first time"),
-                        html.P("How many drives have passed it by each time.", className="how"),
-                        html.Div(dcc.Graph(id="passages", config=_PLOT), className="drawn"),
-                        html.Div(id="sentences", className="drawn"),
-                    ],
-                    className="panel",
-                ),
-                html.Div(
-                    [
-                        html.H2("Which part is good enough"),
-                        self._choice("ranked", texts),
-                        html.Div(id="ranking", className="drawn"),
-                    ],
-                    className="panel",
-                ),
-                html.Div(
-                    [
-                        html.H2("The same without this page"),
-                        *self._copied("budget-command", "In a shell"),
-                        *self._copied("ranking-command", "The ranking"),
-                        *self._copied("python", "In Python"),
-                        html.P("The address of this page holds all that is set: a link to it, or a "
-                               "bookmark, gives the page again.", className="how"),
-                    ],
-                    className="panel",
-                ),
-            ],
-            className="answering",
-        )  # fmt: skip
-        stores = [dcc.Store(id=name) for name in ("asked", "shown", "rested", "drawn")]
-        return html.Div(
-            [
-                dcc.Location(id="address", refresh=False),
-                *stores,
-                html.Header(
-                    [
-                        html.H1(TITLE),
-                        html.Div(id="unread", className="mistake", role="alert"),
-                        html.Div(id="mistake", className="mistake", role="alert"),
-                        html.Div(id="cards", className="cards"),
-                    ]
-                ),
-                html.Main([asking, answering]),
-            ]
+        parts = dcc.Dropdown(
+            list(self.answers.parts), texts["imu"].split(","), id="imu", multi=True
         )
+        stops = html.Div([self._slid(name, texts) for name in ("every", "stop")], id="box-given")
+        before = [self._slid(name, texts) for name in ("standstill", "warm_up")]
+        groups = (
+            [self._choice("motion", texts), *self._of_motion(texts)],
+            [self._slid("duration", texts), self._slid("limit", texts)],
+            [html.Div([self._label("imu"), parts]), self._choice("unit", texts)],
+            [*before, self._choice("stops", texts), stops],
+        )
+        panels = {
+            "Yaw error over time": [
+                html.P("At each time 50 % of all drives are within the dark band, and 95 % within "
+                       "the light one.", className="how"),
+                dcc.Graph(id="bands", config=_PLOT),
+            ],
+            "What it comes from, at the end": [html.Div(id="causes")],
+            "When the limit is passed for the first time": [
+                html.P("How many drives have passed it by each time.", className="how"),
+                html.Div(dcc.Graph(id="passages", config=_PLOT), className="drawn"),
+                html.Div(id="sentences", className="drawn"),
+            ],
+            "Which part is good enough": [
+                self._choice("ranked", texts), html.Div(id="ranking", className="drawn"),
+            ],
+            "The same without this page": [
+                *self._copied("budget-command", "In a shell"),
+                *self._copied("ranking-command", "The ranking"),
+                *self._copied("python", "In Python"),
+                html.P("The address of this page holds all that is set: a link to it, or a "
+                       "bookmark, gives the page again.", className="how"),
+            ],
+        }  # fmt: skip
+        asking = [html.Div(group, className="group") for group in groups]
+        answering = [
+            html.Div([html.H2(title), *inside], className="panel")
+            for title, inside in panels.items()
+        ]
+        head = [
+            html.H1(TITLE),
+            html.Div(id="unread", className="mistake", role="alert"),
+            html.Div(id="mistake", className="mistake", role="alert"),
+            html.Div(id="cards", className="cards"),
+        ]
+        main = [
+            html.Section(asking, className="asking"),
+            html.Section(
+                [html.Div(id="remarks", className="remarks"), *answering], className="answering"
+            ),
+        ]
+        stores = [dcc.Store(id=name) for name in ("asked", "shown", "rested", "drawn")]
+        address = dcc.Location(id="address", refresh=False)
+        return html.Div([address, *stores, html.Header(head), html.Main(main)])
 
     def _of_motion(self, texts):
         html, dcc = self.html, self.dcc
-        drive = html.Div(
-            [
-                self._label("drive"),
-                dcc.Dropdown(list(self.answers.drives), texts["drive"], id="drive",
-                             clearable=False),
-                dcc.Upload(
-                    html.Span("drop a recording in here, or choose a file"),
-                    id="recording", className="drop", className_active="drop over",
-                    max_size=LARGEST_UPLOAD,
-                ),
-            ],
-            id="box-drive",
+        drives = dcc.Dropdown(
+            list(self.answers.drives), texts["drive"], id="drive", clearable=False
+        )
+        dropped = dcc.Upload(
+            html.Span("drop a recording in here, or choose a file"),
+            id="recording", className="drop", className_active="drop over",
+            max_size=LARGEST_UPLOAD,
         )  # fmt: skip
+        drive = html.Div([self._label("drive"), drives, dropped], id="box-drive")
         names = ("speed", "radius", "length", "width")
         return [drive, *(html.Div(self._slid(name, texts), id=f"box-{name}") for name in names)]
 
@@ -259,16 +225,9 @@ class _Page:
 
     def _copied(self, name, title):
         html = self.html
-        return [
-            html.Div(
-                [
-                    html.Span(title, className="label"),
-                    self.dcc.Clipboard(target_id=name, className="copy", title="copy"),
-                ],
-                className="copied",
-            ),
-            html.Pre(id=name),
-        ]
+        label = html.Span(title, className="label")
+        button = self.dcc.Clipboard(target_id=name, className="copy", title="copy")
+        return [html.Div([label, button], className="copied"), html.Pre(id=name)]
 
     # --- What it does ------------------------------------------------------------------------
 
@@ -279,10 +238,8 @@ class _Page:
         sliders = list(SCALES)
 
         def clientside(name, constant, *inputs):
-            function = (
-                f"(...values) => window.dash_clientside.explore.{name}(...values, {constant})"
-            )
-            app.clientside_callback(function, *inputs)
+            called = f"window.dash_clientside.explore.{name}(...values, {constant})"
+            app.clientside_callback(f"(...values) => {called}", *inputs)
 
         clientside("slid", json.dumps({name: SCALES[name] for name in sliders}),
                    *(Input(f"slider-{name}", "value") for name in sliders))  # fmt: skip
@@ -296,30 +253,24 @@ class _Page:
             Input("address", "search"),
             prevent_initial_call="initial_duplicate",
         )(self.fill)
+
+        def children(*names):
+            return [Output(name, "children") for name in names]
+
         app.callback(
-            *(Output(name, "children") for name in ("mistake", "cards", "remarks", "causes")),
-            Output("bands", "figure"),
-            *(Output(name, "children") for name in ("budget-command", "ranking-command", "python")),
-            Output("shown", "data"),
-            Input("asked", "data"),
-            prevent_initial_call=True,
-        )(self.compute)
+            *children("mistake", "cards", "remarks", "causes"), Output("bands", "figure"),
+            *children("budget-command", "ranking-command", "python"), Output("shown", "data"),
+            Input("asked", "data"), prevent_initial_call=True,
+        )(self.compute)  # fmt: skip
         app.callback(
-            Output("passages", "figure"),
-            Output("sentences", "children"),
-            Output("ranking", "children"),
-            Output("drawn", "data"),
-            Input("rested", "data"),
-            prevent_initial_call=True,
-        )(self.draw)
+            Output("passages", "figure"), *children("sentences", "ranking"),
+            Output("drawn", "data"), Input("rested", "data"), prevent_initial_call=True,
+        )(self.draw)  # fmt: skip
         app.callback(
-            Output("drive", "options"),
-            Output("drive", "value", allow_duplicate=True),
-            Output("mistake", "children", allow_duplicate=True),
-            Input("recording", "contents"),
-            State("recording", "filename"),
-            prevent_initial_call=True,
-        )(self.keep)
+            Output("drive", "options"), Output("drive", "value", allow_duplicate=True),
+            Output("mistake", "children", allow_duplicate=True), Input("recording", "contents"),
+            State("recording", "filename"), prevent_initial_call=True,
+        )(self.keep)  # fmt: skip
 
     def fill(self, search):
         """Return what the controls are to say for an address."""
@@ -401,12 +352,8 @@ class _Page:
             self.html.P(answer.sentence(name, question.limit_angle) + ".")
             for name, answer in answers.items()
         ]
-        return (
-            chart(passages_figure(passages)),
-            said,
-            self._ranking(pd.concat(rows), question),
-            rested["number"],
-        )
+        ranking = self._ranking(pd.concat(rows), question)
+        return chart(passages_figure(passages)), said, ranking, rested["number"]
 
     def keep(self, contents, filename):
         """Return the drives with a recording that was dropped in, or why it is refused."""
@@ -466,77 +413,51 @@ class _Page:
         html = self.html
         shown = []
         for place, part in enumerate(parts):
-            rows, least = [], LEAST_CAUSE * part.nearly_all
+            rows, colour = [], colour_of(place)
             for source, cause in part.causes.iterrows():
-                size = math.hypot(cause["mean"], cause["std"])
-                if size < least:
-                    continue
-                share = f"{100.0 * cause['share']:.0f} %"
-                bar = html.Div(
-                    className="bar",
-                    style={
-                        "width": f"{100.0 * cause['share']:.1f}%",
-                        "background": colour_of(place),
-                    },
-                )
-                rows.append(
-                    html.Tr(
-                        [
-                            html.Td(str(source)),
-                            html.Td(f"{math.degrees(size):.3g} deg", className="number"),
-                            html.Td([bar, html.Span(share)], className="share"),
-                            html.Td(cause["differs"]),
-                        ]
+                size, share = math.hypot(cause["mean"], cause["std"]), 100.0 * cause["share"]
+                if size >= LEAST_CAUSE * part.nearly_all:
+                    bar = html.Div(
+                        className="bar", style={"width": f"{share:.1f}%", "background": colour}
                     )
-                )
+                    cells = [
+                        html.Td(str(source)),
+                        html.Td(f"{math.degrees(size):.3g} deg", className="number"),
+                        html.Td([bar, html.Span(f"{share:.0f} %")], className="share"),
+                        html.Td(cause["differs"]),
+                    ]
+                    rows.append(html.Tr(cells))
             head = ("source", "rms", "share of variance", "differs")
-            shown += [
-                html.H3(part.name, style={"color": colour_of(place)}),
-                html.Table(
-                    [self._head(head, {"rms"}), html.Tbody(rows)],
-                    className="causes",
-                ),
-            ]
+            shown.append(html.H3(part.name, style={"color": colour}))
+            shown.append(self._table("causes", head, {"rms"}, rows))
         return shown
 
-    def _head(self, texts, numbers):
+    def _table(self, name, texts, numbers, rows):
         html = self.html
         cells = [html.Th(text, className="number" if text in numbers else "") for text in texts]
-        return html.Thead(html.Tr(cells))
+        return html.Table([html.Thead(html.Tr(cells)), html.Tbody(rows)], className=name)
 
     def _ranking(self, ranking: pd.DataFrame, question):
         html = self.html
-        ranking = ranking.sort_values("nearly_all", kind="stable")
-        head = ("part", "passes", "stays within", "95 %", "limit over that", "most comes from")
         rows = []
-        for name, row in ranking.iterrows():
+        for name, row in ranking.sort_values("nearly_all", kind="stable").iterrows():
+            passes = "yes" if row["passes"] else "no"
             margin = question.limit_angle / max(row["nearly_all"], 1e-12)
-            passes = bool(row["passes"])
-            rows.append(
-                html.Tr(
-                    [
-                        html.Td(str(name)),
-                        html.Td("yes" if passes else "no", className="yes" if passes else "no"),
-                        html.Td(table.percent(row["stays"]), className="number"),
-                        html.Td(angle(row["nearly_all"]), className="number"),
-                        html.Td(f"{margin:.3g}", className="number"),
-                        html.Td(f"{row['cause']} ({row['differs']})"),
-                    ]
-                )
-            )
-        passing = int(ranking["passes"].sum())
-        return [
-            html.P(
-                f"{passing} of {len(ranking)} stay within {question.limit:g} deg all the time in "
-                "95 % of drives."
-            ),
-            html.Div(
-                html.Table(
-                    [self._head(head, set(head[2:5])), html.Tbody(rows)], className="ranking"
-                ),
-                className="wide",
-            ),
-        ]
+            numbers = table.percent(row["stays"]), angle(row["nearly_all"]), f"{margin:.3g}"
+            cells = [
+                html.Td(str(name)),
+                html.Td(passes, className=passes),
+                *(html.Td(number, className="number") for number in numbers),
+                html.Td(f"{row['cause']} ({row['differs']})"),
+            ]
+            rows.append(html.Tr(cells))
+        head = ("part", "passes", "stays within", "95 %", "limit over that", "most comes from")
+        said = (
+            f"{int(ranking['passes'].sum())} of {len(ranking)} stay within {question.limit:g} deg "
+            "all the time in 95 % of drives."
+        )
+        shown = self._table("ranking", head, set(head[2:5]), rows)
+        return [html.P(said), html.Div(shown, className="wide")]
 
 
 def _sentence(error) -> str:

@@ -1,0 +1,171 @@
+"""What programs refuse: with one sentence and exit code 2, and before anything is written."""
+
+import dataclasses
+import shlex
+import shutil
+import socket
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from ideal_recordings import curve, ideal_messages, poses
+from recording_writers import write_bag
+from tool_calls import call_tool, refused
+from written_results import make_tables, write_result
+
+from imu_simulation_framework.core.tables import ACCEL, GYRO
+
+# What is called, and words of its answer.
+REFUSED = """
+allan_analysis.py short.csv | short.csv ... lasts 5.0 s ... at least 60 s
+allan_analysis.py moved.csv | sensor moves ... gyro_z
+allan_analysis.py rates.csv --axis accel | no accel_x ... gyro_x, gyro_y
+allan_analysis.py static.csv --band 10 1 | --band is 10 1
+allan_analysis.py static.csv --column gyro_x | --column 'gyro_x' is not understood
+allan_analysis.py static.csv --name a/b | without a slash
+allan_analysis.py static.csv --rate 0 | --rate is 0 Hz
+allan_analysis.py static.csv --out static.csv/below | static.csv
+convert_imu_parameters.py mine.yaml --from specification | --to
+convert_imu_parameters.py mine.yaml --from specification --to urdf | urdf
+convert_imu_parameters.py mine.yaml --from specification --to sdf --rate 0 | '0' is no finite number
+convert_imu_parameters.py mine.yaml --from specification --to hector --yaw-drift 0.1 0 | '0' is no
+explore.py --no-browser --port 65536 | '65536' is no port from 0 to 65535
+explore.py --no-browser --imu hector | hector is no specification of an IMU
+explore.py --no-browser --setting nothing static.csv | 'nothing' is not SECTION/KEY=VALUE
+heading_budget.py a | name an IMU
+heading_budget.py a --odometer none.yaml | none.yaml
+heading_budget.py a --imu mine.yaml --fuse | --fuse needs an IMU, --imu, and an odometer
+heading_budget.py a --odometer mine.yaml | mine.yaml: it has the unknown key 'name'
+heading_budget.py --imu bno055 | name one motion: a drive, --straight, --rounds, --mowing or
+heading_budget.py a --imu bno055 --at 2h | drive a lasts 660 s, so that nothing is known
+heading_budget.py a --imu bno055 --radius 3 | --radius has no meaning
+heading_budget.py a --imu hector --inflate 3 --out . | hector is a plug-in
+heading_budget.py a --imu hector --bias-instability-band 1s 2s --out . | hector is a plug-in
+heading_budget.py a --imu mine.yaml --bias-instability-band 9s 1s --out . | must be the shorter one
+heading_budget.py a --require 5deg --probability 1.5 | '1.5' is not between 0 and 1
+heading_budget.py --flight f.csv --straight 60 --imu mine.yaml | --flight
+heading_budget.py a --imu mine.yaml --magnetic-environment clean | has a magnetometer
+heading_budget.py a --imu bno055 --stops often | stops is 'often', but it must be none
+identify_odometer.py better.csv odo.csv --track 0.5 | has no positions
+identify_odometer.py odo.csv none.csv --track 0.5 | none.csv
+identify_odometer.py odo.csv odo.csv | --track
+identify_odometer.py odo.csv odo.csv --track -1 | '-1' is not above 0 and at most 100
+identify_odometer.py odo.csv odo.csv --track 1 --step 30 | at least 30 steps of 30 s
+imu_catalogue.py --straight 60 --at 60 --write mine.yaml | lacks the lines <!-- catalogue: begin -->
+imu_catalogue.py --straight 60 --at 61 | lasts 60 s
+judge_imu.py run --imu mine.yaml --runs 5 | at least 19
+judge_imu.py run --imu identified.yaml --what sensor | no full sensor
+judge_imu.py run --imu mine.yaml --reference-noise mine.yaml | neither an angle
+judge_imu.py run --imu mine.yaml --what sensor --step 0.123456s | no multiple
+judge_imu.py without --imu mine.yaml | no recorded IMU
+judge_imu.py one --imu mine.yaml | has 1 yaws, which are no drive
+monte_carlo.py --straight 20s --imu mine.yaml --runs 0 | 0 runs
+monte_carlo.py --straight 0.5s --imu mine.yaml --runs 5 | no drift to draw
+monte_carlo.py --straight 20s --imu mine.yaml --runs 5 --what experiment | follows a drive
+monte_carlo.py a --imu mine.yaml --runs 2 --heading gyroscope --what experiment | --heading is for
+plot_multiple_errors.py gone | no result of this name
+plot_multiple_errors.py gone/1 | there is no such folder or result
+plot_multiple_errors.py empty | no result in this folder
+plot_multiple_errors.py one | one sample of the
+plot_multiple_errors.py panels | 9 drives are more than 8 panels
+plot_multiple_errors.py run --median-window 0 | median_window
+plot_multiple_errors.py run --until nan | --until is nan
+plot_multiple_errors.py without --imu recorded | no recorded IMU to show in this result
+report.py empty | no result in this folder
+reproduce_thesis.py --figures 4.25 | 4.25 ... 3.9 to 4.24
+reproduce_thesis.py --figures 4.3 | 4.3 ... not known
+reproduce_thesis.py --drive a | recording
+reproduce_thesis.py --drive a absent.csv --drive A other.csv | twice
+reproduce_thesis.py --drive a mine.ini imu.csv | imu.csv ... idle
+simulate_flight.py c31o4 --imu ideal --out o | JSBSim has no script 'c31o4', did you mean c3104
+simulate_flight.py gone.xml --imu ideal --out o | gone.xml: the script cannot be read
+simulate_flight.py c3104 --imu ideal --gimbal nothing --out o | nothing
+simulate_flight.py c3104 --imu ideal --duration -1 --out o | duration
+simulate_static.py none.yaml --hours 1 --out a.csv | none.yaml: there is no such file
+simulate_static.py bno055 --hours 0 --out a.csv | --hours is 0, but it must be above 0
+simulate_static.py bno055 --hours 8784 --rate 100000 --out a.csv | GB are free
+simulate_static.py bno055 --hours 1 --rate -5 --out a.csv | --rate is -5
+simulate_static.py bno055 --hours 1 --out a.mat | a.mat: a recording's name must end in
+validate_imu.py a.bag@/imu a.bag@/imu --limits moved.csv | moved.csv:
+validate_imu.py a.bag@/imu a.bag@/imu --limits much.yaml | much.yaml: 'much' is no statistic
+validate_imu.py a.bag@/imu a.bag@/pose --limits force.yaml | force x could not be compared
+validate_imu.py a.bag@/imu a.bag@/imu --limits long.yaml | is not known at 1000 s
+validate_imu.py a.bag@/imu a.bag@/imu --max-shift -1 | is no time above zero
+which_imu.py a --for 2h | the motion lasts 660 s, so that nothing is known at 7200 s
+which_imu.py a --imu hector | hector is no specification of an IMU
+which_imu.py a --imu empty.yaml | empty has no number for the gyroscope's noise or its bias's
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with all that the calls name."""
+    folder = tmp_path_factory.mktemp("refused")
+    texts = {
+        "mine.yaml": "name: mine\ngyroscope: {white_noise: 1.0e-3, turn_on_bias_sigma: 1.0e-3}\n",
+        "empty.yaml": "gyroscope: {}\n",
+        "identified.yaml": "kind: yaw_error_model\nname: mine\ndrives: [monday]\nparameters:\n"
+        "  angle_random_walk: {value: 2.0e-3, low: 1.0e-3, high: 3.0e-3}\n",
+        "much.yaml": "rate: {x: {much: 1}}\n",
+        "force.yaml": "force: {x: {mean: 1}}\n",
+        "long.yaml": "rate: {x: {allan_deviation: {1000: 1}}}\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    generator = np.random.default_rng(1)
+    index = pd.Index(1.6e9 + np.arange(3500) / 50.0, name="time")
+    values = generator.normal([0.0] * 5 + [9.81], 0.007, (len(index), 6))
+    static = pd.DataFrame(values, index=index, columns=[*GYRO, *ACCEL])
+    odometer = pd.DataFrame({"x": index - index[0], "y": 0.0, "yaw": 0.0}, index=index)
+    for name, table in (
+        ("static", static),
+        ("short", static.iloc[:251]),
+        ("rates", static[list(GYRO)]),
+        ("moved", static.assign(gyro_z=np.sin(index))),
+        ("odo", odometer),
+        ("better", odometer[["yaw"]]),
+    ):
+        table.to_csv(folder / f"{name}.csv")
+    motion = curve(5.0)
+    write_bag(folder / "a.bag", {"/imu": ideal_messages(motion), "/pose": poses(motion)})
+    whole = make_tables(40.0)
+    cut = {name: getattr(whole, name).iloc[:1] for name in ("imu_simulated", "imu_real")}
+    for name, tables in (
+        ("run", whole),
+        ("without", dataclasses.replace(whole, imu_real=None)),
+        ("one", dataclasses.replace(whole, **cut, ground_truth=whole.ground_truth.iloc[:1])),
+    ):
+        shutil.move(str(write_result(folder / "made", tables=tables).folder), str(folder / name))
+    for number in range(9):
+        write_result(folder / "panels", f"d{number}", duration=5.0)
+    shutil.rmtree(folder / "made")
+    (folder / "empty").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("row", REFUSED.strip().splitlines())
+def test_what_cannot_be_is_refused_in_a_sentence(folder, row, monkeypatch):
+    monkeypatch.chdir(folder)
+    call, words = row.split(" | ")
+    if call.startswith("simulate_flight"):
+        pytest.importorskip("jsbsim")
+    before = sorted(Path().rglob("*"))
+    refused(call_tool(*shlex.split(call)), *words.split(" ... "))
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = call_tool("explore.py", "--no-browser", "--port", port)
+    refused(done, f"port {port} cannot be listened on (Address already in use)", "--port names")
+
+
+def test_without_dash_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dash", None)
+    done = call_tool("explore.py", "--no-browser", "--port", 0)
+    refused(done, "the page needs the Python library dash", 'pip install ".[explore]"')
