@@ -328,11 +328,13 @@ def _known(spectrum):
 
 def _powers(recorded, *simulated) -> str:
     """Say by band how many times the mean power of the simulated ones a recorded spectrum has."""
-    said = []
+    said, spectra = [], [_known(one) for one in (recorded, *simulated)]
     for low, high in BANDS:
+        inside = [(one.frequency >= low) & (one.frequency <= high) for one in spectra]
+        if not all(map(np.any, inside)):
+            continue  # a short drive has no such frequencies
         power, *others = (
-            np.sum(one.density[(one.frequency >= low) & (one.frequency <= high)]) * one.frequency[0]
-            for one in map(_known, (recorded, *simulated))
+            np.sum(one.density[at]) * one.frequency[0] for one, at in zip(spectra, inside)
         )
         where = f"below {high:g} Hz" if not low else f"from {low:g} to {high:g} Hz"
         where = f"above {low:g} Hz" if np.isinf(high) else where
