@@ -14,7 +14,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Collection, Mapping
+from typing import Any, Collection, Mapping, get_type_hints
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import (
@@ -190,27 +190,6 @@ class OdometerSection(Settings):
     file: str = setting("", path="yaml")
 
 
-SECTIONS = {
-    "experiment": ExperimentSection,
-    "recording": RecordingSection,
-    "reference": ReferenceSection,
-    "imu_recording": ImuRecordingSection,
-    "trajectory": TrajectorySection,
-    "robot": RobotSection,
-    "control": ControlSection,
-    "simulation": SimulationSection,
-    "external": ExternalSection,
-    "terrain": TerrainSection,
-    "imu": ImuSection,
-    "imu_specification": ImuSpecificationSection,
-    "operation": OperationSection,
-    "magnetic_environment": MagneticEnvironmentSection,
-    "gnss": GnssSection,
-    "odometer": OdometerSection,
-    "comparison": ComparisonSettings,
-}
-"""Section name -> dataclass of its keys."""
-
 COLUMN_SECTIONS = ("reference_columns", "imu_columns")
 """Sections whose keys are the quantities of a plain CSV file and whose values name its columns."""
 
@@ -259,10 +238,9 @@ class Configuration:
     def to_ini(self) -> str:
         """Return the settings in force, as the text of a config.ini that gives them again."""
         parser = _new_parser()
-        for name in SECTIONS:
+        for name, kind in SECTIONS.items():
             section = getattr(self, name)
-            keys = [key.name for key in keys_of(SECTIONS[name])]
-            parser[name] = {key: _to_text(getattr(section, key)) for key in keys}
+            parser[name] = {key.name: _to_text(getattr(section, key.name)) for key in keys_of(kind)}
         for name in COLUMN_SECTIONS:
             parser[name] = dict(self.columns[name])
         for name, model in IMU_PARAMETER_SECTIONS.items():
@@ -276,6 +254,14 @@ class Configuration:
         return "\n".join(lines)
 
 
+SECTIONS: dict[str, type[Settings]] = {
+    name: kind
+    for name, kind in get_type_hints(Configuration).items()
+    if isinstance(kind, type) and issubclass(kind, Settings)
+}
+"""Section name -> dataclass of its keys."""
+
+
 def load_configuration(
     path: str | os.PathLike[str] | None = None,
     overrides: Mapping[str, Mapping[str, Any]] | None = None,
@@ -284,19 +270,11 @@ def load_configuration(
     """Read a config.ini and apply overrides.
 
     Raises ConfigurationError: the file is missing or malformed, a section or key is unknown, or a
-    value is not of its type, not among its choices, or out of range.
-
-    Parameters
-    ----------
-    path : str or Path, optional
-        The file, by default the package's own. Relative paths in it are taken from its own
-        folder.
-    overrides : mapping, optional
-        ``{section: {key: value}}``; a value may be text or already of its type. What is
-        empty does not override.
-    working_directory : str or Path, optional
-        Where relative paths in ``overrides``, and the default output folder, start;
-        the current folder if absent.
+    value is not of its type, not among its choices, or out of range. ``path``: by default the
+    package's own file; relative paths in it are taken from its folder. ``overrides``: ``{section:
+    {key: value}}``; a value may be text or already of its type; what is empty does not override.
+    ``working_directory``: where relative paths in ``overrides``, and the default output folder,
+    start, by default the current folder.
     """
     path = default_configuration_path() if path is None else Path(path)
     working_directory = Path(working_directory or os.getcwd())
@@ -327,10 +305,9 @@ def load_configuration(
             _refuse_unwritable(_where(path, section, key, overridden), key, text)
     sections = {}
     for name, section_type in SECTIONS.items():
-        values = dict(given.get(name, {}))
         keys = {f.name: f for f in dataclasses.fields(section_type)}
         parsed = {}
-        for key, text in values.items():
+        for key, text in given.get(name, {}).items():
             where = _where(path, name, key, overridden)
             if key not in keys:
                 raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
@@ -348,10 +325,8 @@ def load_configuration(
             raise ConfigurationError(f"configuration {path}, [{name}] {error}") from None
 
     if not given.get("experiment", {}).get("output"):
-        output = working_directory / sections["experiment"].output
-        sections["experiment"] = dataclasses.replace(
-            sections["experiment"], output=plain_path(output)
-        )
+        output = plain_path(working_directory / ExperimentSection.output)
+        sections["experiment"] = dataclasses.replace(sections["experiment"], output=output)
 
     columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
     imu_parameters = {
@@ -429,9 +404,7 @@ def _where(path: Any, section: str, key: str, overridden: Collection[tuple[str, 
 
 def _suggestion(word: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
-    if close:
-        return f"; did you mean {close[0]}?"
-    return f"; known are {listed(known)}"
+    return f"; did you mean {close[0]}?" if close else f"; known are {listed(known)}"
 
 
 def _to_text(value: Any) -> str:
