@@ -303,7 +303,7 @@ def load_configuration(
             )
         for key, text in values.items():
             _refuse_unwritable(_where(path, section, key, overridden), key, text)
-    sections = {}
+    sections: dict[str, Any] = {}
     for name, section_type in SECTIONS.items():
         keys = {f.name: f for f in dataclasses.fields(section_type)}
         parsed = {}
