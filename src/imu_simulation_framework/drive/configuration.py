@@ -16,12 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Collection, Mapping, get_type_hints
 
+from imu_simulation_framework.core import files
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import (
-    default_configuration_path,
-    plain_path,
-    read_settings,
-)
 from imu_simulation_framework.core.sentences import listed, printable, shown
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
@@ -276,7 +272,7 @@ def load_configuration(
     ``working_directory``: where relative paths in ``overrides``, and the default output folder,
     start, by default the current folder.
     """
-    path = default_configuration_path() if path is None else Path(path)
+    path = files.default_configuration_path() if path is None else Path(path)
     working_directory = Path(working_directory or os.getcwd())
     given = _read(path)
     in_file = {section: dict(values) for section, values in given.items()}
@@ -318,14 +314,14 @@ def load_configuration(
             if file:
                 base = working_directory if (name, key) in overridden else path.parent
                 file = os.path.join(base, os.path.expanduser(file))
-                parsed[key] = format_name + plain_path(file)
+                parsed[key] = format_name + files.plain_path(file)
         try:
             sections[name] = section_type(**parsed)
         except ConfigurationError as error:
             raise ConfigurationError(f"configuration {path}, [{name}] {error}") from None
 
     if not given.get("experiment", {}).get("output"):
-        output = plain_path(working_directory / ExperimentSection.output)
+        output = files.plain_path(working_directory / ExperimentSection.output)
         sections["experiment"] = dataclasses.replace(sections["experiment"], output=output)
 
     columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
@@ -371,7 +367,7 @@ def _new_parser() -> configparser.ConfigParser:
 def _read(path: Path) -> dict[str, dict[str, str]]:
     parser = _new_parser()
     try:
-        text = read_settings(path)
+        text = files.read_settings(path)
     except FileNotFoundError:
         raise ConfigurationError(f"configuration {path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:

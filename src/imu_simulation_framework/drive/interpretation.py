@@ -31,13 +31,9 @@ from imu_simulation_framework.recordings.frames import (
 )
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility import observations
 from imu_simulation_framework.recordings.plausibility.findings import Alternative
-from imu_simulation_framework.recordings.plausibility.observations import (
-    GOOD,
-    Observations,
-    mean_up,
-    observe,
-)
+from imu_simulation_framework.recordings.plausibility.observations import Observations
 from imu_simulation_framework.recordings.plausibility.relation import mounting_by_rates
 from imu_simulation_framework.recordings.reference import reference_table
 
@@ -97,7 +93,7 @@ class Interpretation:
 
     def observe(self) -> Observations:
         """Measure the recording read so; may raise RecordingError."""
-        return observe(
+        return observations.observe(
             self.reference_poses, self.imu_record, self.course_is_yaw, attitude=self.attitude
         )
 
@@ -165,7 +161,7 @@ class Interpretation:
     def _mountings(self):
         """Yield ways to turn the IMU: gravity to +z, or its rates to those of a leaning body."""
         try:
-            up = mean_up(self.imu_record)
+            up = observations.mean_up(self.imu_record)
         except RecordingError:
             return
         if np.any(self.imu_conventions.mounting):
@@ -181,7 +177,7 @@ class Interpretation:
         if changes and self._has_orientation and self.imu.has(GYRO + ACCEL):
             yield self._turned_sensors(changes)
         # Without an orientation nothing decides whose sign is wrong.
-        if self._has_orientation and abs(up[2]) < GOOD:
+        if self._has_orientation and abs(up[2]) < observations.GOOD:
             # As a telephone that is held upright and gives gravity.
             yield from self._other_sign(_mounting(-up))
 

@@ -15,16 +15,8 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 from imu_simulation_framework.core.sentences import distinguished, listed, shown
 from imu_simulation_framework.core.signals import median_rate
 from imu_simulation_framework.core.tables import POSES
+from imu_simulation_framework.drive import preparation
 from imu_simulation_framework.drive.check import CONFIGURATION, ensure_plausible, set_up_named
-from imu_simulation_framework.drive.preparation import (
-    chosen_part,
-    drive_name,
-    is_bundled,
-    prepare_recorded_imu,
-    read_configured_imu,
-    read_configured_reference,
-    recording_sources,
-)
 from imu_simulation_framework.drive.results.files import (
     MARKER,
     ResultFolder,
@@ -39,13 +31,7 @@ from imu_simulation_framework.heading.identification.terms import (
 )
 from imu_simulation_framework.motion import sources as motions
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.file_access import (
-    COLUMN_FORMATS,
-    csv_files,
-    kitti_folder,
-    recording_format,
-    storage_files,
-)
+from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
 from imu_simulation_framework.recordings.guessing.files import (
     guess_angle,
@@ -118,10 +104,10 @@ def _signals(path, what) -> list[YawSignal]:
         raise RecordingError(f"{path}: there is no such recording or result")
     if path.endswith(CONFIGURATION) and not what:
         return _of_configuration(path)
-    format = recording_format(path)
+    format = file_access.recording_format(path)
     if format == "bag":
         return _of_bag(path, what)
-    if what and format not in COLUMN_FORMATS:
+    if what and format not in file_access.COLUMN_FORMATS:
         raise RecordingError(
             f"{path}: this is {format}, which has one yaw only; leave {SIGN}{what} out"
         )
@@ -145,10 +131,10 @@ def is_result(path) -> bool:
     """Return whether a path is that of a result: its folder, or ``<folder>/<prefix>``."""
     path = Path(path)
     if path.is_dir():
-        if kitti_folder(path) or csv_files(path):
+        if file_access.kitti_folder(path) or file_access.csv_files(path):
             return False
         try:
-            storage_files(path)
+            file_access.storage_files(path)
         except RecordingError:
             return True  # a folder of results, or a sentence on what it lacks
         return False
@@ -186,13 +172,14 @@ def _of_table(folder: ResultFolder, name):
 
 def _of_configuration(path):
     configuration = set_up_named(path).load()
-    name, files = drive_name(configuration), recording_sources(configuration)
+    name = preparation.drive_name(configuration)
+    files = preparation.recording_sources(configuration)
     findings = [
         f"{name}: {finding.sentence()}" for finding in ensure_plausible(configuration).findings
     ]
-    parts = [("reference", files.reference, read_configured_reference)]
+    parts = [("reference", files.reference, preparation.read_configured_reference)]
     if configuration.imu_recording.use:
-        parts.append(("IMU", files.imu, read_configured_imu))
+        parts.append(("IMU", files.imu, preparation.read_configured_imu))
     signals = [
         _signal(f"{name} {what}", read(configuration), Path(file)) for what, file, read in parts
     ]
@@ -442,23 +429,23 @@ def _drive_of_recording(text, config, step, settings):
     for section, values in settings.items():
         setup.set(section, **values)
     configuration = setup.load()
-    name = drive_name(configuration)
+    name = preparation.drive_name(configuration)
     if not configuration.imu_recording.use:
         raise RecordingError(
             f"{name}: [imu_recording] use is false, so that no yaw error was observed"
         )
     check = ensure_plausible(configuration)
-    recorded = check.reference or read_configured_reference(configuration)
-    driven, _ = chosen_part(configuration, recorded.table, configuration.control.rate)
+    recorded = check.reference or preparation.read_configured_reference(configuration)
+    driven, _ = preparation.chosen_part(configuration, recorded.table, configuration.control.rate)
     start, stop = float(driven.index[0]), float(driven.index[-1])
-    imu = prepare_recorded_imu(configuration, start, stop)
+    imu = preparation.prepare_recorded_imu(configuration, start, stop)
     reference = recorded.table.copy()
     reference.index = pd.Index(reference.index.to_numpy(dtype=float) - start, name="time")
     driven.index = pd.Index(driven.index.to_numpy(dtype=float) - start, name="time")
-    files = recording_sources(configuration)
+    files = preparation.recording_sources(configuration)
     sources = tuple(dict.fromkeys((Path(files.reference), Path(files.imu))))
     remarks = [*setup.sentences, *recorded.report.sentences(), *imu.remarks]
-    if is_bundled(configuration):
+    if preparation.is_bundled(configuration):
         remarks = [f"{name}: a bundled drive, whose recorded IMU is a simulated one itself"]
     return _observed(
         name,

@@ -72,7 +72,7 @@ def experiment_launch(**defaults: str) -> LaunchDescription:
 
     ``defaults``: of some of them, in place of ROS 1's.
     """
-    known = documented_arguments(str(package_share() / "launch" / "experiment.launch"))
+    known = documented_arguments()
     declared = [
         DeclareLaunchArgument(name, default_value=defaults.get(name, default), description=meaning)
         for name, (meaning, default) in known.items()

@@ -19,15 +19,9 @@ from imu_simulation_framework.core.whole_files import (
     write_whole,
     written_aside,
 )
+from imu_simulation_framework.heading import figures
 from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
-from imu_simulation_framework.heading.figures import (
-    ShownEnsemble,
-    ensemble_distributions,
-    ensemble_figure,
-    ensemble_over_time,
-    ensemble_spectrum,
-    observed_in_ensemble,
-)
+from imu_simulation_framework.heading.figures import ShownEnsemble
 from imu_simulation_framework.heading.judgement import PSD, STATISTICS, shown_tests
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
@@ -76,7 +70,7 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
     footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
     title = f"Yaw error, {caption.drive}, {caption.imu}"
     shown = ShownEnsemble.of(ensemble, PROBABILITIES)
-    figure = drawing(ensemble_figure(shown, title, caption.limit), footer)
+    figure = drawing(figures.ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
         write_whole(folder / f"ensemble.{format}", picture(figure, format))
         names.append(f"ensemble.{format}")
@@ -250,19 +244,19 @@ def ensemble_page(
         Section("Statistics of all runs", text=tuple(remarks), table=table),
         Section(
             "Yaw error over time",
-            figure=ensemble_over_time(ensemble, limit),
+            figure=figures.ensemble_over_time(ensemble, limit),
             how_to_read="At each time so many of the runs are within the band; a single run leaves "
             "its 95 % band somewhere more often than once in twenty.",
         ),
         Section(
             "Distribution of each statistic",
-            figure=ensemble_distributions(ensemble, observed),
+            figure=figures.ensemble_distributions(ensemble, observed),
             how_to_read="How many runs had which value; the one run in a thousand that is farthest "
             "out is left out." + (" The line is the recorded drive." if observed else ""),
         ),
         Section(
             "Spectrum",
-            figure=ensemble_spectrum(ensemble),
+            figure=figures.ensemble_spectrum(ensemble),
             how_to_read="Mean power spectral density of the errors: drift at the left, noise at "
             "the right.",
         ),
@@ -288,7 +282,7 @@ def judged_section(judgement) -> Section:
     envelope = judgement.envelope
     return Section(
         "The recorded error in the ensemble",
-        figure=observed_in_ensemble(judgement),
+        figure=figures.observed_in_ensemble(judgement),
         how_to_read="A drive of the model stays within the dashed lines all the time with a "
         f"probability of {100.0 * envelope.level:g} %; the recorded one has p = "
         f"{envelope.p_value:.2g}, the share of the model's drives that are at least as extreme.",

@@ -14,12 +14,9 @@ import numpy as np
 
 from imu_simulation_framework.core.angles import difference, unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, EnsembleError, MotionError
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import (
-    make_experiment_imu,
-    make_magnetic_environment,
-)
 from imu_simulation_framework.drive.preparation import PreparedDrive, prepare_drive
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.heading.model.model import YawErrorModel
@@ -222,13 +219,13 @@ class ExperimentDrawing(Drawing):
 
     def identity(self) -> dict[str, Any]:
         configuration = self.configuration
-        environment = make_magnetic_environment(configuration)
+        environment = from_configuration.make_magnetic_environment(configuration)
         field = {} if environment is None else {"magnetic environment": described(environment)}
         return {
             **field,
             "what": "experiment",
             "drive": digest(self._drive.trajectory.index, self._drive.trajectory),
-            "imu": described(make_experiment_imu(configuration).parameters),
+            "imu": described(from_configuration.make_experiment_imu(configuration).parameters),
             "imu rate": configuration.imu.rate,
             "robot": described(load_robot_parameters(configuration.robot.parameters or None)),
             "control": described(configuration.control),

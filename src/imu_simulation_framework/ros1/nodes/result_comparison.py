@@ -16,12 +16,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.drive.from_configuration import (
-    experiment_gnss,
-    experiment_odometer,
-    experiment_robot,
-    imu_model_and_parameters,
-)
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.messages import (
     ground_truth_rows,
     imu_rows,
@@ -35,10 +30,7 @@ from imu_simulation_framework.recordings.messages import stamp_of
 from imu_simulation_framework.ros1.messages import FIXES, tracking_error, wheel_rows
 from imu_simulation_framework.ros1.node import experiment_parameter
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
-from imu_simulation_framework.ros1.simulators.interface import (
-    needs_error_model,
-    publishes_magnetic_field,
-)
+from imu_simulation_framework.ros1.simulators import interface
 from imu_simulation_framework.sensors.gnss.specification import fix_topics
 
 MESSAGES_AT_ONCE = 10  # so many are kept as they came; fewer than a killed process may lose anyway
@@ -57,9 +49,9 @@ class ResultComparison(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._gnss = experiment_gnss(self.configuration)
+        self._gnss = from_configuration.experiment_gnss(self.configuration)
         self._session = RecordingSession.of(self.configuration)
-        robot = experiment_robot(self.configuration)
+        robot = from_configuration.experiment_robot(self.configuration)
         of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
@@ -82,10 +74,10 @@ class ResultComparison(Participant):
         if topics.JOINT_STATES not in self._simulator.may_lack:
             add = self._session.add_wheels
             self.inputs += (self._keep(topics.JOINT_STATES, JointState, of_wheels, add),)
-        if publishes_magnetic_field(self.configuration, self._simulator):
+        if interface.publishes_magnetic_field(self.configuration, self._simulator):
             add = self._session.add_magnetic_field
             self.inputs += (self._keep(topics.IMU_MAG, MagneticField, magnetic_rows, add),)
-        if experiment_odometer(self.configuration) is not None:
+        if from_configuration.experiment_odometer(self.configuration) is not None:
             add = self._session.add_odometry
             self.inputs += (self._keep(topics.ODOMETER, Odometry, odometer_rows, add),)
         if self._gnss is not None:
@@ -118,8 +110,8 @@ class ResultComparison(Participant):
             self._session.ends_after(duration)
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
-        model, parameters = imu_model_and_parameters(configuration)
-        if needs_error_model(configuration, simulator):
+        model, parameters = from_configuration.imu_model_and_parameters(configuration)
+        if interface.needs_error_model(configuration, simulator):
             model, parameters = "ideal", {}  # imu_error_model does the rest
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
         with self._lock:
