@@ -282,8 +282,8 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     specification = parameters.get("specification")
     if specification is None:
         return []
-    remarks = [*_specified(configuration).remarks]
-    remarks.append(errors_in_motion.understated_in_motion(specification))
+    in_motion = errors_in_motion.understated_in_motion(specification)
+    remarks = [*_specified(configuration).remarks, in_motion]
     zeroed = configuration.operation.standstill > 0.0  # which takes it off
     if configuration.simulation.latitude is None and not zeroed:
         remarks.append(errors_in_motion.without_earth_turning(specification))
