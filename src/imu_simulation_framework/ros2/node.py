@@ -70,23 +70,11 @@ _OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 class Node(rclpy.node.Node):
     """A node that hands on messages as the bytes they are.
 
-    It can be put into any executor, with others; whoever spins looks at ``ended``.
-
-    Parameters
-    ----------
-    options
-        Of rclpy's node, such as ``namespace`` and ``parameter_overrides``.
-
-    Attributes
-    ----------
-    program : str
-        Its name, of the script that starts it, too.
-    alone : bool
-        Whether only one node may publish on each topic of which it takes the bytes.
-    ended : bool
-        Whether there is nothing left to do.
-    failure : str
-        Why it cannot go on; empty if nothing is wrong.
+    It can be put into any executor, with others; whoever spins looks at ``ended``, whether there is
+    nothing left to do. ``options``: of rclpy's node, as ``namespace`` and ``parameter_overrides``;
+    ``program``: its name, of the script that starts it, too; ``alone``: whether only one node may
+    publish on each topic of which it takes the bytes; ``failure``: why it cannot go on; empty if
+    nothing is wrong.
     """
 
     program: str
@@ -277,12 +265,7 @@ class Node(rclpy.node.Node):
 class SessionNode(Node):
     """The :class:`.Shell` of a :class:`.Session`, of whose type and arguments it is made.
 
-    Attributes
-    ----------
-    session_type : type
-        Of the session, which is made with arguments and shell.
-    session : Session
-        What is made of messages.
+    ``session_type``: its class; ``session``: what makes something of messages.
     """
 
     session_type: type[Any]
