@@ -22,16 +22,12 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors import simulation
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.noise.streams import run_seed
 from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.simulation import (
-    ImuErrors,
-    imu_model,
-    imu_truth,
-    operated,
-)
+from imu_simulation_framework.sensors.simulation import ImuErrors
 
 
 class Drawing(ABC):
@@ -103,12 +99,14 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _truth(self) -> ImuTruth:
-        return imu_truth(self.motion, self.magnetic_environment, speed=self._model.feels_speed)
+        return simulation.imu_truth(
+            self.motion, self.magnetic_environment, speed=self._model.feels_speed
+        )
 
     @property
     def _model(self) -> ImuModel:
-        errors = operated(self.imu, self.operation, self.motion)
-        return imu_model(errors, self.motion.period, self.seed)
+        errors = simulation.operated(self.imu, self.operation, self.motion)
+        return simulation.imu_model(errors, self.motion.period, self.seed)
 
     def __getstate__(self):
         # What every process finds for itself need not travel.
@@ -128,7 +126,7 @@ class SensorDrawing(Drawing):
         return {
             "what": "sensor",
             "motion": digest(self.motion.period, *(s for s in self._truth if s is not None)),
-            "imu": described(operated(self.imu, self.operation, self.motion)),
+            "imu": described(simulation.operated(self.imu, self.operation, self.motion)),
             "seed": self.seed,
             "period": self.period,
         }

@@ -28,13 +28,6 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import LARGEST_SEED, Settings, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import (
-    AIRCRAFT_FRAME,
-    GIMBAL_FRAMES,
-    GNSS_FRAME,
-    IMU_FRAME,
-    WORLD_FRAME,
-)
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.specification import read_gimbal
 from imu_simulation_framework.flight.recording import find_flight
@@ -61,7 +54,7 @@ class FlightMessages:
     what.
     """
 
-    def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = AIRCRAFT_FRAME):
+    def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = topics.AIRCRAFT_FRAME):
         self._clock = advertise(topics.CLOCK, Clock)
         self._truth = advertise(topics.GROUND_TRUTH, Odometry)
         self._imu_truth = advertise(topics.GROUND_TRUTH_IMU, Odometry)
@@ -72,19 +65,20 @@ class FlightMessages:
         )
         latitude, longitude = np.degrees(origin[:2]).tolist()
         place = NavSatFix(latitude=latitude, longitude=longitude, altitude=float(origin[2]))
-        place.header.frame_id = WORLD_FRAME
+        place.header.frame_id = topics.WORLD_FRAME
         place.status.status = NavSatStatus.STATUS_FIX
         self._origin.publish(place)
-        self._of_body, self._of_imu = odometry_packer(AIRCRAFT_FRAME), odometry_packer(IMU_FRAME)
-        chain = (AIRCRAFT_FRAME, *GIMBAL_FRAMES, IMU_FRAME)
-        pairs = [(WORLD_FRAME, AIRCRAFT_FRAME), *zip(chain, chain[1:])]
+        frames = (topics.AIRCRAFT_FRAME, topics.IMU_FRAME)
+        self._of_body, self._of_imu = map(odometry_packer, frames)
+        chain = (topics.AIRCRAFT_FRAME, *topics.GIMBAL_FRAMES, topics.IMU_FRAME)
+        pairs = [(topics.WORLD_FRAME, topics.AIRCRAFT_FRAME), *zip(chain, chain[1:])]
         self._stamp = rospy.Time()
         self._antenna = np.array([*antenna, *_NO_TURN])
         self._message = TFMessage(
-            [self._transform(*pair) for pair in (*pairs, (antenna_frame, GNSS_FRAME))]
+            [self._transform(*pair) for pair in (*pairs, (antenna_frame, topics.GNSS_FRAME))]
         )
         self._flown = Path()
-        self._flown.header.frame_id = WORLD_FRAME
+        self._flown.header.frame_id = topics.WORLD_FRAME
         self._next_point = -_PATH_PERIOD
 
     @property
@@ -110,7 +104,7 @@ class FlightMessages:
         if last >= self._next_point:
             self._next_point = last + _PATH_PERIOD
             self._flown.header.stamp = self._stamp
-            point = PoseStamped(header=Header(frame_id=WORLD_FRAME))
+            point = PoseStamped(header=Header(frame_id=topics.WORLD_FRAME))
             place, turn = point.pose.position, point.pose.orientation
             row = tick.truth[-1, :7].tolist()
             place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = row
@@ -230,7 +224,7 @@ class AirborneImuNode(Node):
         for remark in self._flight.remarks:
             rospy.loginfo("%s", remark)
         antenna = (0.0, 0.0, 0.0) if self._receiver is None else self._receiver.lever_arm
-        on = AIRCRAFT_FRAME if arguments.gnss_on == "body" else IMU_FRAME
+        on = topics.AIRCRAFT_FRAME if arguments.gnss_on == "body" else topics.IMU_FRAME
         self._messages = FlightMessages(self._flight.origin, antenna, on)
         self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
 

@@ -15,7 +15,6 @@ from std_msgs.msg import Float64MultiArray
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import ROBOT_FRAME
 from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.external import ExternalRobotSession
 from imu_simulation_framework.drive.session.messages import ground_truth_rows
@@ -57,7 +56,7 @@ class ExternalRobot(Node):
         )
         self._stamped = False
         self._commands: Any = None  # rospy.Publisher, once it is known what the robot takes
-        self._packer = odometry_packer(ROBOT_FRAME)
+        self._packer = odometry_packer(topics.ROBOT_FRAME)
         self._newest = 0  # of the odometry's stamps [ns]
         self._imu_stamps: list[int] = []
         self._simulator = interface.make_simulator_interface(configuration)
@@ -168,7 +167,10 @@ class ExternalRobot(Node):
             self._commands.publish(twist)
             return
         stamped = TwistStamped(twist=twist)
-        stamped.header.stamp, stamped.header.frame_id = rospy.Time(nsecs=self._newest), ROBOT_FRAME
+        stamped.header.stamp, stamped.header.frame_id = (
+            rospy.Time(nsecs=self._newest),
+            topics.ROBOT_FRAME,
+        )
         self._commands.publish(stamped)
 
     def _on_set_pose(self, request):
