@@ -298,7 +298,13 @@ def load_configuration(
                 f"configuration {path}: unknown section [{section}]{_suggestion(section, known)}"
             )
         for key, text in values.items():
-            _refuse_unwritable(_where(path, section, key, overridden), key, text)
+            # What a config.ini cannot say: the results' one would say something else.
+            where = _where(path, section, key, overridden)
+            if printable(key + text) != key + text:
+                raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
+            if _COMMENT.search(text):
+                wrong = "a semicolon after a blank begins a comment in config.ini"
+                raise ConfigurationError(f"{where}: {wrong}, got {shown(text)}")
     sections: dict[str, Any] = {}
     for name, section_type in SECTIONS.items():
         keys = {f.name: f for f in dataclasses.fields(section_type)}
@@ -380,16 +386,6 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
         sentence = " ".join(str(error).split())
         raise ConfigurationError(f"configuration {path}: {sentence}") from None
     return {name: dict(parser[name]) for name in parser.sections()}
-
-
-def _refuse_unwritable(where: str, key: str, text: str) -> None:
-    """Refuse what a config.ini cannot say: the results' one would say something else."""
-    if printable(key + text) != key + text:
-        raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
-    if _COMMENT.search(text):
-        raise ConfigurationError(
-            f"{where}: a semicolon after a blank begins a comment in config.ini, got {shown(text)}"
-        )
 
 
 def _where(path: Any, section: str, key: str, overridden: Collection[tuple[str, str]]) -> str:

@@ -172,12 +172,7 @@ class Node(rclpy.node.Node):
 
         return guarded
 
-    def _look(self, *_) -> None:
-        # Some executors say when it is.
-        self._check_publishers()
-        self.look_after()
-
-    def _check_publishers(self) -> None:
+    def _look(self, *_) -> None:  # some executors say when it is
         for topic, type_name in self._inputs.items():
             names = [_name(one) for one in self.publishers_on(topic, type_name)]
             if len(names) > 1 and self.alone:
@@ -185,6 +180,7 @@ class Node(rclpy.node.Node):
                     f"{names[1]} publishes on {self.resolve(topic)}, beside {names[0]}: only one "
                     "node may"
                 )
+        self.look_after()
 
     def publishers_on(self, topic: str, type_name: str) -> list[Any]:
         """Return what rclpy knows of those that publish on a topic.
@@ -363,17 +359,14 @@ def descriptor(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
         told.additional_constraints = " or ".join(accepted["choices"])
     low, high = accepted.get("minimum"), accepted.get("maximum")
     # A default is accepted whatever the rest says.
-    if low is None or high is None or low <= -LARGEST_SETTING or not _is_within(value, low, high):
+    bounded = low is not None and high is not None and low > -LARGEST_SETTING
+    if not (bounded and isinstance(value, (int, float)) and low <= value <= high):
         return told
     if key.type == "int":
         told.integer_range = [IntegerRange(from_value=low, to_value=high)]
     if key.type == "float":
         told.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
     return told
-
-
-def _is_within(value, low, high) -> bool:
-    return isinstance(value, (int, float)) and low <= value <= high
 
 
 def _executor() -> rclpy.executors.Executor:

@@ -55,26 +55,28 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
     """
     make_folder(folder)
     text = ensemble_text(ensemble, caption)
-    write_whole(folder / "ensemble.txt", text.encode())
-    write_whole(folder / "summary.csv", _csv(_over_time(ensemble)))
-    _write_runs(folder, ensemble)
-    names = ["ensemble.txt", "summary.csv", "runs.csv.gz"]
+    lines = [text]
+
+    def write(name, content):
+        write_whole(folder / name, content)
+        lines.append(str(folder / name))
+
+    write("ensemble.txt", text.encode())
+    write("summary.csv", _csv(_over_time(ensemble)))
+    lines.append(str(_write_runs(folder / "runs.csv.gz", ensemble)))
     if len(ensemble.frequency):
-        write_whole(folder / "spectrum.csv", _csv(_spectrum(ensemble)))
-        names.append("spectrum.csv")
+        write("spectrum.csv", _csv(_spectrum(ensemble)))
     if len(ensemble.curves):
         content = io.BytesIO()
         np.savez_compressed(content, time=ensemble.time, errors=ensemble.curves)
-        write_whole(folder / "curves.npz", content.getvalue())
-        names.append("curves.npz")
+        write("curves.npz", content.getvalue())
     footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
     title = f"Yaw error, {caption.drive}, {caption.imu}"
     shown = ShownEnsemble.of(ensemble, PROBABILITIES)
     figure = drawing(figures.ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
-        write_whole(folder / f"ensemble.{format}", picture(figure, format))
-        names.append(f"ensemble.{format}")
-    return [text, *(str(folder / name) for name in names)]
+        write(f"ensemble.{format}", picture(figure, format))
+    return lines
 
 
 def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
@@ -192,7 +194,7 @@ def _spectrum(ensemble):
     )
 
 
-def _write_runs(folder, ensemble):
+def _write_runs(path, ensemble):
     table = pd.DataFrame({"run": np.arange(ensemble.runs)})
     for name, values in ensemble.statistics.items():
         if name.startswith(PSD):
@@ -200,12 +202,12 @@ def _write_runs(folder, ensemble):
         else:
             table[f"{name} [{STATISTICS[name][1]}]"] = np.degrees(values)
     # Without name and date, so that equal runs give equal bytes.
-    with written_aside(folder / "runs.csv.gz") as aside, open(aside, "wb") as file, gzip.GzipFile(
+    with written_aside(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
         "", "wb", 6, file, mtime=0
     ) as packed:
         for first in range(0, len(table), _ROWS):
-            rows = table.iloc[first : first + _ROWS]
-            packed.write(_csv(rows, header=first == 0))
+            packed.write(_csv(table.iloc[first : first + _ROWS], header=first == 0))
+    return path
 
 
 def _csv(table, header=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import time
 import urllib.parse
 import xmlrpc.client
 from dataclasses import dataclass, field
+from http.client import HTTPException
 
 import rosgraph
 import roslaunch
@@ -130,11 +130,6 @@ class Outcome:
         written = [self.codes.get(name, 0) in _WELL_ENDED for name in guardian.SAVING_NODES]
         return 0 if all(written) else 1
 
-    def _has_samples(self) -> bool:
-        """Whether a killed node has left what it had recorded, but no tables."""
-        folder = self.folder
-        return folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}"))
-
     def last_line(self) -> str:
         """Why it ended, in one line; empty after a success."""
         if self.interrupted:
@@ -144,9 +139,11 @@ class Outcome:
             return ""
         node = self.node or ""
         reason = self.fault or f"{_NAMES.get(node, node)} {_ended(self.codes[node])}"
+        folder = self.folder
         if self.failure:
             reason += f": {self.failure}"
-        elif self._has_samples():
+        elif folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}")):
+            # A killed node has left what it had recorded, but no tables.
             reason += "; offline_result_comparison.py makes results of what it had recorded"
         elif self.completed:
             reason += ", the drive was over, but nobody could make sure that everything is written"
@@ -327,12 +324,7 @@ class _Run:
         try:
             self._parent.start()
             self._watch()
-        except (
-            roslaunch.RLException,
-            OSError,
-            http.client.HTTPException,
-            xmlrpc.client.Error,
-        ) as error:
+        except (roslaunch.RLException, OSError, HTTPException, xmlrpc.client.Error) as error:
             # A node that ended, or an interruption, is the reason why the next cannot be started.
             if not (self._monitor.is_shutdown or self._is_ending()):
                 outcome.fault = f"roslaunch could not start it: {error}"
