@@ -454,9 +454,7 @@ class ImuYawPublisher(Participant):
         super().__init__(**options)
         self._session = YawSession()
         joints = "sensor_msgs/JointState"
-        self._publishers_of_yaw = {
-            topic: self.advertise(topic, joints) for topic in self._session.topics
-        }
+        self._yaws = {topic: self.advertise(topic, joints) for topic in self._session.topics}
         self._listening: list[Any] = []
         self.subscribe(topics.TRAJECTORY_ERROR, joints, self._on_error, raw=False)
 
@@ -467,7 +465,7 @@ class ImuYawPublisher(Participant):
         self._session.compare_with(self.folder.read_column("reference", "yaw"), recorded)
 
     def look_after(self) -> None:
-        watched = any(one.get_subscription_count() for one in self._publishers_of_yaw.values())
+        watched = any(one.get_subscription_count() for one in self._yaws.values())
         # Where the simulated error begins is heard even before the first subscriber.
         needed = self.reference is not None and (watched or not self._session.begun)
         if needed and not self._listening:
@@ -495,7 +493,7 @@ class ImuYawPublisher(Participant):
 
     def _publish(self, samples: list[YawSample]) -> None:
         for sample in samples:
-            publisher = self._publishers_of_yaw[sample.topic]
+            publisher = self._yaws[sample.topic]
             if publisher.get_subscription_count():
                 values = [sample.yaw, sample.unwrapped]
                 message = JointState(name=["yaw", "yaw_unwrapped"], position=values)

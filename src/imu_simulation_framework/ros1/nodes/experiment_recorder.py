@@ -188,13 +188,9 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             return TriggerResponse(success=False, message=str(error))
-        if missing:
-            sentence = (
-                f"{self.name}: {self._path} is saved, but lacks the last messages on "
-                f"{', '.join(missing)}"
-            )
-            return TriggerResponse(success=False, message=sentence)
-        return TriggerResponse(success=True, message=self._path)
+        lacks = f"is saved, but lacks the last messages on {', '.join(missing)}"
+        sentence = f"{self.name}: {self._path} {lacks}" if missing else self._path
+        return TriggerResponse(success=not missing, message=sentence)
 
     def _complete(self) -> None:
         with self._lock:
