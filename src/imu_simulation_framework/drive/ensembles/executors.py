@@ -230,9 +230,8 @@ def _result(distributed, future):
     except FrameworkError:
         raise
     except distributed.KilledWorker as error:
-        raise ClusterError(
-            f"workers have ended while they drew the same runs, one after the other: {error}"
-        ) from error
+        why = f"workers have ended while they drew the same runs, one after the other: {error}"
+        raise ClusterError(why) from error
     except ImportError as error:
         raise ClusterError(
             f"a worker does not have this package, or another version of it ({error}); install the "
@@ -246,9 +245,8 @@ def _result(distributed, future):
             "same on all computers"
         ) from error
     except (OSError, MemoryError, distributed.CancelledError) as error:
-        raise ClusterError(
-            f"the workers or their scheduler have given up ({type(error).__name__})"
-        ) from error
+        why = f"the workers or their scheduler have given up ({type(error).__name__})"
+        raise ClusterError(why) from error
 
 
 @contextmanager

@@ -12,13 +12,8 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import __version__
+from imu_simulation_framework.core import whole_files
 from imu_simulation_framework.core.errors import versions
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    picture,
-    write_whole,
-    written_aside,
-)
 from imu_simulation_framework.heading import figures
 from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
 from imu_simulation_framework.heading.figures import ShownEnsemble
@@ -53,12 +48,12 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
 
     Raises ResultError: a file cannot be written.
     """
-    make_folder(folder)
+    whole_files.make_folder(folder)
     text = ensemble_text(ensemble, caption)
     lines = [text]
 
     def write(name, content):
-        write_whole(folder / name, content)
+        whole_files.write_whole(folder / name, content)
         lines.append(str(folder / name))
 
     write("ensemble.txt", text.encode())
@@ -75,7 +70,7 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
     shown = ShownEnsemble.of(ensemble, PROBABILITIES)
     figure = drawing(figures.ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
-        write(f"ensemble.{format}", picture(figure, format))
+        write(f"ensemble.{format}", whole_files.picture(figure, format))
     return lines
 
 
@@ -202,7 +197,7 @@ def _write_runs(path, ensemble):
         else:
             table[f"{name} [{STATISTICS[name][1]}]"] = np.degrees(values)
     # Without name and date, so that equal runs give equal bytes.
-    with written_aside(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
+    with whole_files.written_aside(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
         "", "wb", 6, file, mtime=0
     ) as packed:
         for first in range(0, len(table), _ROWS):
@@ -359,5 +354,5 @@ def write_report(
         f"imu_simulation_framework {__version__}",
     )
     path = folder / "ensemble.html"
-    write_whole(path, page_html(page).encode("utf-8"))
+    whole_files.write_whole(path, page_html(page).encode("utf-8"))
     return path
