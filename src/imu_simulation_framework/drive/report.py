@@ -45,10 +45,7 @@ _SECTIONS = {
         "frequency as the sensor. Where the bands overlap the difference may be chance; where the "
         "reference alone has as much, the error is the reference's.",
     ),
-    "imu_yaw": (
-        "Yaw",
-        "Each IMU on the heading that is right for it. Zoom in to see them apart.",
-    ),
+    "imu_yaw": ("Yaw", "Each IMU on the heading that is right for it. Zoom in to see them apart."),
     "yaw_psd": (
         "Spectrum of the yaw",
         "The same of the heading itself, its linear trend removed; peaks are the rounds of the "

@@ -150,24 +150,16 @@ def _of_result(path, what):
             f"{path}: a result has no yaw {shown(what)}; it has {listed(TABLES)}, if recorded"
         )
     wanted = [what] if what else [name for name in TABLES if name != "trajectory_data"]
-    signals = [_of_table(folder, name) for name in wanted]
-    if what and signals == [None]:
+    group, signals = short_name(folder.folder), []
+    for name in wanted:
+        table = load_table(folder, name)
+        if table is not None:
+            poses, sources = table if name == "reference" else None, (folder.path(f"{name}.csv"),)
+            yaw, title = table["yaw"].dropna(), f"{group} {TABLES[name]}"
+            signals.append(YawSignal(title, yaw, poses, sources, group=group))
+    if what and not signals:
         raise ResultError(f"{folder.prefix_path}: this result has no {TABLES[what]} ({what})")
-    return [signal for signal in signals if signal is not None]
-
-
-def _of_table(folder: ResultFolder, name):
-    table = load_table(folder, name)
-    if table is None:
-        return None
-    group = short_name(folder.folder)
-    return YawSignal(
-        f"{group} {TABLES[name]}",
-        table["yaw"].dropna(),
-        table if name == "reference" else None,
-        (folder.path(f"{name}.csv"),),
-        group=group,
-    )
+    return signals
 
 
 def _of_configuration(path):
@@ -211,10 +203,7 @@ def _of_both(path, references=(), imus=()):
     columns that seem to be meant.
     """
     signals, refusals = [], []
-    for what, read, topics in (
-        ("reference", read_reference, references),
-        ("IMU", read_imu, imus),
-    ):
+    for what, read, topics in (("reference", read_reference, references), ("IMU", read_imu, imus)):
         if topics:
             signals.append(_of_recording(read, path, topic=topics[0]))
             continue
@@ -378,8 +367,7 @@ def read_drives(
     left_out = []
     for text in texts:
         drive = read_drive(text, config, step, settings)
-        name = drive.observed.name
-        error = drive.observed.error
+        name, error = drive.observed.name, drive.observed.error
         same = (d for d in drives if np.array_equal(d.observed.error, error, equal_nan=True))
         twin = next(same, None)
         if twin is not None:
@@ -447,24 +435,16 @@ def _drive_of_recording(text, config, step, settings):
     remarks = [*setup.sentences, *recorded.report.sentences(), *imu.remarks]
     if preparation.is_bundled(configuration):
         remarks = [f"{name}: a bundled drive, whose recorded IMU is a simulated one itself"]
+    satellite, comparison = recorded.report.fixes is not None, configuration.comparison
     return _observed(
-        name,
-        imu.table,
-        reference,
-        driven,
-        configuration.comparison,
-        step,
-        recorded.report.fixes is not None,
-        sources,
-        remarks,
+        name, imu.table, reference, driven, comparison, step, satellite, sources, remarks
     )
 
 
 def _observed(name, imu, reference, path, settings, step, satellite, sources, remarks):
-    if len(imu["yaw"].dropna()) < 2:
-        raise RecordingError(
-            f"{name}: the recorded IMU has {len(imu['yaw'].dropna())} yaws, which are no drive"
-        )
+    yaw = imu["yaw"].dropna()
+    if len(yaw) < 2:
+        raise RecordingError(f"{name}: the recorded IMU has {len(yaw)} yaws, which are no drive")
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
@@ -478,32 +458,20 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     if turn is not None:
         # An alignment has taken a shift off the IMU's stamps.
         shift = 0.0 if comparison.time_shift is None else comparison.time_shift.shift
-        at, yaw = error.index.to_numpy(dtype=float) + shift, imu["yaw"].dropna()
-        stamps, unwrapped = yaw.index.to_numpy(dtype=float), unwrap(yaw.to_numpy(dtype=float))
-        apart = np.interp(at, stamps, unwrapped)
+        at, stamps = error.index.to_numpy(dtype=float) + shift, yaw.index.to_numpy(dtype=float)
+        apart = np.interp(at, stamps, unwrap(yaw.to_numpy(dtype=float)))
         apart -= np.interp(at, turn.index.to_numpy(dtype=float), turn.to_numpy())
         if np.ptp(apart) > _SAME_TURN:
             of_gyroscope = observed_yaw_error(
                 f"{name}, gyroscope", error + apart - apart[0], right, step, reference=process
             )
-            remarks = [
-                *remarks,
-                f"the yaw and the integral of the gyroscope are "
-                f"{np.degrees(np.std(apart)):.3g} deg rms apart",
-            ]
+            rms = f"{np.degrees(np.std(apart)):.3g} deg rms"
+            remarks.append(f"the yaw and the integral of the gyroscope are {rms} apart")
     remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]
     rate = float(median_rate(imu.index.to_numpy(dtype=float)))
     path = _as_dense(path, float(median_rate(reference.index.to_numpy(dtype=float))))
-    return ReadDrive(
-        observed,
-        of_gyroscope,
-        float(error.index[0]),
-        path,
-        satellite,
-        rate,
-        sources,
-        tuple(remarks),
-    )
+    begin = float(error.index[0])
+    return ReadDrive(observed, of_gyroscope, begin, path, satellite, rate, sources, tuple(remarks))
 
 
 def _surest_phase(error, process, step):

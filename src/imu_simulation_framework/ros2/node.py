@@ -36,20 +36,13 @@ from imu_simulation_framework.core.errors import ConfigurationError, FrameworkEr
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.node_sessions import (
-    Diagnostic,
-    Session,
-    read_arguments,
-)
+from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session, read_arguments
 from imu_simulation_framework.recordings.messages import separate
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
 DEPTH = 1000  # messages that wait for whoever is slow, before the oldest is dropped
 
-QOS = {
-    "sensor_data": ReliabilityPolicy.BEST_EFFORT,
-    "reliable": ReliabilityPolicy.RELIABLE,
-}
+QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
 
 
 @dataclass(frozen=True)

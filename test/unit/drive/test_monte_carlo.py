@@ -123,8 +123,7 @@ def forged(path, change):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"curves": np.array([{}], dtype=object)}, {"first_run": np.array([8, 8])}],
+    "change", [{"curves": np.array([{}], dtype=object)}, {"first_run": np.array([8, 8])}]
 )
 def test_a_forged_chunk_without_usable_arrays_is_drawn_again(tmp_path, change):
     expected = monte_carlo(Walks(), 20, tmp_path)

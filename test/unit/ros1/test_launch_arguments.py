@@ -238,8 +238,7 @@ def test_a_package_that_was_built_without_gazebo(packages, plugin, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("values", "package"),
-    [({"rviz": "true"}, "rviz"), ({"view": "multiplot"}, "rqt_multiplot")],
+    ("values", "package"), [({"rviz": "true"}, "rviz"), ({"view": "multiplot"}, "rqt_multiplot")]
 )
 def test_a_window_of_a_package_that_is_not_installed(packages, monkeypatch, values, package):
     monkeypatch.setenv("DISPLAY", ":0")
