@@ -118,16 +118,10 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         except RecordingError as error:
             check.problems.append(str(error))
     if check.reference_samples is not None:
-        interpretation = Interpretation(
-            thinned(check.reference_samples),
-            None if imu_samples is None else thinned(imu_samples),
-            reference,
-            imu,
-            (reference.time_offset, imu.time_offset),
-            fixes,
-        )
+        thin = (thinned(check.reference_samples), imu_samples and thinned(imu_samples))
+        offsets = (reference.time_offset, imu.time_offset)
         try:
-            judge(check, interpretation)
+            judge(check, Interpretation(*thin, reference, imu, offsets, fixes))
         except RecordingError as error:
             check.problems.append(str(error))
     settings = [setting for finding in check.findings for setting in finding.settings]
@@ -268,12 +262,10 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
         raise RecordingError(check.problems[0])
     if check.grave and not configuration.experiment.accept_implausible:
         # What has findings could be read.
-        samples = cast(Samples, check.reference_samples)
-        raise ImplausibleRecordingError(
-            f"{samples.path}: "
-            + "; ".join(finding.sentence() for finding in check.grave)
-            + "; to run it all the same: [experiment] accept_implausible = true"
-        )
+        path = cast(Samples, check.reference_samples).path
+        faulty = "; ".join(finding.sentence() for finding in check.grave)
+        anyway = "to run it all the same: [experiment] accept_implausible = true"
+        raise ImplausibleRecordingError(f"{path}: {faulty}; {anyway}")
     return check
 
 
@@ -351,18 +343,16 @@ def _set_up_part(setup, section, sources, configuration, message_types, what) ->
     settings = getattr(configuration, section)
     path = sources.reference if section == "reference" else sources.imu
     columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
+    if configuration.columns[columns]:
+        return
     format = settings.format if settings.format != "auto" else recording_format(path)
-    topics = []
-    if format == "bag" and not settings.topic and not configuration.columns[columns]:
-        topics = likely_topics(topics_of_bag(path), message_types)
+    is_open = format == "bag" and not settings.topic
+    topics = likely_topics(topics_of_bag(path), message_types) if is_open else []
     if len(topics) > 1:
         setup.set(section, topic=topics[0])
-        setup.sentences.append(
-            f"{what}: {topics[0]} is taken; {', '.join(topics[1:])} could serve as well, "
-            f"[{section}] topic"
-        )
-    other = format == "bag" and not settings.topic and not topics
-    if (format in COLUMN_FORMATS or other) and not configuration.columns[columns]:
+        others = f"{', '.join(topics[1:])} could serve as well, [{section}] topic"
+        setup.sentences.append(f"{what}: {topics[0]} is taken; {others}")
+    if format in COLUMN_FORMATS or (is_open and not topics):
         apart = sources.reference != sources.imu
         guessed, reasons = guess_where_unknown(path, section, orientation=apart, shared=not apart)
         if guessed:
@@ -401,9 +391,7 @@ def config_text(setup, findings, folder) -> str:
             comments[section, key] = f"{finding.fault}: {finding.evidence}"
     lines = ["# Made by check_recording.py; what is not here keeps its default."]
     for section, keys in values.items():
-        if not keys:
-            continue
-        lines += ["", f"[{section}]"]
+        lines += ["", f"[{section}]"] if keys else []
         for key, value in keys.items():
             if (section, key) in comments:
                 lines.append(f"# {comments[section, key]}")

@@ -24,13 +24,8 @@ EXPERIMENT_PARAMETERS = "experiment"
 ``simulator`` (the one that was started), ``participants``, ``settings``, which has sections and
 keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
 
-BOOLEANS = ("true", "false")
 CHOICES = {
-    "gui": BOOLEANS,
-    "one_process": BOOLEANS,
-    "record": BOOLEANS,
-    "rviz": BOOLEANS,
-    "table": BOOLEANS,
+    **dict.fromkeys(("gui", "one_process", "record", "rviz", "table"), ("true", "false")),
     "view": ("none", "multiplot", "matplotlib"),
 }
 """What roslaunch itself decides on; all else is checked as a setting of config.ini."""

@@ -77,11 +77,9 @@ def make_follower(configuration: Configuration, reference: Reference) -> Followe
 
     ``reference``: with the wheels' velocities.
     """
+    control, period = configuration.control, 1.0 / configuration.control.rate
     robot = experiment_robot(configuration)
-    control = configuration.control
-    period = 1.0 / control.rate
-    controller = make_controller(control.controller, control, period, robot)
-    return Follower(reference, controller, period)
+    return Follower(reference, make_controller(control.controller, control, period, robot), period)
 
 
 def make_terrain(configuration: Configuration) -> Terrain | None:
@@ -205,7 +203,7 @@ def imu_model_and_parameters(configuration: Configuration):
     Raises ConfigurationError: the specification cannot be read, or the model does not go with a
     latitude. Returns ``name``; ``parameters`` (dict).
     """
-    name = configuration.imu.model
+    name, latitude = configuration.imu.model, configuration.simulation.latitude
     external = configuration.simulation.simulator == "external"
     if name != SPECIFICATION and external != (name == PUBLISHED):
         raise ConfigurationError(
@@ -214,17 +212,15 @@ def imu_model_and_parameters(configuration: Configuration):
             if external
             else f"[imu] model {PUBLISHED} is that of a robot of [simulation] simulator = external"
         )
-    if configuration.simulation.latitude is not None and name != SPECIFICATION:
+    if latitude is not None and name != SPECIFICATION:
         raise ConfigurationError(
             f"[simulation] latitude has no effect on the IMU model {name}: plug-ins know no "
             f"turning Earth, only the model {SPECIFICATION} feels it"
         )
     if name == SPECIFICATION:
-        return name, {
-            "specification": _specified(configuration).errors,
-            "operation": configuration.operation,
-            "latitude": configuration.simulation.latitude,
-        }
+        specification, operation = _specified(configuration).errors, configuration.operation
+        given = {"specification": specification, "operation": operation, "latitude": latitude}
+        return name, given
     if name == PUBLISHED:
         return name, {}
     return name, dict(configuration.imu_parameters.get(plugins.PRESETS[name].model, {}))
@@ -293,11 +289,8 @@ def imu_remarks(configuration: Configuration) -> list[str]:
 def describe_imu(configuration: Configuration) -> dict:
     """Return the IMU model's name, its label and all its parameters, for the summary."""
     imu = make_experiment_imu(configuration)
-    return {
-        "model": configuration.imu.model,
-        "label": imu.label,
-        "parameters": dataclasses.asdict(imu.parameters),
-    }
+    parameters = dataclasses.asdict(imu.parameters)
+    return {"model": configuration.imu.model, "label": imu.label, "parameters": parameters}
 
 
 def imu_label(configuration: Configuration) -> str:

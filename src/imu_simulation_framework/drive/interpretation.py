@@ -59,27 +59,17 @@ class Interpretation:
         """Poses; may raise RecordingError."""
         if self.fixes is not None:
             return self.fixes
-        table, _ = reference_table(
-            self.reference,
-            self.reference_conventions,
-            stamp_limits=_ANY_STAMPS,
-            time_offset=self.offsets[0],
-        )
-        return table
+        options = {"stamp_limits": _ANY_STAMPS, "time_offset": self.offsets[0]}
+        return reference_table(self.reference, self.reference_conventions, **options)[0]
 
     @cached_property
     def imu_record(self):
         """ImuRecord of what was recorded, None without an IMU; may raise RecordingError."""
         if self.imu is None:
             return None
-        table, _ = imu_table(
-            self.imu,
-            replace(self.imu_conventions, orientation="recorded"),
-            require=(),
-            stamp_limits=_ANY_STAMPS,
-            time_offset=self.offsets[1],
-        )
-        return table
+        conventions = replace(self.imu_conventions, orientation="recorded")
+        options = {"stamp_limits": _ANY_STAMPS, "time_offset": self.offsets[1]}
+        return imu_table(self.imu, conventions, require=(), **options)[0]
 
     def observe(self) -> Observations:
         """Measure the recording read so; may raise RecordingError."""
@@ -288,21 +278,16 @@ def _axes_changes(samples, conventions, axes):
     all_axes = (axes, *_others(frames.SENSOR_AXES, axes)) if oriented else (axes,)
     combinations = itertools.product(both_frames, orders, directions, all_axes)
     for frame, order, inverse, sensors in combinations:
-        changes, names = {}, []
-        if order != conventions.quaternion_order:
-            changes["quaternion_order"] = order
-            names.append(faults.QUATERNION_ORDER)
-        if inverse != conventions.quaternion_inverse:
-            changes["quaternion_inverse"] = inverse
-            names.append(faults.QUATERNION_DIRECTION)
-        if frame != conventions.frame:
-            changes["frame"] = frame
-            names.append(faults.FRAME)
-        if oriented and sensors != (axes if frame == conventions.frame else _AXES[frame]):
-            changes["sensor_axes"] = sensors
-            names.append(faults.SENSOR_AXES)
-        if changes:
-            yield " and ".join(names), changes
+        of_frame = sensors if not oriented else axes if frame == conventions.frame else _AXES[frame]
+        ways = (
+            (faults.QUATERNION_ORDER, "quaternion_order", order, conventions.quaternion_order),
+            (faults.QUATERNION_DIRECTION, "quaternion_inverse", inverse, directions[0]),
+            (faults.FRAME, "frame", frame, conventions.frame),
+            (faults.SENSOR_AXES, "sensor_axes", sensors, of_frame),
+        )
+        others = [way for way in ways if way[2] != way[3]]
+        if others:
+            yield " and ".join(way[0] for way in others), {key: new for _, key, new, _ in others}
 
 
 def thinned(samples):

@@ -351,9 +351,10 @@ def descriptor(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
     if accepted.get("choices"):
         told.additional_constraints = " or ".join(accepted["choices"])
     low, high = accepted.get("minimum"), accepted.get("maximum")
+    if low is None or high is None or low <= -LARGEST_SETTING:
+        return told
     # A default is accepted whatever the rest says.
-    bounded = low is not None and high is not None and low > -LARGEST_SETTING
-    if not (bounded and isinstance(value, (int, float)) and low <= value <= high):
+    if not (isinstance(value, (int, float)) and low <= value <= high):
         return told
     if key.type == "int":
         told.integer_range = [IntegerRange(from_value=low, to_value=high)]

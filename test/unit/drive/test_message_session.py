@@ -46,13 +46,10 @@ def test_a_message_counts_when_another_stamp_follows(begun):
     assert contents(begun.rest()) == ["next"]
 
 
-def test_a_message_without_a_stamp_is_of_the_clocks_time(session):
+def test_a_message_without_a_stamp_is_of_the_clocks_time_once_it_is_known_what_is_driven(session):
     session.take(topics.CLOCK, at(1.0), "clock")
     (message,) = session.take(topics.WHEEL_COMMAND, None, "command")
     assert (message.stamp, message.content) == (at(1.0), "command")
-
-
-def test_nothing_counts_before_it_is_known_what_is_driven():
     session = MessageSession(PERIOD)
     session.take(topics.CLOCK, at(1.0), "clock")
     assert session.take(topics.WHEEL_COMMAND, None, "command") == []

@@ -139,14 +139,10 @@ def test_tables_that_are_there_are_left_alone(folder):
     assert not list(folder.folder.glob("*.samples"))
 
 
-def test_an_experiment_that_was_killed_before_the_drive_has_left_nothing(folder):
+def test_what_was_left_before_the_drive_or_has_other_columns_is_refused(folder):
     ExperimentRecord().keep_in(folder)
     with pytest.raises(ResultError, match="killed before the robot drove"):
         complete_tables(folder)
-
-
-def test_other_columns_than_today_are_refused(folder):
-    ExperimentRecord().keep_in(folder)
     folder.path("ground_truth.samples").write_bytes(b'{"columns": ["x"]}\n')
     with pytest.raises(ResultError, match="has the columns x, but x, y, z"):
         complete_tables(folder)
@@ -309,7 +305,7 @@ def test_a_missing_file_or_another_one_is_refused(path):
         Stream.open(path)
 
 
-def test_discarded_samples_leave_no_file(path):
+def test_discarded_samples_leave_no_file_and_one_that_is_there_is_not_written_over(path):
     store = Stream(COLUMNS)
     store.discard()
     store.keep_in(path)
@@ -317,9 +313,6 @@ def test_discarded_samples_leave_no_file(path):
     store.discard()
     assert not path.exists()
     assert len(store) == 0
-
-
-def test_a_file_that_is_there_is_not_written_over(path):
     path.write_text("mine")
     with pytest.raises(ResultError, match="cannot be written"):
         Stream(COLUMNS).keep_in(path)

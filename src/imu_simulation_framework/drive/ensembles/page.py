@@ -317,14 +317,11 @@ def _tests(judgement):
     units = (f" [{unit}]" if unit else "" for unit in table["unit"])
     table["name"] = [name + unit for name, unit in zip(table["name"], units)]
     columns = [column for column in TESTS if column.key not in ("unit", "median")]
-    return Section(
-        "Each test",
-        text=[
-            "Of many tests one rejects by chance: the last column is corrected for that, "
-            "and is what counts. Percentile: how many of 100 runs are below the recorded value."
-        ],
-        table=page_table(table, columns, texts=2),
+    text = (
+        "Of many tests one rejects by chance: the last column is corrected for that, and is what "
     )
+    text += "what counts. Percentile: how many of 100 runs are below the recorded value."
+    return Section("Each test", text=[text], table=page_table(table, columns, texts=2))
 
 
 def write_report(

@@ -99,9 +99,8 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _truth(self) -> ImuTruth:
-        return simulation.imu_truth(
-            self.motion, self.magnetic_environment, speed=self._model.feels_speed
-        )
+        speed = self._model.feels_speed
+        return simulation.imu_truth(self.motion, self.magnetic_environment, speed=speed)
 
     @property
     def _model(self) -> ImuModel:
@@ -196,10 +195,10 @@ class ExperimentDrawing(Drawing):
     def _error(self, run):
         # Halves of it: larger seeds are refused.
         seeds = run_seed(self.seed, run).generate_state(2, np.uint64) // 2
+        experiment = dataclasses.replace(self.configuration.experiment, seed=int(seeds[0]))
+        terrain = dataclasses.replace(self.configuration.terrain, seed=int(seeds[1]))
         configuration = dataclasses.replace(
-            self.configuration,
-            experiment=dataclasses.replace(self.configuration.experiment, seed=int(seeds[0])),
-            terrain=dataclasses.replace(self.configuration.terrain, seed=int(seeds[1])),
+            self.configuration, experiment=experiment, terrain=terrain
         )
         # It needs MuJoCo, which other ensembles do without.
         from imu_simulation_framework.drive.in_process import drive_in_process
@@ -247,9 +246,8 @@ def digest(*values) -> str:
 def described(value) -> Any:
     """Return parameters as values that JSON knows: dataclasses by fields, arrays as hashes."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {
-            field.name: described(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
+        names = [field.name for field in dataclasses.fields(value)]
+        fields = {name: described(getattr(value, name)) for name in names}
         return {"kind": type(value).__name__, **fields}
     if isinstance(value, np.ndarray):
         return digest(value)

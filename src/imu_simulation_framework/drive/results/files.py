@@ -20,7 +20,7 @@ from imu_simulation_framework.core import tables
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.files import open_regular, read_settings
-from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.whole_files import picture, reason_of, write_whole, written_aside
 from imu_simulation_framework.drive.results.record import NOT_ALWAYS, STORED, ExperimentRecord
 
@@ -37,7 +37,6 @@ _MAX_FILE = Path("9999", 100 * "_")
 _LONGEST_NAME = 200
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _OUTER = "._-"
-_LISTED = 5
 
 
 class ResultFolder:
@@ -175,9 +174,7 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
                 continue
     except OSError as error:
         place = error.filename or parent
-        raise ResultError(
-            f"{place}: cannot make a folder for results: {reason_of(error)}"
-        ) from error
+        raise _no_folder(place, reason_of(error)) from error
     return ResultFolder(folder, start.strftime(PREFIX_FORMAT))
 
 
@@ -191,9 +188,7 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
         os.lstat(parent / _MAX_FILE)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise ResultError(
-                f"{output}: cannot make a folder for results: {reason_of(error)}"
-            ) from None
+            raise _no_folder(output, reason_of(error)) from None
     place = parent
     while not os.path.lexists(place):
         place = place.parent
@@ -203,7 +198,11 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
         reason = "permission denied, or a read-only file system"
     else:
         return
-    raise ResultError(f"{place}: cannot make a folder for results: {reason}")
+    raise _no_folder(place, reason)
+
+
+def _no_folder(place, reason) -> ResultError:
+    return ResultError(f"{place}: cannot make a folder for results: {reason}")
 
 
 def _parent(output, trajectory_name, imu_label) -> Path:
@@ -226,11 +225,11 @@ def find_result(path) -> ResultFolder:
         if prefixes:
             raise ResultError(
                 f"{path}: holds {len(prefixes)} results, say which by folder/prefix: "
-                + _listed(prefixes)
+                + listed(prefixes)
             )
         below = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
         if below:
-            raise ResultError(f"{path}: no result in this folder, but in: {_listed(below)}")
+            raise ResultError(f"{path}: no result in this folder, but in: {listed(below)}")
         raise ResultError(f"{path}: no result in this folder, *_{MARKER} was expected")
     if not path.parent.is_dir():
         raise ResultError(f"{path}: there is no such folder or result")
@@ -260,11 +259,6 @@ def _in_order(path):
         (part.isdecimal(), part.zfill(20) if part.isdecimal() else part)
         for part in Path(path).parts
     ]
-
-
-def _listed(names) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
 
 
 BAG = "experiment.bag"

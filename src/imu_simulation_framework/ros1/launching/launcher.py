@@ -32,15 +32,9 @@ MASTER_URI = "ROS_MASTER_URI"
 NAMESPACE = "ROS_NAMESPACE"
 
 GAZEBO_PACKAGES = (
-    "controller_manager",
-    "controller_manager_msgs",
-    "dynamic_reconfigure",
-    "gazebo_msgs",
-    "gazebo_plugins",
-    "gazebo_ros",
-    "gazebo_ros_control",
-    "joint_state_controller",
-    "velocity_controllers",
+    *("controller_manager", "controller_manager_msgs", "dynamic_reconfigure"),
+    *("gazebo_msgs", "gazebo_plugins", "gazebo_ros", "gazebo_ros_control"),
+    *("joint_state_controller", "velocity_controllers"),
 )
 HECTOR_PACKAGE = "hector_gazebo_plugins"  # simulates every IMU in Gazebo but the generic one
 

@@ -163,20 +163,12 @@ def _ended(code) -> str:
 
 GUARDIAN = "guardian"
 
-BYSTANDERS = (
-    GUARDIAN,
-    "rosout",
-    "robot_state_publisher",
-    "yaw_view",
-    "yaw_multiplot",
-    "path_view",
-    "rviz",
-    "gazebo_gui",
-)
-"""An experiment goes on without them: a person may close a window."""
-
 VIEWS = ("yaw_view", "yaw_multiplot")
 """Windows that stay after a drive until a person closes them; without a display there are none."""
+
+_ASIDE = ("rosout", "robot_state_publisher", "path_view", "rviz", "gazebo_gui")
+BYSTANDERS = (GUARDIAN, *VIEWS, *_ASIDE)
+"""An experiment goes on without them: a person may close a window."""
 
 LOOK_PERIOD = 0.1
 
