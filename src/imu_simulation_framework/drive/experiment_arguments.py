@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as ElementTree
-from argparse import Namespace
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -54,7 +53,7 @@ def documented_arguments() -> dict[str, tuple[str, str]]:
     }
 
 
-def read_command_line(purpose: str, arguments) -> tuple[Namespace, dict[str, str]]:
+def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
     """Read the arguments and options with which run_experiment.py was called.
 
     Raises ConfigurationError: as :func:`check_arguments`. ``purpose``: what it does, for its help.
