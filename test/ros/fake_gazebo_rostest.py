@@ -12,19 +12,15 @@ import rospy
 import rostest
 from gazebo_msgs.srv import GetWorldProperties
 from nav_msgs.msg import Odometry, Path
-from ros_testing import TIMEOUT, Collector, connected_publisher, wait_until
+from ros_testing import TIMEOUT, Collector, connected_publisher, wait_until, yaw
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.core.angles import difference
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.simulators.gazebo import GazeboInterface, set_speed
-
-
-def yaw(q):
-    return float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))
 
 
 class GazeboTest(unittest.TestCase):

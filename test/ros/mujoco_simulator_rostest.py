@@ -14,12 +14,11 @@ import rospy
 import rostest
 from geometry_msgs.msg import Pose2D, Vector3
 from nav_msgs.msg import Odometry
-from ros_testing import TIMEOUT, Collector, connected_publisher
+from ros_testing import TIMEOUT, Collector, connected_publisher, yaw
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
-from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.srv import SetBias, SetImuParameters, SetPose
 
 PACKAGE = "imu_simulation_framework"
@@ -29,10 +28,6 @@ HECTORS_SUM = "af1f260075d9ba9bd73ca10c6a45df07"
 
 def stamps(messages):
     return [round(message.header.stamp.to_sec(), 6) for message in messages]
-
-
-def yaw(orientation):
-    return float(yaw_from_quaternion((orientation.x, orientation.y, orientation.z, orientation.w)))
 
 
 class HeldSimulator(unittest.TestCase):
@@ -86,14 +81,6 @@ class HeldSimulator(unittest.TestCase):
         measured, true = self.newest(self.imu), self.newest(self.truth)
         error = yaw(measured.orientation) - yaw(true.pose.pose.orientation)
         self.assertAlmostEqual(error, offset, places=6)
-
-    def test_hectors_services_set_the_drift(self):
-        self.service("set_imu_parameters", SetImuParameters)("hector", "{rate_offset: 0.5}", 3)
-        for name in ("calibrate", "set_rate_bias", "set_accel_bias"):
-            rospy.wait_for_service(f"held/imu/data/{name}", TIMEOUT)
-        rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
-        for name in ("set_rate_bias", "set_accel_bias"):
-            rospy.ServiceProxy(f"held/imu/data/{name}", SetBias)(Vector3(0.1, 0.2, 0.3))
 
     def test_hectors_own_message_is_the_same(self):
         # Whose MD5 sum decides whether a program built with hector_gazebo_plugins can call it.
@@ -154,13 +141,15 @@ class DrivenSimulator(unittest.TestCase):
     def test_a_bias_that_is_set_is_that_of_the_next_samples(self):
         bias = Collector("driven/imu/data/bias", Imu)
         self.addCleanup(bias.close)
-        set_bias = rospy.ServiceProxy("driven/imu/data/set_rate_bias", SetBias)
-        set_bias(Vector3(0.1, -0.2, 0.3))
+        for name in ("rate", "accel"):
+            set_bias = rospy.ServiceProxy(f"driven/imu/data/set_{name}_bias", SetBias)
+            set_bias(Vector3(0.1, -0.2, 0.3))
         self.advance()
         # Those of the control period before may still come.
-        rate = bias.wait_for(self.have_come)[-1].angular_velocity
-        for found, wanted in ((rate.x, 0.1), (rate.y, -0.2), (rate.z, 0.3)):
-            self.assertAlmostEqual(found, wanted, places=4)
+        message = bias.wait_for(self.have_come)[-1]
+        for found in (message.angular_velocity, message.linear_acceleration):
+            for one, wanted in ((found.x, 0.1), (found.y, -0.2), (found.z, 0.3)):
+                self.assertAlmostEqual(one, wanted, places=4)
         rospy.ServiceProxy("driven/imu/data/calibrate", Empty)()
         self.advance()
         messages = bias.wait_for(self.have_come)

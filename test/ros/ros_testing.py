@@ -8,9 +8,8 @@ from xmlrpc.client import ServerProxy
 
 import rosgraph
 import rospy
-from geometry_msgs.msg import Quaternion
 
-from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.core.angles import yaw_from_quaternion
 
 TIMEOUT = 30.0
 """Wall-clock seconds that anything may take on a busy machine."""
@@ -81,5 +80,6 @@ def connected_publisher(topic, message_type) -> rospy.Publisher:
     return publisher
 
 
-def yaw_quaternion(yaw) -> Quaternion:
-    return Quaternion(*quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw)))
+def yaw(q) -> float:
+    """Return the yaw [rad] of a geometry_msgs/Quaternion."""
+    return float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))

@@ -6,29 +6,23 @@ import re
 import signal
 import time
 from datetime import datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
-from ros2_peers import TIMEOUT
+from ros2_peers import TIMEOUT, result_below
 from sensor_msgs.msg import Imu, JointState
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import run_in_process
-from imu_simulation_framework.drive.results.files import create_result_folder, find_result
+from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.ros2.experiment import ErrorPublisher
 
 TABLES = (
-    "trajectory_data",
-    "reference",
-    "imu_simulated",
-    "ground_truth",
-    "wheel_velocities",
-    "wheel_velocities_actual",
-    "control_error",
+    *("trajectory_data", "reference", "imu_simulated", "ground_truth"),
+    *("wheel_velocities", "wheel_velocities_actual", "control_error"),
 )
 LONG_ENOUGH = 240.0  # seconds for a whole experiment on a busy machine
 SPECIFIED = """
@@ -47,11 +41,6 @@ def experiment(program, tmp_path):
         return program("run_experiment.py", settings, f"output:={tmp_path / 'out'}", *arguments)
 
     return start
-
-
-def result_below(folder):
-    (summary,) = Path(folder).glob("**/*_summary.json")
-    return find_result(summary.parent)
 
 
 @pytest.mark.parametrize("imu", ["hector", "specification"])

@@ -3,17 +3,14 @@
 import json
 import math
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from geometry_msgs.msg import Pose2D, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
-from ros2_peers import BEST_EFFORT, RELIABLE
+from ros2_peers import BEST_EFFORT, RELIABLE, result_below
 from sensor_msgs.msg import Imu
-
-from imu_simulation_framework.drive.results.files import find_result
 
 DRIFT = 0.001  # of the IMU's yaw [rad/s]
 LAG = 0.1  # with which the robot follows a command [s]
@@ -92,11 +89,6 @@ def beside_a_robot(program, ros, tmp_path):
         return (*running.wait(), one)
 
     return run
-
-
-def result_below(folder):
-    (summary,) = Path(folder).glob("**/*_summary.json")
-    return find_result(summary.parent)
 
 
 @pytest.mark.parametrize(

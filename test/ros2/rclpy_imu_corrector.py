@@ -89,9 +89,3 @@ def test_a_program_without_a_correction_says_so(program):
     assert code == 1
     (line,) = [line for line in output.splitlines() if "[FATAL]" in line]
     assert "imu_corrector: correction names no file, expected what calibrate_imu.py" in line
-
-
-def test_help_says_what_it_is(program):
-    code, output = program("imu_corrector.py", "--help").wait()
-    assert code == 0
-    assert "Republishes an IMU with the correction that calibrate_imu.py found." in output

@@ -354,30 +354,18 @@ def test_another_publisher_or_type_ends_the_node(ros, other, words):
     assert re.search(words, node.failure)
 
 
-def test_a_layout_of_another_type_ends_the_node(ros):
-    node = ros.start(RealisticImuNode, specification="ideal")
-    publisher = ros.publisher("/imu", Imu)
-    publisher.publish(b"\0\1\0\0" + bytes(20))
-    ros.until(lambda: node.ended)
-    assert node.failure == ("realistic_imu: /imu: a message is not laid out as sensor_msgs/Imu")
-
-
-def test_who_has_another_quality_of_service_is_said(ros):
-    node = ros.start(RealisticImuNode)
-    ros.peer.create_publisher(Imu, "/imu", BEST_EFFORT)
+@pytest.mark.parametrize("qos", ["reliable", "sensor_data"])
+def test_who_has_another_quality_of_service_is_said(ros, qos):
+    node = ros.start(RealisticImuNode, qos=qos)
+    if qos == "reliable":
+        ros.peer.create_publisher(Imu, "/imu", BEST_EFFORT)
+    else:
+        ros.peer.create_subscription(Imu, "/imu/data", print, RELIABLE)
+    way = "publishes on /imu" if qos == "reliable" else "subscribes to /imu/data"
     ros.until(lambda: node.warned)
-    (said,) = node.warned
-    assert said.startswith("/simulator publishes on /imu with another quality of service, so that")
-    assert "Best effort publisher and reliable subscription" in said
-    assert said.endswith("qos:= is reliable here")
-
-
-def test_who_wants_more_than_best_effort_is_said(ros):
-    node = ros.start(RealisticImuNode, qos="sensor_data")
-    ros.peer.create_subscription(Imu, "/imu/data", print, RELIABLE)
-    ros.until(lambda: node.warned)
-    assert node.warned[0].startswith("/simulator subscribes to /imu/data with another quality of")
-    assert node.warned[0].endswith("qos:= is sensor_data here")
+    assert node.warned[0].startswith(f"/simulator {way} with another quality of service, so that")
+    assert "Best effort publisher and reliable subscription" in node.warned[0]
+    assert node.warned[0].endswith(f"qos:= is {qos} here")
 
 
 def test_simulated_time_says_how_far_it_is_behind(ros, motion):

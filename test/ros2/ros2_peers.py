@@ -18,6 +18,7 @@ from std_msgs.msg import String
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
+from imu_simulation_framework.drive.results.files import find_result
 from imu_simulation_framework.realistic_imu.live import LiveImu
 
 from recording_shell import shell_of  # isort: skip
@@ -112,6 +113,12 @@ def ros():
 def bytes_of_session(arguments, messages, ros2=True):
     """What a session of realistic_imu makes of messages, pairs of topic and bytes, by topic."""
     return shell_of(LiveImu, arguments, messages, ros2)
+
+
+def result_below(folder):
+    """The one result in a folder or in the folders in it."""
+    (summary,) = Path(folder).glob("**/*_summary.json")
+    return find_result(summary.parent)
 
 
 class Program:

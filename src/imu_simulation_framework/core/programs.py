@@ -119,16 +119,12 @@ def _code(main, arguments, what="the file system") -> int:
         _give_up_output()
         return SIGNALLED + signal.SIGPIPE
     except OSError as error:
-        _say(
-            f"{error.filename or what}: cannot be read or written: {reason_of(error)}"
-            f"{_folder_of_call()}"
-        )
+        why = f"cannot be read or written: {reason_of(error)}{_folder_of_call()}"
+        _say(f"{error.filename or what}: {why}")
         _give_up_output()
     except MemoryError:
-        _say(
-            "there is not enough memory for this; end other programs, or use a shorter recording "
-            "or smaller numbers"
-        )
+        advice = "end other programs, or use a shorter recording or smaller numbers"
+        _say(f"there is not enough memory for this; {advice}")
     except RecursionError:
         _say("the input is nested too deeply")
     return REFUSED

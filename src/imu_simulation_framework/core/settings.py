@@ -69,11 +69,9 @@ def checked_number(
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be at most {maximum:g}.")
     bound = bound_of(value, minimum, None, above)
     if bound:
-        words = {f"at least {minimum}": "not be negative"} if minimum == 0 else {}
-        words.update({f"more than {above}": "be positive"} if above == 0 else {})
-        raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must {words.get(bound, f'be {bound}')}."
-        )
+        must = "not be negative" if minimum == 0 > value else f"be {bound}"
+        must = "be positive" if above == 0 >= value else must
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must {must}.")
     if above is not None and value < above + 1.0 / LARGEST_NUMBER and maximum >= LARGEST_NUMBER:
         raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
     return float(value)
@@ -367,13 +365,12 @@ def _checked(key: dataclasses.Field, value: Any) -> Any:
     if value is None and kind != key.type:
         return None
     if kind == "bool":
-        return checked_choice(key.name, value, (False, True))
+        return checked_flag(key.name, value)
     if kind == "str":
-        if accepted["choices"]:
-            return checked_choice(key.name, value, accepted["choices"])
-        if not isinstance(value, str):
-            raise ConfigurationError(f"{key.name} is {shown(value)}, but it must be a text.")
-        return value
+        choices = accepted["choices"]
+        return (
+            checked_choice(key.name, value, choices) if choices else checked_text(key.name, value)
+        )
     if kind == "tuple":
         if not (isinstance(value, tuple) and _some_of(value, accepted["choices"])):
             raise ConfigurationError(

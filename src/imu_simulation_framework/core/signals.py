@@ -18,19 +18,11 @@ MINIMUM_SAMPLES = 16
 class Spectrum:
     """One-sided power spectral density and how it was estimated.
 
-    Attributes
-    ----------
-    frequency : ndarray, shape (n,)
-        Hz, ascending, without zero.
-    density : ndarray, shape (..., n)
-        Unit of the signal squared, per Hz; its integral is the signal's variance.
-    rate : float
-        Sample rate [Hz] of the uniform grid.
-    segment_length : int
-        Samples in one segment, a power of two.
-    segments : int
-        Number of half-overlapping segments that were averaged. With a single one each
-        value scatters by 100 %: average over neighbouring frequencies before judging.
+    ``frequency`` (n,): [Hz], ascending, without zero; ``density`` (..., n): unit of the signal
+    squared, per Hz; its integral is the signal's variance; ``rate``: of the uniform grid's samples
+    [Hz]; ``segment_length``: samples in one segment, a power of two; ``segments``: how many
+    half-overlapping ones were averaged. With a single one each value scatters by 100 %: average
+    over neighbouring frequencies before judging.
     """
 
     frequency: np.ndarray
@@ -65,7 +57,6 @@ def power_spectral_density(time, values, detrend="constant"):
     that turns on and on needs "linear".
 
     What is returned is a :class:`Spectrum`, None if there are fewer than 16 samples.
-
     P. D. Welch, The use of fast Fourier transform for the estimation of power spectra,
     IEEE Trans. Audio Electroacoust. 15 (1967) 70-73.
     """
@@ -84,14 +75,8 @@ def power_spectral_density(time, values, detrend="constant"):
     frequency, density = signal.welch(
         uniform, fs=rate, window="hann", nperseg=segment_length, detrend=detrend
     )
-    half = segment_length // 2
-    return Spectrum(
-        frequency=frequency[1:],
-        density=density[..., 1:],
-        rate=rate,
-        segment_length=segment_length,
-        segments=(length - segment_length) // half + 1,
-    )
+    segments = (length - segment_length) // (segment_length // 2) + 1
+    return Spectrum(frequency[1:], density[..., 1:], rate, segment_length, segments)
 
 
 def _interpolated(grid, time, values):
@@ -110,10 +95,8 @@ def logarithmic_average(spectrum, per_decade=40):
     At low frequencies, where a band holds one value, nothing changes; at high
     frequencies a band averages hundreds, so the scatter falls while power is kept.
 
-    ``spectrum`` (Spectrum). ``per_decade``: bands per factor of ten.
-
-    Returned are the mean frequency of each band that is not empty [Hz], and the mean density
-    (..., bands) of the band.
+    ``per_decade``: bands per factor of ten. Returned are the mean frequency of each band that is
+    not empty [Hz], and the mean density (..., bands) of the band.
     """
     first, count = _bands(spectrum, per_decade)
     return (
@@ -125,15 +108,12 @@ def logarithmic_average(spectrum, per_decade=40):
 def confidence_factors(spectrum, per_decade=40, level=0.95):
     """Factors between which the true density lies, for :func:`logarithmic_average`'s densities.
 
-    ``spectrum`` (Spectrum). ``per_decade`` (int): bands per factor of ten. ``level`` (float): of
-    confidence.
-
-    Returned are a lower and an upper factor for each band; the density times these is the interval.
+    Returned are a lower and an upper factor for each band; the density times these is the interval
+    of the confidence ``level``.
     """
     _, counts = _bands(spectrum, per_decade)
-    return variance_interval(
-        [degrees_of_freedom(spectrum.segments, int(count)) for count in counts], level
-    )
+    freedom = [degrees_of_freedom(spectrum.segments, int(count)) for count in counts]
+    return variance_interval(freedom, level)
 
 
 def degrees_of_freedom(segments, values) -> float:
@@ -152,7 +132,6 @@ def degrees_of_freedom(segments, values) -> float:
     ``segments``, ``values``: how many were averaged.
 
     What is returned is twice the squared mean over the variance, 2 for a single value.
-
     P. D. Welch, IEEE Trans. Audio Electroacoust. 15 (1967) 70-73; D. B. Percival, A. T. Walden,
     Spectral Analysis for Physical Applications (1993), on overlapped segment averaging.
     """
@@ -240,17 +219,21 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     """
     signal_time = np.asarray(signal_time, dtype=float)
     reference_time = np.asarray(reference_time, dtype=float)
+    too_few = TimeShift(0.0, 0.0, "there are too few samples to align in time")
     if min(len(signal_time), len(reference_time)) < 2:
-        return TimeShift(0.0, 0.0, "there are too few samples to align in time")
+        return too_few
     rate = max(median_rate(signal_time), median_rate(reference_time))
     start = max(signal_time[0], reference_time[0])
     stop = min(signal_time[-1], reference_time[-1])
     if (stop - start) * rate < MINIMUM_SAMPLES:
-        return TimeShift(0.0, 0.0, "there are too few samples to align in time")
+        return too_few
     grid = uniform_grid(start, stop, rate)
-    late = _yaw_rate(grid, signal_time, signal_yaw, rate)
-    reference = _yaw_rate(grid, reference_time, reference_yaw, rate)
 
+    def yaw_rate(time, yaw):
+        turning = np.gradient(np.interp(grid, time, angles.unwrap(yaw))) * rate
+        return turning - np.mean(turning)
+
+    late, reference = yaw_rate(signal_time, signal_yaw), yaw_rate(reference_time, reference_yaw)
     # More than half the drive as a shift would compare two different drives.
     largest_lag = min(int(np.ceil(max_shift * rate)), len(grid) // 2)
     lags = np.arange(-largest_lag, largest_lag + 1)
@@ -313,12 +296,6 @@ def parabola_peak(values, best) -> float:
     before, peak, after = values[best - 1 : best + 2]
     curvature = before - 2.0 * peak + after
     return float(0.5 * (before - after) / curvature) if curvature < 0.0 else 0.0
-
-
-def _yaw_rate(grid, time, yaw, rate):
-    resampled = np.interp(grid, time, angles.unwrap(yaw))
-    yaw_rate = np.gradient(resampled) * rate
-    return yaw_rate - np.mean(yaw_rate)
 
 
 def normalised_correlation(late, reference, lags):

@@ -76,17 +76,11 @@ class Occurrences:
 class StampLimits:
     """When time stamps are only reported, and when they cannot be used.
 
-    Attributes
-    ----------
-    gap_factor : float
-        A step longer than this many median periods is a gap.
-    backward_step : float
-        A longer step back [s] means that the clock itself went back.
-    unordered_fraction : float
-        A larger share of unordered samples means that they have no usable order; three
-        of them are always accepted.
-    longest_gap : float
-        Across a longer gap [s] nothing can be said about the drive, or the clock was set.
+    ``gap_factor``: a step longer than this many median periods is a gap; ``backward_step``: a
+    longer step back [s] means that the clock itself went back; ``unordered_fraction``: a larger
+    share of unordered samples means that they have no usable order, three of them are always
+    accepted; ``longest_gap``: across a longer one [s] nothing can be said about the drive, or the
+    clock was set.
     """
 
     gap_factor: float = GAP_FACTOR
@@ -99,26 +93,14 @@ class StampLimits:
 class StampReport:
     """What the time stamps of a recording are like.
 
-    Attributes
-    ----------
-    samples, usable : int
-        Samples that were looked at, and those that remain.
-    start, stop : float
-        First and last time [s] on the recording's clock; nan if nothing remains.
-    rate, median_period : float
-        Samples per second over the whole time, and median step [s]; nan below two samples.
-    missing : Occurrences
-        Samples without a time, dropped.
-    unordered : Occurrences
-        Samples that are older than one before them, sorted in.
-    duplicates : Occurrences
-        Samples with the time of another one; the first of them remains.
-    gaps : Occurrences
-        Steps that are long against the median; the place is that of the sample behind it.
-    longest_gap, longest_gap_time : float
-        Length of the longest gap and its start after the first sample [s]; 0 without gaps.
-    backward_step, backward_place : float, int or None
-        Longest step back from one sample to the next [s], and where that was.
+    ``samples``, ``usable``: how many were looked at, and remain; ``start``, ``stop``: first and
+    last time on the recording's clock [s], nan if nothing remains; ``rate``: over the whole time
+    [Hz], and ``median_period`` [s], nan below two samples; ``missing``: samples without a time,
+    dropped; ``unordered``: older than one before them, sorted in; ``duplicates``: with the time of
+    another one, of which the first remains; ``gaps``: steps that are long against the median, at
+    the sample behind; ``longest_gap``, ``longest_gap_time``: its length and its start after the
+    first sample [s], 0 without gaps; ``backward_step``, ``backward_place``: longest step back from
+    one sample to the next [s], and where that was.
     """
 
     samples: int = 0
@@ -163,10 +145,9 @@ class StampReport:
 
     def to_dict(self) -> dict:
         """Return plain numbers, for a summary; what is not a number is None."""
-        values = asdict(self)
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value
-            for key, value in values.items()
+            for key, value in asdict(self).items()
         }
 
 

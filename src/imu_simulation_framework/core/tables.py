@@ -128,7 +128,12 @@ def _read(path, file, columns):
     # The text takes several times the memory of its numbers, so it is read in pieces.
     for text in _pieces(file):
         if header is None:
-            header = _header(path, text)
+            header = text.split("\n", 1)[0].rstrip("\r").split(",")
+            if header[0] != "time":
+                wrong = f"the first column must be time, found {shown(header[0])}"
+                raise ResultError(f"{path}: line 1: {wrong}")
+            if len(set(header)) != len(header):
+                raise ResultError(f"{path}: line 1: a column name occurs twice")
         if not text.endswith("\n"):
             line = first + text.count("\n")
             raise ResultError(f"{path}: line {line}: no end of line, the file seems to be cut off")
@@ -165,17 +170,6 @@ def _pieces(file):
         rest = begun
     if rest.strip() or (rest and size > len(rest)):
         yield rest.decode("utf-8")
-
-
-def _header(path, text):
-    header = text.split("\n", 1)[0].rstrip("\r").split(",")
-    if header[0] != "time":
-        raise ResultError(
-            f"{path}: line 1: the first column must be time, found {shown(header[0])}"
-        )
-    if len(set(header)) != len(header):
-        raise ResultError(f"{path}: line 1: a column name occurs twice")
-    return header
 
 
 def _numbers(path, text, header, first):

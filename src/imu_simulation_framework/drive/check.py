@@ -15,6 +15,7 @@ from imu_simulation_framework.core.errors import (
     TrajectoryError,
 )
 from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.drive import preparation
 from imu_simulation_framework.drive.configuration import (
     Configuration,
     is_default,
@@ -22,15 +23,9 @@ from imu_simulation_framework.drive.configuration import (
     paths_of,
 )
 from imu_simulation_framework.drive.interpretation import Interpretation, thinned
-from imu_simulation_framework.drive.preparation import (
-    coverage_remarks,
-    drive_name,
-    is_bundled,
-    prepare_drive,
-    recording_sources,
-)
 from imu_simulation_framework.drive.results.files import safe_name
 from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.recordings import reading
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
 from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
@@ -38,24 +33,15 @@ from imu_simulation_framework.recordings.guessing.files import guess_where_unkno
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility import relation
 from imu_simulation_framework.recordings.plausibility.findings import Finding, explain
 from imu_simulation_framework.recordings.plausibility.observations import Observations
-from imu_simulation_framework.recordings.plausibility.relation import (
-    clock_offset,
-    gyro_heading,
-    imu_heading,
-    reference_heading,
-)
 from imu_simulation_framework.recordings.plausibility.symptoms import (
     opposed_vertical,
     scale_remarks,
     symptoms,
 )
-from imu_simulation_framework.recordings.reading import (
-    Recorded,
-    read_imu_samples,
-    read_reference_samples,
-)
+from imu_simulation_framework.recordings.reading import Recorded
 from imu_simulation_framework.recordings.reference import has_to_be_smoothed, reference_table
 
 FAST = 70.0  # no robot or car of which somebody wants to know the heading drives this fast [m/s]
@@ -100,10 +86,10 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
     """Check the recording of a configuration; whatever is wrong with it is in the result."""
     check = RecordingCheck()
     reference, imu = configuration.reference, configuration.imu_recording
-    sources = recording_sources(configuration)
+    sources = preparation.recording_sources(configuration)
     fixes = None
     try:
-        check.reference_samples = read_reference_samples(
+        check.reference_samples = reading.read_reference_samples(
             sources.reference,
             reference.topic,
             reference.format,
@@ -123,7 +109,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
     imu_samples, imu_remarks = None, []
     if imu.use:
         try:
-            check.imu_samples = read_imu_samples(
+            check.imu_samples = reading.read_imu_samples(
                 sources.imu, imu.topic, imu.format, configuration.columns["imu_columns"]
             )
             # As an experiment reads it: what the judgement below can do without may be needed.
@@ -132,16 +118,10 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         except RecordingError as error:
             check.problems.append(str(error))
     if check.reference_samples is not None:
-        interpretation = Interpretation(
-            thinned(check.reference_samples),
-            None if imu_samples is None else thinned(imu_samples),
-            reference,
-            imu,
-            (reference.time_offset, imu.time_offset),
-            fixes,
-        )
+        thin = (thinned(check.reference_samples), imu_samples and thinned(imu_samples))
+        offsets = (reference.time_offset, imu.time_offset)
         try:
-            judge(check, interpretation)
+            judge(check, Interpretation(*thin, reference, imu, offsets, fixes))
         except RecordingError as error:
             check.problems.append(str(error))
     settings = [setting for finding in check.findings for setting in finding.settings]
@@ -157,13 +137,13 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
     check = check_recording(configuration)
     if check.reference is not None:
         try:
-            drive = prepare_drive(configuration, check.reference)
+            drive = preparation.prepare_drive(configuration, check.reference)
             check.remarks += drive.smoothing_remarks
             imu = None if check.as_configured is None else check.as_configured.imu
             if imu is not None and check.imu_samples is not None:
-                times = imu.index.to_numpy(dtype=float)
-                source = check.imu_samples.source
-                check.remarks += coverage_remarks(source, times, drive.start, drive.stop)
+                times, source = imu.index.to_numpy(dtype=float), check.imu_samples.source
+                span = (drive.start, drive.stop)
+                check.remarks += preparation.coverage_remarks(source, times, *span)
         except TooFastError as error:
             check.findings.append(_too_fast(error))
         except (RecordingError, TrajectoryError) as error:
@@ -220,26 +200,17 @@ def _speed(table, lengths) -> list[Finding]:
     moved = table[["x", "y"]].to_numpy()
     speed = np.hypot(*(moved[step] - moved[: len(step)]).T) / (times[step] - times[: len(step)])
     typical = float(np.percentile(speed, 90)) if len(speed) else 0.0
+    remedy, grave = "[reference_columns] x and y in their own unit, for instance x = ...", True
     if lengths and typical < SLOW and _goes_somewhere(times, moved):
-        return [
-            Finding(
-                faults.LENGTH_UNIT,
-                f"the reference drives less than {typical:.2g} m/s nine tenths of the time, and "
-                "not to and fro as noise does",
-                "[reference_columns] x and y in their own unit, for instance x = ... [km], if it "
-                "was faster",
-            )
-        ]
-    if typical < FAST:
+        evidence = f"the reference drives less than {typical:.2g} m/s nine tenths of the time, and "
+        evidence += "not to and fro as noise does"
+        remedy, grave = f"{remedy} [km], if it was faster", False
+    elif typical >= FAST:
+        evidence = f"the reference drives {typical:.0f} m/s a tenth of the time or more"
+        remedy += " [mm]"
+    else:
         return []
-    return [
-        Finding(
-            faults.LENGTH_UNIT,
-            f"the reference drives {typical:.0f} m/s a tenth of the time or more",
-            "[reference_columns] x and y in their own unit, for instance x = ... [mm]",
-            True,
-        )
-    ]
+    return [Finding(faults.LENGTH_UNIT, evidence, remedy, grave)]
 
 
 def _goes_somewhere(times, positions) -> bool:
@@ -267,9 +238,9 @@ def _no_overlap(observations, present) -> list[Finding]:
         f"the IMU was recorded from {imu.index[0]:.3f} to {imu.index[-1]:.3f} s, the reference "
         f"from {reference.index[0]:.3f} to {reference.index[-1]:.3f} s"
     )
-    heading = imu_heading(imu) or gyro_heading(imu)
+    heading = relation.imu_heading(imu) or relation.gyro_heading(imu)
     if heading is not None:
-        offset, correlation = clock_offset(reference_heading(reference), heading)
+        offset, correlation = relation.clock_offset(relation.reference_heading(reference), heading)
         if abs(correlation) > 0.7:
             evidence += f"; turns fit best with {offset:.2f} s (correlation {correlation:.2f})"
             settings = (("imu_recording", "time_offset", f"{present + offset:.2f}"),)
@@ -284,19 +255,17 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     A bundled drive is not looked at. Raises RecordingError: it cannot be read or used. Raises
     ImplausibleRecordingError: a grave finding, unless the configuration accepts such.
     """
-    if is_bundled(configuration):
+    if preparation.is_bundled(configuration):
         return RecordingCheck()
     check = check_recording(configuration)
     if check.problems:
         raise RecordingError(check.problems[0])
     if check.grave and not configuration.experiment.accept_implausible:
         # What has findings could be read.
-        samples = cast(Samples, check.reference_samples)
-        raise ImplausibleRecordingError(
-            f"{samples.path}: "
-            + "; ".join(finding.sentence() for finding in check.grave)
-            + "; to run it all the same: [experiment] accept_implausible = true"
-        )
+        path = cast(Samples, check.reference_samples).path
+        faulty = "; ".join(finding.sentence() for finding in check.grave)
+        anyway = "to run it all the same: [experiment] accept_implausible = true"
+        raise ImplausibleRecordingError(f"{path}: {faulty}; {anyway}")
     return check
 
 
@@ -342,7 +311,7 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
     if not (configuration.recording.path or configuration.reference.path):
         # A bundled drive is described already.
         return setup
-    sources = recording_sources(configuration)
+    sources = preparation.recording_sources(configuration)
     _set_up_part(setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference")
     if configuration.imu_recording.use:
         _set_up_part(setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU")
@@ -374,18 +343,16 @@ def _set_up_part(setup, section, sources, configuration, message_types, what) ->
     settings = getattr(configuration, section)
     path = sources.reference if section == "reference" else sources.imu
     columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
+    if configuration.columns[columns]:
+        return
     format = settings.format if settings.format != "auto" else recording_format(path)
-    topics = []
-    if format == "bag" and not settings.topic and not configuration.columns[columns]:
-        topics = likely_topics(topics_of_bag(path), message_types)
+    is_open = format == "bag" and not settings.topic
+    topics = likely_topics(topics_of_bag(path), message_types) if is_open else []
     if len(topics) > 1:
         setup.set(section, topic=topics[0])
-        setup.sentences.append(
-            f"{what}: {topics[0]} is taken; {', '.join(topics[1:])} could serve as well, "
-            f"[{section}] topic"
-        )
-    other = format == "bag" and not settings.topic and not topics
-    if (format in COLUMN_FORMATS or other) and not configuration.columns[columns]:
+        others = f"{', '.join(topics[1:])} could serve as well, [{section}] topic"
+        setup.sentences.append(f"{what}: {topics[0]} is taken; {others}")
+    if format in COLUMN_FORMATS or (is_open and not topics):
         apart = sources.reference != sources.imu
         guessed, reasons = guess_where_unknown(path, section, orientation=apart, shared=not apart)
         if guessed:
@@ -409,7 +376,8 @@ def config_text(setup, findings, folder) -> str:
     for section, keys in setup.overrides.items():
         values.setdefault(section, {}).update(keys)
     # The recording's own name and place, as seen from where the check was made.
-    values.setdefault("experiment", {}).setdefault("name", safe_name(drive_name(configuration)))
+    name = safe_name(preparation.drive_name(configuration))
+    values.setdefault("experiment", {}).setdefault("name", name)
     # Relative to a folder whose own path may go through links.
     folder = os.path.realpath(folder)
     for (section, key), (format_name, path) in paths_of(configuration).items():
@@ -423,9 +391,7 @@ def config_text(setup, findings, folder) -> str:
             comments[section, key] = f"{finding.fault}: {finding.evidence}"
     lines = ["# Made by check_recording.py; what is not here keeps its default."]
     for section, keys in values.items():
-        if not keys:
-            continue
-        lines += ["", f"[{section}]"]
+        lines += ["", f"[{section}]"] if keys else []
         for key, value in keys.items():
             if (section, key) in comments:
                 lines.append(f"# {comments[section, key]}")

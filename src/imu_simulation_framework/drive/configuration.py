@@ -14,14 +14,10 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Collection, Mapping
+from typing import Any, Collection, Mapping, get_type_hints
 
+from imu_simulation_framework.core import files
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import (
-    default_configuration_path,
-    plain_path,
-    read_settings,
-)
 from imu_simulation_framework.core.sentences import listed, printable, shown
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
@@ -190,27 +186,6 @@ class OdometerSection(Settings):
     file: str = setting("", path="yaml")
 
 
-SECTIONS = {
-    "experiment": ExperimentSection,
-    "recording": RecordingSection,
-    "reference": ReferenceSection,
-    "imu_recording": ImuRecordingSection,
-    "trajectory": TrajectorySection,
-    "robot": RobotSection,
-    "control": ControlSection,
-    "simulation": SimulationSection,
-    "external": ExternalSection,
-    "terrain": TerrainSection,
-    "imu": ImuSection,
-    "imu_specification": ImuSpecificationSection,
-    "operation": OperationSection,
-    "magnetic_environment": MagneticEnvironmentSection,
-    "gnss": GnssSection,
-    "odometer": OdometerSection,
-    "comparison": ComparisonSettings,
-}
-"""Section name -> dataclass of its keys."""
-
 COLUMN_SECTIONS = ("reference_columns", "imu_columns")
 """Sections whose keys are the quantities of a plain CSV file and whose values name its columns."""
 
@@ -259,10 +234,9 @@ class Configuration:
     def to_ini(self) -> str:
         """Return the settings in force, as the text of a config.ini that gives them again."""
         parser = _new_parser()
-        for name in SECTIONS:
+        for name, kind in SECTIONS.items():
             section = getattr(self, name)
-            keys = [key.name for key in keys_of(SECTIONS[name])]
-            parser[name] = {key: _to_text(getattr(section, key)) for key in keys}
+            parser[name] = {key.name: _to_text(getattr(section, key.name)) for key in keys_of(kind)}
         for name in COLUMN_SECTIONS:
             parser[name] = dict(self.columns[name])
         for name, model in IMU_PARAMETER_SECTIONS.items():
@@ -276,6 +250,14 @@ class Configuration:
         return "\n".join(lines)
 
 
+SECTIONS: dict[str, type[Settings]] = {
+    name: kind
+    for name, kind in get_type_hints(Configuration).items()
+    if isinstance(kind, type) and issubclass(kind, Settings)
+}
+"""Section name -> dataclass of its keys."""
+
+
 def load_configuration(
     path: str | os.PathLike[str] | None = None,
     overrides: Mapping[str, Mapping[str, Any]] | None = None,
@@ -284,21 +266,13 @@ def load_configuration(
     """Read a config.ini and apply overrides.
 
     Raises ConfigurationError: the file is missing or malformed, a section or key is unknown, or a
-    value is not of its type, not among its choices, or out of range.
-
-    Parameters
-    ----------
-    path : str or Path, optional
-        The file, by default the package's own. Relative paths in it are taken from its own
-        folder.
-    overrides : mapping, optional
-        ``{section: {key: value}}``; a value may be text or already of its type. What is
-        empty does not override.
-    working_directory : str or Path, optional
-        Where relative paths in ``overrides``, and the default output folder, start;
-        the current folder if absent.
+    value is not of its type, not among its choices, or out of range. ``path``: by default the
+    package's own file; relative paths in it are taken from its folder. ``overrides``: ``{section:
+    {key: value}}``; a value may be text or already of its type; what is empty does not override.
+    ``working_directory``: where relative paths in ``overrides``, and the default output folder,
+    start, by default the current folder.
     """
-    path = default_configuration_path() if path is None else Path(path)
+    path = files.default_configuration_path() if path is None else Path(path)
     working_directory = Path(working_directory or os.getcwd())
     given = _read(path)
     in_file = {section: dict(values) for section, values in given.items()}
@@ -324,13 +298,18 @@ def load_configuration(
                 f"configuration {path}: unknown section [{section}]{_suggestion(section, known)}"
             )
         for key, text in values.items():
-            _refuse_unwritable(_where(path, section, key, overridden), key, text)
-    sections = {}
+            # What a config.ini cannot say: the results' one would say something else.
+            where = _where(path, section, key, overridden)
+            if printable(key + text) != key + text:
+                raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
+            if _COMMENT.search(text):
+                wrong = "a semicolon after a blank begins a comment in config.ini"
+                raise ConfigurationError(f"{where}: {wrong}, got {shown(text)}")
+    sections: dict[str, Any] = {}
     for name, section_type in SECTIONS.items():
-        values = dict(given.get(name, {}))
         keys = {f.name: f for f in dataclasses.fields(section_type)}
         parsed = {}
-        for key, text in values.items():
+        for key, text in given.get(name, {}).items():
             where = _where(path, name, key, overridden)
             if key not in keys:
                 raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
@@ -341,17 +320,15 @@ def load_configuration(
             if file:
                 base = working_directory if (name, key) in overridden else path.parent
                 file = os.path.join(base, os.path.expanduser(file))
-                parsed[key] = format_name + plain_path(file)
+                parsed[key] = format_name + files.plain_path(file)
         try:
             sections[name] = section_type(**parsed)
         except ConfigurationError as error:
             raise ConfigurationError(f"configuration {path}, [{name}] {error}") from None
 
     if not given.get("experiment", {}).get("output"):
-        output = working_directory / sections["experiment"].output
-        sections["experiment"] = dataclasses.replace(
-            sections["experiment"], output=plain_path(output)
-        )
+        output = files.plain_path(working_directory / ExperimentSection.output)
+        sections["experiment"] = dataclasses.replace(sections["experiment"], output=output)
 
     columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
     imu_parameters = {
@@ -396,7 +373,7 @@ def _new_parser() -> configparser.ConfigParser:
 def _read(path: Path) -> dict[str, dict[str, str]]:
     parser = _new_parser()
     try:
-        text = read_settings(path)
+        text = files.read_settings(path)
     except FileNotFoundError:
         raise ConfigurationError(f"configuration {path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -411,16 +388,6 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
-def _refuse_unwritable(where: str, key: str, text: str) -> None:
-    """Refuse what a config.ini cannot say: the results' one would say something else."""
-    if printable(key + text) != key + text:
-        raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
-    if _COMMENT.search(text):
-        raise ConfigurationError(
-            f"{where}: a semicolon after a blank begins a comment in config.ini, got {shown(text)}"
-        )
-
-
 def _where(path: Any, section: str, key: str, overridden: Collection[tuple[str, str]]) -> str:
     if (section, key) in overridden:
         return f"override of [{section}] {key}"
@@ -429,9 +396,7 @@ def _where(path: Any, section: str, key: str, overridden: Collection[tuple[str, 
 
 def _suggestion(word: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
-    if close:
-        return f"; did you mean {close[0]}?"
-    return f"; known are {listed(known)}"
+    return f"; did you mean {close[0]}?" if close else f"; known are {listed(known)}"
 
 
 def _to_text(value: Any) -> str:

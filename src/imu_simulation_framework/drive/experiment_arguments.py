@@ -13,6 +13,7 @@ from typing import Any, Mapping
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import default_configuration_path, package_share
+from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import as_written, shown
 from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain, yaml_fault
 from imu_simulation_framework.drive.configuration import Configuration, load_configuration
@@ -22,13 +23,8 @@ EXPERIMENT_PARAMETERS = "experiment"
 ``simulator`` (the one that was started), ``participants``, ``settings``, which has sections and
 keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
 
-BOOLEANS = ("true", "false")
 CHOICES = {
-    "gui": BOOLEANS,
-    "one_process": BOOLEANS,
-    "record": BOOLEANS,
-    "rviz": BOOLEANS,
-    "table": BOOLEANS,
+    **dict.fromkeys(("gui", "one_process", "record", "rviz", "table"), ("true", "false")),
     "view": ("none", "multiplot", "matplotlib"),
 }
 """What roslaunch itself decides on; all else is checked as a setting of config.ini."""
@@ -38,13 +34,57 @@ _ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
 _HERE = "$(find imu_simulation_framework)"
 
 
-def check_arguments(launch_file, given) -> dict:
-    """Refuse what experiment.launch does not know.
+def launch_file() -> str:
+    """Return the path of experiment.launch."""
+    return str(package_share() / "launch" / "experiment.launch")
 
-    Raises ConfigurationError: an argument is none, or its value not among the choices. Returns dict
-    of str: every argument's value by its name, its default where none is given.
+
+def documented_arguments() -> dict[str, tuple[str, str]]:
+    """Return meaning and default of the launch file's arguments by their names."""
+    # roslaunch's own list of them is made with the arguments of this program in force.
+    here = str(package_share())
+    return {
+        argument.attrib["name"]: (
+            argument.get("doc", ""),
+            argument.attrib["default"].replace(_HERE, here),
+        )
+        for argument in ElementTree.parse(launch_file()).getroot().findall("arg")
+        if argument.get("default") is not None
+    }
+
+
+def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
+    """Read the arguments and options with which run_experiment.py was called.
+
+    Raises ConfigurationError: as :func:`check_arguments`. ``purpose``: what it does, for its help.
+    Returns the options, ``verbose`` and the ``arguments`` of the launch file, and what
+    :func:`check_arguments` makes of these.
     """
-    known = documented_arguments(launch_file)
+    known = documented_arguments()
+    width = max(map(len, known)) + 2
+    lines = [
+        f"  {name + ':=':{width}}  {meaning}" + (f" (default: {default})" if default else "")
+        for name, (meaning, default) in known.items()
+    ]
+    parser = ArgumentParser(
+        description=f"{purpose}; print the result and exit with a code that tells of it: 0 after "
+        "the whole drive, 1 after a failure, 2 when nothing was started, 130 after Ctrl+C.",
+        epilog="\n".join(["arguments, each name:=value:", *lines]),
+    )
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
+    verbose = "print what the nodes and their launcher say, not only warnings and the result"
+    parser.add_argument("-v", "--verbose", action="store_true", help=verbose)
+    options = parser.parse_intermixed_args(arguments)
+    return options, check_arguments(options.arguments)
+
+
+def check_arguments(given) -> dict[str, str]:
+    """Return every argument's value by its name, its default where none is given.
+
+    Raises ConfigurationError: experiment.launch does not know one of those that are given, or its
+    value is not among the choices.
+    """
+    known = documented_arguments()
     for argument in given:
         name, _, value = argument.partition(":=")
         if not _ARGUMENT.fullmatch(argument) or name not in known:
@@ -60,14 +100,12 @@ def check_arguments(launch_file, given) -> dict:
     return values
 
 
-def experiment_parameters(launch_file, values) -> dict:
+def experiment_parameters(values: Mapping[str, str]) -> dict[str, Any]:
     """Return the parameters that the nodes of an experiment share, as the launch file sets them.
 
-    ``values`` (mapping of str): every argument's value by its name.
-
-    Returns dict: as :func:`node_configuration` takes them.
+    ``values``: of all arguments. What is returned is what :func:`node_configuration` takes.
     """
-    root = ElementTree.parse(launch_file).getroot()
+    root = ElementTree.parse(launch_file()).getroot()
     settings: dict[str, dict] = {}
     for parameter in root.iterfind(f"group[@ns='{EXPERIMENT_PARAMETERS}/settings']/param"):
         section, key = parameter.attrib["name"].split("/")
@@ -79,31 +117,6 @@ def experiment_parameters(launch_file, values) -> dict:
         "working_directory": os.getcwd(),
         "settings": settings,
         "settings_text": values["settings"],
-    }
-
-
-def argument_help(launch_file) -> str:
-    """Every argument of a launch file with its meaning and its default, a line each."""
-    known = documented_arguments(launch_file)
-    width = max(map(len, known)) + 2
-    lines = [
-        f"  {name + ':=':{width}}  {meaning}" + (f" (default: {default})" if default else "")
-        for name, (meaning, default) in known.items()
-    ]
-    return "\n".join(["arguments, each name:=value:", *lines])
-
-
-def documented_arguments(launch_file: str) -> dict[str, tuple[str, str]]:
-    """Return meaning and default of a launch file's arguments by their names."""
-    # roslaunch's own list of them is made with the arguments of this program in force.
-    here = str(package_share())
-    return {
-        argument.attrib["name"]: (
-            argument.get("doc", ""),
-            argument.attrib["default"].replace(_HERE, here),
-        )
-        for argument in ElementTree.parse(launch_file).getroot().findall("arg")
-        if argument.get("default") is not None
     }
 
 

@@ -90,20 +90,15 @@ def _arrows(x, y):
 
 def yaw_error_along_path(comparison) -> Figure:
     """Return the yaw error of each IMU as a colour on the path, where it is judged."""
-    imus = [
-        (result, name, path)
-        for result, name, path in (
-            (comparison.real, "Recorded IMU", comparison.trajectory),
-            (comparison.simulated, "Simulated IMU", comparison.ground_truth),
-        )
-        if result is not None and len(path)
-    ]
+    both = (
+        (comparison.real, "Recorded IMU", comparison.trajectory),
+        (comparison.simulated, "Simulated IMU", comparison.ground_truth),
+    )
+    imus = [(result, *one) for result, *one in both if result is not None and len(one[1])]
     figure = Figure(nothing="There is no path to show: the robot did not drive.")
     if not imus:
         return figure
-    width, height = (
-        np.ptp(np.concatenate([path[name] for _, _, path in imus])) for name in ("x", "y")
-    )
+    width, height = (np.ptp(np.concatenate([path[name] for *_, path in imus])) for name in "xy")
     figure.widths = (1.0,) * (1 if width > 1.3 * height else len(imus))
     for result, name, path in imus:
         figure.panel("y [m]", name, x="x [m]", equal=True, height=320)
@@ -142,15 +137,11 @@ def imu_yaw(comparison) -> Figure:
     Each pair has a zero of its own, the recording's and the simulator's. Both are turned as the
     trajectory is, which starts at zero.
     """
+    real = ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))
+    simulated = ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simulated IMU"))
     pairs = [
         (result, _turned_from_start(result, comparison.trajectory), styles)
-        for result, styles in (
-            (comparison.real, ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))),
-            (
-                comparison.simulated,
-                ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simulated IMU")),
-            ),
-        )
+        for result, styles in ((comparison.real, real), (comparison.simulated, simulated))
         if result is not None
     ]
     figure = Figure(nothing=NO_IMU)
@@ -248,11 +239,8 @@ def _spectra(comparison, attribute, title):
     headings = style.headings(comparison)
     spectra = [(getattr(result, attribute), look, name) for result, look, name in headings]
     spectra = [row for row in spectra if row[0] is not None]
-    figure = Figure(
-        title,
-        f"frequency [Hz] (mean within bands of 1/{BANDS} decade)",
-        "The power spectral density is zero." if spectra else _TOO_FEW,
-    )
+    nothing = "The power spectral density is zero." if spectra else _TOO_FEW
+    figure = Figure(title, f"frequency [Hz] (mean within bands of 1/{BANDS} decade)", nothing)
     # A logarithmic axis has no place for what is zero throughout.
     spectra = [row for row in spectra if np.any(row[0].density > 0.0)]
     if spectra:
@@ -366,12 +354,8 @@ def yaw_error_spectra(errors, highest=np.inf) -> Figure:
     """
     title = "Power spectral densities of the yaw errors"
     figure = Figure(title, "frequency [Hz]", _TOO_FEW, share_y=True)
-    spectra = (error.comparison.error_spectrum for error in errors)
-    errors = [
-        error
-        for error, spectrum in zip(errors, spectra)
-        if spectrum is not None and np.any(spectrum.density > 0.0)
-    ]
+    known = [error for error in errors if error.comparison.error_spectrum is not None]
+    errors = [one for one in known if np.any(one.comparison.error_spectrum.density > 0.0)]
     for title, lines in _panels_of(errors) if errors else ():
         figure.panel("[rad²/Hz]", title, log="xy", height=240 if title else 340)
         for error, look in lines:

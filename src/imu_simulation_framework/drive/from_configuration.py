@@ -15,21 +15,13 @@ from imu_simulation_framework.drive.robot import RobotParameters, load_robot_par
 from imu_simulation_framework.drive.tracking.controllers import Follower, Reference, make_controller
 from imu_simulation_framework.motion.drives import Terrain
 from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors.errors_in_motion import (
-    understated_in_motion,
-    without_earth_turning,
-)
+from imu_simulation_framework.sensors import errors_in_motion
 from imu_simulation_framework.sensors.gnss.specification import (
     GnssSpecification,
     read_gnss_specification,
 )
+from imu_simulation_framework.sensors.imu_models import plugins
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_models.plugins import (
-    PRESETS,
-    IdealImu,
-    IdealParameters,
-    make_imu_model,
-)
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import (
     MagneticEnvironment,
@@ -47,7 +39,7 @@ SPECIFICATION = "specification"
 """The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
 
 
-class PublishedImu(IdealImu):
+class PublishedImu(plugins.IdealImu):
     """That of an external robot, to which nothing is added; it is as good as it is."""
 
     label = PUBLISHED
@@ -85,11 +77,9 @@ def make_follower(configuration: Configuration, reference: Reference) -> Followe
 
     ``reference``: with the wheels' velocities.
     """
+    control, period = configuration.control, 1.0 / configuration.control.rate
     robot = experiment_robot(configuration)
-    control = configuration.control
-    period = 1.0 / control.rate
-    controller = make_controller(control.controller, control, period, robot)
-    return Follower(reference, controller, period)
+    return Follower(reference, make_controller(control.controller, control, period, robot), period)
 
 
 def make_terrain(configuration: Configuration) -> Terrain | None:
@@ -180,6 +170,18 @@ def _sensor_on_robot(configuration, section, read):
     return sensor
 
 
+def ensure_all_can_be_made(configuration: Configuration) -> None:
+    """Make sure of IMU, sensors, ground and robot before anything starts, instead of in every node.
+
+    Raises ConfigurationError.
+    """
+    for make in (
+        *(refuse_what_has_no_effect, describe_imu, make_terrain, make_magnetic_environment),
+        *(experiment_gnss, experiment_odometer, experiment_robot),
+    ):
+        make(configuration)
+
+
 def samples_per_tick(configuration: Configuration) -> int:
     """Return how many samples of the IMU a control period has.
 
@@ -201,7 +203,7 @@ def imu_model_and_parameters(configuration: Configuration):
     Raises ConfigurationError: the specification cannot be read, or the model does not go with a
     latitude. Returns ``name``; ``parameters`` (dict).
     """
-    name = configuration.imu.model
+    name, latitude = configuration.imu.model, configuration.simulation.latitude
     external = configuration.simulation.simulator == "external"
     if name != SPECIFICATION and external != (name == PUBLISHED):
         raise ConfigurationError(
@@ -210,20 +212,18 @@ def imu_model_and_parameters(configuration: Configuration):
             if external
             else f"[imu] model {PUBLISHED} is that of a robot of [simulation] simulator = external"
         )
-    if configuration.simulation.latitude is not None and name != SPECIFICATION:
+    if latitude is not None and name != SPECIFICATION:
         raise ConfigurationError(
             f"[simulation] latitude has no effect on the IMU model {name}: plug-ins know no "
             f"turning Earth, only the model {SPECIFICATION} feels it"
         )
     if name == SPECIFICATION:
-        return name, {
-            "specification": _specified(configuration).errors,
-            "operation": configuration.operation,
-            "latitude": configuration.simulation.latitude,
-        }
+        specification, operation = _specified(configuration).errors, configuration.operation
+        given = {"specification": specification, "operation": operation, "latitude": latitude}
+        return name, given
     if name == PUBLISHED:
         return name, {}
-    return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
+    return name, dict(configuration.imu_parameters.get(plugins.PRESETS[name].model, {}))
 
 
 def _specified(configuration) -> NamedImu:
@@ -244,8 +244,8 @@ def make_experiment_imu(configuration: Configuration):
     name, parameters = imu_model_and_parameters(configuration)
     period, seed = 1.0 / configuration.imu.rate, configuration.experiment.seed
     if name == PUBLISHED:
-        return PublishedImu(IdealParameters(), period, seed)
-    return make_imu_model(name, parameters, period, seed)
+        return PublishedImu(plugins.IdealParameters(), period, seed)
+    return plugins.make_imu_model(name, parameters, period, seed)
 
 
 def with_earth_turning(truth: ImuTruth, latitude: float | None) -> ImuTruth:
@@ -278,21 +278,19 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     specification = parameters.get("specification")
     if specification is None:
         return []
-    remarks = [*_specified(configuration).remarks, understated_in_motion(specification)]
+    in_motion = errors_in_motion.understated_in_motion(specification)
+    remarks = [*_specified(configuration).remarks, in_motion]
     zeroed = configuration.operation.standstill > 0.0  # which takes it off
     if configuration.simulation.latitude is None and not zeroed:
-        remarks.append(without_earth_turning(specification))
+        remarks.append(errors_in_motion.without_earth_turning(specification))
     return [sentence for sentence in remarks if sentence is not None]
 
 
 def describe_imu(configuration: Configuration) -> dict:
     """Return the IMU model's name, its label and all its parameters, for the summary."""
     imu = make_experiment_imu(configuration)
-    return {
-        "model": configuration.imu.model,
-        "label": imu.label,
-        "parameters": dataclasses.asdict(imu.parameters),
-    }
+    parameters = dataclasses.asdict(imu.parameters)
+    return {"model": configuration.imu.model, "label": imu.label, "parameters": parameters}
 
 
 def imu_label(configuration: Configuration) -> str:

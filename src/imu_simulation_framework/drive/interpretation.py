@@ -15,29 +15,15 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.recordings import frames
 from imu_simulation_framework.recordings.cleaning import POSITION, Samples
 from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS
-from imu_simulation_framework.recordings.frames import (
-    ACCEL_CONVENTIONS,
-    FRAMES,
-    QUATERNION_ORDERS,
-    SENSOR_AXES,
-    YAW_CONVENTIONS,
-    ImuConventions,
-    ReferenceConventions,
-    conventional_reference,
-    levelling_roll_pitch,
-    vectors_from_axes,
-)
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility import observations
 from imu_simulation_framework.recordings.plausibility.findings import Alternative
-from imu_simulation_framework.recordings.plausibility.observations import (
-    GOOD,
-    Observations,
-    mean_up,
-    observe,
-)
+from imu_simulation_framework.recordings.plausibility.observations import Observations
 from imu_simulation_framework.recordings.plausibility.relation import mounting_by_rates
 from imu_simulation_framework.recordings.reference import reference_table
 
@@ -73,31 +59,21 @@ class Interpretation:
         """Poses; may raise RecordingError."""
         if self.fixes is not None:
             return self.fixes
-        table, _ = reference_table(
-            self.reference,
-            self.reference_conventions,
-            stamp_limits=_ANY_STAMPS,
-            time_offset=self.offsets[0],
-        )
-        return table
+        options = {"stamp_limits": _ANY_STAMPS, "time_offset": self.offsets[0]}
+        return reference_table(self.reference, self.reference_conventions, **options)[0]
 
     @cached_property
     def imu_record(self):
         """ImuRecord of what was recorded, None without an IMU; may raise RecordingError."""
         if self.imu is None:
             return None
-        table, _ = imu_table(
-            self.imu,
-            replace(self.imu_conventions, orientation="recorded"),
-            require=(),
-            stamp_limits=_ANY_STAMPS,
-            time_offset=self.offsets[1],
-        )
-        return table
+        conventions = replace(self.imu_conventions, orientation="recorded")
+        options = {"stamp_limits": _ANY_STAMPS, "time_offset": self.offsets[1]}
+        return imu_table(self.imu, conventions, require=(), **options)[0]
 
     def observe(self) -> Observations:
         """Measure the recording read so; may raise RecordingError."""
-        return observe(
+        return observations.observe(
             self.reference_poses, self.imu_record, self.course_is_yaw, attitude=self.attitude
         )
 
@@ -106,7 +82,7 @@ class Interpretation:
         """Of the reference's body in the world, None unless it is recorded and leans."""
         if self.fixes is not None or not self.reference.has(QUATERNION):
             return None
-        samples = conventional_reference(self.reference, self.reference_conventions)
+        samples = frames.conventional_reference(self.reference, self.reference_conventions)
         quaternions, times = samples.matrix(QUATERNION), samples.columns["stamp"]
         with np.errstate(over="ignore"):
             length = np.linalg.norm(quaternions, axis=1)
@@ -134,7 +110,7 @@ class Interpretation:
         conventions, samples = self.imu_conventions, self.imu
         way = self._other_imu
         if self._has_orientation:
-            for convention in _others(YAW_CONVENTIONS, conventions.yaw)[:1]:
+            for convention in _others(frames.YAW_CONVENTIONS, conventions.yaw)[:1]:
                 yield way(faults.MIRRORED_YAW, yaw_convention=convention)
         for fault, changes in _axes_changes(samples, conventions, conventions.axes):
             yield way(fault, **changes)
@@ -146,7 +122,7 @@ class Interpretation:
                 yield way(faults.DEGREES, grave, gyro_unit="deg/s")
             yield self._scaled_imu(faults.RADIANS, GYRO, 1.0 / _DEGREE, "rad/s", grave)
         if samples.has(ACCEL):
-            for convention in _others(ACCEL_CONVENTIONS, conventions.accel_convention):
+            for convention in _others(frames.ACCEL_CONVENTIONS, conventions.accel_convention):
                 yield way(faults.ACCELERATION_SIGN, grave, accel_convention=convention)
             if conventions.accel_unit == "m/s^2" and not _stated(samples, ACCEL):
                 yield way(faults.ACCELERATION_UNIT, False, accel_unit="g")
@@ -165,7 +141,7 @@ class Interpretation:
     def _mountings(self):
         """Yield ways to turn the IMU: gravity to +z, or its rates to those of a leaning body."""
         try:
-            up = mean_up(self.imu_record)
+            up = observations.mean_up(self.imu_record)
         except RecordingError:
             return
         if np.any(self.imu_conventions.mounting):
@@ -181,7 +157,7 @@ class Interpretation:
         if changes and self._has_orientation and self.imu.has(GYRO + ACCEL):
             yield self._turned_sensors(changes)
         # Without an orientation nothing decides whose sign is wrong.
-        if self._has_orientation and abs(up[2]) < GOOD:
+        if self._has_orientation and abs(up[2]) < observations.GOOD:
             # As a telephone that is held upright and gives gravity.
             yield from self._other_sign(_mounting(-up))
 
@@ -196,7 +172,7 @@ class Interpretation:
     def _other_sign(self, mounting):
         """Yield a mounting of a sensor that gives gravity, or its reaction, instead."""
         if self.imu.has(ACCEL):
-            (sign,) = _others(ACCEL_CONVENTIONS, self.imu_conventions.accel_convention)
+            (sign,) = _others(frames.ACCEL_CONVENTIONS, self.imu_conventions.accel_convention)
             fault = f"{faults.ACCELERATION_SIGN} and {faults.MOUNTING}"
             yield self._other_imu(fault, accel_convention=sign, **mounting)
 
@@ -207,8 +183,8 @@ class Interpretation:
         turn = Rotation.from_euler("xy", angles)
         columns = dict(samples.columns)
         for names in (GYRO, ACCEL):
-            turned = turn.apply(vectors_from_axes(samples.matrix(names), axes))
-            columns.update(zip(names, vectors_from_axes(turned, axes).T))
+            turned = turn.apply(frames.vectors_from_axes(samples.matrix(names), axes))
+            columns.update(zip(names, frames.vectors_from_axes(turned, axes).T))
         settings = _settings("imu_recording", {"orientation": "fused", **mounting})
         written = ", ".join(f"{key} = {value}" for _, key, value in settings)
         remedy = f"the recorded orientation needs nothing; one made of the sensors, {written}"
@@ -226,7 +202,7 @@ class Interpretation:
                 fixes=poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"]),
             )
             return
-        for convention in _others(YAW_CONVENTIONS, conventions.yaw):
+        for convention in _others(frames.YAW_CONVENTIONS, conventions.yaw):
             turned = convention.split("_")[0] == conventions.yaw.split("_")[0]
             fault = faults.YAW_OFFSET if turned else faults.MIRRORED_YAW
             yield self._other_reference(fault, yaw_convention=convention)
@@ -284,7 +260,7 @@ _AXES = {"enu": "flu", "ned": "frd"}
 
 def _mounting(up):
     """Return the settings that bring a direction (3,) in the IMU's axes to +z."""
-    angles = zip(("mounting_roll", "mounting_pitch"), levelling_roll_pitch(up))
+    angles = zip(("mounting_roll", "mounting_pitch"), frames.levelling_roll_pitch(up))
     return {name: round(angle, 6) for name, angle in angles if angle}
 
 
@@ -293,30 +269,25 @@ def _axes_changes(samples, conventions, axes):
 
     ``axes``: of the sensors, None for a reference.
     """
-    frames = (conventions.frame, *_others(FRAMES, conventions.frame))
+    both_frames = (conventions.frame, *_others(frames.FRAMES, conventions.frame))
     orders, directions = (conventions.quaternion_order,), (conventions.quaternion_inverse,)
     if samples.has(QUATERNION):
-        orders += tuple(_others(QUATERNION_ORDERS, conventions.quaternion_order))
+        orders += tuple(_others(frames.QUATERNION_ORDERS, conventions.quaternion_order))
         directions += (not conventions.quaternion_inverse,)
     oriented = axes is not None and ("yaw" in samples or samples.has(QUATERNION))
-    all_axes = (axes, *_others(SENSOR_AXES, axes)) if oriented else (axes,)
-    combinations = itertools.product(frames, orders, directions, all_axes)
+    all_axes = (axes, *_others(frames.SENSOR_AXES, axes)) if oriented else (axes,)
+    combinations = itertools.product(both_frames, orders, directions, all_axes)
     for frame, order, inverse, sensors in combinations:
-        changes, names = {}, []
-        if order != conventions.quaternion_order:
-            changes["quaternion_order"] = order
-            names.append(faults.QUATERNION_ORDER)
-        if inverse != conventions.quaternion_inverse:
-            changes["quaternion_inverse"] = inverse
-            names.append(faults.QUATERNION_DIRECTION)
-        if frame != conventions.frame:
-            changes["frame"] = frame
-            names.append(faults.FRAME)
-        if oriented and sensors != (axes if frame == conventions.frame else _AXES[frame]):
-            changes["sensor_axes"] = sensors
-            names.append(faults.SENSOR_AXES)
-        if changes:
-            yield " and ".join(names), changes
+        of_frame = sensors if not oriented else axes if frame == conventions.frame else _AXES[frame]
+        ways = (
+            (faults.QUATERNION_ORDER, "quaternion_order", order, conventions.quaternion_order),
+            (faults.QUATERNION_DIRECTION, "quaternion_inverse", inverse, directions[0]),
+            (faults.FRAME, "frame", frame, conventions.frame),
+            (faults.SENSOR_AXES, "sensor_axes", sensors, of_frame),
+        )
+        others = [way for way in ways if way[2] != way[3]]
+        if others:
+            yield " and ".join(way[0] for way in others), {key: new for _, key, new, _ in others}
 
 
 def thinned(samples):

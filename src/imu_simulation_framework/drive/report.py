@@ -46,10 +46,7 @@ _SECTIONS = {
         "frequency as the sensor. Where the bands overlap the difference may be chance; where the "
         "reference alone has as much, the error is the reference's.",
     ),
-    "imu_yaw": (
-        "Yaw",
-        "Each IMU on the heading that is right for it. Zoom in to see them apart.",
-    ),
+    "imu_yaw": ("Yaw", "Each IMU on the heading that is right for it. Zoom in to see them apart."),
     "yaw_psd": (
         "Spectrum of the yaw",
         "The same of the heading itself, its linear trend removed; peaks are the rounds of the "
@@ -76,12 +73,8 @@ _SECTIONS = {
 def section(name, comparison) -> Section:
     """Return the section of one of :data:`.FIGURES` of a comparison."""
     heading, how_to_read = _SECTIONS[name]
-    window = comparison.settings.median_window
-    return Section(
-        heading,
-        figure=FIGURES[name](comparison),
-        how_to_read=how_to_read.format(window=window),
-    )
+    how_to_read = how_to_read.format(window=comparison.settings.median_window)
+    return Section(heading, figure=FIGURES[name](comparison), how_to_read=how_to_read)
 
 
 _APART = ("imu", "recording", "recorded_imu")  # parts of a run that have a table of their own
@@ -169,13 +162,8 @@ def _statistics(summary):
     for key, name in (*HEADINGS, ("difference", "recorded minus simulated")):
         values = summary["yaw_error"].get(key)
         if values:
-            rows.append(
-                (
-                    f"yaw error, {name} [deg]",
-                    *_cells(values, "rad", degrees),
-                    _scaled(values.get("drift_rad_per_s"), 60.0 * degrees),
-                )
-            )
+            drift = _scaled(values.get("drift_rad_per_s"), 60.0 * degrees)
+            rows.append((f"yaw error, {name} [deg]", *_cells(values, "rad", degrees), drift))
     for key, name, unit, said, factor in (
         ("yaw_error", "tracking error, yaw", "rad", "deg", degrees),
         ("distance_error", "tracking error, distance", "m", "m", 1.0),
@@ -207,17 +195,10 @@ def _relative(summary):
             ("over_turn", "turn_rad", math.degrees(1.0), "deg"),
         ):
             for entry in values.get(part) or ():
-                rows.append(
-                    (
-                        name,
-                        f"{factor * entry[length]:g} {unit}",
-                        _scaled(entry["rms_rad"], math.degrees(1.0)),
-                        _scaled(entry.get("reference_rms_rad"), math.degrees(1.0)),
-                        _scaled(entry["mean_rad"], math.degrees(1.0)),
-                        _scaled(entry["maximum_absolute_rad"], math.degrees(1.0)),
-                        f"{entry['independent']:g}",
-                    )
-                )
+                keys = ("rms_rad", "reference_rms_rad", "mean_rad", "maximum_absolute_rad")
+                errors = (_scaled(entry.get(key), math.degrees(1.0)) for key in keys)
+                over = f"{factor * entry[length]:g} {unit}"
+                rows.append((name, over, *errors, f"{entry['independent']:g}"))
     headings = (
         *("", "over", "rms [deg]", "of the reference [deg]", "mean [deg]", "largest [deg]"),
         "stretches end to end",

@@ -101,6 +101,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
     if wall_time and "real_time_factor" not in execution:
         execution["real_time_factor"] = recorded / wall_time
     execution.setdefault("versions", versions())
+    wheels = comparison.wheels.statistics if comparison.wheels else {}
     summary = {
         "run": dict(run.facts),
         "durations": {
@@ -120,12 +121,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
             name: _statistics_summary(statistics, "rad" if name == "yaw_error" else "m")
             for name, statistics in comparison.tracking.items()
         },
-        "wheels": {
-            name: _statistics_summary(statistics, "rad_per_s")
-            for name, statistics in (
-                comparison.wheels.statistics.items() if comparison.wheels else ()
-            )
-        },
+        "wheels": {name: _statistics_summary(one, "rad_per_s") for name, one in wheels.items()},
         "messages": {
             name: _message_summary(getattr(tables, name), run.messages_expected.get(name))
             for name in ("imu_simulated", "ground_truth", "control_error")
@@ -273,9 +269,8 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
         ComparisonSettings(**of_summary)
     except ConfigurationError as error:
         raise unusable(path, f"comparison_settings: {error}") from error
-    return ComparisonSettings(
-        **of_summary, **{name: value for name, value in chosen.items() if value is not None}
-    )
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    return ComparisonSettings(**of_summary, **chosen)
 
 
 def described_run(previous, path) -> RunDescription:
@@ -290,9 +285,8 @@ def described_run(previous, path) -> RunDescription:
         if counts.get("expected_according_to") == "simulator":
             count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MAX_MESSAGES):
-                raise unusable(
-                    path, f"messages: {name} expects {shown(count)}, expected a whole number"
-                )
+                wrong = f"messages: {name} expects {shown(count)}, expected a whole number"
+                raise unusable(path, wrong)
             expected[name] = count
     # Without a summary the experiment has not come to its end.
     facts = previous.get("run", {}) if previous else {"completed": False}
@@ -341,14 +335,10 @@ def terminal_table(summary) -> str:
     distance = _telling_length(imus, "over_distance", "length_m")
     turn = _telling_length(imus, "over_turn", "turn_rad")
     whose = any(imu.get("reference") for imu in imus)
-    rows = [
-        (
-            "",
-            *("rms", *("of the reference", "of the IMU") * whose, "max", "final", "drift"),
-            "" if distance is None else f"over {distance:g} m",
-            "" if turn is None else f"over {math.degrees(turn):.0f} deg",
-        )
-    ]
+    titles = ("rms", *("of the reference", "of the IMU") * whose, "max", "final", "drift")
+    over_distance = "" if distance is None else f"over {distance:g} m"
+    over_turn = "" if turn is None else f"over {math.degrees(turn):.0f} deg"
+    rows = [("", *titles, over_distance, over_turn)]
     degrees = math.degrees(1.0)
     for key, name in headings:
         statistics = summary["yaw_error"][key] or {}
@@ -358,16 +348,10 @@ def terminal_table(summary) -> str:
         if reference:
             final = _with_interval(final, degrees * reference["final_std_rad"])
             drift = _with_interval(drift, 60.0 * degrees * reference["drift_std_rad_per_s"])
-        rows.append(
-            (
-                f"yaw error, {name}",
-                rms,
-                *parts_of_rms(reference) * whose,
-                *(largest, final, drift),
-                _relative(statistics, "over_distance", "length_m", distance),
-                _relative(statistics, "over_turn", "turn_rad", turn),
-            )
-        )
+        over_distance = _relative(statistics, "over_distance", "length_m", distance)
+        over_turn = _relative(statistics, "over_turn", "turn_rad", turn)
+        errors = (rms, *parts_of_rms(reference) * whose, largest, final, drift)
+        rows.append((f"yaw error, {name}", *errors, over_distance, over_turn))
     for key, name, unit, unit_key, factor in (
         ("yaw_error", "yaw", "deg", "rad", degrees),
         ("distance_error", "distance", "m", "m", 1.0),
@@ -376,13 +360,10 @@ def terminal_table(summary) -> str:
         rms, *found = _numbers(statistics, unit_key, unit, factor)
         rows.append((f"tracking error, {name}", rms, *("", "") * whose, *found, "", "", ""))
     widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0])]
-            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
-        ).rstrip()
-        for row in rows
-    ]
+    lines = []
+    for name, *cells in rows:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
+        lines.append("  ".join([name.ljust(widths[0]), *aligned]).rstrip())
     factor = summary["execution"].get("real_time_factor")
     if factor is not None:
         lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")

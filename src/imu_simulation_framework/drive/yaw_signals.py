@@ -15,16 +15,8 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 from imu_simulation_framework.core.sentences import distinguished, listed, shown
 from imu_simulation_framework.core.signals import median_rate
 from imu_simulation_framework.core.tables import POSES
+from imu_simulation_framework.drive import preparation
 from imu_simulation_framework.drive.check import CONFIGURATION, ensure_plausible, set_up_named
-from imu_simulation_framework.drive.preparation import (
-    chosen_part,
-    drive_name,
-    is_bundled,
-    prepare_recorded_imu,
-    read_configured_imu,
-    read_configured_reference,
-    recording_sources,
-)
 from imu_simulation_framework.drive.results.files import (
     MARKER,
     ResultFolder,
@@ -39,13 +31,7 @@ from imu_simulation_framework.heading.identification.terms import (
 )
 from imu_simulation_framework.motion import sources as motions
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.file_access import (
-    COLUMN_FORMATS,
-    csv_files,
-    kitti_folder,
-    recording_format,
-    storage_files,
-)
+from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
 from imu_simulation_framework.recordings.guessing.files import (
     guess_angle,
@@ -118,10 +104,10 @@ def _signals(path, what) -> list[YawSignal]:
         raise RecordingError(f"{path}: there is no such recording or result")
     if path.endswith(CONFIGURATION) and not what:
         return _of_configuration(path)
-    format = recording_format(path)
+    format = file_access.recording_format(path)
     if format == "bag":
         return _of_bag(path, what)
-    if what and format not in COLUMN_FORMATS:
+    if what and format not in file_access.COLUMN_FORMATS:
         raise RecordingError(
             f"{path}: this is {format}, which has one yaw only; leave {SIGN}{what} out"
         )
@@ -145,10 +131,10 @@ def is_result(path) -> bool:
     """Return whether a path is that of a result: its folder, or ``<folder>/<prefix>``."""
     path = Path(path)
     if path.is_dir():
-        if kitti_folder(path) or csv_files(path):
+        if file_access.kitti_folder(path) or file_access.csv_files(path):
             return False
         try:
-            storage_files(path)
+            file_access.storage_files(path)
         except RecordingError:
             return True  # a folder of results, or a sentence on what it lacks
         return False
@@ -164,35 +150,28 @@ def _of_result(path, what):
             f"{path}: a result has no yaw {shown(what)}; it has {listed(TABLES)}, if recorded"
         )
     wanted = [what] if what else [name for name in TABLES if name != "trajectory_data"]
-    signals = [_of_table(folder, name) for name in wanted]
-    if what and signals == [None]:
+    group, signals = short_name(folder.folder), []
+    for name in wanted:
+        table = load_table(folder, name)
+        if table is not None:
+            poses, sources = table if name == "reference" else None, (folder.path(f"{name}.csv"),)
+            yaw, title = table["yaw"].dropna(), f"{group} {TABLES[name]}"
+            signals.append(YawSignal(title, yaw, poses, sources, group=group))
+    if what and not signals:
         raise ResultError(f"{folder.prefix_path}: this result has no {TABLES[what]} ({what})")
-    return [signal for signal in signals if signal is not None]
-
-
-def _of_table(folder: ResultFolder, name):
-    table = load_table(folder, name)
-    if table is None:
-        return None
-    group = short_name(folder.folder)
-    return YawSignal(
-        f"{group} {TABLES[name]}",
-        table["yaw"].dropna(),
-        table if name == "reference" else None,
-        (folder.path(f"{name}.csv"),),
-        group=group,
-    )
+    return signals
 
 
 def _of_configuration(path):
     configuration = set_up_named(path).load()
-    name, files = drive_name(configuration), recording_sources(configuration)
+    name = preparation.drive_name(configuration)
+    files = preparation.recording_sources(configuration)
     findings = [
         f"{name}: {finding.sentence()}" for finding in ensure_plausible(configuration).findings
     ]
-    parts = [("reference", files.reference, read_configured_reference)]
+    parts = [("reference", files.reference, preparation.read_configured_reference)]
     if configuration.imu_recording.use:
-        parts.append(("IMU", files.imu, read_configured_imu))
+        parts.append(("IMU", files.imu, preparation.read_configured_imu))
     signals = [
         _signal(f"{name} {what}", read(configuration), Path(file)) for what, file, read in parts
     ]
@@ -224,10 +203,7 @@ def _of_both(path, references=(), imus=()):
     columns that seem to be meant.
     """
     signals, refusals = [], []
-    for what, read, topics in (
-        ("reference", read_reference, references),
-        ("IMU", read_imu, imus),
-    ):
+    for what, read, topics in (("reference", read_reference, references), ("IMU", read_imu, imus)):
         if topics:
             signals.append(_of_recording(read, path, topic=topics[0]))
             continue
@@ -391,8 +367,7 @@ def read_drives(
     left_out = []
     for text in texts:
         drive = read_drive(text, config, step, settings)
-        name = drive.observed.name
-        error = drive.observed.error
+        name, error = drive.observed.name, drive.observed.error
         same = (d for d in drives if np.array_equal(d.observed.error, error, equal_nan=True))
         twin = next(same, None)
         if twin is not None:
@@ -442,42 +417,34 @@ def _drive_of_recording(text, config, step, settings):
     for section, values in settings.items():
         setup.set(section, **values)
     configuration = setup.load()
-    name = drive_name(configuration)
+    name = preparation.drive_name(configuration)
     if not configuration.imu_recording.use:
         raise RecordingError(
             f"{name}: [imu_recording] use is false, so that no yaw error was observed"
         )
     check = ensure_plausible(configuration)
-    recorded = check.reference or read_configured_reference(configuration)
-    driven, _ = chosen_part(configuration, recorded.table, configuration.control.rate)
+    recorded = check.reference or preparation.read_configured_reference(configuration)
+    driven, _ = preparation.chosen_part(configuration, recorded.table, configuration.control.rate)
     start, stop = float(driven.index[0]), float(driven.index[-1])
-    imu = prepare_recorded_imu(configuration, start, stop)
+    imu = preparation.prepare_recorded_imu(configuration, start, stop)
     reference = recorded.table.copy()
     reference.index = pd.Index(reference.index.to_numpy(dtype=float) - start, name="time")
     driven.index = pd.Index(driven.index.to_numpy(dtype=float) - start, name="time")
-    files = recording_sources(configuration)
+    files = preparation.recording_sources(configuration)
     sources = tuple(dict.fromkeys((Path(files.reference), Path(files.imu))))
     remarks = [*setup.sentences, *recorded.report.sentences(), *imu.remarks]
-    if is_bundled(configuration):
+    if preparation.is_bundled(configuration):
         remarks = [f"{name}: a bundled drive, whose recorded IMU is a simulated one itself"]
+    satellite, comparison = recorded.report.fixes is not None, configuration.comparison
     return _observed(
-        name,
-        imu.table,
-        reference,
-        driven,
-        configuration.comparison,
-        step,
-        recorded.report.fixes is not None,
-        sources,
-        remarks,
+        name, imu.table, reference, driven, comparison, step, satellite, sources, remarks
     )
 
 
 def _observed(name, imu, reference, path, settings, step, satellite, sources, remarks):
-    if len(imu["yaw"].dropna()) < 2:
-        raise RecordingError(
-            f"{name}: the recorded IMU has {len(imu['yaw'].dropna())} yaws, which are no drive"
-        )
+    yaw = imu["yaw"].dropna()
+    if len(yaw) < 2:
+        raise RecordingError(f"{name}: the recorded IMU has {len(yaw)} yaws, which are no drive")
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
@@ -491,32 +458,20 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     if turn is not None:
         # An alignment has taken a shift off the IMU's stamps.
         shift = 0.0 if comparison.time_shift is None else comparison.time_shift.shift
-        at, yaw = error.index.to_numpy(dtype=float) + shift, imu["yaw"].dropna()
-        stamps, unwrapped = yaw.index.to_numpy(dtype=float), unwrap(yaw.to_numpy(dtype=float))
-        apart = np.interp(at, stamps, unwrapped)
+        at, stamps = error.index.to_numpy(dtype=float) + shift, yaw.index.to_numpy(dtype=float)
+        apart = np.interp(at, stamps, unwrap(yaw.to_numpy(dtype=float)))
         apart -= np.interp(at, turn.index.to_numpy(dtype=float), turn.to_numpy())
         if np.ptp(apart) > _SAME_TURN:
             of_gyroscope = observed_yaw_error(
                 f"{name}, gyroscope", error + apart - apart[0], right, step, reference=process
             )
-            remarks = [
-                *remarks,
-                f"the yaw and the integral of the gyroscope are "
-                f"{np.degrees(np.std(apart)):.3g} deg rms apart",
-            ]
+            rms = f"{np.degrees(np.std(apart)):.3g} deg rms"
+            remarks.append(f"the yaw and the integral of the gyroscope are {rms} apart")
     remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]
     rate = float(median_rate(imu.index.to_numpy(dtype=float)))
     path = _as_dense(path, float(median_rate(reference.index.to_numpy(dtype=float))))
-    return ReadDrive(
-        observed,
-        of_gyroscope,
-        float(error.index[0]),
-        path,
-        satellite,
-        rate,
-        sources,
-        tuple(remarks),
-    )
+    begin = float(error.index[0])
+    return ReadDrive(observed, of_gyroscope, begin, path, satellite, rate, sources, tuple(remarks))
 
 
 def _surest_phase(error, process, step):

@@ -13,9 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.core.programs import use_one_thread
-
-_LIBRARY = __package__.rpartition(".")[0]
+from imu_simulation_framework.core.programs import run_tool, use_one_thread
 
 use_one_thread()
 
@@ -35,9 +33,7 @@ def start_launcher() -> int:
 
     A late signal changes nothing: when the last line is printed the exit code is what that says.
     """
-    package = __package__
-    run_tool = importlib.import_module("..core.programs", package).run_tool
-    code = run_tool(importlib.import_module(f"{package}.launching.launcher").main)
+    code = run_tool(importlib.import_module(f"{__package__}.launching.launcher").main)
     # The interpreter takes a moment to end.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -50,19 +46,17 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
     With ``--help`` it says what the node is, without a ROS master and without what it imports;
     ``launch`` is the file that starts it. Those of ``--beside NODE,...`` share its process.
     """
-    package = __package__
     if {"-h", "--help"} & set(sys.argv[1:]):
-        run_tool = importlib.import_module(f"{_LIBRARY}.core.programs").run_tool
         sys.exit(run_tool(lambda _: print(_help(module, launch)), []))
     wanted = {module: class_name, **_beside(module)}
     try:
         kinds = [
-            getattr(importlib.import_module(f"{package}.nodes.{place}"), name)
+            getattr(importlib.import_module(f"{__package__}.nodes.{place}"), name)
             for place, name in wanted.items()
         ]
     except ModuleNotFoundError as error:
         sys.exit(f"[FATAL] {_name(module)}: the Python package {error.name} is not installed")
-    importlib.import_module(f"{package}.node").run_node(*kinds)
+    importlib.import_module(f"{__package__}.node").run_node(*kinds)
 
 
 def _beside(module: str) -> dict[str, str]:

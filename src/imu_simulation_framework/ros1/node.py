@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import os
 import signal
 import sys
@@ -15,14 +14,13 @@ import threading
 import time
 import traceback
 import warnings
-from typing import Any, Callable
+from typing import Callable
 
 import rosgraph
 import rospy
 import rospy.impl.simtime
 
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
-from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.drive.experiment_arguments import (
     EXPERIMENT_PARAMETERS,
     folder_of_call,
@@ -114,20 +112,6 @@ class Node:
         self.failure = ""
         self._ended = threading.Event()
         self._awake = threading.Event()
-
-    def number(self, name: str, default: float, positive=False, whole=False) -> Any:
-        """Return a private parameter that is a number, not below zero.
-
-        Raises ConfigurationError: it is none.
-        """
-        value = rospy.get_param(f"~{name}", default)
-        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
-        usable = usable and 0.0 <= value < math.inf and not (positive and value == 0.0)
-        if not usable or (whole and value % 1):
-            kind = "a positive number" if positive else "a number, not below zero"
-            kind = "a whole number, not below zero" if whole else kind
-            raise ConfigurationError(f"{self.name}: {name} is {shown(value)}, expected {kind}")
-        return int(value) if whole else float(value)
 
     def finish(self) -> None:
         """Say that the work is done; the node will exit with code 0."""

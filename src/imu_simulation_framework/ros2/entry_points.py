@@ -14,9 +14,7 @@ import sys
 from pathlib import Path
 from typing import Iterator
 
-from imu_simulation_framework.core.programs import use_one_thread
-
-_LIBRARY = __package__.rpartition(".")[0]
+from imu_simulation_framework.core.programs import run_tool, use_one_thread
 
 use_one_thread()
 
@@ -29,7 +27,6 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
     """
     home, purpose = _find(class_name)
     if {"-h", "--help"} & set(sys.argv[1:]):
-        run_tool = importlib.import_module(f"{_LIBRARY}.core.programs").run_tool
         sys.exit(run_tool(lambda _: print(_help(module, purpose, launch)), []))
     _start(module, [(home, class_name)])
 
@@ -47,7 +44,6 @@ def _start(program: str, places: list[tuple[str, str]]) -> None:
 
 def start_launcher() -> int:
     """Import what runs an experiment, and run it; returns its exit code."""
-    run_tool = importlib.import_module(f"{_LIBRARY}.core.programs").run_tool
     with _where_ros2_is("run_experiment"):
         main = importlib.import_module(f"{__package__}.launcher").main
     return int(run_tool(main))

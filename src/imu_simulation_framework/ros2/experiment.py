@@ -22,14 +22,7 @@ from std_srvs.srv import Empty
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.from_configuration import (
-    experiment_gnss,
-    experiment_odometer,
-    imu_label,
-    imu_remarks,
-    make_follower,
-    measures_magnetic_field,
-)
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.drive.session.driving import (
     DriveSession,
@@ -102,7 +95,7 @@ class MujocoSimulatorNode(Participant):
         self.advertise(topics.GROUND_TRUTH, "nav_msgs/Odometry")
         self.advertise(topics.IMU, IMU.name)
         self._bias = self.advertise(topics.IMU_BIAS, IMU.name)
-        if measures_magnetic_field(self.configuration):
+        if from_configuration.measures_magnetic_field(self.configuration):
             self.advertise(topics.IMU_MAG, "sensor_msgs/MagneticField")
         positioning = self._robot.positioning
         self._fixes = [] if positioning is None else fix_topics(positioning.gnss)
@@ -271,13 +264,13 @@ class PathFollower(ExperimentNode):
             self.inform(what_was_read)
             for sentence in found:
                 self.warn(sentence)
-        for sentence in (*imu_remarks(configuration), *drive.warnings):
+        for sentence in (*from_configuration.imu_remarks(configuration), *drive.warnings):
             self.warn(sentence)
-        output, label = configuration.experiment.output, imu_label(configuration)
+        output, label = configuration.experiment.output, from_configuration.imu_label(configuration)
         folder = create_result_folder(output, drive.name, label, datetime.now())
         folder.write_text("config.ini", configuration.to_ini())
         preparation.write(folder)
-        follower = make_follower(configuration, drive.reference)
+        follower = from_configuration.make_follower(configuration, drive.reference)
         self._session = DriveSession(follower)
         self._timeout = configuration.simulation.command_timeout
         self._started_at = self._answered_at = self._progressed_at = 0.0
@@ -344,7 +337,7 @@ class ResultComparison(Participant):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         configuration = self.configuration
-        gnss = experiment_gnss(configuration)
+        gnss = from_configuration.experiment_gnss(configuration)
         session = RecordingSession.of(configuration)
         self._session = session
         self._joints: Any = None
@@ -355,10 +348,10 @@ class ResultComparison(Participant):
         self._keep(topics.IMU, IMU.name, imu_rows, session.add_imu)
         truth = "nav_msgs/Odometry"
         self._keep(topics.GROUND_TRUTH, truth, ground_truth_rows, session.add_ground_truth)
-        if measures_magnetic_field(configuration):
+        if from_configuration.measures_magnetic_field(configuration):
             field = "sensor_msgs/MagneticField"
             self._keep(topics.IMU_MAG, field, magnetic_rows, session.add_magnetic_field)
-        if experiment_odometer(configuration) is not None:
+        if from_configuration.experiment_odometer(configuration) is not None:
             self._keep(topics.ODOMETER, truth, odometer_rows, session.add_odometry)
         joints = "sensor_msgs/JointState"
         self._lock_step = configuration.simulation.simulator == "mujoco"
@@ -461,9 +454,7 @@ class ImuYawPublisher(Participant):
         super().__init__(**options)
         self._session = YawSession()
         joints = "sensor_msgs/JointState"
-        self._publishers_of_yaw = {
-            topic: self.advertise(topic, joints) for topic in self._session.topics
-        }
+        self._yaws = {topic: self.advertise(topic, joints) for topic in self._session.topics}
         self._listening: list[Any] = []
         self.subscribe(topics.TRAJECTORY_ERROR, joints, self._on_error, raw=False)
 
@@ -474,7 +465,7 @@ class ImuYawPublisher(Participant):
         self._session.compare_with(self.folder.read_column("reference", "yaw"), recorded)
 
     def look_after(self) -> None:
-        watched = any(one.get_subscription_count() for one in self._publishers_of_yaw.values())
+        watched = any(one.get_subscription_count() for one in self._yaws.values())
         # Where the simulated error begins is heard even before the first subscriber.
         needed = self.reference is not None and (watched or not self._session.begun)
         if needed and not self._listening:
@@ -502,7 +493,7 @@ class ImuYawPublisher(Participant):
 
     def _publish(self, samples: list[YawSample]) -> None:
         for sample in samples:
-            publisher = self._publishers_of_yaw[sample.topic]
+            publisher = self._yaws[sample.topic]
             if publisher.get_subscription_count():
                 values = [sample.yaw, sample.unwrapped]
                 message = JointState(name=["yaw", "yaw_unwrapped"], position=values)

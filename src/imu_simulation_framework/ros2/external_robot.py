@@ -12,10 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.from_configuration import (
-    experiment_robot,
-    refuse_what_has_no_effect,
-)
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.external import ExternalRobotSession
 from imu_simulation_framework.drive.session.messages import ground_truth_rows
 from imu_simulation_framework.recordings.messages import IMU, STATE, odometry_packer
@@ -45,10 +42,10 @@ class ExternalRobot(Participant):
                 f"{self.program}: [simulation] simulator is {configuration.simulation.simulator}, "
                 "expected external"
             )
-        refuse_what_has_no_effect(configuration)
+        from_configuration.refuse_what_has_no_effect(configuration)
         self._topics = configuration.external
         self._session = ExternalRobotSession(
-            experiment_robot(configuration).drivetrain,
+            from_configuration.experiment_robot(configuration).drivetrain,
             1.0 / configuration.control.rate,
             self._topics.twist_in_world,
         )

@@ -13,30 +13,15 @@ import time
 from pathlib import Path
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import package_share
-from imu_simulation_framework.core.programs import ArgumentParser
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.experiment_arguments import (
-    argument_help,
     check_arguments,
     experiment_parameters,
     node_configuration,
-)
-from imu_simulation_framework.drive.from_configuration import (
-    describe_imu,
-    experiment_odometer,
-    experiment_robot,
-    make_terrain,
-    refuse_what_has_no_effect,
+    read_command_line,
 )
 from imu_simulation_framework.drive.session.preparation import PreparationSession
-from imu_simulation_framework.ros2 import entry_points
-from imu_simulation_framework.ros2.participant import (
-    EXTERNAL,
-    MUJOCO,
-    RECORDER,
-    refuse_what_ros2_lacks,
-    simulator_program,
-)
+from imu_simulation_framework.ros2 import entry_points, participant
 
 OF_ROS1 = {
     "gui": "Gazebo is started by ROS 1",
@@ -47,7 +32,7 @@ OF_ROS1 = {
 }
 """Arguments without a meaning here, and what there is instead."""
 
-SIMULATORS = {MUJOCO: "MujocoSimulatorNode", EXTERNAL: "ExternalRobot"}
+SIMULATORS = {participant.MUJOCO: "MujocoSimulatorNode", participant.EXTERNAL: "ExternalRobot"}
 """Classes of the nodes that are, or speak to, a simulator."""
 
 _PATIENCE = 60.0  # wall-clock seconds in which a node that is told to end may save what it has
@@ -61,33 +46,21 @@ def main(arguments: list[str]) -> int:
     Returns 0 when the drive was recorded to its end, 1 when it was not; whatever was recorded is
     saved.
     """
-    launch_file = str(package_share() / "launch" / "experiment.launch")
-    parser = ArgumentParser(
-        description="Run an experiment in ROS 2; print the result and exit with a code that tells "
-        "of it: 0 after the whole drive, 1 after a failure, 2 when nothing was started, 130 after "
-        "Ctrl+C. Not used here: " + ", ".join(f"{name}:=" for name in OF_ROS1) + ".",
-        epilog=argument_help(launch_file),
-    )
-    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
-    help_of_verbose = "print what the nodes say, not only warnings and the result"
-    parser.add_argument("-v", "--verbose", action="store_true", help=help_of_verbose)
-    options = parser.parse_intermixed_args(arguments)
-    values = check_arguments(launch_file, options.arguments)
-    defaults = check_arguments(launch_file, [])
+    unused = ", ".join(f"{name}:=" for name in OF_ROS1)
+    purpose = f"Run an experiment in ROS 2, where {unused} are not used"
+    options, values = read_command_line(purpose, arguments)
+    defaults = check_arguments([])
     for name, instead in OF_ROS1.items():
         if values[name] != defaults[name]:
             raise ConfigurationError(f"{name}:={values[name]} is for ROS 1; {instead}")
-    parameters = experiment_parameters(launch_file, values)
-    configuration = node_configuration("run_experiment", parameters, {})
-    refuse_what_ros2_lacks(configuration)
-    made = (refuse_what_has_no_effect, describe_imu, make_terrain, experiment_odometer)
-    for make in (*made, experiment_robot):
-        make(configuration)
+    configuration = node_configuration("run_experiment", experiment_parameters(values), {})
+    participant.refuse_what_ros2_lacks(configuration)
+    from_configuration.ensure_all_can_be_made(configuration)
     PreparationSession().check(configuration)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.ini"
         path.write_text(configuration.to_ini(), "utf-8")
-        simulator = SIMULATORS[simulator_program(configuration)]
+        simulator = SIMULATORS[participant.simulator_program(configuration)]
         return _run(simulator, path, "info" if options.verbose else "warn")
 
 
@@ -97,13 +70,11 @@ def _run(simulator: str, config: Path, level: str) -> int:
     Those that wait for each other share a process, in which a message costs less; who records has
     another, on another core.
     """
+    recorder = participant.RECORDER
+    leaders = (simulator, "ErrorPublisher", "PathFollower")
     nodes = {
-        RECORDER: ("ResultComparison", "ImuYawPublisher"),
-        "simulator, error_publisher or path_follower": (
-            simulator,
-            "ErrorPublisher",
-            "PathFollower",
-        ),
+        recorder: ("ResultComparison", "ImuYawPublisher"),
+        "simulator, error_publisher or path_follower": leaders,
     }
     options = ["--ros-args", "-p", f"config:={config}", "--log-level", level]
     # Files where it was called are not to be taken for libraries; Python before 3.11 takes them.
@@ -118,11 +89,11 @@ def _run(simulator: str, config: Path, level: str) -> int:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
             ended = [name for name, one in processes.items() if one.poll() is not None]
             # Whoever drives ends well once it sees that the recorder does, which may take longer.
-            first = next((n for n in ended if n == RECORDER or processes[n].returncode), "")
+            first = next((n for n in ended if n == recorder or processes[n].returncode), "")
     finally:
         _end(list(processes.values()))
     code = processes[first].returncode
-    if first == RECORDER and code == 0:
+    if first == recorder and code == 0:
         return 0
     print(f"the experiment ended early: {first} ended with code {code}")
     return 1

@@ -29,38 +29,24 @@ def session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
     """
     keys = [*keys_of(session_type.arguments_type), *keys_of(ShellArguments)]
     declared = [
-        DeclareLaunchArgument(
-            key.name,
-            default_value=_written(key.default),
-            description=key.metadata["about"],
-            choices=key.metadata.get("choices"),
-        )
+        _argument(key.name, key.default, key.metadata["about"], key.metadata.get("choices"))
         for key in keys
     ]
-    declared += [
-        DeclareLaunchArgument(name, default_value=topic, description=f"instead of {topic}")
-        for name, topic in topics.items()
-    ]
-    declared += [
-        DeclareLaunchArgument("use_sim_time", default_value="false", description="as usual"),
-        DeclareLaunchArgument(
-            "required",
-            default_value="true",
-            description="whether all that was launched with it ends when it ends",
-        ),
-    ]
+    declared += [_argument(name, topic, f"instead of {topic}") for name, topic in topics.items()]
+    declared.append(_argument("use_sim_time", False, "as usual"))
+    ends = "whether all that was launched with it ends when it ends"
+    declared.append(_argument("required", True, ends))
     types = {**{key.name: _TYPES[key.type] for key in keys}, "use_sim_time": bool}
+    parameters = {
+        name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+        for name, kind in types.items()
+    }
     node = Node(
         package=_PACKAGE,
         executable=f"{session_type.name}.py",
         name=session_type.name,
         output="screen",
-        parameters=[
-            {
-                name: ParameterValue(LaunchConfiguration(name), value_type=kind)
-                for name, kind in types.items()
-            }
-        ],
+        parameters=[parameters],
         remappings=[(topic, LaunchConfiguration(name)) for name, topic in topics.items()],
         on_exit=[Shutdown(condition=IfCondition(LaunchConfiguration("required")))],
     )
@@ -72,9 +58,9 @@ def experiment_launch(**defaults: str) -> LaunchDescription:
 
     ``defaults``: of some of them, in place of ROS 1's.
     """
-    known = documented_arguments(str(package_share() / "launch" / "experiment.launch"))
+    known = documented_arguments()
     declared = [
-        DeclareLaunchArgument(name, default_value=defaults.get(name, default), description=meaning)
+        _argument(name, defaults.get(name, default), meaning)
         for name, (meaning, default) in known.items()
     ]
     program = Path(get_package_prefix(_PACKAGE)) / "lib" / _PACKAGE / "run_experiment.py"
@@ -102,13 +88,18 @@ def gz_launch() -> LaunchDescription:
     """
     world = str(package_share() / "worlds" / "gz_robot.sdf")
     specification, seed = map(LaunchConfiguration, ("specification", "seed"))
+    parameters = {
+        "input": "imu/ideal",
+        "output": "imu",
+        "specification": ParameterValue(specification, value_type=str),
+        "seed": ParameterValue(seed, value_type=int),
+        "qos": "reliable",
+    }
     return LaunchDescription(
         [
             # First of all, since it declares the seed; it waits for the robot.
             experiment_launch(simulator="external", imu="published"),
-            DeclareLaunchArgument(
-                "specification", default_value="bno055", description="errors of the robot's IMU"
-            ),
+            _argument("specification", "bno055", "errors of the robot's IMU"),
             ExecuteProcess(cmd=["gz", "sim", "-s", "-r", world], on_exit=[Shutdown()]),
             Node(package="ros_gz_bridge", executable="parameter_bridge", arguments=[*BRIDGED]),
             Node(
@@ -116,20 +107,13 @@ def gz_launch() -> LaunchDescription:
                 executable="realistic_imu.py",
                 name="realistic_imu",
                 output="screen",
-                parameters=[
-                    {
-                        "input": "imu/ideal",
-                        "output": "imu",
-                        "specification": ParameterValue(specification, value_type=str),
-                        "seed": ParameterValue(seed, value_type=int),
-                        "qos": "reliable",
-                    }
-                ],
+                parameters=[parameters],
                 on_exit=[Shutdown()],
             ),
         ]
     )
 
 
-def _written(value):
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _argument(name, default, meaning, choices=None) -> DeclareLaunchArgument:
+    written = str(default).lower() if isinstance(default, bool) else str(default)
+    return DeclareLaunchArgument(name, default_value=written, description=meaning, choices=choices)

@@ -36,20 +36,13 @@ from imu_simulation_framework.core.errors import ConfigurationError, FrameworkEr
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.node_sessions import (
-    Diagnostic,
-    Session,
-    read_arguments,
-)
+from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session, read_arguments
 from imu_simulation_framework.recordings.messages import separate
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
 DEPTH = 1000  # messages that wait for whoever is slow, before the oldest is dropped
 
-QOS = {
-    "sensor_data": ReliabilityPolicy.BEST_EFFORT,
-    "reliable": ReliabilityPolicy.RELIABLE,
-}
+QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
 
 
 @dataclass(frozen=True)
@@ -70,23 +63,11 @@ _OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 class Node(rclpy.node.Node):
     """A node that hands on messages as the bytes they are.
 
-    It can be put into any executor, with others; whoever spins looks at ``ended``.
-
-    Parameters
-    ----------
-    options
-        Of rclpy's node, such as ``namespace`` and ``parameter_overrides``.
-
-    Attributes
-    ----------
-    program : str
-        Its name, of the script that starts it, too.
-    alone : bool
-        Whether only one node may publish on each topic of which it takes the bytes.
-    ended : bool
-        Whether there is nothing left to do.
-    failure : str
-        Why it cannot go on; empty if nothing is wrong.
+    It can be put into any executor, with others; whoever spins looks at ``ended``, whether there is
+    nothing left to do. ``options``: of rclpy's node, as ``namespace`` and ``parameter_overrides``;
+    ``program``: its name, of the script that starts it, too; ``alone``: whether only one node may
+    publish on each topic of which it takes the bytes; ``failure``: why it cannot go on; empty if
+    nothing is wrong.
     """
 
     program: str
@@ -184,12 +165,7 @@ class Node(rclpy.node.Node):
 
         return guarded
 
-    def _look(self, *_) -> None:
-        # Some executors say when it is.
-        self._check_publishers()
-        self.look_after()
-
-    def _check_publishers(self) -> None:
+    def _look(self, *_) -> None:  # some executors say when it is
         for topic, type_name in self._inputs.items():
             names = [_name(one) for one in self.publishers_on(topic, type_name)]
             if len(names) > 1 and self.alone:
@@ -197,6 +173,7 @@ class Node(rclpy.node.Node):
                     f"{names[1]} publishes on {self.resolve(topic)}, beside {names[0]}: only one "
                     "node may"
                 )
+        self.look_after()
 
     def publishers_on(self, topic: str, type_name: str) -> list[Any]:
         """Return what rclpy knows of those that publish on a topic.
@@ -277,12 +254,7 @@ class Node(rclpy.node.Node):
 class SessionNode(Node):
     """The :class:`.Shell` of a :class:`.Session`, of whose type and arguments it is made.
 
-    Attributes
-    ----------
-    session_type : type
-        Of the session, which is made with arguments and shell.
-    session : Session
-        What is made of messages.
+    ``session_type``: its class; ``session``: what makes something of messages.
     """
 
     session_type: type[Any]
@@ -379,18 +351,16 @@ def descriptor(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
     if accepted.get("choices"):
         told.additional_constraints = " or ".join(accepted["choices"])
     low, high = accepted.get("minimum"), accepted.get("maximum")
+    if low is None or high is None or low <= -LARGEST_SETTING:
+        return told
     # A default is accepted whatever the rest says.
-    if low is None or high is None or low <= -LARGEST_SETTING or not _is_within(value, low, high):
+    if not (isinstance(value, (int, float)) and low <= value <= high):
         return told
     if key.type == "int":
         told.integer_range = [IntegerRange(from_value=low, to_value=high)]
     if key.type == "float":
         told.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
     return told
-
-
-def _is_within(value, low, high) -> bool:
-    return isinstance(value, (int, float)) and low <= value <= high
 
 
 def _executor() -> rclpy.executors.Executor:

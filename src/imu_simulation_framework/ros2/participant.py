@@ -76,23 +76,19 @@ class ExperimentNode(Node):
 
 def refuse_what_ros2_lacks(configuration: Configuration) -> None:
     """Raise ConfigurationError: an experiment in ROS 2 has no such simulator or sensor."""
-    simulator = configuration.simulation.simulator
+    simulator, gnss = configuration.simulation.simulator, configuration.gnss.file
+    wrong = ""
     if simulator == "gazebo":
-        raise ConfigurationError(
-            f"{configuration.path}: [simulation] simulator is gazebo, expected mujoco or external: "
-            "Gazebo 11 is driven by the nodes of ROS 1"
-        )
-    if simulator == "external" and configuration.imu.model == SPECIFICATION:
-        raise ConfigurationError(
-            f"{configuration.path}: [imu] model is {SPECIFICATION}, expected {PUBLISHED}: "
-            "realistic_imu.launch.py adds its errors to the robot's IMU, [external] imu is where "
-            "it publishes them"
-        )
-    if simulator == "external" and configuration.gnss.file:
-        raise ConfigurationError(
-            f"{configuration.path}: [gnss] file is {configuration.gnss.file}, expected none: a "
-            "robot in somebody else's simulator has its own, or that of realistic_imu.launch.py"
-        )
+        wrong = "[simulation] simulator is gazebo, expected mujoco or external: Gazebo 11 is "
+        wrong += "driven by the nodes of ROS 1"
+    elif simulator == "external" and configuration.imu.model == SPECIFICATION:
+        wrong = f"[imu] model is {SPECIFICATION}, expected {PUBLISHED}: realistic_imu.launch.py "
+        wrong += "adds its errors to the robot's IMU, [external] imu is where it publishes them"
+    elif simulator == "external" and gnss:
+        wrong = f"[gnss] file is {gnss}, expected none: a robot in somebody else's simulator has "
+        wrong += "its own, or that of realistic_imu.launch.py"
+    if wrong:
+        raise ConfigurationError(f"{configuration.path}: {wrong}")
 
 
 def simulator_program(configuration: Configuration) -> str:

@@ -10,6 +10,8 @@ import pytest
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser, run_tool
 
+GONE = "the folder in which it was called does not exist any more"
+
 
 @pytest.mark.parametrize(
     ("error", "sentence"),
@@ -18,30 +20,21 @@ from imu_simulation_framework.core.programs import ArgumentParser, run_tool
         (OSError(errno.EIO, "Input/output error", "a.csv"), "a.csv: cannot be read or written"),
         (PermissionError(errno.EACCES, "no", "a.csv"), "Permission denied"),
         (MemoryError(), "not enough memory"),
+        (ConfigurationError("x.csv: not there"), GONE),
+        (FileNotFoundError(2, "no"), GONE),
     ],
 )
-def test_what_is_raised_becomes_a_sentence(error, sentence, capsys):
+def test_what_is_raised_becomes_a_sentence(error, sentence, tmp_path, monkeypatch, capsys):
     def main(_):
         raise error
 
+    (tmp_path / "current").mkdir()
+    monkeypatch.chdir(tmp_path / "current")
+    if sentence is GONE:
+        (tmp_path / "current").rmdir()
     assert run_tool(main, []) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert sentence in line
-
-
-@pytest.mark.parametrize(
-    "error", [ConfigurationError("x.csv: not there"), FileNotFoundError(2, "no")]
-)
-def test_a_current_folder_that_was_removed_is_said(error, tmp_path, monkeypatch, capsys):
-    def main(_):
-        raise error
-
-    (tmp_path / "gone").mkdir()
-    monkeypatch.chdir(tmp_path / "gone")
-    (tmp_path / "gone").rmdir()
-    assert run_tool(main, []) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "the folder in which it was called does not exist any more" in line
 
 
 @pytest.mark.parametrize("word", [5000 * "b", "a\tb\x1b[31m"])
@@ -87,19 +80,19 @@ def run(text="'x'", redirection="", **options):
     )
 
 
-@pytest.mark.parametrize("text", ["'x'", "'x' * 10**6"])
-def test_a_full_standard_output_is_said(text):
-    done = run(text, "> /dev/full")
+@pytest.mark.parametrize(
+    ("text", "redirection", "said"),
+    [
+        ("'x'", "> /dev/full", "the disk is full"),
+        ("'x' * 10**6", "> /dev/full", "the disk is full"),
+        ("'x'", ">&-", "standard output is closed"),
+    ],
+)
+def test_a_full_or_closed_standard_output_is_said(text, redirection, said):
+    done = run(text, redirection)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert "the disk is full" in line
-
-
-def test_a_closed_standard_output_is_said():
-    done = run(redirection=">&-")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert "standard output is closed" in line
+    assert said in line
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])

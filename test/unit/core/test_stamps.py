@@ -72,14 +72,11 @@ def test_nothing_is_found_in_nothing_and_a_single_sample_has_no_rate():
     assert json.loads(json.dumps(report.to_dict(), allow_nan=False))["rate"] is None
 
 
-def test_nanoseconds_since_1970_are_rounded_once():
+@pytest.mark.filterwarnings("error")
+def test_nanoseconds_since_1970_are_rounded_once_and_what_is_no_number_stays_what_it_is():
     nanoseconds = 1432235497988949113
     assert seconds_from_nanoseconds(nanoseconds) == float("1432235497.988949113")
     several = np.array([nanoseconds, 1, 0])
     assert np.array_equal(seconds_from_nanoseconds(several), [1432235497.988949113, 1e-9, 0.0])
-
-
-@pytest.mark.filterwarnings("error")
-def test_what_is_no_number_of_nanoseconds_stays_what_it_is():
     seconds = seconds_from_nanoseconds(np.array([2e9, np.inf, -np.inf, np.nan]))
     np.testing.assert_array_equal(seconds, [2.0, np.inf, -np.inf, np.nan])

@@ -160,12 +160,6 @@ def test_formats_of_figures_are_a_list(tmp_path):
             load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})
 
 
-def test_the_former_name_of_the_simulator_is_understood():
-    configuration = load_configuration(overrides={"simulation": {"simulator": "embedded"}})
-    assert configuration.simulation.simulator == "mujoco"
-    assert "embedded" not in configuration.to_ini()
-
-
 @pytest.mark.parametrize(("rate", "published"), [(50.0, 50.0), (100.0, 100.0), (400.0, 100.0)])
 def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, published):
     path = tmp_path / "imu.yaml"

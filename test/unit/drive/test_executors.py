@@ -156,8 +156,3 @@ def test_what_is_no_address_is_refused(address):
 def test_other_versions_of_a_library_are_refused():
     with pytest.raises(ClusterError, match=r"numpy .* but 1\.0 is needed"):
         draw_chunk(sensor(), "", 0, 2, 0, {**versions(), "numpy": "1.0"})
-
-
-def test_less_than_one_worker_is_refused():
-    with pytest.raises(ConfigurationError, match="0 workers"):
-        monte_carlo(sensor(), 5, workers=0)

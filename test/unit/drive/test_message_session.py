@@ -46,13 +46,10 @@ def test_a_message_counts_when_another_stamp_follows(begun):
     assert contents(begun.rest()) == ["next"]
 
 
-def test_a_message_without_a_stamp_is_of_the_clocks_time(session):
+def test_a_message_without_a_stamp_is_of_the_clocks_time_once_it_is_known_what_is_driven(session):
     session.take(topics.CLOCK, at(1.0), "clock")
     (message,) = session.take(topics.WHEEL_COMMAND, None, "command")
     assert (message.stamp, message.content) == (at(1.0), "command")
-
-
-def test_nothing_counts_before_it_is_known_what_is_driven():
     session = MessageSession(PERIOD)
     session.take(topics.CLOCK, at(1.0), "clock")
     assert session.take(topics.WHEEL_COMMAND, None, "command") == []
@@ -199,20 +196,15 @@ def recording():
     return recording
 
 
-def add_wheels(recording, *times):
-    for time in times:
-        recording.add_wheels(stamps_of(time), np.zeros((1, 2)))
-
-
 @pytest.mark.parametrize("end", [0.8, TICKS * PERIOD])
 def test_it_is_complete_when_the_wheels_last_sample_of_the_drive_is_there_if_there_are_any(
     recording, end
 ):
     recording.ends_after(end)
     assert recording.complete
-    add_wheels(recording, 0.0, 0.2, 0.4, 0.6)
+    recording.add_wheels(stamps_of([0.0, 0.2, 0.4, 0.6]), np.zeros((4, 2)))
     assert not recording.complete
-    add_wheels(recording, 0.8)
+    recording.add_wheels(stamps_of(0.8), np.zeros((1, 2)))
     assert recording.complete
 
 

@@ -188,9 +188,11 @@ def test_a_damaged_description_of_the_job_is_refused(tmp_path):
         monte_carlo(Walks(), 8, tmp_path)
 
 
-def test_no_run_is_refused():
+def test_no_run_and_no_worker_are_refused():
     with pytest.raises(EnsembleError, match="0 runs"):
         monte_carlo(Walks(), 0)
+    with pytest.raises(ConfigurationError, match="0 workers"):
+        monte_carlo(Walks(), 5, workers=0)
 
 
 def test_a_sensor_is_drawn_as_simulate_imu_draws_it():

@@ -139,14 +139,10 @@ def test_tables_that_are_there_are_left_alone(folder):
     assert not list(folder.folder.glob("*.samples"))
 
 
-def test_an_experiment_that_was_killed_before_the_drive_has_left_nothing(folder):
+def test_what_was_left_before_the_drive_or_has_other_columns_is_refused(folder):
     ExperimentRecord().keep_in(folder)
     with pytest.raises(ResultError, match="killed before the robot drove"):
         complete_tables(folder)
-
-
-def test_other_columns_than_today_are_refused(folder):
-    ExperimentRecord().keep_in(folder)
     folder.path("ground_truth.samples").write_bytes(b'{"columns": ["x"]}\n')
     with pytest.raises(ResultError, match="has the columns x, but x, y, z"):
         complete_tables(folder)

@@ -86,6 +86,8 @@ def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypat
     assert written[0] == written[1]
     for name, beginning in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
         assert written[0][name].startswith(beginning)
+    # Neither a date nor a program.
+    assert not any(chunk in written[0]["png"] for chunk in (b"tEXt", b"iTXt", b"zTXt", b"tIME"))
 
 
 def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):

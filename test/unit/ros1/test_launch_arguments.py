@@ -13,10 +13,10 @@ import rospkg
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.files import package_share, urdf_path
 from imu_simulation_framework.drive.experiment_arguments import (
-    argument_help,
     check_arguments,
     experiment_parameters,
     node_configuration,
+    read_command_line,
 )
 from imu_simulation_framework.ros1.launching import launcher
 from imu_simulation_framework.ros1.launching.launcher import (
@@ -28,7 +28,6 @@ from imu_simulation_framework.ros1.launching.launcher import (
     load_launch_file,
 )
 
-LAUNCH_FILE = str(package_share() / "launch" / "experiment.launch")
 ODD_NAMES = [
     "it's.bag",
     'say "yes".bag',
@@ -58,7 +57,7 @@ def environment(monkeypatch):
 
 def loaded(*arguments):
     """Values of the parameters that experiment.launch sets, by name below /experiment/."""
-    config = load_launch_file(LAUNCH_FILE, list(arguments))
+    config = load_launch_file(list(arguments))
     return {
         name[len("/experiment/") :]: parameter.value
         for name, parameter in config.params.items()
@@ -103,12 +102,14 @@ def test_settings_that_are_no_mapping_are_refused(text):
         node_configuration("x", {"settings_text": text}, {})
 
 
-def test_the_help_has_every_argument_with_its_meaning(monkeypatch):
+def test_the_help_has_every_argument_with_its_meaning(monkeypatch, capsys):
     # What this program was started with does not matter.
     monkeypatch.setattr(sys, "argv", ["run_experiment.py", "view:=foo"])
-    lines = argument_help(LAUNCH_FILE).splitlines()[1:]
+    with pytest.raises(SystemExit):
+        read_command_line("Run it", ["--help"])
+    lines = [line for line in capsys.readouterr().out.splitlines() if ":= " in line]
     told = {line.split(":=")[0].strip(): line.split(":=", 1)[1].strip() for line in lines}
-    assert set(told) == set(check_arguments(LAUNCH_FILE, []))
+    assert set(told) == set(check_arguments([]))
     assert all(told.values())
     assert told["config"].endswith(f"(default: {package_share() / 'config.ini'})")
 
@@ -126,20 +127,20 @@ def test_plain_roslaunch_starts_nothing_where_something_is_missing(argument, sen
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(package_share()))
     monkeypatch.setenv("ROS_ROOT", str(package_share()))
     with pytest.raises((roslaunch.RLException, rospkg.ResourceNotFound), match=sentence):
-        load_launch_file(LAUNCH_FILE, [argument])
+        load_launch_file([argument])
 
 
 def test_what_nodes_will_read_is_known_before_they_start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.ini").write_text("[simulation]\nsimulator = gazebo\n[imu]\nmodel = generic\n")
     given = ["config:=mine.ini", "seed:=5", "settings:={control: {rate: 10.0}}"]
-    values = check_arguments(LAUNCH_FILE, given)
-    configuration = node_configuration("it", experiment_parameters(LAUNCH_FILE, values), {})
+    values = check_arguments(given)
+    configuration = node_configuration("it", experiment_parameters(values), {})
     assert configuration.simulation.simulator == "gazebo"
     assert configuration.imu.model == "generic"
     assert (configuration.experiment.seed, configuration.control.rate) == (5, 10.0)
-    values = check_arguments(LAUNCH_FILE, [*given, "simulator:=embedded"])
-    configuration = node_configuration("it", experiment_parameters(LAUNCH_FILE, values), {})
+    values = check_arguments([*given, "simulator:=embedded"])
+    configuration = node_configuration("it", experiment_parameters(values), {})
     assert configuration.simulation.simulator == "mujoco"
 
 
@@ -147,7 +148,7 @@ def test_it_is_what_roslaunch_tells_the_nodes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = ["drive:=d", "imu:=ideal", "terrain:=uneven", "output:=here", "simulator:=mujoco"]
     told = loaded(*given)
-    known = experiment_parameters(LAUNCH_FILE, check_arguments(LAUNCH_FILE, given))
+    known = experiment_parameters(check_arguments(given))
     settings = {
         f"settings/{section}/{key}": value
         for section, values in known["settings"].items()
@@ -237,8 +238,7 @@ def test_a_package_that_was_built_without_gazebo(packages, plugin, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("values", "package"),
-    [({"rviz": "true"}, "rviz"), ({"view": "multiplot"}, "rqt_multiplot")],
+    ("values", "package"), [({"rviz": "true"}, "rviz"), ({"view": "multiplot"}, "rqt_multiplot")]
 )
 def test_a_window_of_a_package_that_is_not_installed(packages, monkeypatch, values, package):
     monkeypatch.setenv("DISPLAY", ":0")

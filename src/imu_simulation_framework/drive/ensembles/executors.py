@@ -41,6 +41,7 @@ _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):([0-
 # Of malloc.h: from which size on a piece of memory is fetched by itself, and how much is kept.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 _PIECE = 4_000_000  # bytes that go with one message
+_FOR_WHAT = "drawing in several processes"
 _AHEAD = 2
 """Tasks for each thread that wait, so that none is idle and no result has to wait for long."""
 
@@ -64,7 +65,7 @@ def on_this_computer(
     Raises ConfigurationError: dask is not installed. Raises ClusterError: the processes do not
     begin, or end one after the other.
     """
-    distributed = _dask()
+    distributed = required("distributed", _FOR_WHAT)
     with tempfile.TemporaryDirectory() as scratch, _quiet():
         try:
             cluster = distributed.LocalCluster(
@@ -92,7 +93,7 @@ def on_cluster(
     answer, has no worker, or one that cannot do this. ``address``: of the scheduler, as
     ``tcp://10.0.0.1:8786``.
     """
-    distributed = _dask()
+    distributed = required("distributed", _FOR_WHAT)
     _require_listener(address)
     with _quiet():
         try:
@@ -131,16 +132,12 @@ def _require_listener(address):
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from error
 
 
-def _dask():
-    return required("distributed", "drawing in several processes")
-
-
 def _through(distributed, client, work, common, tasks):
     # What all tasks have in common travels as the result of tasks, not as data that are lost with
     # the worker that has them.
     content = pickle.dumps(common, protocol=4)
     pieces = [
-        client.submit(_unchanged, content[first : first + _PIECE], pure=False)
+        client.submit(bytes, content[first : first + _PIECE], pure=False)
         for first in range(0, len(content), _PIECE)
     ]
     shared = client.submit(_whole, pieces, pure=False)
@@ -223,10 +220,6 @@ def _keep_memory():
         mallopt(_TRIM_THRESHOLD, 256 * 2**20)
 
 
-def _unchanged(piece):
-    return piece
-
-
 def _whole(pieces):
     return pickle.loads(b"".join(pieces))
 
@@ -237,9 +230,8 @@ def _result(distributed, future):
     except FrameworkError:
         raise
     except distributed.KilledWorker as error:
-        raise ClusterError(
-            f"workers have ended while they drew the same runs, one after the other: {error}"
-        ) from error
+        why = f"workers have ended while they drew the same runs, one after the other: {error}"
+        raise ClusterError(why) from error
     except ImportError as error:
         raise ClusterError(
             f"a worker does not have this package, or another version of it ({error}); install the "
@@ -253,9 +245,8 @@ def _result(distributed, future):
             "same on all computers"
         ) from error
     except (OSError, MemoryError, distributed.CancelledError) as error:
-        raise ClusterError(
-            f"the workers or their scheduler have given up ({type(error).__name__})"
-        ) from error
+        why = f"the workers or their scheduler have given up ({type(error).__name__})"
+        raise ClusterError(why) from error
 
 
 @contextmanager

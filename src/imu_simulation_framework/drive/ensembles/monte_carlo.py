@@ -52,10 +52,7 @@ class DamagedChunkError(ResultError):
 
 
 def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
-    """Return the content of a chunk's file.
-
-    ``job``: hash of the job.
-    """
+    """Return the content of a chunk's file; ``job``: hash of the job."""
     body = io.BytesIO()
     arrays: dict[str, Any] = {"job": job, "first_run": first_run, **reduction.arrays()}
     np.savez_compressed(body, **arrays)
@@ -212,12 +209,10 @@ class _Chunks:
         self._contents: dict[int, bytes] = {}
         self._folder = None if folder is None else Path(folder)
         self.job = ""
-        if self._folder is not None:
-            self.job = hashlib.sha256(json_text(job).encode()).hexdigest()
-            self._take(self._folder / JOB, self._folder / CHUNKS, job)
-
-    def _take(self, path, chunks, job):
-        make_folder(chunks)
+        if self._folder is None:
+            return
+        self.job = hashlib.sha256(json_text(job).encode()).hexdigest()
+        path, chunks = self._folder / JOB, make_folder(self._folder / CHUNKS)
         if path.exists():
             _require_same(path, job)
         elif any(chunks.iterdir()):

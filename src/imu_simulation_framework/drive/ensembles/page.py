@@ -12,22 +12,11 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import __version__
+from imu_simulation_framework.core import whole_files
 from imu_simulation_framework.core.errors import versions
-from imu_simulation_framework.core.whole_files import (
-    make_folder,
-    picture,
-    write_whole,
-    written_aside,
-)
+from imu_simulation_framework.heading import figures
 from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
-from imu_simulation_framework.heading.figures import (
-    ShownEnsemble,
-    ensemble_distributions,
-    ensemble_figure,
-    ensemble_over_time,
-    ensemble_spectrum,
-    observed_in_ensemble,
-)
+from imu_simulation_framework.heading.figures import ShownEnsemble
 from imu_simulation_framework.heading.judgement import PSD, STATISTICS, shown_tests
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
@@ -59,28 +48,30 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
 
     Raises ResultError: a file cannot be written.
     """
-    make_folder(folder)
+    whole_files.make_folder(folder)
     text = ensemble_text(ensemble, caption)
-    write_whole(folder / "ensemble.txt", text.encode())
-    write_whole(folder / "summary.csv", _csv(_over_time(ensemble)))
-    _write_runs(folder, ensemble)
-    names = ["ensemble.txt", "summary.csv", "runs.csv.gz"]
+    lines = [text]
+
+    def write(name, content):
+        whole_files.write_whole(folder / name, content)
+        lines.append(str(folder / name))
+
+    write("ensemble.txt", text.encode())
+    write("summary.csv", _csv(_over_time(ensemble)))
+    lines.append(str(_write_runs(folder / "runs.csv.gz", ensemble)))
     if len(ensemble.frequency):
-        write_whole(folder / "spectrum.csv", _csv(_spectrum(ensemble)))
-        names.append("spectrum.csv")
+        write("spectrum.csv", _csv(_spectrum(ensemble)))
     if len(ensemble.curves):
         content = io.BytesIO()
         np.savez_compressed(content, time=ensemble.time, errors=ensemble.curves)
-        write_whole(folder / "curves.npz", content.getvalue())
-        names.append("curves.npz")
+        write("curves.npz", content.getvalue())
     footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
     title = f"Yaw error, {caption.drive}, {caption.imu}"
     shown = ShownEnsemble.of(ensemble, PROBABILITIES)
-    figure = drawing(ensemble_figure(shown, title, caption.limit), footer)
+    figure = drawing(figures.ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
-        write_whole(folder / f"ensemble.{format}", picture(figure, format))
-        names.append(f"ensemble.{format}")
-    return [text, *(str(folder / name) for name in names)]
+        write(f"ensemble.{format}", whole_files.picture(figure, format))
+    return lines
 
 
 def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
@@ -198,7 +189,7 @@ def _spectrum(ensemble):
     )
 
 
-def _write_runs(folder, ensemble):
+def _write_runs(path, ensemble):
     table = pd.DataFrame({"run": np.arange(ensemble.runs)})
     for name, values in ensemble.statistics.items():
         if name.startswith(PSD):
@@ -206,12 +197,12 @@ def _write_runs(folder, ensemble):
         else:
             table[f"{name} [{STATISTICS[name][1]}]"] = np.degrees(values)
     # Without name and date, so that equal runs give equal bytes.
-    with written_aside(folder / "runs.csv.gz") as aside, open(aside, "wb") as file, gzip.GzipFile(
+    with whole_files.written_aside(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
         "", "wb", 6, file, mtime=0
     ) as packed:
         for first in range(0, len(table), _ROWS):
-            rows = table.iloc[first : first + _ROWS]
-            packed.write(_csv(rows, header=first == 0))
+            packed.write(_csv(table.iloc[first : first + _ROWS], header=first == 0))
+    return path
 
 
 def _csv(table, header=True):
@@ -250,19 +241,19 @@ def ensemble_page(
         Section("Statistics of all runs", text=tuple(remarks), table=table),
         Section(
             "Yaw error over time",
-            figure=ensemble_over_time(ensemble, limit),
+            figure=figures.ensemble_over_time(ensemble, limit),
             how_to_read="At each time so many of the runs are within the band; a single run leaves "
             "its 95 % band somewhere more often than once in twenty.",
         ),
         Section(
             "Distribution of each statistic",
-            figure=ensemble_distributions(ensemble, observed),
+            figure=figures.ensemble_distributions(ensemble, observed),
             how_to_read="How many runs had which value; the one run in a thousand that is farthest "
             "out is left out." + (" The line is the recorded drive." if observed else ""),
         ),
         Section(
             "Spectrum",
-            figure=ensemble_spectrum(ensemble),
+            figure=figures.ensemble_spectrum(ensemble),
             how_to_read="Mean power spectral density of the errors: drift at the left, noise at "
             "the right.",
         ),
@@ -288,7 +279,7 @@ def judged_section(judgement) -> Section:
     envelope = judgement.envelope
     return Section(
         "The recorded error in the ensemble",
-        figure=observed_in_ensemble(judgement),
+        figure=figures.observed_in_ensemble(judgement),
         how_to_read="A drive of the model stays within the dashed lines all the time with a "
         f"probability of {100.0 * envelope.level:g} %; the recorded one has p = "
         f"{envelope.p_value:.2g}, the share of the model's drives that are at least as extreme.",
@@ -326,14 +317,11 @@ def _tests(judgement):
     units = (f" [{unit}]" if unit else "" for unit in table["unit"])
     table["name"] = [name + unit for name, unit in zip(table["name"], units)]
     columns = [column for column in TESTS if column.key not in ("unit", "median")]
-    return Section(
-        "Each test",
-        text=[
-            "Of many tests one rejects by chance: the last column is corrected for that, "
-            "and is what counts. Percentile: how many of 100 runs are below the recorded value."
-        ],
-        table=page_table(table, columns, texts=2),
+    text = (
+        "Of many tests one rejects by chance: the last column is corrected for that, and is what "
     )
+    text += "what counts. Percentile: how many of 100 runs are below the recorded value."
+    return Section("Each test", text=[text], table=page_table(table, columns, texts=2))
 
 
 def write_report(
@@ -363,5 +351,5 @@ def write_report(
         f"imu_simulation_framework {__version__}",
     )
     path = folder / "ensemble.html"
-    write_whole(path, page_html(page).encode("utf-8"))
+    whole_files.write_whole(path, page_html(page).encode("utf-8"))
     return path

@@ -14,27 +14,20 @@ import numpy as np
 
 from imu_simulation_framework.core.angles import difference, unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, EnsembleError, MotionError
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import (
-    make_experiment_imu,
-    make_magnetic_environment,
-)
 from imu_simulation_framework.drive.preparation import PreparedDrive, prepare_drive
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors import simulation
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.noise.streams import run_seed
 from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.simulation import (
-    ImuErrors,
-    imu_model,
-    imu_truth,
-    operated,
-)
+from imu_simulation_framework.sensors.simulation import ImuErrors
 
 
 class Drawing(ABC):
@@ -106,12 +99,13 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _truth(self) -> ImuTruth:
-        return imu_truth(self.motion, self.magnetic_environment, speed=self._model.feels_speed)
+        speed = self._model.feels_speed
+        return simulation.imu_truth(self.motion, self.magnetic_environment, speed=speed)
 
     @property
     def _model(self) -> ImuModel:
-        errors = operated(self.imu, self.operation, self.motion)
-        return imu_model(errors, self.motion.period, self.seed)
+        errors = simulation.operated(self.imu, self.operation, self.motion)
+        return simulation.imu_model(errors, self.motion.period, self.seed)
 
     def __getstate__(self):
         # What every process finds for itself need not travel.
@@ -131,7 +125,7 @@ class SensorDrawing(Drawing):
         return {
             "what": "sensor",
             "motion": digest(self.motion.period, *(s for s in self._truth if s is not None)),
-            "imu": described(operated(self.imu, self.operation, self.motion)),
+            "imu": described(simulation.operated(self.imu, self.operation, self.motion)),
             "seed": self.seed,
             "period": self.period,
         }
@@ -201,10 +195,10 @@ class ExperimentDrawing(Drawing):
     def _error(self, run):
         # Halves of it: larger seeds are refused.
         seeds = run_seed(self.seed, run).generate_state(2, np.uint64) // 2
+        experiment = dataclasses.replace(self.configuration.experiment, seed=int(seeds[0]))
+        terrain = dataclasses.replace(self.configuration.terrain, seed=int(seeds[1]))
         configuration = dataclasses.replace(
-            self.configuration,
-            experiment=dataclasses.replace(self.configuration.experiment, seed=int(seeds[0])),
-            terrain=dataclasses.replace(self.configuration.terrain, seed=int(seeds[1])),
+            self.configuration, experiment=experiment, terrain=terrain
         )
         # It needs MuJoCo, which other ensembles do without.
         from imu_simulation_framework.drive.in_process import drive_in_process
@@ -222,13 +216,13 @@ class ExperimentDrawing(Drawing):
 
     def identity(self) -> dict[str, Any]:
         configuration = self.configuration
-        environment = make_magnetic_environment(configuration)
+        environment = from_configuration.make_magnetic_environment(configuration)
         field = {} if environment is None else {"magnetic environment": described(environment)}
         return {
             **field,
             "what": "experiment",
             "drive": digest(self._drive.trajectory.index, self._drive.trajectory),
-            "imu": described(make_experiment_imu(configuration).parameters),
+            "imu": described(from_configuration.make_experiment_imu(configuration).parameters),
             "imu rate": configuration.imu.rate,
             "robot": described(load_robot_parameters(configuration.robot.parameters or None)),
             "control": described(configuration.control),
@@ -252,9 +246,8 @@ def digest(*values) -> str:
 def described(value) -> Any:
     """Return parameters as values that JSON knows: dataclasses by fields, arrays as hashes."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {
-            field.name: described(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
+        names = [field.name for field in dataclasses.fields(value)]
+        fields = {name: described(getattr(value, name)) for name in names}
         return {"kind": type(value).__name__, **fields}
     if isinstance(value, np.ndarray):
         return digest(value)

@@ -16,20 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from imu_simulation_framework.core import tables
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.files import open_regular, read_settings
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.tables import (
-    CONTROL_ERROR,
-    GNSS_TOLD,
-    MAG,
-    POSES,
-    TRAJECTORY,
-    WHEELS,
-    csv_of,
-    read_csv,
-)
+from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.whole_files import picture, reason_of, write_whole, written_aside
 from imu_simulation_framework.drive.results.record import NOT_ALWAYS, STORED, ExperimentRecord
 
@@ -46,7 +37,6 @@ _MAX_FILE = Path("9999", 100 * "_")
 _LONGEST_NAME = 200
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _OUTER = "._-"
-_LISTED = 5
 
 
 class ResultFolder:
@@ -102,7 +92,7 @@ class ResultFolder:
         """
         path = self.path(f"{name}.csv")
         with written_aside(path) as aside, open(aside, "wb") as file:
-            for text in csv_of(parts):
+            for text in tables.csv_of(parts):
                 file.write(text.encode("utf-8"))
         return path
 
@@ -112,7 +102,7 @@ class ResultFolder:
         ``columns`` are those that are wanted beside the time; by default all. Raises ResultError:
         the file is missing or broken; says which line and column.
         """
-        return read_csv(self.path(f"{name}.csv"), columns)
+        return tables.read_csv(self.path(f"{name}.csv"), columns)
 
     def read_column(self, name, column) -> tuple[np.ndarray, np.ndarray]:
         """Return the time and one column of a table, without pandas, which takes 40 MB.
@@ -184,9 +174,7 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
                 continue
     except OSError as error:
         place = error.filename or parent
-        raise ResultError(
-            f"{place}: cannot make a folder for results: {reason_of(error)}"
-        ) from error
+        raise _no_folder(place, reason_of(error)) from error
     return ResultFolder(folder, start.strftime(PREFIX_FORMAT))
 
 
@@ -200,9 +188,7 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
         os.lstat(parent / _MAX_FILE)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise ResultError(
-                f"{output}: cannot make a folder for results: {reason_of(error)}"
-            ) from None
+            raise _no_folder(output, reason_of(error)) from None
     place = parent
     while not os.path.lexists(place):
         place = place.parent
@@ -212,7 +198,11 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
         reason = "permission denied, or a read-only file system"
     else:
         return
-    raise ResultError(f"{place}: cannot make a folder for results: {reason}")
+    raise _no_folder(place, reason)
+
+
+def _no_folder(place, reason) -> ResultError:
+    return ResultError(f"{place}: cannot make a folder for results: {reason}")
 
 
 def _parent(output, trajectory_name, imu_label) -> Path:
@@ -235,11 +225,11 @@ def find_result(path) -> ResultFolder:
         if prefixes:
             raise ResultError(
                 f"{path}: holds {len(prefixes)} results, say which by folder/prefix: "
-                + _listed(prefixes)
+                + listed(prefixes)
             )
         below = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
         if below:
-            raise ResultError(f"{path}: no result in this folder, but in: {_listed(below)}")
+            raise ResultError(f"{path}: no result in this folder, but in: {listed(below)}")
         raise ResultError(f"{path}: no result in this folder, *_{MARKER} was expected")
     if not path.parent.is_dir():
         raise ResultError(f"{path}: there is no such folder or result")
@@ -269,11 +259,6 @@ def _in_order(path):
         (part.isdecimal(), part.zfill(20) if part.isdecimal() else part)
         for part in Path(path).parts
     ]
-
-
-def _listed(names) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
 
 
 BAG = "experiment.bag"
@@ -340,18 +325,18 @@ def tum_of_comparison(comparison, poses) -> dict[str, str]:
 
 
 REQUIRED_COLUMNS = {
-    "trajectory_data": (*TRAJECTORY, *WHEELS),
+    "trajectory_data": (*tables.TRAJECTORY, *tables.WHEELS),
     "reference": ("yaw",),
     "fixes": ("x", "y"),
     "imu_simulated": ("yaw",),
     "imu_real": ("yaw",),
-    "ground_truth": POSES,
-    "wheel_velocities": WHEELS,
-    "wheel_velocities_actual": WHEELS,
-    "control_error": CONTROL_ERROR,
-    "magnetometer_simulated": MAG,
-    "odometer": TRAJECTORY,
-    "gnss_simulated": GNSS_TOLD,
+    "ground_truth": tables.POSES,
+    "wheel_velocities": tables.WHEELS,
+    "wheel_velocities_actual": tables.WHEELS,
+    "control_error": tables.CONTROL_ERROR,
+    "magnetometer_simulated": tables.MAG,
+    "odometer": tables.TRAJECTORY,
+    "gnss_simulated": tables.GNSS_TOLD,
 }
 """Table name -> the columns that its evaluation needs."""
 
@@ -365,17 +350,14 @@ class ExperimentTables:
 
     ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the wheel velocities left
     and right [rad/s] that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
-    recorded, what the recorded IMU is judged against; None in results of versions that judged it
-    against the trajectory; ``fixes``: satellite positions x, y [m] as received, in the axes and
-    scale of ``trajectory_data``; None where there are none; ``imu_simulated``: ``ImuRecord`` of the
-    simulated IMU; ``imu_real``: ``ImuRecord`` of the recorded IMU; None if there was none;
-    ``ground_truth``: ``GroundTruth`` of the simulated robot; ``wheel_velocities``:
-    ``WheelVelocities`` as commanded, each at the time from which it holds; ``control_error``:
-    ``ControlError`` of the simulated robot against the trajectory; ``wheel_velocities_actual``:
-    ``WheelVelocities`` as the wheels turned; None where they were not recorded;
-    ``magnetometer_simulated``: ``MagneticField`` of the simulated IMU; None if it has no
-    magnetometer; ``gnss_simulated``: ``GnssReported`` of the simulated GNSS receiver; None if there
-    is none; ``odometer``: ``Trajectory`` as the simulated odometer says it; None if there is none.
+    recorded, what the recorded IMU is judged against, which older versions judged against the
+    trajectory; ``fixes``: satellite positions x, y [m] as received, in the axes and scale of
+    ``trajectory_data``; ``imu_simulated``, ``imu_real``: ``ImuRecord``; ``ground_truth``:
+    ``GroundTruth``; ``control_error``: ``ControlError`` against the trajectory;
+    ``wheel_velocities``, ``wheel_velocities_actual``: ``WheelVelocities`` as commanded, each at the
+    time from which it holds, and as the wheels turned; ``magnetometer_simulated``:
+    ``MagneticField``; ``gnss_simulated``: ``GnssReported``; ``odometer``: ``Trajectory`` as the
+    odometer says it. What there was not is None.
     """
 
     trajectory_data: pd.DataFrame
@@ -414,10 +396,10 @@ def write_recorded_tables(folder, record, zero, end):
     Raises ResultError: a file cannot be written. ``zero``, ``end``: first and last stamp [ns].
     Returns dict of DataFrame: the columns of each table that the evaluation needs.
     """
-    tables = record.tables(zero, end)
-    for name, table in tables.items():
+    recorded = record.tables(zero, end)
+    for name, table in recorded.items():
         folder.write_table_in_parts(name, table.blocks())
-    return {name: table.whole(REQUIRED_COLUMNS[name]) for name, table in tables.items()}
+    return {name: table.whole(REQUIRED_COLUMNS[name]) for name, table in recorded.items()}
 
 
 def complete_tables(folder) -> None:

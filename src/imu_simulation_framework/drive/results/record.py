@@ -229,13 +229,14 @@ class Stream:
         return first, max(first, self.count_until(end))
 
     def blocks(self, zero: int, end: int):
-        """Yield samples from stamp ``zero`` to ``end`` [ns], both included, in blocks.
+        """Yield samples from stamp ``zero`` to ``end`` [ns], both included, in one block or more.
 
         Yields ``time`` (ndarray, shape (n,)): seconds after ``zero``; ``values`` (ndarray, shape
         (n, columns)).
         """
         first, last = self.span(zero, end)
-        for begin in range(first, last, _ROWS_PER_BLOCK):
+        # An empty one, if there is none, has the columns.
+        for begin in range(first, max(last, first + 1), _ROWS_PER_BLOCK):
             stamps, values = self.rows(begin, min(begin + _ROWS_PER_BLOCK, last))
             yield (stamps - zero) / NANOSECONDS, values
 
@@ -426,18 +427,22 @@ class ExperimentRecord:
         and, if they were recorded, wheel_velocities_actual, magnetometer_simulated, odometer and
         gnss_simulated; columns as in the package's docstring.
         """
+
+        def table(stream, columns):
+            return RecordedTable(lambda: _blocks(stream, zero, end, columns))
+
         tables = {
-            "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
-            "ground_truth": RecordedTable(lambda: self._ground_truth_blocks(zero, end)),
+            "imu_simulated": table(self.imu, _imu_columns),
+            "ground_truth": table(self.ground_truth, _ground_truth_columns),
             "wheel_velocities": RecordedTable(lambda: [self._wheel_velocities(zero, end)]),
-            "control_error": _as_stored(self.errors, CONTROL_ERROR, zero, end),
+            "control_error": table(self.errors, CONTROL_ERROR),
         }
         if len(self.wheels):
-            tables["wheel_velocities_actual"] = _as_stored(self.wheels, WHEELS, zero, end)
+            tables["wheel_velocities_actual"] = table(self.wheels, WHEELS)
         if len(self.magnetometer):
-            tables["magnetometer_simulated"] = _as_stored(self.magnetometer, MAG, zero, end)
+            tables["magnetometer_simulated"] = table(self.magnetometer, MAG)
         if len(self._streams.get("odometer", ())):
-            tables["odometer"] = RecordedTable(lambda: self._odometer_blocks(zero, end))
+            tables["odometer"] = table(self.odometer, _odometer_columns)
         arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
         position = self._streams.get("gnss_position")
         if position is not None and len(range(*position.span(zero, arrived))):
@@ -462,28 +467,6 @@ class ExperimentRecord:
         columns["heading"] = heading
         return _table((stamps - zero) / NANOSECONDS, {name: columns[name] for name in GNSS_TOLD})
 
-    def _imu_blocks(self, zero, end):
-        attitude = _Attitude()
-        for time, values in _at_least_one(self.imu, zero, end):
-            named = zip((*GYRO, *ACCEL), values[:, 4:].T)
-            yield _table(time, {**attitude.columns(values[:, :4]), **dict(named)})
-
-    def _odometer_blocks(self, zero, end):
-        attitude = _Attitude()
-        for time, values in _at_least_one(self.odometer, zero, end):
-            turned = np.zeros((len(time), 4))
-            turned[:, 2:] = values[:, 2:4]
-            columns = dict(zip(ODOMETER_TOLD, values.T), yaw=attitude.columns(turned)["yaw"])
-            yield _table(time, {name: columns[name] for name in TRAJECTORY})
-
-    def _ground_truth_blocks(self, zero, end):
-        attitude = _Attitude()
-        for time, values in _at_least_one(self.ground_truth, zero, end):
-            angles = attitude.columns(values[:, 3:7])
-            position = dict(zip("xyz", values[:, :3].T))
-            columns = {**position, **angles, **dict(zip(_TRUE_MOTION, values[:, 7:].T))}
-            yield _table(time, {name: columns[name] for name in GROUND_TRUTH})
-
     def _wheel_velocities(self, zero, end):
         times = [time for time, _ in self.errors.blocks(zero, end)]
         given = np.concatenate([[0.0], *times])
@@ -492,22 +475,29 @@ class ExperimentRecord:
         return _table(given[:count], dict(zip(WHEELS, commands.T)))
 
 
-def _as_stored(stream, columns, zero, end) -> RecordedTable:
-    def blocks():
-        for time, values in _at_least_one(stream, zero, end):
-            yield _table(time, dict(zip(columns, values.T)))
+def _blocks(stream, zero, end, columns):
+    """Yield tables with columns of these names, or that a function makes of values and angles."""
+    angles = _Attitude()
+    for time, values in stream.blocks(zero, end):
+        made = columns(values, angles) if callable(columns) else dict(zip(columns, values.T))
+        yield _table(time, made)
 
-    return RecordedTable(blocks)
+
+def _imu_columns(values, angles):
+    return {**angles.columns(values[:, :4]), **dict(zip((*GYRO, *ACCEL), values[:, 4:].T))}
 
 
-def _at_least_one(stream, zero, end):
-    """Yield the stream's blocks; an empty one if there is none, for the columns' names."""
-    empty = True
-    for block in stream.blocks(zero, end):
-        empty = False
-        yield block
-    if empty:
-        yield np.empty(0), np.empty((0, len(stream.columns)))
+def _odometer_columns(values, angles):
+    turned = np.zeros((len(values), 4))
+    turned[:, 2:] = values[:, 2:4]
+    columns = dict(zip(ODOMETER_TOLD, values.T), yaw=angles.columns(turned)["yaw"])
+    return {name: columns[name] for name in TRAJECTORY}
+
+
+def _ground_truth_columns(values, angles):
+    columns = dict(zip("xyz", values[:, :3].T), **angles.columns(values[:, 3:7]))
+    columns.update(zip(_TRUE_MOTION, values[:, 7:].T))
+    return {name: columns[name] for name in GROUND_TRUTH}
 
 
 class _Attitude:

@@ -11,13 +11,8 @@ import numpy as np
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS, periods_since
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import (
-    describe_imu,
-    experiment_gnss,
-    experiment_odometer,
-    published_rate,
-)
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.results.record import ExperimentRecord, Stream
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
@@ -79,8 +74,9 @@ class RecordingSession:
     @classmethod
     def of(cls, configuration: Configuration) -> RecordingSession:
         """Return that of an experiment."""
-        sensors = experiment_gnss(configuration), experiment_odometer(configuration)
-        return cls(1.0 / configuration.control.rate, *sensors)
+        gnss = from_configuration.experiment_gnss(configuration)
+        odometer = from_configuration.experiment_odometer(configuration)
+        return cls(1.0 / configuration.control.rate, gnss, odometer)
 
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, it is not complete."""
@@ -436,7 +432,7 @@ def write_results(
     imu, truth = record.imu, record.ground_truth
     expected = {
         "ground_truth": truth.expected(rate, zero, end),
-        "imu_simulated": imu.expected(published_rate(configuration), zero, end),
+        "imu_simulated": imu.expected(from_configuration.published_rate(configuration), zero, end),
     }
     expected = {name: count for name, count in expected.items() if name not in irregular}
     backwards = {"imu_simulated": imu.backwards, "ground_truth": truth.backwards}
@@ -446,7 +442,7 @@ def write_results(
         "drive": drive,
         "trajectory_scale": configuration.trajectory.scale,
         "simulator": configuration.simulation.simulator,
-        "imu": describe_imu(configuration),
+        "imu": from_configuration.describe_imu(configuration),
         "controller": configuration.control.controller,
         "seed": configuration.experiment.seed,
         "recording": recording,

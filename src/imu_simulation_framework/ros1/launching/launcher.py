@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import secrets
@@ -16,23 +15,13 @@ import roslaunch.config
 import rospkg
 
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.files import package_share
-from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.experiment_arguments import (
-    argument_help,
-    check_arguments,
     experiment_parameters,
+    launch_file,
     node_configuration,
-)
-from imu_simulation_framework.drive.from_configuration import (
-    describe_imu,
-    experiment_gnss,
-    experiment_odometer,
-    experiment_robot,
-    make_magnetic_environment,
-    make_terrain,
-    refuse_what_has_no_effect,
+    read_command_line,
 )
 from imu_simulation_framework.drive.robot import robot_description
 from imu_simulation_framework.ros1.answers import PREPARATION, Apart
@@ -43,15 +32,9 @@ MASTER_URI = "ROS_MASTER_URI"
 NAMESPACE = "ROS_NAMESPACE"
 
 GAZEBO_PACKAGES = (
-    "controller_manager",
-    "controller_manager_msgs",
-    "dynamic_reconfigure",
-    "gazebo_msgs",
-    "gazebo_plugins",
-    "gazebo_ros",
-    "gazebo_ros_control",
-    "joint_state_controller",
-    "velocity_controllers",
+    *("controller_manager", "controller_manager_msgs", "dynamic_reconfigure"),
+    *("gazebo_msgs", "gazebo_plugins", "gazebo_ros", "gazebo_ros_control"),
+    *("joint_state_controller", "velocity_controllers"),
 )
 HECTOR_PACKAGE = "hector_gazebo_plugins"  # simulates every IMU in Gazebo but the generic one
 
@@ -163,12 +146,12 @@ def _check_packages(argument, packages) -> None:
 _SUBSTITUTION = "$("
 
 
-def load_launch_file(launch_file, arguments):
-    """Load a launch file with arguments and the current folder as they stand.
+def load_launch_file(arguments):
+    """Load experiment.launch with arguments and the current folder as they stand.
 
     roslaunch replaces ``$(...)`` also in what an argument says, so that a path with these
     characters would be another one, or an error. Such a value is put in when that is over. Raises
-    roslaunch.RLException: the file and the arguments do not go together. ``arguments`` (list of
+    roslaunch.RLException: it and the arguments do not go together. ``arguments`` (list of
     str): each ``name:=value``.
     """
     kept = {}
@@ -187,7 +170,7 @@ def load_launch_file(launch_file, arguments):
     os.environ["PWD"] = plain(folder)
     try:
         config = roslaunch.config.load_config_default(
-            [(launch_file, [f"{name}:={plain(value)}" for name, _, value in pairs])], None
+            [(launch_file(), [f"{name}:={plain(value)}" for name, _, value in pairs])], None
         )
     finally:
         os.environ["PWD"] = folder
@@ -207,28 +190,9 @@ def main(arguments) -> int:
     Returns 0 when the drive was recorded to its end, 1 when it was not, 130 when it was
     interrupted; whatever was recorded is saved in each case.
     """
-    launch_file = str(package_share() / "launch" / "experiment.launch")
-    parser = ArgumentParser(
-        description="Run experiment.launch; print the result and exit with a code that tells of "
-        "it: 0 after the whole drive, 1 after a failure, 2 when nothing was started, 130 after "
-        "Ctrl+C.",
-        epilog=argument_help(launch_file),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
-    parser.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="print what roslaunch and the nodes say, not only warnings and the result",
-    )
-    options = parser.parse_intermixed_args(arguments)
-    given = options.arguments
-    values = check_arguments(launch_file, given)
+    options, values = read_command_line("Run experiment.launch", arguments)
     check_environment()
-    configuration = node_configuration(
-        "run_experiment", experiment_parameters(launch_file, values), {}
-    )
+    configuration = node_configuration("run_experiment", experiment_parameters(values), {})
     # What config.ini says of it decides, too: which nodes there are follows from one resolved
     # configuration.
     simulator = configuration.simulation.simulator
@@ -236,15 +200,11 @@ def main(arguments) -> int:
     if simulator == "gazebo":
         ensure_no_gazebo_runs()
     check_installation(values)
-    # Of IMU, receiver, ground and robot it is made sure once, instead of in every node.
-    for make in (
-        *(refuse_what_has_no_effect, describe_imu, make_terrain),
-        *(make_magnetic_environment, experiment_gnss, experiment_odometer),
-    ):
-        make(configuration)
-    robot = experiment_robot(configuration)
+    from_configuration.ensure_all_can_be_made(configuration)
+    robot = from_configuration.experiment_robot(configuration)
     try:
-        config = load_launch_file(launch_file, [*given, f"simulator:={simulator}", "table:=false"])
+        chosen = [*options.arguments, f"simulator:={simulator}", "table:=false"]
+        config = load_launch_file(chosen)
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
     if simulator != "external":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import time
 import urllib.parse
 import xmlrpc.client
 from dataclasses import dataclass, field
+from http.client import HTTPException
 
 import rosgraph
 import roslaunch
@@ -31,16 +31,7 @@ from imu_simulation_framework.drive.results.record import ENDING as SAMPLES
 from imu_simulation_framework.drive.summary import terminal_table
 from imu_simulation_framework.ros1.answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
 from imu_simulation_framework.ros1.entry_points import INTERRUPTED
-from imu_simulation_framework.ros1.launching.guardian import (
-    ENDING_TIMEOUT,
-    MARK,
-    MARKED,
-    SAVING_NODES,
-    SAVING_TIMEOUT,
-    end_all,
-    is_stopped,
-    started,
-)
+from imu_simulation_framework.ros1.launching import guardian
 from imu_simulation_framework.ros1.node import FAILURE, PROGRESS, RESULT
 
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
@@ -136,13 +127,8 @@ class Outcome:
         if not self.completed or self.codes.get(LEADER) == 1:
             return 1
         # Whoever else ended when the drive was over was not needed any more.
-        written = [self.codes.get(name, 0) in _WELL_ENDED for name in SAVING_NODES]
+        written = [self.codes.get(name, 0) in _WELL_ENDED for name in guardian.SAVING_NODES]
         return 0 if all(written) else 1
-
-    def _has_samples(self) -> bool:
-        """Whether a killed node has left what it had recorded, but no tables."""
-        folder = self.folder
-        return folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}"))
 
     def last_line(self) -> str:
         """Why it ended, in one line; empty after a success."""
@@ -153,9 +139,11 @@ class Outcome:
             return ""
         node = self.node or ""
         reason = self.fault or f"{_NAMES.get(node, node)} {_ended(self.codes[node])}"
+        folder = self.folder
         if self.failure:
             reason += f": {self.failure}"
-        elif self._has_samples():
+        elif folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}")):
+            # A killed node has left what it had recorded, but no tables.
             reason += "; offline_result_comparison.py makes results of what it had recorded"
         elif self.completed:
             reason += ", the drive was over, but nobody could make sure that everything is written"
@@ -175,20 +163,12 @@ def _ended(code) -> str:
 
 GUARDIAN = "guardian"
 
-BYSTANDERS = (
-    GUARDIAN,
-    "rosout",
-    "robot_state_publisher",
-    "yaw_view",
-    "yaw_multiplot",
-    "path_view",
-    "rviz",
-    "gazebo_gui",
-)
-"""An experiment goes on without them: a person may close a window."""
-
 VIEWS = ("yaw_view", "yaw_multiplot")
 """Windows that stay after a drive until a person closes them; without a display there are none."""
+
+_ASIDE = ("rosout", "robot_state_publisher", "path_view", "rviz", "gazebo_gui")
+BYSTANDERS = (GUARDIAN, *VIEWS, *_ASIDE)
+"""An experiment goes on without them: a person may close a window."""
 
 LOOK_PERIOD = 0.1
 
@@ -265,9 +245,9 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     )
     # roslaunch asks the master without a limit of its own.
     socket.setdefaulttimeout(MASTER_TIMEOUT)
-    os.environ[MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
-    guardian = subprocess.Popen(
-        [sys.executable, "-m", "imu_simulation_framework.ros1.launching.guardian", MARKED],
+    os.environ[guardian.MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
+    watcher = subprocess.Popen(
+        [sys.executable, "-m", "imu_simulation_framework.ros1.launching.guardian", guardian.MARKED],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
         # Until it has a handler; from a starting interpreter it would get a traceback.
@@ -281,8 +261,8 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
         ) as bar:
             return _Run(config, patience, everybody, bar).outcome()
     finally:
-        guardian.kill()
-        guardian.wait()
+        watcher.kill()
+        watcher.wait()
 
 
 def _ensure_alone(names) -> None:
@@ -321,7 +301,7 @@ class _Run:
             roslaunch.rlutil.get_or_generate_uuid(None, False),
             [],
             show_summary=False,
-            sigint_timeout=ENDING_TIMEOUT,
+            sigint_timeout=guardian.ENDING_TIMEOUT,
         )
         self._parent.config = config
         # Listened to from the beginning, since a node may end before all of them are started.
@@ -336,12 +316,7 @@ class _Run:
         try:
             self._parent.start()
             self._watch()
-        except (
-            roslaunch.RLException,
-            OSError,
-            http.client.HTTPException,
-            xmlrpc.client.Error,
-        ) as error:
+        except (roslaunch.RLException, OSError, HTTPException, xmlrpc.client.Error) as error:
             # A node that ended, or an interruption, is the reason why the next cannot be started.
             if not (self._monitor.is_shutdown or self._is_ending()):
                 outcome.fault = f"roslaunch could not start it: {error}"
@@ -365,8 +340,8 @@ class _Run:
     def _watch(self) -> None:
         self._take_in_processes()
         for process in list(self._monitor.procs):
-            if _node_name(process.name) in SAVING_NODES:
-                process.sigint_timeout = SAVING_TIMEOUT
+            if _node_name(process.name) in guardian.SAVING_NODES:
+                process.sigint_timeout = guardian.SAVING_TIMEOUT
         while not (self._interrupted or self._monitor.is_shutdown):
             self._outcome.result = self._outcome.result or self._parameter(RESULT)
             if self._ends.first is not None:
@@ -407,7 +382,7 @@ class _Run:
         """Say which node was stopped (SIGSTOP) for too long; end a bystander that was."""
         now = time.monotonic()
         for name, process in self._processes.items():
-            if process.poll() is not None or not is_stopped(process.pid):
+            if process.poll() is not None or not guardian.is_stopped(process.pid):
                 self._stopped_since.pop(name, None)
                 continue
             stopped = now - self._stopped_since.setdefault(name, now)
@@ -463,8 +438,8 @@ class _Run:
                 continue
             # Not watched any more, since its end is no death to be reported in red.
             self._monitor.unregister(process)
-            others[process.popen.pid] = started(process.popen.pid)
-        end_all(others)
+            others[process.popen.pid] = guardian.started(process.popen.pid)
+        guardian.end_all(others)
         self._say(
             "the drive is over and saved; the live view stays until its window is closed, or "
             "until Ctrl+C"
@@ -477,12 +452,14 @@ class _Run:
     def _end(self) -> None:
         """End all nodes, in time: without memory roslaunch itself would wait for ever."""
         self._take_in_processes()
-        processes = {process.pid: started(process.pid) for process in self._processes.values()}
+        processes = {
+            process.pid: guardian.started(process.pid) for process in self._processes.values()
+        }
         # Out of roslaunch's hands: it would tell each node a second time, and call it dead.
         with self._monitor.plock:
             del self._monitor.procs[:]
             del self._monitor.core_procs[:]
-        end_all(processes)
+        guardian.end_all(processes)
         self._monitor.shutdown()
         self._monitor.join(MONITOR_TIMEOUT)
         if not self._monitor.is_alive():

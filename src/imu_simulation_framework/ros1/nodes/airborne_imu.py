@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -25,23 +26,14 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import LARGEST_SEED, Settings, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import (
-    AIRCRAFT_FRAME,
-    GIMBAL_FRAMES,
-    GNSS_FRAME,
-    IMU_FRAME,
-    WORLD_FRAME,
-)
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.specification import read_gimbal
 from imu_simulation_framework.flight.recording import find_flight
+from imu_simulation_framework.realistic_imu.node_sessions import read_arguments
 from imu_simulation_framework.recordings.messages import STATE, odometry_packer
-from imu_simulation_framework.ros1.messages import (
-    GnssPublisher,
-    ImuMessages,
-    publish_packed,
-)
+from imu_simulation_framework.ros1.messages import GnssPublisher, ImuMessages, publish_packed
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.gnss.specification import read_gnss_specification
@@ -62,7 +54,7 @@ class FlightMessages:
     what.
     """
 
-    def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = AIRCRAFT_FRAME):
+    def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = topics.AIRCRAFT_FRAME):
         self._clock = advertise(topics.CLOCK, Clock)
         self._truth = advertise(topics.GROUND_TRUTH, Odometry)
         self._imu_truth = advertise(topics.GROUND_TRUTH_IMU, Odometry)
@@ -73,19 +65,20 @@ class FlightMessages:
         )
         latitude, longitude = np.degrees(origin[:2]).tolist()
         place = NavSatFix(latitude=latitude, longitude=longitude, altitude=float(origin[2]))
-        place.header.frame_id = WORLD_FRAME
+        place.header.frame_id = topics.WORLD_FRAME
         place.status.status = NavSatStatus.STATUS_FIX
         self._origin.publish(place)
-        self._of_body, self._of_imu = odometry_packer(AIRCRAFT_FRAME), odometry_packer(IMU_FRAME)
-        chain = (AIRCRAFT_FRAME, *GIMBAL_FRAMES, IMU_FRAME)
-        pairs = [(WORLD_FRAME, AIRCRAFT_FRAME), *zip(chain, chain[1:])]
+        frames = (topics.AIRCRAFT_FRAME, topics.IMU_FRAME)
+        self._of_body, self._of_imu = map(odometry_packer, frames)
+        chain = (topics.AIRCRAFT_FRAME, *topics.GIMBAL_FRAMES, topics.IMU_FRAME)
+        pairs = [(topics.WORLD_FRAME, topics.AIRCRAFT_FRAME), *zip(chain, chain[1:])]
         self._stamp = rospy.Time()
         self._antenna = np.array([*antenna, *_NO_TURN])
         self._message = TFMessage(
-            [self._transform(*pair) for pair in (*pairs, (antenna_frame, GNSS_FRAME))]
+            [self._transform(*pair) for pair in (*pairs, (antenna_frame, topics.GNSS_FRAME))]
         )
         self._flown = Path()
-        self._flown.header.frame_id = WORLD_FRAME
+        self._flown.header.frame_id = topics.WORLD_FRAME
         self._next_point = -_PATH_PERIOD
 
     @property
@@ -111,7 +104,7 @@ class FlightMessages:
         if last >= self._next_point:
             self._next_point = last + _PATH_PERIOD
             self._flown.header.stamp = self._stamp
-            point = PoseStamped(header=Header(frame_id=WORLD_FRAME))
+            point = PoseStamped(header=Header(frame_id=topics.WORLD_FRAME))
             place, turn = point.pose.position, point.pose.orientation
             row = tick.truth[-1, :7].tolist()
             place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = row
@@ -126,6 +119,27 @@ class FlightMessages:
         return message
 
 
+@dataclass(frozen=True)
+class AirborneArguments(Settings):
+    """Private parameters, which airborne.launch documents."""
+
+    source: str = setting("")
+    start: float = setting(0.0, unit="s", minimum=0.0)
+    duration: float = setting(200.0, unit="s", above=0.0)
+    flight_rate: float = setting(50.0, unit="Hz", above=0.0)
+    gimbal: str = setting("off")
+    imu: str = setting("ideal")
+    gnss: str = setting("")
+    gnss_on: str = setting("body")
+    rate: float = setting(100.0, unit="Hz", above=0.0)
+    seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
+    tick: float = setting(0.02, unit="s", above=0.0)
+    real_time_factor: float = setting(1.0, minimum=0.0)
+    listeners: int = setting(0, minimum=0)
+    answer: str = setting("")
+    timeout: float = setting(60.0, unit="s", above=0.0)
+
+
 WAKE_PERIOD = 0.2  # wall-clock seconds after which a wait looks whether all has ended
 
 
@@ -138,51 +152,40 @@ class AirborneImuNode(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        source = str(rospy.get_param("~source", ""))
-        if not source:
+        arguments = read_arguments(
+            AirborneArguments, self.name, lambda name, default: rospy.get_param(f"~{name}", default)
+        )
+        if not arguments.source:
             raise ConfigurationError(
                 f"{self.name}: the private parameter source is empty, expected a script of JSBSim, "
                 "a recorded flight, or udp:PORT"
             )
-        self._source = source
-        self._wanted = (
-            self.number("duration", 200.0, positive=True),
-            self.number("flight_rate", 50.0, positive=True),
-            self.number("start", 0.0),
-        )
-        gnss = str(rospy.get_param("~gnss", ""))
-        self._receiver = read_gnss_specification(gnss) if gnss else None
-        self._gnss_on = str(rospy.get_param("~gnss_on", "body"))
-        self._gimbal = read_gimbal(str(rospy.get_param("~gimbal", "off")))
-        self._chosen = named_imu(str(rospy.get_param("~imu", "ideal")))
-        self._rate = self.number("rate", 100.0, positive=True)
-        self._seed = self.number("seed", 1, whole=True)
-        self._tick = self.number("tick", 0.02, positive=True)
-        self._factor = self.number("real_time_factor", 1.0)
-        self._listeners = self.number("listeners", 0, whole=True)
-        self._timeout = self.number("timeout", 60.0, positive=True)
+        self._arguments = arguments
+        self._receiver = read_gnss_specification(arguments.gnss) if arguments.gnss else None
+        self._gimbal = read_gimbal(arguments.gimbal)
+        self._chosen = named_imu(arguments.imu)
         self._imu = advertise(topics.IMU, Imu)
         self._gnss = self._receiver and GnssPublisher(self._receiver, on_robot=False)
         self._answers = 0
         self._answered = threading.Condition()
-        self._answer = str(rospy.get_param("~answer", ""))
-        if self._answer:
-            self._input = subscribe(self._answer, rospy.AnyMsg, self._on_answer)
+        if arguments.answer:
+            self._input = subscribe(arguments.answer, rospy.AnyMsg, self._on_answer)
 
     def run(self):
         """Publish tick by tick until the flight ends."""
         self._prepare()
+        arguments, factor = self._arguments, self._arguments.real_time_factor
         self.wait_until(
-            lambda: self._imu.get_num_connections() >= self._listeners,
-            f"{self._listeners} subscribers of {self._imu.resolved_name}",
-            self._timeout,
+            lambda: self._imu.get_num_connections() >= arguments.listeners,
+            f"{arguments.listeners} subscribers of {self._imu.resolved_name}",
+            arguments.timeout,
         )
         of_gnss = () if self._gnss is None else self._gnss.publishers
         self.wait_for_subscribers(self._imu, *of_gnss, *self._messages.publishers)
         first, last = int(self._flight.stamps[0]), int(self._flight.stamps[-1])
         rospy.loginfo("the flight begins, of %.2f s", 1e-9 * (last - first))
         started = time.monotonic()
-        for tick in self._flight.ticks(self._tick):
+        for tick in self._flight.ticks(arguments.tick):
             if self.ended:
                 break
             answers = self._answers
@@ -192,10 +195,10 @@ class AirborneImuNode(Node):
             # Last, so that who answers it has all the rest.
             if len(tick.imu_stamps) and self._imu.get_num_connections():
                 self._imu_messages.publish_data(self._imu, tick.imu_stamps, tick.imu)
-            if self._factor > 0.0:
-                ahead = 1e-9 * (int(tick.stamps[-1]) - first) / self._factor
+            if factor > 0.0:
+                ahead = 1e-9 * (int(tick.stamps[-1]) - first) / factor
                 self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
-            if self._answer:
+            if arguments.answer:
                 self._wait_for_answer(answers, 1e-9 * int(tick.stamps[-1]))
         else:
             rospy.loginfo("the flight has ended")
@@ -204,33 +207,36 @@ class AirborneImuNode(Node):
 
     def _prepare(self):
         """Get the flight, which may be received while it is flown, and all that is measured."""
-        flight, remarks = find_flight(self._source, *self._wanted)
+        arguments = self._arguments
+        wanted = (arguments.duration, arguments.flight_rate, arguments.start)
+        flight, remarks = find_flight(arguments.source, *wanted)
         self._flight = AirborneImu(
             flight.states,
             self._gimbal,
             cast(ImuErrors, self._chosen.errors),
             self._receiver,
-            self._rate,
-            self._seed,
-            gnss_on=self._gnss_on,
+            arguments.rate,
+            arguments.seed,
+            gnss_on=arguments.gnss_on,
         )
         for remark in (*remarks, *self._chosen.remarks):
             rospy.logwarn("%s", remark)
         for remark in self._flight.remarks:
             rospy.loginfo("%s", remark)
         antenna = (0.0, 0.0, 0.0) if self._receiver is None else self._receiver.lever_arm
-        on = AIRCRAFT_FRAME if self._gnss_on == "body" else IMU_FRAME
+        on = topics.AIRCRAFT_FRAME if arguments.gnss_on == "body" else topics.IMU_FRAME
         self._messages = FlightMessages(self._flight.origin, antenna, on)
         self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
 
     def _wait_for_answer(self, answers, at):
-        deadline = time.monotonic() + self._timeout
+        timeout = self._arguments.timeout
+        deadline = time.monotonic() + timeout
         with self._answered:
             while not self.ended and self._answers <= answers:
                 self._answered.wait(WAKE_PERIOD)
                 if time.monotonic() > deadline and self._answers <= answers:
                     self.fail(
-                        f"{self.name}: no message on {self._answer} for {self._timeout:g} s at "
+                        f"{self.name}: no message on {self._arguments.answer} for {timeout:g} s at "
                         f"{at:.2f} s of the flight"
                     )
 

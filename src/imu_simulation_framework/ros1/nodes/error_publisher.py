@@ -13,7 +13,6 @@ from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
 from imu_simulation_framework.drive.session.messages import true_pose
 from imu_simulation_framework.drive.tracking.controllers import Reference
@@ -38,7 +37,7 @@ class ErrorPublisher(Participant):
         period = 1.0 / self.configuration.control.rate
         self._session = TrackingSession(period, self._simulator.lock_step)
         self._answer = ErrorCoordinates2()
-        self._answer.header.frame_id = WORLD_FRAME
+        self._answer.header.frame_id = topics.WORLD_FRAME
         self._publisher = advertise(topics.TRAJECTORY_ERROR, ErrorCoordinates2)
         self.inputs = (
             self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command, raw=True),

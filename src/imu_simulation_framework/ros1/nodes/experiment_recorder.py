@@ -17,20 +17,14 @@ from std_srvs.srv import Trigger, TriggerResponse
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, ResultError, SimulatorError
 from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.drive.from_configuration import (
-    experiment_gnss,
-    experiment_odometer,
-)
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.results.files import ACTIVE, BAG
 from imu_simulation_framework.drive.session.recording import MessageSession
 from imu_simulation_framework.recordings.messages import STAMP_PLACE, stamp_of
 from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.ros1.node import subscribe
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
-from imu_simulation_framework.ros1.simulators.interface import (
-    publishes_calibration,
-    publishes_magnetic_field,
-)
+from imu_simulation_framework.ros1.simulators import interface
 
 RECORDED_TOPICS = (
     *(topics.CLOCK, topics.TRANSFORMS, topics.STATIC_TRANSFORMS),
@@ -78,15 +72,15 @@ class ExperimentRecorder(Participant):
         clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.may_lack else topics.CLOCK
         period = 1.0 / configuration.control.rate
         self._session = MessageSession(period, clock, simulator.lock_step)
-        gnss = experiment_gnss(configuration)
+        gnss = from_configuration.experiment_gnss(configuration)
         has_heading = gnss is not None and gnss.heading.source != "none"
         reported = {
             **dict.fromkeys((topics.GNSS_FIX, topics.GNSS_VELOCITY), gnss is not None),
             topics.GNSS_HEADING: has_heading,
-            topics.ODOMETER: experiment_odometer(configuration) is not None,
+            topics.ODOMETER: from_configuration.experiment_odometer(configuration) is not None,
             topics.IMU_BIAS: simulator.publishes_imu_bias(configuration.imu.model),
-            topics.IMU_MAG: publishes_magnetic_field(configuration, simulator),
-            topics.IMU_CALIBRATION: publishes_calibration(configuration, simulator),
+            topics.IMU_MAG: interface.publishes_magnetic_field(configuration, simulator),
+            topics.IMU_CALIBRATION: interface.publishes_calibration(configuration, simulator),
         }
         inputs = {
             topic: subscribe(topic, rospy.AnyMsg, functools.partial(self._on_message, topic))
@@ -194,13 +188,9 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             return TriggerResponse(success=False, message=str(error))
-        if missing:
-            sentence = (
-                f"{self.name}: {self._path} is saved, but lacks the last messages on "
-                f"{', '.join(missing)}"
-            )
-            return TriggerResponse(success=False, message=sentence)
-        return TriggerResponse(success=True, message=self._path)
+        lacks = f"is saved, but lacks the last messages on {', '.join(missing)}"
+        sentence = f"{self.name}: {self._path} {lacks}" if missing else self._path
+        return TriggerResponse(success=not missing, message=sentence)
 
     def _complete(self) -> None:
         with self._lock:

@@ -15,11 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import ROBOT_FRAME
-from imu_simulation_framework.drive.from_configuration import (
-    experiment_robot,
-    refuse_what_has_no_effect,
-)
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.external import ExternalRobotSession
 from imu_simulation_framework.drive.session.messages import ground_truth_rows
 from imu_simulation_framework.msg import ErrorCoordinates2
@@ -27,11 +23,8 @@ from imu_simulation_framework.recordings.messages import STATE, odometry_packer,
 from imu_simulation_framework.ros1.answers import ask_master
 from imu_simulation_framework.ros1.messages import publish_packed, publish_serialised
 from imu_simulation_framework.ros1.node import Node, advertise
+from imu_simulation_framework.ros1.simulators import interface
 from imu_simulation_framework.ros1.simulators.external import PLACED, SET_POSE
-from imu_simulation_framework.ros1.simulators.interface import (
-    make_simulator_interface,
-    needs_error_model,
-)
 from imu_simulation_framework.srv import SetPose, SetPoseResponse
 
 COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}
@@ -53,20 +46,20 @@ class ExternalRobot(Node):
     def __init__(self) -> None:
         super().__init__()
         configuration = self.configuration
-        refuse_what_has_no_effect(configuration)
+        from_configuration.refuse_what_has_no_effect(configuration)
         self._topics = configuration.external
         self._lock = threading.Lock()
         self._session = ExternalRobotSession(
-            experiment_robot(configuration).drivetrain,
+            from_configuration.experiment_robot(configuration).drivetrain,
             1.0 / configuration.control.rate,
             self._topics.twist_in_world,
         )
         self._stamped = False
         self._commands: Any = None  # rospy.Publisher, once it is known what the robot takes
-        self._packer = odometry_packer(ROBOT_FRAME)
+        self._packer = odometry_packer(topics.ROBOT_FRAME)
         self._newest = 0  # of the odometry's stamps [ns]
         self._imu_stamps: list[int] = []
-        self._simulator = make_simulator_interface(configuration)
+        self._simulator = interface.make_simulator_interface(configuration)
         # A robot that publishes where the experiment listens needs nobody between.
         published = rospy.resolve_name(self._topics.imu)
         self._hands_on = published != rospy.resolve_name(self._simulator.imu_topic)
@@ -80,7 +73,7 @@ class ExternalRobot(Node):
         self.subscribe(self._topics.imu, Imu, self._on_imu, raw=True)
         self.wait_until(lambda: self._newest > 0, self._source("odometry", Odometry))
         self.wait_until(lambda: len(self._imu_stamps) >= RATE_SAMPLES, self._source("imu", Imu))
-        if needs_error_model(self.configuration, self._simulator):
+        if interface.needs_error_model(self.configuration, self._simulator):
             self._ensure_rate()
         self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
@@ -174,7 +167,10 @@ class ExternalRobot(Node):
             self._commands.publish(twist)
             return
         stamped = TwistStamped(twist=twist)
-        stamped.header.stamp, stamped.header.frame_id = rospy.Time(nsecs=self._newest), ROBOT_FRAME
+        stamped.header.stamp, stamped.header.frame_id = (
+            rospy.Time(nsecs=self._newest),
+            topics.ROBOT_FRAME,
+        )
         self._commands.publish(stamped)
 
     def _on_set_pose(self, request):

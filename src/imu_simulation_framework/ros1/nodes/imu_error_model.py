@@ -15,12 +15,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.from_configuration import (
-    experiment_robot,
-    make_experiment_imu,
-    make_magnetic_environment,
-    with_earth_turning,
-)
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.sensors import AlongTheWay
 from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
 from imu_simulation_framework.ros1.node import advertise, subscribe
@@ -51,14 +46,14 @@ class ImuErrorModel(Participant):
         self._waiting: deque[Imu] = deque()
         if not needs_error_model(self.configuration, self._simulator):
             return
-        self._imu = make_experiment_imu(self.configuration)
+        self._imu = from_configuration.make_experiment_imu(self.configuration)
         self._messages = ImuMessages(self._imu.covariances(), self._imu.magnetic_covariance())
         self._way: AlongTheWay | None = None
         self._torques_known = True
-        environment = make_magnetic_environment(self.configuration)
+        environment = from_configuration.make_magnetic_environment(self.configuration)
         self._has_field = environment is not None and self._imu.has_magnetometer
         if self._has_field or self._imu.feels_speed:
-            robot = experiment_robot(self.configuration)
+            robot = from_configuration.experiment_robot(self.configuration)
             self._wheel_joints = robot.wheel_joints
             environment = environment if self._has_field else None
             self._torques_known = environment is None or not environment.motors
@@ -139,7 +134,7 @@ class ImuErrorModel(Participant):
 
     def _measure(self, message) -> None:
         stamp = message.header.stamp.to_nsec()
-        truth = with_earth_turning(_truth(message), self._latitude)
+        truth = from_configuration.with_earth_turning(_truth(message), self._latitude)
         if self._way is not None:
             truth = self._way.met([stamp], [truth])[0]
         if self._samples <= 1 and stamp == self._stamp:
@@ -154,7 +149,7 @@ class ImuErrorModel(Participant):
         self._publish(stamp, self._imu.step(truth))
 
     def _restart(self) -> None:
-        self._imu = make_experiment_imu(self.configuration)
+        self._imu = from_configuration.make_experiment_imu(self.configuration)
         if self._calibration is not None:
             self._calibration.restart(self._imu.bno055_mode)
         self._samples = 0

@@ -10,17 +10,10 @@ import rospy
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.drive.session.messages import true_pose
 from imu_simulation_framework.drive.session.yaws import YawSession
 from imu_simulation_framework.msg import ErrorCoordinates2, ImuYaw
-from imu_simulation_framework.recordings.messages import (
-    IMU,
-    IMU_YAW,
-    Packer,
-    last_numbers,
-    stamp_of,
-)
+from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.ros1.messages import publish_packed
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant
@@ -41,7 +34,7 @@ class ImuYawPublisher(Participant):
         self._lock = threading.Lock()
         self._session = YawSession()
         self._publishers = {topic: advertise(topic, ImuYaw) for topic in self._session.topics}
-        self._packer = Packer(IMU_YAW, [WORLD_FRAME])
+        self._packer = messages.Packer(messages.IMU_YAW, [topics.WORLD_FRAME])
         self._waiting: dict[str, list] = {}
         self._errors = subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
         self.offer_start()
@@ -86,8 +79,10 @@ class ImuYawPublisher(Participant):
     def _on_imu(self, message):
         data = message._buff
         with self._lock:
-            yaw = yaw_in_a_loop(*last_numbers(data, IMU)[:4])
-            self._publish(self._session.add_imu(stamp_of(data), yaw), stamp_of(data))
+            yaw = yaw_in_a_loop(*messages.last_numbers(data, messages.IMU)[:4])
+            self._publish(
+                self._session.add_imu(messages.stamp_of(data), yaw), messages.stamp_of(data)
+            )
 
     def _on_ground_truth(self, message):
         pose = true_pose(message._buff)
@@ -109,6 +104,6 @@ class ImuYawPublisher(Participant):
         for topic, rows in self._waiting.items():
             if self._publishers[topic].get_num_connections():
                 stamps, *yaws = zip(*rows)
-                fields = dict(zip(IMU_YAW.names, map(np.array, yaws)))
+                fields = dict(zip(messages.IMU_YAW.names, map(np.array, yaws)))
                 publish_packed(self._publishers[topic], self._packer.pack(np.array(stamps), fields))
         self._waiting.clear()

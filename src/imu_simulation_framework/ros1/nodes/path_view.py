@@ -11,7 +11,6 @@ from nav_msgs.msg import Odometry, Path
 from sensor_msgs.msg import MagneticField
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.node import Node
 
@@ -70,7 +69,7 @@ def _append(points, point) -> None:
 
 def _path(points) -> Path:
     path = Path()
-    path.header.frame_id = WORLD_FRAME
+    path.header.frame_id = topics.WORLD_FRAME
     for x, y in points:
         pose = PoseStamped(header=path.header)
         pose.pose.position.x, pose.pose.position.y = float(x), float(y)

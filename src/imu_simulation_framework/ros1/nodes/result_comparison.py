@@ -16,12 +16,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.drive.from_configuration import (
-    experiment_gnss,
-    experiment_odometer,
-    experiment_robot,
-    imu_model_and_parameters,
-)
+from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.messages import (
     ground_truth_rows,
     imu_rows,
@@ -35,10 +30,7 @@ from imu_simulation_framework.recordings.messages import stamp_of
 from imu_simulation_framework.ros1.messages import FIXES, tracking_error, wheel_rows
 from imu_simulation_framework.ros1.node import experiment_parameter
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
-from imu_simulation_framework.ros1.simulators.interface import (
-    needs_error_model,
-    publishes_magnetic_field,
-)
+from imu_simulation_framework.ros1.simulators import interface
 from imu_simulation_framework.sensors.gnss.specification import fix_topics
 
 MESSAGES_AT_ONCE = 10  # so many are kept as they came; fewer than a killed process may lose anyway
@@ -57,10 +49,9 @@ class ResultComparison(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._gnss = experiment_gnss(self.configuration)
+        self._gnss = from_configuration.experiment_gnss(self.configuration)
         self._session = RecordingSession.of(self.configuration)
-        robot = experiment_robot(self.configuration)
-        of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
+        robot = from_configuration.experiment_robot(self.configuration)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
@@ -71,45 +62,36 @@ class ResultComparison(Participant):
         self._stopping = threading.Event()
         self._written = threading.Event()
         self._refusal = ""
+        session, kept = self._session, {}
+        kept[topics.IMU] = (Imu, imu_rows, session.add_imu)
+        kept[topics.GROUND_TRUTH] = (Odometry, ground_truth_rows, session.add_ground_truth)
+        if topics.JOINT_STATES not in self._simulator.may_lack:
+            of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
+            kept[topics.JOINT_STATES] = (JointState, of_wheels, session.add_wheels)
+        if interface.publishes_magnetic_field(self.configuration, self._simulator):
+            kept[topics.IMU_MAG] = (MagneticField, magnetic_rows, session.add_magnetic_field)
+        if from_configuration.experiment_odometer(self.configuration) is not None:
+            kept[topics.ODOMETER] = (Odometry, odometer_rows, session.add_odometry)
+        fixes = [] if self._gnss is None else fix_topics(self._gnss)
         self.inputs = (
             self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
-            self._keep(topics.IMU, Imu, imu_rows, self._session.add_imu),
-            self._keep(
-                topics.GROUND_TRUTH, Odometry, ground_truth_rows, self._session.add_ground_truth
-            ),
+            *(self._keep(topic, *how) for topic, how in kept.items()),
             self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
+            *(
+                self.subscribe(
+                    one.topic, FIXES[one.type_name], functools.partial(self._on_fix, one)
+                )
+                for one in fixes
+            ),
         )
-        if topics.JOINT_STATES not in self._simulator.may_lack:
-            add = self._session.add_wheels
-            self.inputs += (self._keep(topics.JOINT_STATES, JointState, of_wheels, add),)
-        if publishes_magnetic_field(self.configuration, self._simulator):
-            add = self._session.add_magnetic_field
-            self.inputs += (self._keep(topics.IMU_MAG, MagneticField, magnetic_rows, add),)
-        if experiment_odometer(self.configuration) is not None:
-            add = self._session.add_odometry
-            self.inputs += (self._keep(topics.ODOMETER, Odometry, odometer_rows, add),)
-        if self._gnss is not None:
-            self.inputs += tuple(self._subscribe_to_receiver())
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
-    def _subscribe_to_receiver(self):
-        """Listen to what the GNSS receiver publishes: few messages, each read at once."""
-
-        def recording(one):
-            def record(message):
-                stamps = np.array([message.header.stamp.to_nsec()])
-                with self._lock:
-                    self._received += 1
-                    self._session.add_fixes(one.kind, stamps, np.array([one.row(message)]))
-
-            return record
-
-        assert self._gnss is not None
-        return [
-            self.subscribe(one.topic, FIXES[one.type_name], recording(one))
-            for one in fix_topics(self._gnss)
-        ]
+    def _on_fix(self, topic, message):
+        stamps = np.array([message.header.stamp.to_nsec()])
+        with self._lock:
+            self._received += 1
+            self._session.add_fixes(topic.kind, stamps, np.array([topic.row(message)]))
 
     def prepare(self, start, stop):
         configuration = self.configuration
@@ -118,8 +100,8 @@ class ResultComparison(Participant):
             self._session.ends_after(duration)
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
-        model, parameters = imu_model_and_parameters(configuration)
-        if needs_error_model(configuration, simulator):
+        model, parameters = from_configuration.imu_model_and_parameters(configuration)
+        if interface.needs_error_model(configuration, simulator):
             model, parameters = "ideal", {}  # imu_error_model does the rest
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
         with self._lock:
@@ -253,29 +235,23 @@ class ResultComparison(Participant):
         finally:
             self._written.set()
 
-    def _warn_of_losses(self, messages) -> None:
-        for name in ("imu_simulated", "ground_truth"):
-            expected = messages[name]["expected"]
-            lost = expected - messages[name]["received"]
-            if lost:
-                fate = "were lost"
-                if messages[name]["expected_according_to"] == "stamps":
-                    fate = "are missing: they were lost, or its sensor has not measured them"
-                rospy.logwarn(
-                    "%s: %d of %d messages of %s %s", self.name, lost, expected, name, fate
-                )
-
     def _write(self) -> None:
-        configuration = self.configuration
-        ended = time.monotonic()
         summary = write_results(
             self.folder,
-            configuration,
+            self.configuration,
             self._session,
-            wall_time=ended - self._commanded_at,
-            irregular=self._simulator.irregular(configuration.imu.model),
+            wall_time=time.monotonic() - self._commanded_at,
+            irregular=self._simulator.irregular(self.configuration.imu.model),
         )
-        self._warn_of_losses(summary["messages"])
+        for name in ("imu_simulated", "ground_truth"):
+            messages = summary["messages"][name]
+            lost = messages["expected"] - messages["received"]
+            fate = "were lost"
+            if messages["expected_according_to"] == "stamps":
+                fate = "are missing: they were lost, or its sensor has not measured them"
+            if lost:
+                of_all = f"{lost} of {messages['expected']} messages of {name}"
+                rospy.logwarn("%s: %s %s", self.name, of_all, fate)
         if self._prints_table:
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)

@@ -44,7 +44,7 @@ class YawView(Node):
         super().__init__()
         try:
             matplotlib.use("TkAgg", force=True)
-            self._figure, axes = pyplot.subplots(
+            self._figure, self._axes = pyplot.subplots(
                 2, 1, sharex=True, figsize=(8.0, 6.0), layout="constrained", num="IMU yaw"
             )
         except (ImportError, RuntimeError) as error:
@@ -52,10 +52,8 @@ class YawView(Node):
                 f"{self.name}: no window can be opened ({error}); is there a display, and is "
                 "python3-tk installed?"
             ) from None
-        self._axes = axes
         self._axes[0].set_ylabel("yaw, unwrapped [deg]")
-        self._axes[1].set_ylabel("yaw error [deg]")
-        self._axes[1].set_xlabel("simulated time [s]")
+        self._axes[1].set(xlabel="simulated time [s]", ylabel="yaw error [deg]")
         self._curves = []
         self._drawn = 0
         settings = self.configuration
