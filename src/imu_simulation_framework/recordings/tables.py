@@ -114,9 +114,8 @@ def _calm(table) -> None:
     """Replace what is not a number in such a way that every calculation warns (signalling)."""
     for place, kind in enumerate(table.dtypes):
         if kind.kind == "f":
-            table.isetitem(
-                place, np.where(np.isnan(table.iloc[:, place]), np.nan, table.iloc[:, place])
-            )
+            column = table.iloc[:, place]
+            table.isetitem(place, np.where(np.isnan(column), np.nan, column))
 
 
 def join(leader: Samples, other: Samples) -> Samples:
@@ -126,8 +125,7 @@ def join(leader: Samples, other: Samples) -> Samples:
     values are not numbers. Raises RecordingError: the two have no time in common.
     """
     times, theirs = leader.columns["stamp"], other.columns["stamp"]
-    order = np.argsort(theirs, kind="stable")
-    order = order[np.isfinite(theirs[order])]
+    order = order_of(theirs)
     order = order[np.diff(theirs[order], prepend=-np.inf) > 0.0]
     grid = theirs[order]
     known = times[np.isfinite(times)]
@@ -158,14 +156,20 @@ def join(leader: Samples, other: Samples) -> Samples:
         joined[name][apart | beyond] = np.nan
     if other.has(QUATERNION):
         length = np.sqrt(sum(joined[name] ** 2 for name in QUATERNION))
-        for name in QUATERNION:
-            joined[name] = joined[name] / np.where(length > 0.0, length, 1.0)
+        length = np.where(length > 0.0, length, 1.0)
+        joined.update({name: joined[name] / length for name in QUATERNION})
     return replace(
         leader,
         columns={**leader.columns, **joined},
         yaw_conventions={**leader.yaw_conventions, **other.yaw_conventions},
         stated_units=leader.stated_units | other.stated_units,
     )
+
+
+def order_of(times) -> np.ndarray:
+    """Return the places of the times that are numbers, in the order of these."""
+    order = np.argsort(times, kind="stable")
+    return order[np.isfinite(times[order])]
 
 
 def turned(samples: Samples, frame, purpose) -> Samples:
@@ -175,10 +179,10 @@ def turned(samples: Samples, frame, purpose) -> Samples:
     """
     if frame == "enu" or purpose not in ("IMU", "magnetometer", "reference"):
         return samples
-    if purpose != "reference":
-        samples = conventional_imu(samples, ImuConventions(frame=frame))
-    else:
+    if purpose == "reference":
         samples = conventional_reference(samples, ReferenceConventions(frame=frame))
+    else:
+        samples = conventional_imu(samples, ImuConventions(frame=frame))
     return replace(samples, yaw_conventions=dict.fromkeys(("yaw", "course"), "ccw_from_east"))
 
 

@@ -34,11 +34,8 @@ class _Chart:
     def __init__(self, figure):
         self.figure = figure
         self.panels = [panel for panel in figure.panels if panel.draw is None]
-        self.data: list[dict] = []
-        self.shapes: list[dict] = []
-        self.annotations: list[dict] = []
-        self.shown: set[str] = set()
-        self.number = 0
+        self.data, self.shapes, self.annotations = [], [], []
+        self.shown, self.number = set(), 0
 
     def made(self):
         inside, places = self._places()
@@ -61,8 +58,8 @@ class _Chart:
         for number, (panel, (low, high)) in enumerate(zip(self.panels, places)):
             self.number = number
             x, y = self._axes()
-            layout[_long(x)] = self._x_axis(panel)
-            layout[_long(y)] = {
+            layout[f"xaxis{x[1:]}"] = self._x_axis(panel)
+            layout[f"yaxis{y[1:]}"] = {
                 **_AXIS, "anchor": x, "domain": [low, high], "title": {"text": _said(panel.y)},
                 **(_logarithmic(panel, "y") if "y" in panel.log else {}),
                 **({"scaleanchor": x} if panel.equal else {}),
@@ -125,16 +122,16 @@ class _Chart:
 
     def path(self, x, y, look, name):
         kept = path_steps(x, y, POINTS // 4)
-        kept = kept[_some(len(kept), 2 * POINTS)]
+        kept = kept[_some(kept, 2 * POINTS)]
         self._add(_at(x, kept), _at(y, kept), name, mode="lines", line=_line(look))
 
     def points(self, x, y, colour, name, size, symbol):
-        kept = _some(len(x), POINTS)
+        kept = _some(x, POINTS)
         marker = {"color": colour, "size": size, "symbol": symbol}
         self._add(_at(x, kept), _at(y, kept), name, mode="markers", marker=marker)
 
     def coloured(self, time, x, y, values, name, title):
-        kept = _some(len(x), POINTS)
+        kept = _some(x, POINTS)
         values = _at(values, kept)
         limit = float(np.max(np.abs(values), initial=1e-3))
         marker = {
@@ -155,7 +152,7 @@ class _Chart:
         self._add(*places, name, mode="markers", marker=marker, hoverinfo="skip")
 
     def band(self, x, low, high, colour, opacity, name):
-        x, low, high = (_at(values, _some(len(x), POINTS // 2)) for values in (x, low, high))
+        x, low, high = (_at(values, _some(x, POINTS // 2)) for values in (x, low, high))
         known = np.isfinite(low) & np.isfinite(high)
         x, low, high = x[known], low[known], high[known]
         self._add(
@@ -171,17 +168,14 @@ class _Chart:
         )  # fmt: skip
 
     def stack(self, x, parts, styles):
-        kept = _some(len(x), POINTS // 4)
+        kept = _some(x, POINTS // 4)
         for name, values in parts.items():
             colour, hatch = styles[name]
-            pattern = {
-                "shape": hatch[:1], "bgcolor": colour, "fgcolor": "white", "size": 10,
-                "solidity": 0.15,
-            }  # fmt: skip
+            pattern = {"shape": hatch[:1], "bgcolor": colour, "fgcolor": "white", "size": 10}
+            filled = {"fillpattern": {**pattern, "solidity": 0.15}} if hatch else {}
             self._add(
                 _at(x, kept), _at(values, kept), name, mode="lines", fillcolor=colour,
-                line={"width": 0.5, "color": "white"}, stackgroup=f"panel {self.number}",
-                **({"fillpattern": pattern} if hatch else {}),
+                line={"width": 0.5, "color": "white"}, stackgroup=f"panel {self.number}", **filled,
             )  # fmt: skip
 
     def bars(self, edges, y, colour, name):
@@ -237,15 +231,10 @@ def _logarithmic(panel, axis):
     return {"type": "log", "exponentformat": "power", "dtick": ticks}
 
 
-def _long(axis):
-    return axis[0] + "axis" + axis[1:]
-
-
-def _some(count, most):
-    """Return an even choice of so many places, the last one among them."""
-    return (
-        np.arange(count) if count <= most else np.linspace(0, count - 1, most).round().astype(int)
-    )
+def _some(values, most):
+    """Return an even choice of so many places of values, the last one among them."""
+    count = len(values)
+    return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
 
 def _at(values, places):
@@ -267,8 +256,7 @@ def _said(text) -> str:
 
 def _line(look) -> dict:
     width = max(1.0, round(_PIXELS * look.get("linewidth", 1.5), 2))
-    line = {"color": look["color"], "width": width}
-    dashes = look.get("linestyle", "-")
+    dashes, line = look.get("linestyle", "-"), {"color": look["color"], "width": width}
     if not isinstance(dashes, str):
         # In widths of the line.
         line["dash"] = ",".join(f"{max(1.0, part * width):.1f}px" for part in dashes[1])
@@ -276,5 +264,4 @@ def _line(look) -> dict:
 
 
 def _faded(colour, opacity) -> str:
-    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return f"rgba({','.join(map(str, parts))},{opacity:g})"
+    return f"rgba({','.join(map(str, bytes.fromhex(colour[1:])))},{opacity:g})"

@@ -35,11 +35,7 @@ _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 def drawing(figure: Figure, footer: str = "") -> Picture:
     """Return a described figure as matplotlib has it, with one legend above all panels.
 
-    Parameters
-    ----------
-    figure : Figure
-    footer : str
-        Written small below it, see :func:`sign`.
+    The ``footer`` is written small below it, see :func:`sign`.
     """
     picture = _message(figure.nothing) if figure.empty else _panels(figure)
     if footer:
@@ -216,17 +212,14 @@ def _zero(axis):
 
 
 def _text(axis, x, y, text, colour):
-    axis.annotate(
-        plain(text), (x, y), fontsize=9, color=colour, xytext=(0, 4), textcoords="offset points",
-        ha="center",
-    )  # fmt: skip
+    above = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
+    axis.annotate(plain(text), (x, y), fontsize=9, color=colour, **above)
 
 
-def _words(axis, text):
-    axis.text(
-        0.5, 0.5, plain(text), ha="center", va="center", fontsize=9, color=colours.TEXT_GREY,
-        transform=axis.transAxes,
-    )  # fmt: skip
+def _words(axis, text, **look):
+    look = {"fontsize": 9, "color": colours.TEXT_GREY, **look}
+    place = {"ha": "center", "va": "center", "transform": axis.transAxes}
+    axis.text(0.5, 0.5, plain(text), **place, **look)
 
 
 _LAYERS = {
@@ -260,22 +253,12 @@ def _signs(figure, axes):
 
 
 def plain(text: str) -> str:
-    """Return a text as matplotlib has to be given it so that no ``$`` begins a formula.
-
-    What is written in a figure comes from names of files, drives and IMUs.
-    """
+    """Return a text, as of a file's name, so that no ``$`` in it begins a formula of matplotlib."""
     return text.replace("$", r"\$")
 
 
 def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
-    """Return a figure with axes in rows and columns, without any global state.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-    axes : list of Axes
-        Row by row.
-    """
+    """Return a figure, and its axes row by row, without any global state."""
     figure = Picture(
         figsize=(width, height), dpi=_DOTS_PER_INCH, constrained_layout=True, facecolor="white"
     )
@@ -302,7 +285,7 @@ def label(axis, x=None, y=None, title=None):
 
 
 def outside_legend(figure, axes, columns=3):
-    """One legend above all axes of a figure, each name once; in fewer columns if it is too wide.
+    """Put one legend above all axes, each name once; in fewer columns if it is too wide.
 
     If one column is too wide still, its font shrinks until it fits. What has one name and several
     colours is grey in it.
@@ -345,14 +328,9 @@ def _handle(same):
 
 
 def sign(figure, text):
-    """Write small below a figure what it shows: drive, model, seed, date.
+    """Write small below a figure of :func:`make_figure` what it shows: drive, model, seed, date.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Laid out by constraints, as :func:`make_figure` does.
-    text : str
-        One line; in a font that shrinks until it fits.
+    It is one line, in a font that shrinks until it fits.
     """
     width, height = figure.get_size_inches()
     room = _FOOTER_HEIGHT / height
@@ -368,8 +346,5 @@ def sign(figure, text):
 def _message(sentence):
     figure, (axis,) = make_figure(height=2.0)
     axis.set_axis_off()
-    axis.text(
-        0.5, 0.5, plain(sentence), ha="center", va="center", fontsize=11, wrap=True,
-        transform=axis.transAxes,
-    )  # fmt: skip
+    _words(axis, sentence, fontsize=11, wrap=True, color=None)
     return figure

@@ -99,18 +99,13 @@ def _csv(table, columns):
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column.heading for column in columns)
     for values in table[[column.key for column in columns]].itertuples(index=False):
-        writer.writerow(
-            _exact(value) if column.digits is not None else _written(value)
-            for value, column in zip(values, columns)
-        )
+        writer.writerow(_exact(value, column) for value, column in zip(values, columns))
     return text.getvalue()
 
 
-def _written(value):
-    return text_cell(printable(value)) if isinstance(value, str) else value
-
-
-def _exact(value) -> str:
+def _exact(value, column):
+    if column.digits is None:
+        return text_cell(printable(value)) if isinstance(value, str) else value
     return "" if value is None or not math.isfinite(value) else repr(float(value))
 
 

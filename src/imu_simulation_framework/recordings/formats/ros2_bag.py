@@ -20,7 +20,7 @@ from contextlib import ExitStack, closing, contextmanager
 from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -46,15 +46,9 @@ has 30 bytes at least, takes some twenty."""
 # Bytes of a message that is packed by itself, of the types that are read here: some hundred.
 _LARGEST_MESSAGE = 2**20
 
-_DAMAGE = (
-    *bag.DAMAGE,
-    MemoryError,  # a length that is damaged asks for more than there is
-    OverflowError,
-    TypeError,
-    sqlite3.Error,
-    zstandard.ZstdError,
-    McapError,
-)
+# A damaged length asks for more memory than there is.
+_DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)
+_DAMAGE += (zstandard.ZstdError, McapError)
 
 
 def read_ros2_bag(path, topic, message_types) -> Samples:
@@ -195,9 +189,9 @@ class SqliteFile:
         )
         for number, (key, time, data) in enumerate(rows, 1):
             if not (isinstance(time, int) and isinstance(data, bytes)):
-                what, value, expected = ("data", data, "bytes")
-                if isinstance(data, bytes):
-                    what, value, expected = ("timestamp", time, "a whole number of nanoseconds")
+                what, value, expected = ("timestamp", time, "a whole number of nanoseconds")
+                if not isinstance(data, bytes):
+                    what, value, expected = ("data", data, "bytes")
                 raise ValueError(
                     f"its table messages has {shown(value)} as {what} of message {number} on "
                     f"{names[key]}, expected {expected}"
@@ -281,12 +275,8 @@ class McapFile:
 
     def messages(self, topics):
         """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order."""
-        names = {
-            key: name
-            for key, channel in self._channels.items()
-            for name in [printable(channel.topic)]
-            if name in topics
-        }
+        every = {key: printable(channel.topic) for key, channel in self._channels.items()}
+        names = {key: name for key, name in every.items() if name in topics}
         return ((names[key], time, data) for key, time, data in self._messages(names))
 
     def _walk(self):
@@ -360,12 +350,9 @@ class McapFile:
                 self._define(code, data[place - length : place])
 
     def _define(self, code, record):
-        if code == Opcode.SCHEMA:
-            schema = Schema.read(_stream(record))
-            self._schemas[schema.id] = schema
-        else:
-            channel = Channel.read(_stream(record))
-            self._channels[channel.id] = channel
+        schema = code == Opcode.SCHEMA
+        one: Any = (Schema if schema else Channel).read(_stream(record))
+        (self._schemas if schema else self._channels)[one.id] = one
 
 
 def _stream(record):

@@ -127,16 +127,13 @@ class _Epochs:
             table["time [s]"] += self.date - self.day
         return table.dropna(axis="columns", how="all")
 
-    def _gga(self, fields):
-        values = {**_time(fields[0]), **_place(*fields[1:5])}
-        quality = int(fields[5])
-        values["status"] = -1.0 if quality == 0 else float(quality)
+    def _gga(self, fields, fixed=None):
+        fixed = int(fields[5]) if fixed is None else fixed
+        values = {**_time(fields[0]), **_place(*fields[1:5]), "status": float(fixed or -1)}
         return {**values, **_number("hdop", fields[7]), **_number("altitude [m]", fields[8])}
 
     def _gns(self, fields):
-        values = {**_time(fields[0]), **_place(*fields[1:5])}
-        values["status"] = -1.0 if set(fields[5]) <= {"N"} else 1.0
-        return {**values, **_number("hdop", fields[7]), **_number("altitude [m]", fields[8])}
+        return self._gga(fields, fixed=not set(fields[5]) <= {"N"})
 
     def _rmc(self, fields):
         values = {**_time(fields[0]), **_place(*fields[2:6])}
@@ -166,7 +163,11 @@ class _Epochs:
 
 
 def _time(text):
-    return {"time [s]": 3600.0 * int(text[:2]) + 60.0 * int(text[2:4]) + float(text[4:])}
+    return {"time [s]": _seconds_of_day(text[:2], text[2:4], text[4:])}
+
+
+def _seconds_of_day(hours, minutes, seconds):
+    return 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
 
 
 def _place(north, north_or_south, east, east_or_west):
@@ -206,7 +207,7 @@ def read_words(path) -> dict[str, pd.DataFrame]:
         if len(values) < MINIMUM_SAMPLES:
             continue
         columns = ["clock [s]", *(name or "time" for name in names)]
-        table = pd.DataFrame(values, columns=distinct_names(columns)).dropna(
+        table = pd.DataFrame(values, columns=distinct_names(columns)[0]).dropna(
             axis="columns", how="all"
         )
         name = next(filter(_is_label, names))
@@ -224,9 +225,7 @@ def _clock_before(line):
     match = _CLOCK.match(line.lstrip())
     if match is None:
         return np.nan, line
-    hours, minutes, seconds = match.groups()
-    time = 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
-    return time, line.lstrip()[match.end() :]
+    return _seconds_of_day(*match.groups()), line.lstrip()[match.end() :]
 
 
 def _labelled(line):

@@ -13,10 +13,7 @@ from typing import Callable
 import numpy as np
 
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.recordings.plausibility.observations import (
-    GOOD,
-    Observations,
-)
+from imu_simulation_framework.recordings.plausibility.observations import GOOD, Observations
 
 MIRRORED_YAW = "mirrored yaw"
 MIRRORED_GYRO = "mirrored gyroscope"
@@ -70,22 +67,21 @@ class Finding:
 
     def remedies(self) -> list[str]:
         """Return what to write, then what else to do."""
-        return _remedies(self.settings, self.remedy)
+        return _remedies(self)
 
     def sentence(self) -> str:
         """Return all of it in one line."""
+        said = f"{self.fault}: {self.evidence}"
         if self.readings:
             either = "; or ".join(self.readings)
-            telling = f"to tell them apart: {self.remedy}"
-            return f"{self.fault}: {self.evidence}; either {either}; {telling}"
-        remedies = self.remedies()
-        remedy = f"; to mend it: {', '.join(remedies)}" if remedies else ""
-        return f"{self.fault}: {self.evidence}{remedy}"
+            return f"{said}; either {either}; to tell them apart: {self.remedy}"
+        remedies = ", ".join(self.remedies())
+        return f"{said}; to mend it: {remedies}" if remedies else said
 
 
-def _remedies(settings, remedy) -> list[str]:
-    written = [f"[{section}] {key} = {value}" for section, key, value in settings]
-    return written + ([remedy] if remedy else [])
+def _remedies(one) -> list[str]:
+    written = [f"[{section}] {key} = {value}" for section, key, value in one.settings]
+    return written + ([one.remedy] if one.remedy else [])
 
 
 def describe_relation(relation) -> str:
@@ -126,10 +122,6 @@ class Alternative:
     then: Callable[[], list]
     settings: tuple = ()
 
-    def remedies(self) -> list[str]:
-        """Return what to write, then what else to do."""
-        return _remedies(self.settings, self.remedy)
-
 
 def explain(observations, alternatives):
     """Look for the ways of reading, the likeliest first, under which everything goes together.
@@ -167,14 +159,15 @@ def _finding(best, before) -> Finding:
     fault = " or ".join(dict.fromkeys(one.fault for one, _ in best))
     evidence, grave = _evidence(before, after), taken.grave and not harmless
     if len({_mirrors_reference(before, observed) for _, observed in best}) > 1:
-        readings = tuple(f"{one.fault}, {' and '.join(one.remedies())}" for one, _ in best)
+        readings = tuple(f"{one.fault}, {' and '.join(_remedies(one))}" for one, _ in best)
         return Finding(fault, evidence, TURN_IT, grave, readings=readings)
     remedies = [taken.remedy] if taken.remedy else []
-    remedies += [f"or as well {' and '.join(rival.remedies())}" for rival in rivals]
+    remedies += [f"or as well {' and '.join(_remedies(rival))}" for rival in rivals]
     return Finding(fault, evidence, ", ".join(remedies), grave, settings=taken.settings)
 
 
 TURN_IT = "turn it counter-clockwise as seen from above, and each heading that falls is mirrored"
+AGAINST_THE_PATH = "the reference's path turns left where its yaw turns right"
 
 
 def _mirrors_reference(before, after) -> bool:
@@ -235,7 +228,7 @@ def describe_mark(observations, name) -> str:
     if name == "path":
         path = observations.path
         if path.mirrored:
-            return "the reference's path turns left where its yaw turns right"
+            return AGAINST_THE_PATH
         return (
             f"the reference's path points {np.degrees(path.offset):.0f} deg beside its yaw "
             f"(concentration {path.concentration:.2f})"
@@ -250,9 +243,7 @@ def describe_mark(observations, name) -> str:
         size = np.linalg.norm(observations.specific_force)
         return f"the accelerometer shows a gravity of {size:.2f} m/s^2"
     if name == "tilt":
-        return (
-            f"the orientation is tilted by {np.degrees(observations.tilt):.0f} deg against the "
-            "accelerometer"
-        )
+        tilt = np.degrees(observations.tilt)
+        return f"the orientation is tilted by {tilt:.0f} deg against the accelerometer"
     relation = getattr(observations, name)
     return describe_relation(relation) if relation is not None else "one of the two is missing"

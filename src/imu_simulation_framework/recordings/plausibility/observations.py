@@ -20,6 +20,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     path_direction,
     reference_heading,
     relate,
+    shown_gravity,
     vertical_gyro_heading,
 )
 
@@ -70,9 +71,8 @@ class Observations:
             marks["path"] = self.path.concentration * np.cos(2.0 * self.path.offset)
             if self.path.mirrored:
                 marks["path"] = -self.path.mirrored_concentration
-        up = self.up
-        if up is not None:
-            marks["upright"] = up[2]
+        if self.up is not None:
+            marks["upright"] = self.up[2]
         if self.specific_force is not None:
             size = float(np.linalg.norm(self.specific_force))
             marks["gravity"] = min(size / STANDARD_GRAVITY, STANDARD_GRAVITY / size)
@@ -87,13 +87,11 @@ class Observations:
             return mean_up(self.imu)
         times = self.imu.index.to_numpy(dtype=float)
         within = (times >= self.attitude.times[0]) & (times <= self.attitude.times[-1])
-        forces = self.imu[list(ACCEL)].to_numpy()[within]
-        if not len(forces):
+        if not within.any():
             return None
-        mean = self.attitude(times[within]).apply(forces).mean(axis=0)
-        typical = float(np.median(np.linalg.norm(forces, axis=1)))
-        size = float(np.linalg.norm(mean))
-        return mean / size if size > 0.7 * typical > 0.0 else None
+        forces = self.imu[list(ACCEL)].to_numpy()[within]
+        mean = shown_gravity(self.attitude(times[within]).apply(forces))
+        return None if mean is None else mean / np.linalg.norm(mean)
 
 
 def observe(
@@ -163,21 +161,15 @@ def mean_up(imu):
         return None
     force = mean_specific_force(imu)
     up = force if force is not None else _up_of_orientation(imu)
-    size = 0.0 if up is None else np.linalg.norm(up)
-    return up / size if size > 0.0 else None
+    return up / np.linalg.norm(up) if up is not None and up.any() else None
 
 
 def _up_of_orientation(imu):
     if "roll" not in imu:
         return None
     roll, pitch = imu["roll"].to_numpy(), imu["pitch"].to_numpy()
-    return np.array(
-        [
-            -np.sin(pitch).mean(),
-            (np.cos(pitch) * np.sin(roll)).mean(),
-            (np.cos(pitch) * np.cos(roll)).mean(),
-        ]
-    )
+    level = np.cos(pitch)
+    return np.mean([-np.sin(pitch), level * np.sin(roll), level * np.cos(roll)], axis=1)
 
 
 def _tilt(imu, force) -> float:

@@ -19,26 +19,18 @@ from imu_simulation_framework.recordings.plausibility.relation import (
 
 _SPINNING = 1.3  # Wheels that tell of so many times the gyroscope's turns spin
 _SCALE = 0.1  # Deviation of a scale from 1 that is worth a word
-
-OF_ANOTHER_SIZE = 1.5
-"""An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
-do is none: half angles that are whole ones, or degrees, went into its quaternions."""
-
+# An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
+# do is none: half angles that are whole ones, or degrees, went into its quaternions.
+_OF_ANOTHER_SIZE = 1.5
 _TELLING_TURN = np.radians(30.0)
-
-FROZEN_TIME = 1.5
-FROZEN_TURN = np.radians(15.0)
-"""Values that stay the same to the last bit for this long [s], while something else turns so far,
-are frozen."""
-
-ALIKE = 0.9995
-ALIKE_ERROR = np.radians(0.1)
-"""A reference whose turns have this correlation with the IMU's and this scale, and that stays so
-near to it on the root mean square, is hardly another sensor: motion capture is as good, odometry
-is not."""
-
-GRAVE_TURN = np.radians(45.0)
-
+# Values that stay the same to the last bit for this long [s], while something else turns so far,
+# are frozen.
+_FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
+_GRAVE_TURN = np.radians(45.0)
+# A reference whose turns have this correlation with the IMU's and this scale, and that stays so
+# near to it on the root mean square, is hardly another sensor: motion capture is as good, odometry
+# is not.
+_ALIKE, _ALIKE_ERROR = 0.9995, np.radians(0.1)
 # A yaw and a course whose difference is less concentrated than this have nothing in common.
 _OFF_THE_PATH = 0.5
 _HARDLY_KNOWN = 0.5  # Share of the time for which the heading should be known at least
@@ -171,15 +163,9 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     mirrored = "the accelerometer is right and the gyroscope has the wrong sign"
     if not course_is_yaw and (path is None or not path.conclusive):
         mirrored += " or the reference's yaw is mirrored, [reference] yaw_convention"
-    return [
-        Finding(
-            faults.AMBIGUOUS_VERTICAL,
-            evidence,
-            f"{_LAY_IT_FLAT}; {faults.TURN_IT}",
-            not _yaw_is_trusted(observations),
-            readings=(gravity, mirrored),
-        )
-    ]
+    grave, remedy = not _yaw_is_trusted(observations), f"{_LAY_IT_FLAT}; {faults.TURN_IT}"
+    readings = (gravity, mirrored)
+    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, remedy, grave, readings=readings)]
 
 
 def _lying(observations) -> list[Finding]:
@@ -229,13 +215,13 @@ def _not_independent(observations):
     relation = observations.reference_imu
     if relation is None or not relation.conclusive or relation.delay:
         return []
-    if relation.correlation < ALIKE or not ALIKE < relation.scale < 1.0 / ALIKE:
+    if relation.correlation < _ALIKE or not _ALIKE < relation.scale < 1.0 / _ALIKE:
         return []
     reference, imu = observations.reference["yaw"], observations.imu["yaw"]
     inside = (imu.index >= reference.index[0]) & (imu.index <= reference.index[-1])
     apart = imu[inside] - np.interp(imu.index[inside], reference.index, reference)
     rms = float(np.std(apart))
-    if rms > ALIKE_ERROR:
+    if rms > _ALIKE_ERROR:
         return []
     evidence = (
         f"the reference's yaw and the IMU's differ by {np.degrees(rms):.2g} deg rms only, with a "
@@ -252,8 +238,8 @@ def _off_its_path(observations):
     if path is None or path.steps < MINIMUM_STEPS:
         return []
     if path.mirrored:
-        evidence = "the reference's path turns left where its yaw turns right"
-        return [Finding(faults.MIRRORED_YAW, evidence, "[reference] yaw_convention", True)]
+        remedy = "[reference] yaw_convention"
+        return [Finding(faults.MIRRORED_YAW, faults.AGAINST_THE_PATH, remedy, True)]
     if path.concentration < _OFF_THE_PATH:
         evidence = (
             "the reference's yaw has nothing to do with the direction in which its positions move "
@@ -298,11 +284,11 @@ def _yaw_of_another_size(observations):
     yaw, trusted = observations.imu_gyro, observations.reference_gyro
     if yaw is None or trusted is None or not (yaw.conclusive and trusted.conclusive):
         return []
-    fits = [1.0 / OF_ANOTHER_SIZE < r.scale < OF_ANOTHER_SIZE for r in (yaw, trusted)]
+    fits = [1.0 / _OF_ANOTHER_SIZE < r.scale < _OF_ANOTHER_SIZE for r in (yaw, trusted)]
     if fits != [False, True] or yaw.correlation < 0.95 or trusted.correlation < 0.8:
         return []
     own, gyro = np.abs(yaw.net)
-    if gyro > _TELLING_TURN and 1.0 / OF_ANOTHER_SIZE < own / gyro < OF_ANOTHER_SIZE:
+    if gyro > _TELLING_TURN and 1.0 / _OF_ANOTHER_SIZE < own / gyro < _OF_ANOTHER_SIZE:
         # It follows slowly, and gets there.
         return []
     evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
@@ -347,27 +333,23 @@ def _frozen(observations):
             # Of all the others, the one that turned least far tells: two must not be wrong.
             turns = [_range(heading, begin, end) for heading in others]
             turn = min(turns) if turns else 0.0
-            if turn > FROZEN_TURN:
+            if turn > _FROZEN_TURN:
                 turned += turn
                 start = begin if start is None else start
                 longest = max(longest, end - begin)
         if start is None:
             continue
         whole = table.index[-1] - table.index[0]
-        fault = faults.DROPPED_AXIS if longest > 0.95 * whole else faults.FROZEN
-        harmless = "gyro_z" in names and _yaw_is_trusted(observations)
-        found.append(
-            Finding(
-                fault,
-                f"{name} keeps one value for up to {longest:.1f} s, first from "
-                f"{max(0.0, start - reference.index[0]):.1f} s on, while all else turns "
-                f"{np.degrees(turned):.0f} deg or more",
-                "leave that part out, [trajectory] start and stop"
-                if fault == faults.FROZEN
-                else "map or record that axis",
-                turned > GRAVE_TURN and not harmless,
-            )
+        fault, remedy = faults.FROZEN, "leave that part out, [trajectory] start and stop"
+        if longest > 0.95 * whole:
+            fault, remedy = faults.DROPPED_AXIS, "map or record that axis"
+        evidence = (
+            f"{name} keeps one value for up to {longest:.1f} s, first from "
+            f"{max(0.0, start - reference.index[0]):.1f} s on, while all else turns "
+            f"{np.degrees(turned):.0f} deg or more"
         )
+        harmless = "gyro_z" in names and _yaw_is_trusted(observations)
+        found.append(Finding(fault, evidence, remedy, turned > _GRAVE_TURN and not harmless))
     return found
 
 
@@ -387,7 +369,7 @@ def _still(table, names):
     same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
     for begin, end in edges.reshape(-1, 2):
-        if times[end] - times[begin] > FROZEN_TIME:
+        if times[end] - times[begin] > _FROZEN_TIME:
             yield times[begin], times[end]
 
 
@@ -464,15 +446,13 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
         return []
     rate, ends = _clock_rate(observations, best)
     if rate:
-        return [
-            Finding(
-                faults.CLOCK_RATE,
-                f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
-                f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
-                "correct the stamps, no setting does",
-                abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw,
-            )
-        ]
+        evidence = (
+            f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
+            f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}"
+        )
+        grave = abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw
+        remedy = "correct the stamps, no setting does"
+        return [Finding(faults.CLOCK_RATE, evidence, remedy, grave)]
     trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
     if abs(best.delay) < NOTICED_DELAY or not trusted:
         return []
