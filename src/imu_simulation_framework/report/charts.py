@@ -41,18 +41,15 @@ class _Chart:
         inside, places = self._places()
         # The first panel's title stands in the margin, with the legend above it.
         title = _TITLE if self._title(0) else 6
-        plane = any(panel.equal or (panel.layers[:1] and panel.layers[0].kind == "bars")
-                    for panel in self.panels)  # fmt: skip
+        plane = any(panel.equal or _kinds(panel)[:1] == ["bars"] for panel in self.panels)
+        legend = {"orientation": "h", "x": 0, "y": 1.0 + title / inside, "xanchor": "left"}
         layout: dict[str, Any] = {
             "height": inside + title + _TOP + _BOTTOM, "autosize": True,
             "hovermode": "closest" if plane else "x unified",
             "margin": {"l": 48, "r": 16, "t": title + _TOP, "b": _BOTTOM},
             "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": colours.SENSOR},
             "hoverlabel": {"namelength": -1}, "plot_bgcolor": "white", "paper_bgcolor": "white",
-            "legend": {
-                "orientation": "h", "x": 0, "y": 1.0 + title / inside,
-                "xanchor": "left", "yanchor": "bottom", "font": {"size": 12},
-            },
+            "legend": {**legend, "yanchor": "bottom", "font": {"size": 12}},
             "annotations": self.annotations, "shapes": self.shapes,
         }  # fmt: skip
         for number, (panel, (low, high)) in enumerate(zip(self.panels, places)):
@@ -66,10 +63,8 @@ class _Chart:
                 **({"range": list(panel.limits)} if panel.limits else {}),
             }  # fmt: skip
             if self._title(number):
-                self._write(
-                    f"<b>{_said(panel.title)}</b>", 0, high, "paper", "paper",
-                    xanchor="left", yanchor="bottom",
-                )  # fmt: skip
+                places = {"xanchor": "left", "yanchor": "bottom"}
+                self._write(f"<b>{_said(panel.title)}</b>", 0, high, "paper", "paper", **places)
             for layer in panel.layers:
                 getattr(self, layer.kind)(**layer.values)
             for trace in self.data:
@@ -145,10 +140,8 @@ class _Chart:
         )  # fmt: skip
 
     def arrows(self, places, ahead, colour, name):
-        marker = {
-            "color": colour, "size": 11, "symbol": "arrow",
-            "angle": _numbers(np.degrees(np.arctan2(*ahead))),
-        }  # fmt: skip
+        angles = _numbers(np.degrees(np.arctan2(*ahead)))
+        marker = {"color": colour, "size": 11, "symbol": "arrow", "angle": angles}
         self._add(*places, name, mode="markers", marker=marker, hoverinfo="skip")
 
     def band(self, x, low, high, colour, opacity, name):
@@ -162,10 +155,9 @@ class _Chart:
         )  # fmt: skip
 
     def span(self, begin, end, colour, opacity, name):
-        self._across(
-            "y", name, type="rect", y0=0, y1=1, x0=float(begin), x1=float(end),
-            fillcolor=_faded(colour, opacity), line={"width": 0}, layer="below",
-        )  # fmt: skip
+        look = {"fillcolor": _faded(colour, opacity), "line": {"width": 0}, "layer": "below"}
+        ends = {"y0": 0, "y1": 1, "x0": float(begin), "x1": float(end)}
+        self._across("y", name, type="rect", **ends, **look)
 
     def stack(self, x, parts, styles):
         kept = _some(x, POINTS // 4)
@@ -180,11 +172,9 @@ class _Chart:
 
     def bars(self, edges, y, colour, name):
         edges = np.asarray(edges, dtype=float)
-        self._add(
-            0.5 * (edges[1:] + edges[:-1]), y, name, type="bar",
-            width=_numbers(np.diff(edges)),
-            marker={"color": colour, "line": {"width": 0.5, "color": "white"}},
-        )  # fmt: skip
+        marker = {"color": colour, "line": {"width": 0.5, "color": "white"}}
+        middle, width = 0.5 * (edges[1:] + edges[:-1]), _numbers(np.diff(edges))
+        self._add(middle, y, name, type="bar", width=width, marker=marker)
 
     def level(self, value, look, name):
         self._across("x", name, x0=0, x1=1, y0=float(value), y1=float(value), line=_line(look))
@@ -222,6 +212,10 @@ class _Chart:
         shown = bool(name) and name not in self.shown
         self.shown.add(name)
         return {"name": _said(name), "legendgroup": name, "showlegend": shown}
+
+
+def _kinds(panel):
+    return [layer.kind for layer in panel.layers]
 
 
 def _logarithmic(panel, axis):

@@ -22,15 +22,13 @@ BANDS = ((0.99, 0.16), (0.95, 0.28), (0.5, 0.5))
 """Probability and opacity of bands around what is simulated, from the widest to the narrowest."""
 
 # From dark to light, so that neighbours differ in print, too.
+_DASHES = (DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))
 _SERIES = tuple(
     zip(
-        (*colours.SERIES, colours.DARK_GREY),
-        ("-", DASHED, "-", (0, (5, 1.2, 1, 1.2)), "-", (0, (2, 1)), "-", (0, (1, 1))),
+        (*colours.SERIES, colours.DARK_GREY), (line for dashes in _DASHES for line in ("-", dashes))
     )
 )
-_SHADES = tuple(
-    zip(colours.SIMULATED_SERIES, ("-", DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1))))
-)
+_SHADES = tuple(zip(colours.SIMULATED_SERIES, ("-", *_DASHES)))
 
 
 def raw(look) -> dict:

@@ -36,14 +36,9 @@ class Column(NamedTuple):
 
 def add_option(parser) -> None:
     """Give a parser the option ``--table``."""
-    parser.add_argument(
-        "--table",
-        nargs="+",
-        choices=ENDINGS,
-        default=["csv"],
-        metavar="FORMAT",
-        help=f"files of the table, of {', '.join(ENDINGS)}; csv by default",
-    )
+    told = f"files of the table, of {', '.join(ENDINGS)}; csv by default"
+    options = {"choices": ENDINGS, "default": ["csv"], "metavar": "FORMAT", "help": told}
+    parser.add_argument("--table", nargs="+", **options)
 
 
 def write_tables(folder, name, table, columns, formats) -> list:
@@ -110,14 +105,8 @@ def _exact(value, column):
 
 
 def _aligned(rows, left):
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return [
-        [
-            cell.ljust(width) if to_left else cell.rjust(width)
-            for cell, width, to_left in zip(row, widths, left)
-        ]
-        for row in rows
-    ]
+    forms = [f"{'<' if to_left else '>'}{max(map(len, c))}" for c, to_left in zip(zip(*rows), left)]
+    return [[format(cell, form) for cell, form in zip(row, forms)] for row in rows]
 
 
 def _terminal(rows, left):
@@ -127,25 +116,17 @@ def _terminal(rows, left):
 def _markdown(rows, left):
     rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     header, *body = _aligned(rows, left)
-    rule = [
-        "-" * len(cell) if to_left else "-" * (len(cell) - 1) + ":"
-        for cell, to_left in zip(header, left)
-    ]
+    ends = ["-" if to_left else ":" for to_left in left]
+    rule = ["-" * (len(cell) - 1) + end for cell, end in zip(header, ends)]
     return [f"| {' | '.join(row)} |" for row in (header, rule, *body)]
 
 
 def _latex(rows, left):
     header, *body = _aligned([[_escaped(cell) for cell in row] for row in rows], left)
     alignment = "".join("l" if to_left else "r" for to_left in left)
-    return [
-        rf"\begin{{tabular}}{{{alignment}}}",
-        r"\hline",
-        rf"{' & '.join(header)} \\",
-        r"\hline",
-        *(rf"{' & '.join(row)} \\" for row in body),
-        r"\hline",
-        r"\end{tabular}",
-    ]
+    first, *lines = [rf"{' & '.join(row)} \\" for row in (header, *body)]
+    begin, rule = rf"\begin{{tabular}}{{{alignment}}}", r"\hline"
+    return [begin, rule, first, rule, *lines, rule, r"\end{tabular}"]
 
 
 _SPECIAL = {
