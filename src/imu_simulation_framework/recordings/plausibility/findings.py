@@ -93,9 +93,8 @@ def describe_relation(relation) -> str:
     )
 
 
-# By how much the weighted mean of the marks must rise, so that an alternative is believed.
-_GAIN = 0.1
-_CLEAR = 0.5  # Or by how much one of them alone, if the others stay; or none is bad any more
+_GAIN = 0.1  # Of the weighted mean of the marks, from which on an alternative is believed
+_CLEAR = 0.5  # Or of one of them alone, if the others stay; or none is bad any more
 _RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
 _EXPLAINED = 0.5  # What explains turns makes one pair of them go together at least so well
 _UNCHANGED = 0.02  # A mark that changes by less is the same
@@ -132,17 +131,14 @@ def explain(observations, alternatives):
     findings = []
     for _ in range(_MAX_FAULTS):
         marks = observations.marks()
-        if not marks or min(marks.values()) > GOOD:
-            break
-        best = _best(marks, alternatives)
+        best = _best(marks, alternatives) if min(marks.values(), default=1.0) <= GOOD else []
         if not best:
             break
-        taken, better = best[0]
-        finding = _finding(best, observations)
-        findings.append(finding)
-        if finding.readings:
+        findings.append(_finding(best, observations))
+        if findings[-1].readings:
             break
-        observations, alternatives = better, taken.then()
+        taken, observations = best[0]
+        alternatives = taken.then()
     return findings, observations
 
 
@@ -153,11 +149,14 @@ def _finding(best, before) -> Finding:
     nothing decides.
     """
     (taken, after), rivals = best[0], [rival for rival, _ in best[1:]]
-    yaws = [observations.marks().get("reference_imu") for observations in (before, after)]
+    marks, better = before.marks(), after.marks()
+    yaws = [one.get("reference_imu") for one in (marks, better)]
     # What leaves the yaw against the reference as it is costs no answer.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
     fault = " or ".join(dict.fromkeys(one.fault for one, _ in best))
-    evidence, grave = _evidence(before, after), taken.grave and not harmless
+    name = max({*marks, *better}, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
+    evidence = f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
+    grave = taken.grave and not harmless
     if len({_mirrors_reference(before, observed) for _, observed in best}) > 1:
         readings = tuple(f"{one.fault}, {' and '.join(_remedies(one))}" for one, _ in best)
         return Finding(fault, evidence, TURN_IT, grave, readings=readings)
@@ -171,7 +170,6 @@ AGAINST_THE_PATH = "the reference's path turns left where its yaw turns right"
 
 
 def _mirrors_reference(before, after) -> bool:
-    """Whether the reference turns right in one way of reading and left in the other."""
     one, other = (np.diff(observed.reference["yaw"]) for observed in (before, after))
     return len(one) == len(other) and float(one @ other) < 0.0
 
@@ -214,13 +212,6 @@ def _gain(before, after):
     weights = np.array([_WEIGHTS.get(name, 1.0) for name in names])
     gains = [after.get(name, 0.0) - before.get(name, 0.0) for name in names]
     return float(weights @ gains / weights.sum()), gains
-
-
-def _evidence(before, after) -> str:
-    """Return what was worst before, and what it is after."""
-    marks, better = before.marks(), after.marks()
-    name = max({*marks, *better}, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
-    return f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
 
 
 def describe_mark(observations, name) -> str:

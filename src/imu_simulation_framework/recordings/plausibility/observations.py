@@ -122,8 +122,7 @@ def observe(
     if leaning is None:
         reference_gyro, vertical = relation("reference", "gyro"), relation("reference", "vertical")
     else:
-        reference_gyro, vertical = relate(leaning[0], leaning[1], shortest_window), None
-
+        reference_gyro, vertical = relate(*leaning, shortest_window), None
     force = None if imu is None else mean_specific_force(imu)
     return Observations(
         reference=reference,
@@ -134,7 +133,7 @@ def observe(
         imu_gyro=relation("imu", "gyro"),
         reference_vertical=vertical,
         specific_force=force,
-        tilt=None if force is None or "roll" not in imu else _tilt(imu, force),
+        tilt=_tilt(imu, force),
         known=float(np.mean(known)) if len(known) else 1.0,
         attitude=None if leaning is None else attitude,
     )
@@ -172,8 +171,9 @@ def _up_of_orientation(imu):
     return np.mean([-np.sin(pitch), level * np.sin(roll), level * np.cos(roll)], axis=1)
 
 
-def _tilt(imu, force) -> float:
-    """Return the angle between the mean verticals of orientation and accelerometer [rad]."""
-    up = _up_of_orientation(imu)
+def _tilt(imu, force):
+    up = None if force is None else _up_of_orientation(imu)
+    if up is None:
+        return None
     size = np.linalg.norm(up) * np.linalg.norm(force)
     return float(np.arccos(np.clip(up @ force / size, -1.0, 1.0))) if size > 0.0 else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework.core.tables import GYRO
 from imu_simulation_framework.recordings.plausibility import findings as faults
@@ -46,19 +47,17 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     """
     found = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
     found += _hardly_known(observations)
-    if not found:
-        found += _not_independent(observations)
+    found = found or _not_independent(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found + _wrong_axis(observations)
     found += _clock_faults(observations, course_is_yaw, offsets)
-    axis = _wrong_axis(observations)
-    slip = _slip(observations, course_is_yaw)
+    axis, slip = _wrong_axis(observations), _slip(observations, course_is_yaw)
     found += axis + slip + _yaw_of_another_size(observations) + _lying(observations)
-    rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
-    if not slip and not rate:
-        dead = any(finding.fault == faults.DROPPED_AXIS for finding in found)
-        found += _unrelated(observations, course_is_yaw, gyro=not axis and not dead)
+    named = {finding.fault for finding in found}
+    if not slip and faults.CLOCK_RATE not in named:
+        gyro = not axis and faults.DROPPED_AXIS not in named
+        found += _unrelated(observations, course_is_yaw, gyro)
     return found
 
 
@@ -76,15 +75,11 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     reference and IMU are but two, or all three differ, each can be wrong, and it is said what would
     decide. ``course_is_yaw``: as for :func:`symptoms`.
     """
-    pairs = {
-        frozenset(names): getattr(observations, "_".join(names))
-        for names in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu"))
-    }
-    clear = {
-        names: relation
-        for names, relation in pairs.items()
-        if relation is not None and relation.conclusive and relation.correlation > _CLEARLY_ALIKE
-    }
+    clear = {}
+    for names in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu")):
+        relation = getattr(observations, "_".join(names))
+        if relation and relation.conclusive and relation.correlation > _CLEARLY_ALIKE:
+            clear[frozenset(names)] = relation
     apart = {names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)}
     if not apart:
         return []
@@ -100,9 +95,8 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     together = [names for names in clear if names not in apart]
     wrong = {"reference", "imu", "gyro"}.difference(*together) if len(together) == 1 else set()
     if wrong == {"reference"} and course_is_yaw:
-        return [
-            f"{said}: a course has no scale, so the gyroscope's is wrong, and its yaw's with it"
-        ]
+        gyros = "so the gyroscope's is wrong, and its yaw's with it"
+        return [f"{said}: a course has no scale, {gyros}"]
     if len(apart) == 2 and wrong and wrong != {"reference"}:
         (one,) = wrong
         witness = describe_relation(clear[together[0]])
@@ -240,28 +234,22 @@ def _off_its_path(observations):
     if path.mirrored:
         remedy = "[reference] yaw_convention"
         return [Finding(faults.MIRRORED_YAW, faults.AGAINST_THE_PATH, remedy, True)]
-    if path.concentration < _OFF_THE_PATH:
-        evidence = (
-            "the reference's yaw has nothing to do with the direction in which its positions move "
-            f"(concentration {path.concentration:.2f})"
-        )
-        return [Finding(faults.UNRELATED, evidence, grave=True)]
-    return []
+    evidence = (
+        "the reference's yaw has nothing to do with the direction in which its positions move "
+        f"(concentration {path.concentration:.2f})"
+    )
+    off = path.concentration < _OFF_THE_PATH
+    return [Finding(faults.UNRELATED, evidence, grave=True)] if off else []
 
 
 def _hardly_known(observations):
     """Return a heading that is a guess for most of the time."""
-    reference = observations.reference
-    if "yaw_known" not in reference:
-        return []
-    known = float(reference["yaw_known"].mean())
-    if known > _HARDLY_KNOWN:
-        return []
+    known = float(observations.reference.get("yaw_known", pd.Series([1.0])).mean())
     evidence = (
         f"the reference's heading is known for {100.0 * known:.0f} % of its time, in the rest it "
         "is too slow for a course"
     )
-    return [Finding(faults.UNVERIFIED, evidence)]
+    return [] if known > _HARDLY_KNOWN else [Finding(faults.UNVERIFIED, evidence)]
 
 
 def _slip(observations, course_is_yaw):
@@ -272,10 +260,10 @@ def _slip(observations, course_is_yaw):
         if relation is None or not relation.conclusive or relation.agree or relation.opposed:
             continue
         wheels, gyro = relation.turned
-        if relation.correlation > 0.95:
-            if abs(relation.scale - 1.0) > _SCALE:
-                return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
-        elif relation.correlation > 0.2 and wheels > _SPINNING * gyro:
+        alike = relation.correlation > 0.95
+        if alike and abs(relation.scale - 1.0) > _SCALE:
+            return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
+        if not alike and relation.correlation > 0.2 and wheels > _SPINNING * gyro:
             return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
     return []
 
@@ -306,10 +294,9 @@ def _several(observations) -> str:
     """Return the turns that each part of the recording tells."""
     relations = observations.reference_gyro, observations.reference_imu
     present = [r for r in relations if r is not None and r.conclusive]
-    reference, first = np.degrees(present[0].net)
-    evidence = f"{present[0].first} turns {reference:.0f} deg, {present[0].second} {first:.0f} deg"
-    if len(present) > 1:
-        evidence += f", {present[1].second} {np.degrees(present[1].net[1]):.0f} deg"
+    evidence = f"{present[0].first} turns {np.degrees(present[0].net[0]):.0f} deg"
+    for relation in present:
+        evidence += f", {relation.second} {np.degrees(relation.net[1]):.0f} deg"
     correlations = ", ".join(f"{r.correlation:.2f}" for r in present)
     scales = ", ".join(r.scale_text(".2f") for r in present)
     return f"{evidence} (correlation {correlations}, scale {scales})"
@@ -319,12 +306,10 @@ def _frozen(observations):
     """Return columns whose values stay while another heading turns."""
     reference, imu = observations.reference, observations.imu
     columns = [("the reference", reference, ["x", "y", "yaw"], reference_heading(reference))]
-    for name, column, heading in (
-        ("the IMU's orientation", "yaw", imu_heading),
-        ("the gyroscope's z axis", "gyro_z", gyro_heading),
-    ):
-        if imu is not None and column in imu:
-            columns.append((name, imu, [column], heading(imu)))
+    if imu is not None and "yaw" in imu:
+        columns.append(("the IMU's orientation", imu, ["yaw"], imu_heading(imu)))
+    if imu is not None and "gyro_z" in imu:
+        columns.append(("the gyroscope's z axis", imu, ["gyro_z"], gyro_heading(imu)))
     found = []
     for name, table, names, _ in columns:
         turned, longest, start = 0.0, 0.0, None
@@ -472,17 +457,15 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
 def _clock_rate(observations, relation):
     """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
     first = reference_heading(observations.reference)
-    gyro = observations.reference_gyro is relation
-    second = (gyro_heading if gyro else imu_heading)(observations.imu)
+    of_imu = gyro_heading if observations.reference_gyro is relation else imu_heading
+    second = of_imu(observations.imu)
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
     edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / _PART, 3, 12)))
     middles, delays = [], []
     for begin, end in zip(edges[:-1], edges[1:]):
         parts = [part_of(heading, begin, end) for heading in (first, second)]
-        if min(len(heading.time) for heading in parts) < 3:
-            continue
-        part = relate(*parts)
+        part = relate(*parts) if min(len(heading.time) for heading in parts) >= 3 else None
         if part is not None and part.conclusive and part.correlation > 0.9:
             middles.append(0.5 * (begin + end) - start)
             delays.append(part.delay)
@@ -491,6 +474,5 @@ def _clock_rate(observations, relation):
     rate, at_start = np.polyfit(middles, delays, 1)
     grown = rate * (middles[-1] - middles[0])
     scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
-    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < _NOTICED_RATE:
-        return 0.0, (0.0, 0.0)
-    return rate, (at_start, at_start + rate * (stop - start))
+    noticed = abs(grown) >= max(2.0 * NOTICED_DELAY, 4.0 * scatter) and abs(rate) >= _NOTICED_RATE
+    return (rate if noticed else 0.0), (at_start, at_start + rate * (stop - start))
