@@ -92,7 +92,11 @@ def recorded_tables(
     found = {}
     for name, given in tables.items():
         if not isinstance(given, TextTable):
-            _calm(given)
+            for place, kind in enumerate(given.dtypes):
+                if kind.kind == "f":
+                    # What is not a number may make every calculation warn (signalling).
+                    column = given.iloc[:, place]
+                    given.isetitem(place, np.where(np.isnan(column), np.nan, column))
             given = TextTable(str(path), given, np.arange(1, len(given) + 1))
         if len(given.cells) and len(given.cells.columns):
             found[printable(str(name))] = given
@@ -108,14 +112,6 @@ def recorded_tables(
         }
         found[name] = replace(table, cells=cells, namesakes=namesakes)
     return RecordedTables(str(path), found, frame)
-
-
-def _calm(table) -> None:
-    """Replace what is not a number in such a way that every calculation warns (signalling)."""
-    for place, kind in enumerate(table.dtypes):
-        if kind.kind == "f":
-            column = table.iloc[:, place]
-            table.isetitem(place, np.where(np.isnan(column), np.nan, column))
 
 
 def join(leader: Samples, other: Samples) -> Samples:
@@ -140,8 +136,11 @@ def join(leader: Samples, other: Samples) -> Samples:
     beyond = (times < grid[0]) | (times > grid[-1])
     columns = {name: other.columns[name][order] for name in other.columns if name != "stamp"}
     if other.has(QUATERNION):
-        turned = _of_one_sign(other.matrix(QUATERNION)[order])
-        columns.update(zip(QUATERNION, turned.T))
+        # None is the other name of the turn beside it.
+        quaternions = other.matrix(QUATERNION)[order]
+        flips = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0.0
+        signs = np.concatenate([[1.0], np.where(np.cumsum(flips) % 2, -1.0, 1.0)])
+        columns.update(zip(QUATERNION, (quaternions * signs[:, None]).T))
     joined = {}
     for name, values in columns.items():
         if name in _CODES:
@@ -184,10 +183,3 @@ def turned(samples: Samples, frame, purpose) -> Samples:
     else:
         samples = conventional_imu(samples, ImuConventions(frame=frame))
     return replace(samples, yaw_conventions=dict.fromkeys(("yaw", "course"), "ccw_from_east"))
-
-
-def _of_one_sign(quaternions):
-    """Return quaternions (n, 4) of which none is the other name of the turn beside it."""
-    turned = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0.0
-    signs = np.concatenate([[1.0], np.where(np.cumsum(turned) % 2, -1.0, 1.0)])
-    return quaternions * signs[:, None]

@@ -151,12 +151,6 @@ ANY_ANGLES = np.random.default_rng(3).uniform([-3.1, -1.5, -3.1], [3.1, 1.5, 3.1
 ANY = Rotation.from_euler("ZYX", ANY_ANGLES[:, ::-1])
 
 
-def assert_same_rotation(quaternions, rotations):
-    assert (Rotation.from_quat(quaternions) * rotations.inv()).magnitude() == pytest.approx(
-        np.zeros(len(quaternions)), abs=1e-7
-    )
-
-
 @pytest.mark.parametrize("useless", [0.0, math.nan])
 @pytest.mark.parametrize("yaw_convention", ["", "ccw_from_north"])
 def test_a_useless_quaternion_stays_as_useless(useless, yaw_convention):
@@ -175,7 +169,8 @@ def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention)
     pitch = -pitch if frame == "ned" else pitch
     quaternions = Rotation.from_euler("ZYX", np.column_stack([heading, pitch, roll])).as_quat()
     own = frames.quaternions_from_convention(quaternions, ReferenceConventions(frame, convention))
-    assert_same_rotation(own, ANY)
+    turns = (Rotation.from_quat(own) * ANY.inv()).magnitude()
+    assert turns == pytest.approx(np.zeros(len(own)), abs=1e-7)
 
 
 @pytest.mark.parametrize(

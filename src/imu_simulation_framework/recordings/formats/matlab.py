@@ -40,30 +40,23 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
     with unpacked(path) as plain:
         with open(plain, "rb") as file:
             is_hdf5 = file.read(_HDF5_AT + 4)[_HDF5_AT:] == b"\x89HDF"
-        if is_hdf5:
-            return _hdf5(path, plain)
         try:
-            mat = Mat5(b"".join(unpacked_blocks(plain)))
+            mat = None if is_hdf5 else Mat5(b"".join(unpacked_blocks(plain)))
         except _DAMAGE as error:
             raise damaged(path, "data of MATLAB", error) from None
-    return _tables(path, mat.content, mat.opaque)
+    return read_hdf5(path) if mat is None else _tables(path, mat.content, mat.opaque)
 
 
 def read_hdf5(path) -> dict[str, pd.DataFrame]:
     """Return the tables of an HDF5 file; raises as :func:`read_mat`."""
-    with unpacked(path) as plain:
-        return _hdf5(path, plain)
-
-
-def _hdf5(path, plain):
     library = required("h5py", "data of MATLAB 7.3 and HDF5")
-    sizes: list[int] = []
-    try:
-        with library.File(plain, "r") as file:
-            opaque = "#subsystem#" in file
-            content = _group(library, path, file, sizes)
-    except _DAMAGE as error:
-        raise damaged(path, "HDF5, as MATLAB 7.3 writes it", error) from None
+    with unpacked(path) as plain:
+        try:
+            with library.File(plain, "r") as file:
+                opaque = "#subsystem#" in file
+                content = _group(library, path, file, [])
+        except _DAMAGE as error:
+            raise damaged(path, "HDF5, as MATLAB 7.3 writes it", error) from None
     return _tables(path, content, opaque)
 
 
@@ -152,7 +145,11 @@ class Mat5:
         self.opaque = False
         for kind, content in self._elements(data[_HEADER:]):
             if kind == _PACKED:
-                ((kind, content),) = self._elements(_unpacked(content))
+                unpacker = zlib.decompressobj()
+                plain = unpacker.decompress(content, UNPACKED_LIMIT)
+                if not unpacker.eof:
+                    raise ValueError("a packed variable is cut off, or larger than a recording")
+                ((kind, content),) = self._elements(plain)
             if kind == _MATRIX:
                 name, value = self._matrix(content)
                 if name and value is not None:
@@ -208,11 +205,3 @@ class Mat5:
             for field, several in values.items()
             if all(isinstance(one, np.ndarray) and one.size == 1 for one in several)
         }
-
-
-def _unpacked(packed):
-    unpacker = zlib.decompressobj()
-    data = unpacker.decompress(packed, UNPACKED_LIMIT)
-    if not unpacker.eof:
-        raise ValueError("a packed variable that is cut off, or larger than a recording")
-    return data

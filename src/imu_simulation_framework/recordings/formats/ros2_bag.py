@@ -115,9 +115,10 @@ def stored_file(file, stack) -> SqliteFile | McapFile:
             reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
             for block in file_access.limited(packed, iter(lambda: reader.read(BLOCK), b"")):
                 target.write(block)
-    for magic, kind in ((file_access.SQLITE_MAGIC, SqliteFile), (file_access.MCAP_MAGIC, McapFile)):
-        if _start(plain).startswith(magic):
-            return kind(stack, plain)
+    if _start(plain).startswith(file_access.SQLITE_MAGIC):
+        return SqliteFile(stack, plain)
+    if _start(plain).startswith(file_access.MCAP_MAGIC):
+        return McapFile(stack, plain)
     raise ValueError(f"{Path(file).name} is neither sqlite3 nor MCAP")
 
 
@@ -167,12 +168,9 @@ class SqliteFile:
                 count += self.topics[name].messages
             self._keys.setdefault(name, []).append(key)
             self.topics[name] = StoredTopic(kind, count)
-        definitions = {
-            kind: (str(definition), str(encoding))
-            for kind, encoding, definition in self._rows(
-                "message_definitions", "topic_type", "encoding", "encoded_message_definition"
-            )
-        }
+        columns = ("topic_type", "encoded_message_definition", "encoding")
+        rows = self._rows("message_definitions", *columns)
+        definitions = {kind: tuple(map(str, defined)) for kind, *defined in rows}
         for name, topic in self.topics.items():
             self.topics[name] = StoredTopic(*topic[:2], *definitions.get(topic.kind, ("", "")))
 

@@ -99,22 +99,18 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
             table = parquet.ParquetFile(str(plain)).read()
             while any(arrow.types.is_struct(field.type) for field in table.schema):
                 table = table.flatten()
-            columns = {
+            columns = {}
+            for name, column in zip(table.column_names, table.columns):
                 # What pandas calls the index of a table that has none with a name.
-                "time" if name == "__index_level_0__" else name: _values(arrow, column)
-                for name, column in zip(table.column_names, table.columns)
-                if not arrow.types.is_nested(column.type)
-            }
+                name = "time" if name == "__index_level_0__" else name
+                if arrow.types.is_timestamp(column.type):
+                    # Counts since 1970 in the unit of the file, which their size tells.
+                    column = column.cast(arrow.int64())
+                if not arrow.types.is_nested(column.type):
+                    columns[name] = column.to_pandas()
         except (arrow.ArrowException, *_DAMAGE) as error:
             raise damaged(path, "Parquet", error) from None
     return {"table": pd.DataFrame(columns)}
-
-
-def _values(arrow, column):
-    if arrow.types.is_timestamp(column.type):
-        # Counts since 1970 in the unit of the file, which their size tells.
-        column = column.cast(arrow.int64())
-    return column.to_pandas()
 
 
 def read_json(path) -> dict[str, pd.DataFrame]:

@@ -373,13 +373,12 @@ def gyro_unit(gyro, forces=None):
     quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
     if largest > 40.0 or quantum > 0.02:
         return "deg/s"
+    if quiet > 0.15 and forces is not None:
+        # In some blocks nothing should shake the accelerometer.
+        forces = forces[known]
+        shaken = [forces[block].std(axis=0).max() for block in blocks]
+        rests = np.percentile(shaken, 5) < 0.03 * np.median(np.linalg.norm(forces, axis=1))
+        return "deg/s" if rests else ""
     if quiet > 0.15:
-        return "deg/s" if forces is None or _rests(forces[known], blocks) else ""
+        return "deg/s"
     return "rad/s" if quiet < 0.02 and largest < 15.0 and quiet > 0.0 else ""
-
-
-def _rests(forces, blocks) -> bool:
-    """Return whether in some blocks of rows nothing shakes an accelerometer."""
-    size = float(np.median(np.linalg.norm(forces, axis=1)))
-    shaken = [forces[block].std(axis=0).max() for block in blocks]
-    return float(np.percentile(shaken, 5)) < 0.03 * size

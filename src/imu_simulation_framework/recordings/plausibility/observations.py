@@ -122,7 +122,7 @@ def observe(
     if leaning is None:
         reference_gyro, vertical = relation("reference", "gyro"), relation("reference", "vertical")
     else:
-        reference_gyro, vertical = relate(*leaning, shortest_window), None
+        reference_gyro, vertical = relate(leaning[0], leaning[1], shortest_window), None
     force = None if imu is None else mean_specific_force(imu)
     return Observations(
         reference=reference,

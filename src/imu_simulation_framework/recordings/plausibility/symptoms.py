@@ -76,10 +76,10 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     decide. ``course_is_yaw``: as for :func:`symptoms`.
     """
     clear = {}
-    for names in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu")):
-        relation = getattr(observations, "_".join(names))
+    for pair in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu")):
+        relation = getattr(observations, "_".join(pair))
         if relation and relation.conclusive and relation.correlation > _CLEARLY_ALIKE:
-            clear[frozenset(names)] = relation
+            clear[frozenset(pair)] = relation
     apart = {names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)}
     if not apart:
         return []
