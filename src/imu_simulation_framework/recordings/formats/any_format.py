@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Iterable, Iterator
 
 import numpy as np
@@ -86,12 +87,12 @@ def sample_blocks(
         recorded = read_table_file(path)
         yield _mapped_or_guessed(path, recorded, columns, purpose, timed, found_out)
     elif format == "tum":
-        yield read_tum(path, lambda: text_blocks(path, progress))
+        yield read_tum(path, partial(text_blocks, path, progress))
     else:
+        text: partial = partial(text_blocks, path, progress)
+        tables = table_blocks(path, text(), rows_at_once=rows_at_once)
         if rows_at_once is None:
-            tables = iter([parse_table(path, lambda: text_blocks(path, progress))])
-        else:
-            tables = table_blocks(path, text_blocks(path, progress), rows_at_once=rows_at_once)
+            tables = iter([parse_table(path, text)])
         if format == "csv":
             yield from read_plain_csv(path, tables, columns, purpose, timed)
         else:
@@ -127,10 +128,8 @@ def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
         recorded = read_bag_tables(path, named)
         return _mapped_or_guessed(path, recorded, None, purpose, timed, guessing)
     except RecordingError as error:
-        reason = str(error)[len(f"{path}: ") :]
-        raise RecordingError(
-            f"{unsuitable}; nor has another one what is needed: {reason}"
-        ) from None
+        reason = f"nor has another one what is needed: {str(error)[len(f'{path}: ') :]}"
+        raise RecordingError(f"{unsuitable}; {reason}") from None
 
 
 def read_any_bag(path, topic, message_types) -> Samples:

@@ -70,9 +70,8 @@ class StoredConnection(NamedTuple):
 class Ros2Folder:
     """An open bag, as :class:`.RawBag` wants it; ``metadata`` are what ``metadata.yaml`` says.
 
-    Of one file of a bag, and of a folder in which nobody wrote them, ``metadata`` are empty. Raises
-    ConfigurationError, RecordingError: the description is of a kind that is not known, or a file is
-    missing.
+    They are empty for one file of a bag, or a folder without them. Raises ConfigurationError,
+    RecordingError: the description is of a kind that is not known, or a file is missing.
     """
 
     def __init__(self, path, stack):
@@ -85,6 +84,8 @@ class Ros2Folder:
             if not file.is_file():
                 raise RecordingError(f"{path}: the bag's file {shown(file.name)} is missing")
         self._files = [ros2_bag.stored_file(file, stack) for file in files]
+        # How the chunks of MCAP are packed, empty for not at all.
+        self.chunk_compression: str = getattr(self._files[0], "compression", "")
         known = {name: topic for file in self._files for name, topic in file.topics.items()}
         topics = {
             topic["topic_metadata"]["name"]: (topic["topic_metadata"], topic["message_count"])
@@ -111,15 +112,8 @@ class Ros2Folder:
     @property
     def distribution(self) -> str:
         """That which the bag says, or the one with long support whose bags have its version."""
-        said = self.metadata.get("ros_distro") or (
-            "foxy" if self.metadata.get("version", 5) < 5 else "humble"
-        )
-        return f"ROS2_{str(said).upper()}"
-
-    @property
-    def chunk_compression(self) -> str:
-        """How the chunks of MCAP are packed, empty for not at all."""
-        return getattr(self._files[0], "compression", "")
+        usual = "foxy" if self.metadata.get("version", 5) < 5 else "humble"
+        return f"ROS2_{str(self.metadata.get('ros_distro') or usual).upper()}"
 
     def messages(self, connections) -> Iterator[tuple[StoredConnection, int, bytes]]:
         """Yield connection, time [ns] and bytes of messages in the order of their times."""
@@ -286,22 +280,15 @@ class Ros2Writer:
         }
         topics = []
         for one in self._connections:
-            described = {
-                "name": one.topic,
-                "type": one.msgtype,
-                "serialization_format": one.ext.serialization_format,
-                "offered_qos_profiles": one.ext.offered_qos_profiles,
-            }
-            if self._metadata["version"] >= _WITH_HASHES:
-                described["type_description_hash"] = one.digest
+            stored = {**one.ext._asdict(), "type_description_hash": one.digest}
+            del stored["encoding"]
+            if self._metadata["version"] < _WITH_HASHES:
+                del stored["type_description_hash"]
+            described = {"name": one.topic, "type": one.msgtype, **stored}
             number = self._counts[one.topic]
             topics.append({"topic_metadata": described, "message_count": number})
-        information = {
-            **self._metadata,
-            **span,
-            "relative_file_paths": [self._name],
-            "topics_with_message_count": topics,
-        }
+        files = {"relative_file_paths": [self._name], "topics_with_message_count": topics}
+        information = {**self._metadata, **span, **files}
         if "files" in self._metadata:
             information["files"] = [{"path": self._name, **span}]
         text = yaml.safe_dump({_INFORMATION: information}, sort_keys=False)
