@@ -147,7 +147,6 @@ def _read(
 
 
 def _joined(places: list[Any]) -> Any:
-    """Return the numbers of all samples."""
     first, last, count = places[0][0], places[-1][-1], sum(map(len, places))
     return range(first, last + 1) if last - first + 1 == count else np.concatenate(places)
 

@@ -467,7 +467,6 @@ def _kind(names, purpose):
 
 
 def _useless(names, kind):
-    """Return columns of no use -> why."""
     usable = {QUANTITIES[name].target for name in USES[kind]}
     what = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
     useless = {name: f"of which {what} can make no use" for name in names if name not in usable}

@@ -225,9 +225,8 @@ def _join_topic(
 ) -> cleaning.Samples:
     """Put columns of another topic beside satellite positions, each the nearest in time.
 
-    Returns the samples with the columns ``names`` of ``other``, not a number where none is near.
-    Raises RecordingError: the samples are no satellite positions, or nothing was received near any
-    of them.
+    They are not numbers where none is near. Raises RecordingError: the samples are no satellite
+    positions, or nothing was received near any of them.
     """
     if not samples.has(cleaning.GLOBAL_POSITION):
         raise RecordingError(

@@ -173,7 +173,6 @@ def _decimal(lines, separator) -> str:
 
 
 def _read_block(path, lines, separator, width, decimal):
-    """Return cells of some lines."""
     try:
         cells = pd.read_csv(
             io.StringIO("\n".join(line.strip(" \r") for line in lines)),

@@ -59,7 +59,6 @@ def read_kitti(path) -> Samples:
 
 
 def _times(path):
-    """Return the times [s] of the lines of a file."""
     times = []
     for line, text in enumerate(_text(path, _MAX_TIMES).rstrip().splitlines(), start=1):
         try:

@@ -331,7 +331,6 @@ class McapFile:
             waiting.sort(key=itemgetter(1))
 
     def _unpacked(self, record):
-        """Yield the messages of a chunk."""
         chunk = Chunk.read(_stream(record))
         data = bag.unpack_mcap(chunk.compression, chunk.data, chunk.uncompressed_size)
         if chunk.uncompressed_crc not in (0, zlib.crc32(data)):

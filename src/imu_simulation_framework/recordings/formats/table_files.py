@@ -132,7 +132,6 @@ def read_json(path) -> dict[str, pd.DataFrame]:
 
 
 def _objects(path):
-    """Yield place and value of each sample."""
     lines = text_lines(text_blocks(path))
     first = next((line for line in lines if line.strip()), "")
     try:

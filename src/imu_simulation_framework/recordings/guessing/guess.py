@@ -44,8 +44,7 @@ class ColumnGuess:
 def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
     """Guess the column maps of a table of columns whose names are understood already.
 
-    ``pieces`` (n,) of int: which piece of the recording a row is of, if only some pieces of it are
-    given.
+    ``pieces`` (n,): which piece of the recording a row is of, if only some of it are given.
     """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)

@@ -67,7 +67,6 @@ def _spread(candidates):
 
 
 def _candidates(recorded):
-    """Return table -> candidates of all of its columns."""
     found, before = {}, 0
     for name, table in recorded.tables.items():
         columns = list(table.cells.columns)

@@ -36,11 +36,10 @@ class Observations:
     one of the two is not there, or they do not overlap. ``reference_vertical``: the reference
     against the gyroscope about the direction of gravity. ``specific_force`` (3,): mean of the
     accelerometer in the robot's axes [m/s^2]; None where gravity does not show. ``tilt``: angle
-    between the vertical of the orientation and that of the accelerometer [rad]. ``known``: share of
-    the time with the IMU in which the reference knows its heading; what a held or bridged heading
-    turns is a guess, and in no relation's ``net``. ``attitude``
-    (scipy.spatial.transform.Slerp or None): of a reference whose body leans, from its axes to the
-    world's.
+    between the verticals of orientation and accelerometer [rad]. ``known``: share of the time with
+    the IMU in which the reference knows its heading; what a held or bridged heading turns is a
+    guess, and in no relation's ``net``. ``attitude`` (scipy.spatial.transform.Slerp or None): of a
+    reference whose body leans, from its axes to the world's.
     """
 
     reference: pd.DataFrame

@@ -306,7 +306,6 @@ def _turns(angles):
 
 
 def _delay(turns, step, as_recorded, longest):
-    """Return the delay of the second [s] and the correlation there."""
     first, second = (turn - turn.mean() for turn in turns)
     largest = int(min(_LONGEST_DELAY, longest) / step)
     lags = np.arange(-largest, largest + 1)

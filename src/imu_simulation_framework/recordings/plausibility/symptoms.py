@@ -291,7 +291,6 @@ _OTHER = "take a reference that does not come from wheels, [reference] topic"
 
 
 def _several(observations) -> str:
-    """Return the turns that each part of the recording tells."""
     relations = observations.reference_gyro, observations.reference_imu
     present = [r for r in relations if r is not None and r.conclusive]
     evidence = f"{present[0].first} turns {np.degrees(present[0].net[0]):.0f} deg"
