@@ -386,8 +386,7 @@ def test_forces_in_another_unit_than_their_header_says_are_left_out():
 
 def test_a_count_or_hours_minutes_and_seconds_are_no_time():
     found = guess(t=np.arange(len(TIME)), **CAR.inertial())
-    assert "time" not in found.imu
-    assert found.unused == ["t"]
+    assert "time" not in found.imu and found.unused == ["t"]
     face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
     longer = np.concatenate([face, 120100.0 + TIME])
     found = guess(time=longer, lat=np.tile(CAR.latitude, 2), lon=np.tile(CAR.longitude, 2))
@@ -469,17 +468,11 @@ def test_units_in_their_many_spellings(text, unit):
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("rover_timestamps", "rover_timestamps [s]"),
-        ("rover_time_ms", "rover_time_ms [ms]"),
-        ("host stamp (us)", "host stamp (us) [us]"),
-    ],
+    "name, unit", [("rover_timestamps", "s"), ("rover_time_ms", "ms"), ("host stamp (us)", "us")]
 )
-def test_a_name_with_the_word_is_the_time_where_no_other_is(name, expected):
-    factor = {"s": 1.0, "ms": 1e3, "us": 1e6}[expected[-3:-1].strip("[")]
-    table = {name: factor * TIME, **Car().inertial()}
-    assert guess(**table).imu["time"] == expected
+def test_a_name_with_the_word_is_the_time_where_no_other_is(name, unit):
+    table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
+    assert guess(**table).imu["time"] == f"{name} [{unit}]"
     assert guess(**table, time_s=TIME).imu["time"] == "time_s [s]"
     assert guess(**{**table, name: REST}).imu.get("time") is None
 

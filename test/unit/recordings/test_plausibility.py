@@ -125,20 +125,10 @@ def test_an_imu_without_orientation_is_judged_by_its_gyroscope(drive):
     assert result.grave
 
 
-@pytest.mark.parametrize(
-    "left_out",
-    [
-        ("gyro_y",),
-        ("gyro_x",),
-        ("gyro_x", "gyro_y"),
-        GYRO,
-        ("accel_x",),
-        ACCEL,
-        QUATERNION,
-        (*QUATERNION, *ACCEL),
-        (*GYRO, *ACCEL),
-    ],
-)
+LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATERNION]
+
+
+@pytest.mark.parametrize("left_out", [*LEFT_OUT, (*QUATERNION, *ACCEL), (*GYRO, *ACCEL)])
 def test_an_imu_that_lacks_something_is_judged_by_the_rest(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):

@@ -173,24 +173,15 @@ def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention)
     assert turns == pytest.approx(np.zeros(len(own)), abs=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("frame", "nwu"),
-        ("yaw_convention", "clockwise"),
-        ("quaternion_order", "zyxw"),
-        ("quaternion_inverse", "yes"),
-        ("sensor_axes", "ned"),
-        ("gyro_unit", "rpm"),
-        ("accel_unit", "mg"),
-        ("mounting_yaw", (0.0, 1.0)),
-        ("orientation", "guessed"),
-        ("filter", "madgwick"),
-    ],
-)
-def test_a_convention_that_is_not_known_is_refused_by_name(key, value):
+UNKNOWN = {"frame": "nwu", "yaw_convention": "clockwise", "quaternion_order": "zyxw"}
+UNKNOWN.update(quaternion_inverse="yes", sensor_axes="ned", gyro_unit="rpm", accel_unit="mg")
+UNKNOWN.update(mounting_yaw=(0.0, 1.0), orientation="guessed", filter="madgwick")
+
+
+@pytest.mark.parametrize("key", UNKNOWN)
+def test_a_convention_that_is_not_known_is_refused_by_name(key):
     with pytest.raises(ConfigurationError, match=f"^{key} "):
-        ImuConventions(**{key: value})
+        ImuConventions(**{key: UNKNOWN[key]})
 
 
 def test_levelling_turns_gravity_upright_whatever_the_mounting():

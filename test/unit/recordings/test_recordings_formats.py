@@ -110,15 +110,14 @@ def test_an_imu_in_every_format(tmp_path):
 
 @pytest.mark.parametrize("kind", ["bag", "rostopic_csv", "csv", "tum"])
 def test_poses_as_they_are_and_packed_by_gzip(tmp_path, kind):
-    path = tmp_path / "a"
-    if kind == "bag":
-        writers.write_bag(path, {"/odom": poses(writers.odometry)})
-    elif kind == "rostopic_csv":
-        writers.write_rostopic_csv(path, poses(writers.odometry))
-    elif kind == "csv":
-        writers.write_csv(path, pose_columns())
-    else:
-        writers.write_tum(path, STAMPS, POSITIONS, ORIENTATIONS)
+    path, messages = tmp_path / "a", poses(writers.odometry)
+    write = {
+        "bag": lambda: writers.write_bag(path, {"/odom": messages}),
+        "rostopic_csv": lambda: writers.write_rostopic_csv(path, messages),
+        "csv": lambda: writers.write_csv(path, pose_columns()),
+        "tum": lambda: writers.write_tum(path, STAMPS, POSITIONS, ORIENTATIONS),
+    }
+    write[kind]()
     mapping = POSE_MAP if kind == "csv" else None
     for file in (path, writers.pack(path)):
         for format in ("auto", kind):
