@@ -20,7 +20,7 @@ POINTS = 4000
 """Points left of a long line, more than three per column of pixels."""
 
 _DOTS_PER_INCH = 150
-_FOOTER_HEIGHT, _FOOTER_SIZE = 0.2, 7.0  # inches that sign() keeps free
+_FOOTER_HEIGHT, _FOOTER_SIZE = 0.2, 7.0  # inches that sign() keeps free, and points
 _LEGEND_LINEWIDTH = 1.5  # at least, so that a thin line's colour is visible in the legend
 # Along the longer side of the path's box; each is an object of its own in a PDF or SVG.
 _COLOURED_POINTS = 800

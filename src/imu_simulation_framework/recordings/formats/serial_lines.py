@@ -82,7 +82,9 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
 def _stamp(prefix):
     """Return the time before a sentence, as text if it is a date; nan if there is none."""
     date, number = _DATE.search(prefix), _NUMBER.search(prefix)
-    return date[0] if date else float(number[0]) if number else np.nan
+    if date:
+        return date[0]
+    return float(number[0]) if number else np.nan
 
 
 class _Epochs:

@@ -22,7 +22,8 @@ _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _RIG = frozenset(["imu", "ins", "sensor", "motion", "device", "ahrs"])
 _OUTSIDE = frozenset(
     ["odom", "pose", "twist", "robot", "gt", "truth", "ground", "groundtruth", "mocap", "vicon"]
-).union(["optitrack"])
+    + ["optitrack"]
+)
 _ORIGINS = _RIG.union(
     _OUTSIDE,
     ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
