@@ -1,7 +1,9 @@
 """Tables as others record them, made up: a car with its IMU and its receiver."""
 
 import numpy as np
+import pytest
 
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.recordings.guessing.candidates import candidates_of
 from imu_simulation_framework.recordings.guessing.guess import guess_from_candidates
 
@@ -31,6 +33,12 @@ class Car:
         columns = {f"gyro_{a}": gyro * self.rates[:, k] for k, a in enumerate("xyz")}
         columns.update({f"acc_{a}": accel * self.forces[:, k] for k, a in enumerate("xyz")})
         return columns
+
+
+def assert_inertial(table, car, rows=..., tolerance=1e-9):
+    """Rates and forces of an ImuRecord are those of the car."""
+    assert table[list(GYRO)].to_numpy() == pytest.approx(car.rates[rows], abs=tolerance)
+    assert table[list(ACCEL)].to_numpy() == pytest.approx(car.forces[rows], abs=tolerance)
 
 
 def guess(**columns):

@@ -6,12 +6,31 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
 FROZEN = (30.0, 60.0)
 
 _WORLD_FROM_NED = Rotation.from_quat([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
 _BODY_FROM_FRD = Rotation.from_quat([1.0, 0.0, 0.0, 0.0])
+
+
+def check(reference, imu, reference_changes=None, offset=0.0, **changes):
+    """What the check of a recording says, read in other conventions and with another clock."""
+    result, conventions = RecordingCheck(), ReferenceConventions(**(reference_changes or {}))
+    of_imu = ImuConventions(**changes)
+    judge(result, Interpretation(reference, imu, conventions, of_imu, (0.0, offset)))
+    return result
+
+
+def elapsed(samples):
+    return samples.columns["stamp"] - samples.columns["stamp"][0]
+
+
+def without(samples, *left_out):
+    columns = {n: values for n, values in samples.columns.items() if n not in left_out}
+    return replace(samples, columns=columns)
 
 
 def with_columns(samples, **columns):
@@ -62,8 +81,7 @@ def scalar_first(samples):
 
 
 def frozen(samples, names):
-    times = samples.columns["stamp"] - samples.columns["stamp"][0]
-    inside = (times >= FROZEN[0]) & (times < FROZEN[1])
+    inside = (elapsed(samples) >= FROZEN[0]) & (elapsed(samples) < FROZEN[1])
     columns = {name: samples.columns[name].copy() for name in names}
     for column in columns.values():
         column[inside] = column[inside][0]
@@ -73,8 +91,8 @@ def frozen(samples, names):
 def driven_with(samples, factor_at):
     """Odometry whose yaw turns by a factor too far, and its path with it."""
     yaw = np.unwrap(orientation(samples).as_euler("ZYX")[:, 0])
-    times = samples.columns["stamp"] - samples.columns["stamp"][0]
-    turned = yaw[0] + np.concatenate([[0.0], np.cumsum(np.diff(yaw) * factor_at(times[1:]))])
+    factors = factor_at(elapsed(samples)[1:])
+    turned = yaw[0] + np.concatenate([[0.0], np.cumsum(np.diff(yaw) * factors)])
     cosine, sine = np.cos(turned - yaw)[:-1], np.sin(turned - yaw)[:-1]
     dx, dy = np.diff(samples.columns["x"]), np.diff(samples.columns["y"])
     steps = {"x": cosine * dx - sine * dy, "y": sine * dx + cosine * dy}
@@ -83,8 +101,8 @@ def driven_with(samples, factor_at):
 
 
 def shifted(samples, seconds, rate=0.0):
-    stamps = samples.columns["stamp"]
-    return with_columns(samples, stamp=stamps + seconds + rate * (stamps - stamps[0]))
+    stamps = samples.columns["stamp"] + seconds + rate * elapsed(samples)
+    return with_columns(samples, stamp=stamps)
 
 
 def exchanged(samples, one, other):

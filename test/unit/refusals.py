@@ -2,7 +2,16 @@
 
 import pytest
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+
+
+def refusal(read, path, **options):
+    """The sentence with which a recording is refused, which names its file."""
+    with pytest.raises(RecordingError) as caught:
+        read(path, **options)
+    sentence = str(caught.value)
+    assert str(path) in sentence and "\n" not in sentence
+    return sentence
 
 
 def require_refused(read, path, text, words):

@@ -39,16 +39,7 @@ def _message(kind, content):
     return struct.pack("<Hc", len(content), kind.encode()) + content
 
 
-TYPES = {
-    "Q": "<u8",
-    "B": "u1",
-    "f": "<f4",
-    "c": "<i2",
-    "C": "<u2",
-    "e": "<i4",
-    "L": "<i4",
-    "Z": "S64",
-}
+TYPES = dict(zip("QBfcCeLZ", ("<u8", "u1", "<f4", "<i2", "<u2", "<i4", "<i4", "S64")))
 FACTORS = {"c": 100.0, "C": 100.0, "e": 100.0, "L": 1e7}
 
 

@@ -22,7 +22,6 @@ from imu_simulation_framework.recordings.frames import ImuConventions, conventio
 from imu_simulation_framework.recordings.imu import without_unknown
 
 _ROWS_AT_ONCE = 20_000
-_GROUPS = (GYRO, ACCEL)
 _TIMES = ("stamp", "receipt")
 _USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
@@ -88,16 +87,9 @@ def read_at_rest(
 ) -> RecordedAtRest:
     """Read gyroscope, accelerometer, or single axes of them; an orientation does not matter.
 
-    Raises RecordingError: the recording cannot be read or used, or the disk has no room for its
-    numbers.
-
-    Parameters
-    ----------
-    path, topic, columns, rate
-        As for :func:`.read_imu_samples`.
-    stamp_limits : StampLimits, optional
-    progress : callable, optional
-        Called with the number of bytes of each block of text that is read.
+    ``path``, ``topic``, ``columns``, ``rate``: as for :func:`.read_imu_samples`; ``progress``:
+    called with the number of bytes of each block of text that is read. Raises RecordingError: the
+    recording cannot be read or used, or the disk has no room for its numbers.
     """
     try:
         return _read(path, topic, columns, rate, stamp_limits or StampLimits(), progress)
@@ -109,12 +101,7 @@ def read_at_rest(
 
 
 def _read(
-    path: str | os.PathLike,
-    topic: str,
-    columns: Any,
-    rate: float | None,
-    limits: Any,
-    progress: Any,
+    path: Any, topic: str, columns: Any, rate: float | None, limits: Any, progress: Any
 ) -> RecordedAtRest:
     kept: Any = None
     masks, places, count = [], [], 0
@@ -127,11 +114,10 @@ def _read(
             used["stamp"] = (count + np.arange(len(samples))) / rate
             used.pop("receipt", None)
         count += len(samples)
-        samples = conventional_imu(
-            without_unknown(replace(samples, columns=used)), ImuConventions()
-        )
+        samples = without_unknown(replace(samples, columns=used))
+        samples = conventional_imu(samples, ImuConventions())
         if kept is None:
-            groups = [tuple(axis for axis in group if axis in used) for group in _GROUPS]
+            groups = [tuple(axis for axis in group if axis in used) for group in (GYRO, ACCEL)]
             groups = [group for group in groups if group]
             kept = ColumnsOnDisk([name for name in _USED[:8] if name in used])
         finite = [np.isfinite(samples.matrix(group)).all(axis=1) for group in groups]
@@ -149,9 +135,8 @@ def _read(
     cleaner = cleaning.Cleaner(replace(samples, columns=times, places=_joined(places)))
     del times, places
     if not usable[given].all():
-        cleaner.drop(
-            ~usable[given].all(axis=0), "nan", f"values of {', '.join(names)} are not numbers"
-        )
+        missing = ~usable[given].all(axis=0)
+        cleaner.drop(missing, "nan", f"values of {', '.join(names)} are not numbers")
     order, report = cleaner.finish(limits, cleaning.MINIMUM_SAMPLES)
     axes, recorded = kept.only(names), cleaner.times
     if len(order) < len(recorded) or report.stamps.unordered:
@@ -162,7 +147,6 @@ def _read(
 
 
 def _joined(places: list[Any]) -> Any:
-    """Return the numbers of all samples."""
     first, last, count = places[0][0], places[-1][-1], sum(map(len, places))
     return range(first, last + 1) if last - first + 1 == count else np.concatenate(places)
 

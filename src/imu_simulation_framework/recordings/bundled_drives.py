@@ -38,25 +38,20 @@ GPS_FIELDS, IMU_FIELDS = (
 
 def _csv(fields, rate, frame, values, line_format):
     """Return the text of a file; one line per row of values, formatted by line_format."""
-    period = 1_000_000_000 // rate
     lines = [",".join(fields)]
     for sequence, row in enumerate(values.tolist()):
-        stamp = FIRST_STAMP + sequence * period
+        stamp = FIRST_STAMP + sequence * (1_000_000_000 // rate)
         lines.append(f"{stamp},{sequence},{stamp},{frame},{line_format % tuple(row)}")
     return "\n".join(lines) + "\n"
 
 
 def gps_csv(drive, poses):
     """Return the reference as CSV text; decimals to 0.1 mm and a millionth of a quaternion."""
-    yaw = poses["yaw"].to_numpy()
-    quaternions = quaternion_from_roll_pitch_yaw(
-        np.column_stack([np.zeros_like(yaw), np.zeros_like(yaw), yaw])
-    )
+    angles = np.zeros((len(poses), 3))
+    angles[:, 2] = poses["yaw"]
+    quaternions = quaternion_from_roll_pitch_yaw(angles)[:, 2:]
     # Rounded here, as a formatted -0.00001 would keep its sign.
-    values = np.column_stack(
-        [np.round(poses[["x", "y"]].to_numpy(), 4), np.round(quaternions[:, 2:], 6)]
-    )
-    values += 0.0
+    values = np.hstack([poses[["x", "y"]].to_numpy().round(4), quaternions.round(6)]) + 0.0
     frame = f"synthetic_drive_{drive.name}_map"
     return _csv(GPS_FIELDS, REFERENCE_RATE, frame, values, "%.4f,%.4f,0.0,0.0,0.0,%.6f,%.6f")
 
@@ -79,9 +74,7 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
     rate = "%.6f,%.6f,%.6f," + diagonal(of_rate, RESOLUTIONS["angular_velocity"])
     force = "%.2f,%.2f,%.2f," + diagonal(of_force, RESOLUTIONS["specific_force"])
     line_format = ",".join(["%.6f,%.6f,%.6f,%.6f", *["0.0"] * 9, rate, force])
-    values = np.column_stack(
-        [samples.orientation, samples.angular_velocity, samples.specific_force]
-    )
+    values = np.hstack([samples.orientation, samples.angular_velocity, samples.specific_force])
     return _csv(IMU_FIELDS, IMU_RATE, f"synthetic_drive_{drive.name}_imu", values, line_format)
 
 
@@ -92,10 +85,9 @@ def drive_paths(drive, directory):
     """
     standard = get_drive(drive.name)
     laps = f"_{drive.laps}laps" if drive.laps != standard.laps else ""
-    stem = f"drive_{drive.name}{laps}" + (
-        f"_seed{drive.seed}" if drive.seed != standard.seed else ""
-    )
-    return Path(directory) / f"{stem}_gps.csv.gz", Path(directory) / f"{stem}_imu.csv.gz"
+    seed = f"_seed{drive.seed}" if drive.seed != standard.seed else ""
+    stem = Path(directory) / f"drive_{drive.name}{laps}{seed}"
+    return stem.with_name(f"{stem.name}_gps.csv.gz"), stem.with_name(f"{stem.name}_imu.csv.gz")
 
 
 def write_drive(drive, directory):

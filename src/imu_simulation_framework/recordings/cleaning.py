@@ -22,9 +22,8 @@ from imu_simulation_framework.core.stamps import (
 class RecordingReport:
     """What a recording is and what is wrong with it.
 
-    ``path``, ``format``, ``topic``, ``message_type``: where the samples come from; topic and type
-    are empty if the format does not tell. ``place_name``: what places count: ``message`` or
-    ``line``; ``time_source``: ``header stamp``, ``receipt time`` or ``column``; ``samples``: in the
+    ``path``, ``format``, ``place_name``, ``topic``, ``message_type``: as of :class:`Samples`;
+    ``time_source``: ``header stamp``, ``receipt time`` or ``column``; ``samples``: in the
     recording; ``stamps``: of those whose values can be used, its ``usable`` is what remains in the
     end. What was found is counted: ``nan`` and ``zero_quaternions``, dropped;
     ``unnormalised_quaternions``, of another length than one, normalised; ``no_fix``, satellite
@@ -70,11 +69,10 @@ class RecordingReport:
         stamps = self.stamps
         kind = f" ({self.message_type})" if self.message_type else ""
         source = f"{self.path}, topic {self.topic}" if self.topic else self.path
-        summary = (
+        sentences = [
             f"{source}{kind}: {stamps.usable} of {self.samples} samples in use, "
             f"{stamps.duration:.2f} s at {stamps.rate:.2f} Hz"
-        )
-        sentences = [summary]
+        ]
         if self.time_source == "receipt time":
             sentences.append(
                 "the header stamps are not set, the time at which messages were recorded is used"
@@ -83,10 +81,7 @@ class RecordingReport:
             (self.no_fix, "without a fix, dropped"),
             (self.nan, "with a value that is not a number, dropped"),
             (self.zero_quaternions, "with a quaternion of length zero, dropped"),
-            (
-                self.unnormalised_quaternions,
-                "with a quaternion of a length other than 1, normalised",
-            ),
+            (self.unnormalised_quaternions, "with a quaternion not of length 1, normalised"),
             (self.unknown_variance, "without a known variance, a usual one assumed"),
             (stamps.missing, "without a time stamp, dropped"),
             (stamps.unordered, "older than one before, sorted in"),
@@ -184,18 +179,14 @@ class Samples:
 
 MINIMUM_SAMPLES = 10
 """Fewer usable samples are no recording of a drive."""
-
+LARGEST_VALUE = 1e9
+"""In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
+ZERO_NORM = 1e-6
+"""A shorter quaternion is none."""
+_NO_QUATERNION = 0.1  # Nor is one whose usual length is further from 1
 _NORM_TOLERANCE = 1e-3  # A quaternion whose length is further from 1 was not rounded but wrong
 # Of a time [s], also below zero: nanoseconds since 1970 that somebody calls seconds are below.
 _LATEST = 1e19
-
-LARGEST_VALUE = 1e9
-"""In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
-
-_NO_QUATERNION = 0.1
-
-ZERO_NORM = 1e-6
-"""A shorter quaternion is none."""
 
 
 class Cleaner:
@@ -207,7 +198,6 @@ class Cleaner:
     def __init__(self, samples: Samples, time_offset=0.0):
         self.samples = samples
         self.keep = np.ones(len(samples), dtype=bool)
-        self.counted: dict[str, Any] = {}
         self.remarks: list[str] = list(samples.remarks)
         self.times = samples.columns["stamp"]
         source = "column" if "receipt" not in samples else "header stamp"
@@ -216,7 +206,7 @@ class Cleaner:
                 raise RecordingError(f"{samples.source}: no sample has a time")
             self.times, source = samples.columns["receipt"], "receipt time"
         self.times = self.times + time_offset if time_offset else self.times
-        self.counted["time_source"] = source
+        self.counted: dict[str, Any] = {"time_source": source}
 
     def drop(self, mask, name, reason):
         """Leave out samples that are still in and in the mask.

@@ -25,6 +25,7 @@ from imu_simulation_framework.core.stamps import seconds_from_counts, seconds_fr
 from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, MAG, QUATERNION
 from imu_simulation_framework.core.units import factor, factors
 from imu_simulation_framework.recordings import cleaning
+from imu_simulation_framework.recordings.frames import YAW_CONVENTIONS
 
 ISO_TIME = "iso8601"
 NMEA_DEGREES = "ddmm.mmmm"
@@ -34,11 +35,8 @@ _LENGTH = factors("m", "km", "cm", "mm", "ft")
 _ANGLE = factors("rad", "mrad", "deg")
 _RATE = factors("rad/s", "rad s^-1", "mrad/s", "deg/s", "dps", "mdeg/s", "rpm")
 _ACCELERATION = factors("m/s^2", "m/s2", "m s^-2", "g", "mg")
-_VELOCITY = {
-    **factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots"),
-    "ft/s": factor("ft"),
-    "fps": factor("ft"),
-}
+_VELOCITY = factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots")
+_VELOCITY.update(dict.fromkeys(("ft/s", "fps"), factor("ft")))
 _VARIANCE = factors("m^2", "m2", "cm^2", "mm^2")
 _FIELD = factors("T", "uT", "nT", "G", "mG")
 _CELSIUS = {"degC": 1.0}
@@ -52,9 +50,9 @@ class Quantity:
 
     ``units`` (mapping of str to float): unit -> factor to the first one, which is this package's;
     ``column``: its column in :class:`.Samples`, where that has another name; ``power``: to which
-    its value is raised to get there: a standard deviation becomes a variance; ``words``: whether
-    words behind the unit say sense and zero of the angle. ``yaw_convention``: sense and zero of the
-    angle without words; empty if the recording's conventions say it.
+    its value is raised to get there: a standard deviation becomes a variance; ``sense``: of an
+    angle of which words behind the unit may say sense and zero, those without words; empty if the
+    recording's conventions say them, and None of all else.
     """
 
     name: str
@@ -62,8 +60,7 @@ class Quantity:
     units: Mapping[str, float]
     column: str = ""
     power: int = 1
-    words: bool = False
-    yaw_convention: str = ""
+    sense: str | None = None
 
     @property
     def target(self) -> str:
@@ -75,26 +72,16 @@ def _several(names, meaning, units):
     return [Quantity(name, meaning.format(name[-1]), units) for name in names]
 
 
+_UNLESS = "unless it says otherwise"
+_NAUTICAL = f"clockwise from north {_UNLESS}"
 _TABLE = [
     Quantity("time", "time of the sample, on any clock", {**_TIME, ISO_TIME: 1.0}),
     *_several("xyz", "position along the world's {}", _LENGTH),
     *_several(QUATERNION, "quaternion, {}", _NUMBER),
     Quantity("roll", "rotation about x", _ANGLE),
     Quantity("pitch", "rotation about y", _ANGLE),
-    Quantity(
-        "yaw",
-        "rotation about z, as the conventions are unless it says otherwise",
-        _ANGLE,
-        words=True,
-    ),
-    Quantity(
-        "heading",
-        "yaw, clockwise from north unless it says otherwise",
-        _ANGLE,
-        column="yaw",
-        words=True,
-        yaw_convention="cw_from_north",
-    ),
+    Quantity("yaw", f"rotation about z, as the conventions are {_UNLESS}", _ANGLE, sense=""),
+    Quantity("heading", f"yaw, {_NAUTICAL}", _ANGLE, "yaw", sense="cw_from_north"),
     *_several(GYRO, "angular velocity about {}", _RATE),
     *_several(ACCEL, "specific force along {}, +9.8 m/s^2 upwards at rest", _ACCELERATION),
     *_several(MAG, "magnetic flux density along {}", _FIELD),
@@ -111,13 +98,7 @@ _TABLE = [
     Quantity("status", "below 0: no fix, as in sensor_msgs/NavSatStatus", _NUMBER),
     Quantity("covariance_type", "0: variances are not known, as in NavSatFix", _NUMBER),
     Quantity("speed", "over ground, by the receiver's Doppler", _VELOCITY),
-    Quantity(
-        "course",
-        "over ground, clockwise from north unless it says otherwise",
-        _ANGLE,
-        words=True,
-        yaw_convention="cw_from_north",
-    ),
+    Quantity("course", f"over ground, {_NAUTICAL}", _ANGLE, sense="cw_from_north"),
     Quantity("velocity_east", "by the receiver's Doppler", _VELOCITY),
     Quantity("velocity_north", "by the receiver's Doppler", _VELOCITY),
     Quantity("velocity_up", "of an aircraft", _VELOCITY),
@@ -128,10 +109,7 @@ QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
 """Name -> :class:`Quantity`."""
 
 ANGLE_WORDS = {
-    "ccw from east": "ccw_from_east",
-    "cw from north": "cw_from_north",
-    "ccw from north": "ccw_from_north",
-    "cw from east": "cw_from_east",
+    **{words.replace("_", " "): words for words in YAW_CONVENTIONS},
     "ccw": "ccw_from_east",
     "cw": "cw_from_north",
 }
@@ -167,7 +145,7 @@ def documentation() -> str:
         uses = " | ".join("x" if quantity.name in USES[kind] else "" for kind in kinds)
         lines.append(f"| `{quantity.name}` | {quantity.meaning} | {units} | {uses} |")
     words = ", ".join(f"`{text}`" for text in ANGLE_WORDS)
-    angles = ", ".join(f"`{quantity.name}`" for quantity in _TABLE if quantity.words)
+    angles = ", ".join(f"`{quantity.name}`" for quantity in _TABLE if quantity.sense is not None)
     lines += ["", f"Words behind the unit of {angles}: {words}."]
     return "\n".join(lines)
 
@@ -255,18 +233,15 @@ def implied_map(present) -> dict[str, str]:
 def _parse(path, quantity, description, present):
     two = _TWO_UNITS.match(description)
     if quantity.name == "time" and two and description not in present:
-        parts = (two["first"], two["second"])
-        terms = [_parse(path, quantity, part, present).terms[0] for part in parts]
+        terms = (_parse(path, quantity, part, present).terms[0] for part in two.groups())
         return MappedColumn(quantity, tuple(terms))
     match = _WITH_UNIT.match(description)
-    name, unit, convention = description, next(iter(quantity.units)), ""
+    name, unit, convention, stated = description, next(iter(quantity.units)), "", bool(match)
     if match:
-        name = match["name"]
         unit, convention = _unit_and_words(path, quantity, match["unit"].strip())
-        if description in present and name not in present:
-            name = description
-    stated = match is not None
-    convention = convention or quantity.yaw_convention
+        if description not in present or match["name"] in present:
+            name = match["name"]
+    convention = convention or quantity.sense or ""
     linear = _linear(name.strip(), present)
     if linear:
         return MappedColumn(quantity, (Term(linear[0], unit, stated, *linear[1:]),), convention)
@@ -279,18 +254,17 @@ def _parse(path, quantity, description, present):
 
 
 def _unit_and_words(path, quantity, text):
-    default = next(iter(quantity.units))
-    unit, words = default, text
-    for known in sorted(quantity.units, key=len, reverse=True):
-        if known and (text == known or text.startswith(f"{known} ")):
+    unit, words = next(iter(quantity.units)), text
+    for known in sorted(filter(None, quantity.units), key=len, reverse=True):
+        if f"{text} ".startswith(f"{known} "):
             unit, words = known, text[len(known) :].strip()
             break
     if not words:
         return unit, ""
-    if quantity.words and words in ANGLE_WORDS:
+    if quantity.sense is not None and words in ANGLE_WORDS:
         return unit, ANGLE_WORDS[words]
     expected = ", ".join(f"[{known}]" for known in quantity.units if known)
-    if quantity.words:
+    if quantity.sense is not None:
         expected += f", and behind it {', '.join(ANGLE_WORDS)}"
     raise RecordingError(
         f"{path}: the column map gives {quantity.name} in [{text}], expected one of {expected}"
@@ -311,12 +285,9 @@ def _linear(text, present):
         number = float(match["number"]) if "number" in pattern.groupindex else 1.0
         if pattern is _SUM:
             return name, factor, offset + (-number if match["sign"] == "-" else number)
-        if pattern is _NEGATIVE:
-            number = -1.0
         if pattern is _PRODUCT and match["sign"] == "/":
-            if number == 0.0:
-                return None
-            return name, factor / number, offset / number
+            return (name, factor / number, offset / number) if number else None
+        number = -1.0 if pattern is _NEGATIVE else number
         return name, factor * number, offset * number
     return None
 
@@ -354,6 +325,12 @@ def read_times(table, column) -> np.ndarray:
     return sum(parts[1:], parts[0])
 
 
+def in_its_unit(table, term) -> np.ndarray:
+    """Return the numbers of a term of a TextTable in its unit."""
+    numbers = table.numbers(term.name)
+    return numbers if term.plain else term.factor * numbers + term.offset
+
+
 def settled_times(table, column):
     """Return the column of a time with the unit that it has in the first part of its file."""
     unit = {}
@@ -373,30 +350,22 @@ def refuse_other_unit(path, times, setting):
     if len(steps) == 0:
         return
     typical, step = float(np.median(np.abs(times))), float(np.median(steps))
-    for unit, multiple in reversed(_MULTIPLES.items()):
-        if typical > _SINCE_1970 * multiple:
-            reason = f"they are about {typical:.3g}, which no clock in seconds shows"
-            raise _other_unit(path, unit, reason, setting)
+    units = [unit for unit, multiple in _MULTIPLES.items() if typical > _SINCE_1970 * multiple][-1:]
+    reason = f"they are about {typical:.3g}, which no clock in seconds shows"
     whole = bool((times == np.rint(times)).all())
-    if step < _LONGEST_STEP or not (whole or np.ptp(times) > _LONG_RECORDING):
-        return
-    reason = f"usually {step:g} from one to the next"
-    for unit, multiple in _MULTIPLES.items():
-        if _USUAL_RATES[0] <= multiple / step <= _USUAL_RATES[1]:
-            raise _other_unit(path, unit, reason, setting)
-
-
-def _other_unit(path, unit, reason, setting):
-    return RecordingError(
-        f"{path}: the times have no unit and look like {_NAMES[unit]} ({reason}); write "
-        f"{setting} [{unit}], or [s] if they are seconds"
-    )
+    if not units and step >= _LONGEST_STEP and (whole or np.ptp(times) > _LONG_RECORDING):
+        low, high = _USUAL_RATES
+        units = [unit for unit, multiple in _MULTIPLES.items() if low <= multiple / step <= high]
+        reason = f"usually {step:g} from one to the next"
+    if units:
+        raise RecordingError(
+            f"{path}: the times have no unit and look like {_NAMES[units[0]]} ({reason}); write "
+            f"{setting} [{units[0]}], or [s] if they are seconds"
+        )
 
 
 def _in_seconds(table, term):
-    numbers = table.numbers(term.name)
-    if not term.plain:
-        numbers = term.factor * numbers + term.offset
+    numbers = in_its_unit(table, term)
     if term.unit in _MULTIPLES:
         return seconds_from_counts(numbers, int(_MULTIPLES[term.unit]))
     return numbers.astype(float) * (60.0 if term.unit == "min" else 1.0)
@@ -416,16 +385,23 @@ def _from_dates(table, names):
     for name in names[1:]:
         texts = texts + "T" + table.texts(name)
     missing = (texts.str.strip("T") == "").to_numpy()
-    texts = texts.str.replace("/", "-", regex=False)
-    dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
-    wrong = np.flatnonzero(dates.isna().to_numpy() & ~missing)
+    seconds = seconds_of_dates(texts)
+    wrong = np.flatnonzero(np.isnan(seconds) & ~missing)
     if len(wrong):
+        text = texts.iloc[wrong[0]].replace("/", "-")
         raise RecordingError(
             f"{table.path}: line {table.lines[wrong[0]]}, column {shown(names[0])}: "
-            f"{shown(texts.iloc[wrong[0]])} is no date and time as 2015-05-21T10:00:00.123Z is one"
+            f"{shown(text)} is no date and time as 2015-05-21T10:00:00.123Z is one"
         )
+    return seconds
+
+
+def seconds_of_dates(texts: pd.Series) -> np.ndarray:
+    """Return the times of dates since 1970 [s], not a number where a text is none."""
+    texts = texts.str.replace("/", "-", regex=False)
+    dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
     nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
-    return np.where(missing, np.nan, seconds_from_nanoseconds(nanoseconds))
+    return np.where(dates.isna(), np.nan, seconds_from_nanoseconds(nanoseconds))
 
 
 _POSES = (cleaning.POSITION + ("yaw",), cleaning.POSITION + QUATERNION)
@@ -454,12 +430,12 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     """
     names = [column.quantity.target for column in columns]
     kind = _kind(names, purpose)
-    alone = any(_has(names, group) for group in _ORIENTATIONS)
-    if kind is None and explicit and purpose == "reference" and alone:
+    if kind is None and explicit and purpose == "reference" and _one_of(_ORIENTATIONS, names):
         # A reference without any place is that of a robot that turns on the spot.
         kind = "poses"
     if kind is None or (timed and "time" not in names):
-        expected = " or ".join(" ".join(group) for group in _needed(purpose))
+        needed = {"reference": _REFERENCE, "IMU": _OF_AN_IMU, **_OTHERS}[purpose]
+        expected = " or ".join(" ".join(group) for group in needed)
         found = " ".join(column.quantity.name for column in columns) or "none"
         if kind is not None:
             found += " but no time"
@@ -478,20 +454,12 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     return [column for column in columns if column.quantity.target not in useless]
 
 
-def _needed(purpose):
-    if purpose in _OTHERS:
-        return _OTHERS[purpose]
-    return _REFERENCE if purpose == "reference" else _OF_AN_IMU
-
-
 def _kind(names, purpose):
     """``poses``, ``fixes`` or ``IMU``; None if nothing is complete."""
-    if purpose in _OTHERS:
-        return purpose if any(_has(names, group) for group in _OTHERS[purpose]) else None
-    if purpose == "IMU":
-        single = any(name in names for name in GYRO + ACCEL)
-        return "IMU" if single or any(_has(names, group) for group in _OF_AN_IMU) else None
-    if any(_has(names, group) for group in _POSES):
+    if purpose != "reference":
+        single = [(name,) for name in GYRO + ACCEL]
+        return purpose if _one_of(_OTHERS.get(purpose, (*_OF_AN_IMU, *single)), names) else None
+    if _one_of(_POSES, names):
         return "poses"
     if _has(names, cleaning.GLOBAL_POSITION):
         return "fixes"
@@ -499,27 +467,26 @@ def _kind(names, purpose):
 
 
 def _useless(names, kind):
-    """Return columns of no use -> why."""
     usable = {QUANTITIES[name].target for name in USES[kind]}
     what = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
     useless = {name: f"of which {what} can make no use" for name in names if name not in usable}
     for group in _TOGETHER:
         lacking = [name for name in group if name not in names]
-        if lacking:
-            for name in group:
-                if name in names:
-                    useless.setdefault(name, f"which is of use only with {', '.join(lacking)}")
+        for name in [name for name in group if name in names] if lacking else ():
+            useless.setdefault(name, f"which is of use only with {', '.join(lacking)}")
     for first, second in _EITHER:
         if _has(names, first) and _has(names, second):
-            useless.setdefault(
-                second[0], f"which is given by {', '.join(first)} as well; expected one of them"
-            )
-    angles = [name for name in ("roll", "pitch") if name in names]
-    if kind == "IMU" and angles and not _has(names, EULER):
-        for name in angles:
+            also = f"which is given by {', '.join(first)} as well; expected one of them"
+            useless.setdefault(second[0], also)
+    if kind == "IMU" and not _has(names, EULER):
+        for name in [name for name in ("roll", "pitch") if name in names]:
             useless.setdefault(name, "which is of use only with roll, pitch and yaw together")
     return useless
 
 
 def _has(names, group):
     return all(name in names for name in group)
+
+
+def _one_of(groups, names):
+    return any(_has(names, group) for group in groups)

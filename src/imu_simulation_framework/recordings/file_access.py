@@ -53,9 +53,7 @@ _BINARY = {
     b"RDX": "data of R",
     b"RDA": "data of R",
 }
-_ROS2_MAGICS = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
 _ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
-_TUM_NUMBERS = 8
 _LONGEST_QUATERNION = 2.0  # A component beyond it is no quaternion's, written however carelessly
 
 
@@ -67,11 +65,10 @@ def read_start(path, size=65536) -> bytes:
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording")
     start = b""
-    with _reading(path), _opened(path) as (blocks, _):
-        while len(start) < size:
-            block = next(blocks, b"")
+    with _opened(path) as (blocks, _):
+        for block in blocks:
             start += block
-            if not block:
+            if len(start) >= size:
                 break
     if not start:
         raise RecordingError(f"{path}: the recording is empty")
@@ -107,12 +104,37 @@ def kitti_folder(path) -> Path | None:
 
 
 def recording_format(path) -> str:
-    """Return one of ``FORMATS``; raises RecordingError where it is none of them."""
+    """Return one of ``FORMATS``, by the first bytes and, where they do not say, the name.
+
+    Raises RecordingError where it is none of them.
+    """
     if is_ros2_bag(path):
         return "bag"
     if os.path.isdir(path):
         return "kitti" if kitti_folder(path) else "tables"
-    return detect_format(path, read_start(path))
+    start = read_start(path)
+    if start.startswith(BAG_MAGIC):
+        return "bag"
+    name = str(path).lower()
+    name = name[:-3] if name.endswith(".gz") else name
+    if name.endswith((".bag", ".bag.active")):
+        raise RecordingError(
+            f"{path}: not a ROS 1 bag, its first line should begin with #ROSBAG V2.0"
+        )
+    if table_kind(path, start):
+        return "tables"
+    if b"\0" in start:
+        what = _by_magic(_BINARY, start, "binary")
+        raise RecordingError(
+            f"{path}: this is no text and no bag ({what}), expected a bag, CSV or TUM file; "
+            "export it as CSV"
+        )
+    text = start.decode("utf-8-sig", errors="replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and lines[0].startswith("%time"):
+        return "rostopic_csv"
+    first = next((line for line in lines if not line.startswith("#")), "")
+    return "tum" if name.endswith(".tum") or _is_tum(first) else "csv"
 
 
 def has_columns(path) -> bool:
@@ -137,7 +159,11 @@ def table_kind(path, start=None) -> str:
         return "sentences"
     if _has_words(start):
         return "words"
-    return next((kind for magic, kind in _TABLES.items() if start.startswith(magic)), "")
+    return _by_magic(_TABLES, start, "")
+
+
+def _by_magic(kinds, start, otherwise) -> str:
+    return next((kind for magic, kind in kinds.items() if start.startswith(magic)), otherwise)
 
 
 def versions_of(files) -> tuple:
@@ -167,38 +193,8 @@ def is_ros2_bag(path) -> bool:
     """Return whether this is a ROS 2 bag, or a folder that is nothing else."""
     if os.path.isdir(path):
         return not (kitti_folder(path) or (not _storage_files(path) and csv_files(path)))
-    return os.path.exists(path) and read_start(path).startswith(_ROS2_MAGICS)
-
-
-def detect_format(path, start) -> str:
-    """Tell the format from the first bytes and, where they do not say, the name.
-
-    Raises RecordingError if it is none of those that can be read.
-    """
-    if start.startswith(BAG_MAGIC):
-        return "bag"
-    name = str(path).lower()
-    name = name[:-3] if name.endswith(".gz") else name
-    if name.endswith((".bag", ".bag.active")):
-        raise RecordingError(
-            f"{path}: not a ROS 1 bag, its first line should begin with #ROSBAG V2.0"
-        )
-    if table_kind(path, start):
-        return "tables"
-    if b"\0" in start:
-        what = next((what for magic, what in _BINARY.items() if start.startswith(magic)), "binary")
-        raise RecordingError(
-            f"{path}: this is no text and no bag ({what}), expected a bag, CSV or TUM file; "
-            "export it as CSV"
-        )
-    text = start.decode("utf-8-sig", errors="replace")
-    lines = [line for line in text.splitlines() if line.strip()]
-    if lines and lines[0].startswith("%time"):
-        return "rostopic_csv"
-    content = [line for line in lines if not line.startswith("#")]
-    if name.endswith(".tum") or (content and _is_tum(content[0])):
-        return "tum"
-    return "csv"
+    magics = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
+    return os.path.exists(path) and read_start(path).startswith(magics)
 
 
 def _is_tum(line) -> bool:
@@ -207,7 +203,7 @@ def _is_tum(line) -> bool:
         numbers = [float(number) for number in line.split()]
     except ValueError:
         return False
-    return len(numbers) == _TUM_NUMBERS and not max(map(abs, numbers[4:])) > _LONGEST_QUATERNION
+    return len(numbers) == 8 and not max(map(abs, numbers[4:])) > _LONGEST_QUATERNION
 
 
 def text_blocks(path, progress=None):
@@ -216,8 +212,7 @@ def text_blocks(path, progress=None):
     ``progress`` is called with the number of bytes of each. Raises RecordingError if the file is
     damaged, not text, or too large.
     """
-    with _reading(path):
-        yield from decoded(path, unpacked_blocks(path), progress)
+    return decoded(path, unpacked_blocks(path), progress)
 
 
 def decoded(path, blocks, progress=None):
@@ -251,7 +246,7 @@ def unpacked(path):
 
     Raises RecordingError if it is damaged, too large, or there is no room for it.
     """
-    with _reading(path), _opened(path) as (_, packed):
+    with _opened(path) as (_, packed):
         pass
     if not packed:
         yield Path(path)
@@ -290,7 +285,7 @@ def limited(path, blocks, packed=None):
 @contextmanager
 def _opened(path):
     """Give a file block by block, unpacked if it is packed by gzip, and whether it is."""
-    with open_regular(path) as file:
+    with _reading(path), open_regular(path) as file:
         packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
         file.seek(0)
         yield (_gunzipped(file) if packed else iter(lambda: file.read(BLOCK), b"")), packed

@@ -41,7 +41,6 @@ YAW_CONVENTIONS = {
 }
 """Name -> sign and offset [rad] that make a yaw counter-clockwise from east of it."""
 
-_AXES_OF_FRAME = dict(zip(FRAMES, SENSOR_AXES))
 _YAW_OF_FRAME = {"enu": "ccw_from_east", "ned": "cw_from_north"}
 # North-east-down to east-north-up is half a turn about the horizontal half-way between east and
 # north, forward-right-down to forward-left-up half a turn about forward.
@@ -56,20 +55,13 @@ _NEARLY = math.radians(10.0)
 class ReferenceConventions(Settings):
     """How a recording writes orientations and positions.
 
-    Raises ConfigurationError: a value is not what it must be.
-
-    Attributes
-    ----------
-    frame : str
-        ``enu``, or ``ned``: world north-east-down and body forward-right-down.
-    yaw_convention : str
-        Sense and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty: that of the frame,
-        ``ccw_from_east`` or ``cw_from_north``. It is said of the number that is the yaw, so of a
-        quaternion too, if somebody made one of a compass's heading.
-    quaternion_order : str
-        What stands in the fields that should be x, y, z, w: ``xyzw`` or ``wxyz``.
-    quaternion_inverse : bool
-        Whether quaternions take vectors from the world's axes to the body's.
+    ``frame``: ``enu``, or ``ned``: world north-east-down and body forward-right-down.
+    ``yaw_convention``: sense and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty: that of
+    the frame, ``ccw_from_east`` or ``cw_from_north``. It is said of the number that is the yaw, so
+    of a quaternion too, if somebody made one of a compass's heading. ``quaternion_order``: what
+    stands in the fields that should be x, y, z, w: ``xyzw`` or ``wxyz``; ``quaternion_inverse``:
+    whether quaternions take vectors from the world's axes to the body's. Raises ConfigurationError:
+    a value is not what it must be.
     """
 
     frame: str = setting("enu", choices=FRAMES)
@@ -87,26 +79,16 @@ class ReferenceConventions(Settings):
 class ImuConventions(ReferenceConventions):
     """How a recorded IMU writes what it measures, and how it is mounted.
 
-    Attributes
-    ----------
-    sensor_axes : str
-        Axes of gyroscope and accelerometer: ``flu``, forward-left-up, or ``frd``,
-        forward-right-down; empty: as the frame has them. Some drivers turn one thing and forget
-        the other.
-    gyro_unit, accel_unit : str
-        Of a recording that does not state them: ``rad/s`` or ``deg/s``, ``m/s^2`` or ``g``.
-    accel_convention : str
-        ``specific_force``, which points up at rest, or ``gravity``, its opposite.
-    mounting_roll, mounting_pitch, mounting_yaw : float
-        Angles [rad] of the IMU's axes in the robot's, both forward-left-up: the rotation
-        about z by yaw after y by pitch after x by roll takes a vector from the IMU's axes to the
-        robot's. Zero for an IMU whose axes are the robot's.
-    orientation : str
-        ``recorded``, ``fused`` (made of gyroscope and accelerometer), or ``auto``: as recorded
-        if it is, else fused.
-    filter, filter_time_constant, filter_rate_bias
-        Of the fusion, as in
-        :class:`~imu_simulation_framework.sensors.imu_specification.OutputSpecification`.
+    ``sensor_axes``: of gyroscope and accelerometer: ``flu``, forward-left-up, or ``frd``,
+    forward-right-down; empty: as the frame has them. Some drivers turn one thing and forget the
+    other. ``gyro_unit``, ``accel_unit``: of a recording that does not state them: ``rad/s`` or
+    ``deg/s``, ``m/s^2`` or ``g``; ``accel_convention``: ``specific_force``, which points up at
+    rest, or ``gravity``, its opposite. ``mounting_roll``, ``mounting_pitch``, ``mounting_yaw``:
+    angles [rad] of the IMU's axes in the robot's, both forward-left-up: the rotation about z by yaw
+    after y by pitch after x by roll takes a vector from the IMU's axes to the robot's.
+    ``orientation``: ``recorded``, ``fused`` (made of gyroscope and accelerometer), or ``auto``: as
+    recorded if it is, else fused; ``filter``, ``filter_time_constant``, ``filter_rate_bias``: of
+    the fusion, as in :class:`.sensors.imu_specification.OutputSpecification`.
     """
 
     sensor_axes: str = setting("", choices=SENSOR_AXES)
@@ -131,7 +113,7 @@ class ImuConventions(ReferenceConventions):
     @property
     def axes(self) -> str:
         """Axes of gyroscope and accelerometer, never empty."""
-        return self.sensor_axes or _AXES_OF_FRAME[self.frame]
+        return self.sensor_axes or dict(zip(FRAMES, SENSOR_AXES))[self.frame]
 
 
 def yaw_from_convention(yaw, convention):
@@ -152,15 +134,13 @@ def quaternions_from_convention(quaternions, conventions):
         quaternions = quaternions * [-1.0, -1.0, -1.0, 1.0]
     parts = tuple(quaternions.T)
     if conventions.frame == "ned":
-        parts = quaternion_product(*_WORLD_FROM_NED, *parts)
-        parts = quaternion_product(*parts, *_BODY_FROM_FRD)
+        parts = quaternion_product(*quaternion_product(*_WORLD_FROM_NED, *parts), *_BODY_FROM_FRD)
     if conventions.yaw != _YAW_OF_FRAME[conventions.frame]:
         x, y, z, w = parts
         # The yaw whatever the length; angles.yaw_from_quaternion refuses a length of zero.
         yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
         sign, offset = YAW_CONVENTIONS[_YAW_OF_FRAME[conventions.frame]]
-        recorded = sign * (yaw - offset)
-        half = 0.5 * (yaw_from_convention(recorded, conventions.yaw) - yaw)
+        half = 0.5 * (yaw_from_convention(sign * (yaw - offset), conventions.yaw) - yaw)
         zero = np.zeros(len(quaternions))
         parts = quaternion_product(zero, zero, np.sin(half), np.cos(half), *parts)
     return np.column_stack(parts)
@@ -226,10 +206,9 @@ def conventional_reference(samples, conventions: ReferenceConventions):
     if samples.has(("x", "y")):
         height = columns.get("z", np.zeros(len(samples)))
         positions = np.column_stack([columns["x"], columns["y"], height])
-        positions = positions_from_frame(positions, conventions.frame)
-        columns.update(x=positions[:, 0], y=positions[:, 1])
-        if "z" in columns:
-            columns["z"] = positions[:, 2]
+        columns.update(zip("xyz", positions_from_frame(positions, conventions.frame).T))
+        if "z" not in samples:
+            del columns["z"]
     if "course" in columns:
         convention = samples.yaw_conventions.get("course", _COURSE_CONVENTION)
         columns["course"] = yaw_from_convention(columns["course"], convention)

@@ -26,7 +26,6 @@ from imu_simulation_framework.sensors.imu_specification import OutputSpecificati
 
 MOUNTED_TURNED = "the IMU is mounted turned"
 """In the remark on gravity beside the z axis, which matters to a heading only."""
-
 _UPRIGHT = np.radians(30.0)
 # Below it [m/s^2] the accelerometer does not measure gravity; some IMUs subtract it.
 _GRAVITY_SHOWS = 5.0
@@ -96,20 +95,16 @@ def _groups(samples):
     """Return what the samples give: ``orientation``, ``gyro`` and ``accel`` with their columns."""
     # A yaw alone is the orientation of a robot that stays level.
     given = (columns for columns in (QUATERNION, EULER, ("yaw",)) if samples.has(columns))
-    groups = {"orientation": next(given, QUATERNION)}
+    groups = {"orientation": next(given, ())}
     for name, axes in (("gyro", GYRO), ("accel", ACCEL)):
         groups[name] = tuple(axis for axis in axes if axis in samples)
-    return {name: group for name, group in groups.items() if _is_given(samples, group)}
+    return {name: group for name, group in groups.items() if group and _is_given(samples, group)}
 
 
 def _is_given(samples, columns) -> bool:
     """Whether a part has a value anywhere; drivers leave a quaternion zero that they lack."""
-    if not columns or not samples.has(columns):
-        return False
     values = samples.matrix(columns)
-    usable = np.isfinite(values).all(axis=1)
-    if columns == QUATERNION:
-        usable &= values.any(axis=1)
+    usable = np.isfinite(values).all(axis=1) & (columns != QUATERNION or values.any(axis=1))
     return bool(usable.any())
 
 
@@ -147,9 +142,9 @@ def _check_usable(samples, groups, require, orientation, turned):
 def _robot_angles(samples, quaternions, order, mounted):
     """Return roll, pitch and yaw of the robot, shape (n, 3)."""
     if quaternions is None:
-        level = {name: np.zeros(len(samples)) for name in EULER}
-        given = samples.columns if samples.has(EULER) else {**level, "yaw": samples.columns["yaw"]}
-        angles = np.column_stack([given[name] for name in EULER])[order]
+        angles = np.zeros((len(samples), 3))
+        angles[:, 2] = samples.columns["yaw"]
+        angles = (samples.matrix(EULER) if samples.has(EULER) else angles)[order]
         if mounted is None:
             return angles
         quaternions = quaternion_from_roll_pitch_yaw(angles)
@@ -167,9 +162,8 @@ def without_unknown(samples):
     columns = dict(samples.columns)
     for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):
         covariance = columns.get(f"{name}_covariance")
-        if covariance is not None and samples.has(group):
-            for column in group:
-                columns[column] = np.where(covariance == -1.0, np.nan, columns[column])
+        for column in group if covariance is not None and samples.has(group) else ():
+            columns[column] = np.where(covariance == -1.0, np.nan, columns[column])
     return replace(samples, columns=columns)
 
 
@@ -197,7 +191,7 @@ def _check_upright(cleaner, mounted):
 
 
 def fused_angles(times, gyro, accel, output: OutputSpecification):
-    """Fuse gyroscope and accelerometer.
+    """Fuse gyroscope and accelerometer by the filter of an OutputSpecification.
 
     The filters of :mod:`.fusion.filters` want even steps, which stamps of a recording rarely have.
     The integral of the rate is therefore taken at the recorded times and read off on an even grid:
@@ -205,9 +199,8 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     filter needs a library that is not installed.
 
     ``times`` (n,): strictly growing [s], at least 2; ``gyro``, ``accel`` (n, 3): angular velocity
-    [rad/s] and specific force [m/s^2] in axes forward-left-up; ``output`` (OutputSpecification): of
-    which the filter counts. Returns (n, 3) roll, pitch [rad] and yaw [rad, unwrapped]; the yaw
-    starts at zero, and roll and pitch as the accelerometer has them.
+    [rad/s] and specific force [m/s^2] in axes forward-left-up. Returns (n, 3) roll, pitch [rad] and
+    yaw [rad, unwrapped]; the yaw starts at zero, and roll and pitch as the accelerometer has them.
     """
     times = np.asarray(times, dtype=float) - times[0]
     gyro, accel = np.asarray(gyro, dtype=float), np.asarray(accel, dtype=float)
@@ -217,8 +210,8 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     grid = period * np.arange(int(times[-1] / period) + 2)
     lasting = np.append(times, grid[-1])
     turned = integral(lasting, np.vstack([gyro, gyro[-1]]))
-    rates = np.diff(_on_grid(grid, lasting, turned), axis=0) / period
-    forces = _on_grid(grid, times, accel)
+    turned = np.column_stack([np.interp(grid, lasting, axis) for axis in turned.T])
+    forces = np.column_stack([np.interp(grid, times, axis) for axis in accel.T])
 
     # Imported here, as most recordings have an orientation.
     from imu_simulation_framework.sensors.fusion.filters import make_filter
@@ -226,7 +219,8 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     filter = make_filter(output, period)
     beginning = accel[times <= _LEVEL_TIME].mean(axis=0)
     first = filter.start(np.array([0.0, 0.0, 0.0, 1.0]), beginning)
-    quaternions = np.vstack([first, filter.update_all(rates, forces[1:])])
+    updated = filter.update_all(np.diff(turned, axis=0) / period, forces[1:])
+    quaternions = np.vstack([first, updated])
     fused = Slerp(grid, Rotation.from_quat(quaternions))(times)
     angles = roll_pitch_yaw_from_quaternion(fused.as_quat())
     yaw = unwrap(angles[:, 2])
@@ -261,10 +255,6 @@ def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
     return pd.Series(integral(known.index.to_numpy(dtype=float), rate), index=known.index)
 
 
-def _on_grid(grid, times, columns):
-    return np.column_stack([np.interp(grid, times, column) for column in columns.T])
-
-
 def made_orientation(table, conventions, stamps):
     """Make an orientation of an IMU's gyroscope and, if it shows gravity, accelerometer.
 
@@ -272,12 +262,12 @@ def made_orientation(table, conventions, stamps):
     ``angles`` (n, 3): roll, pitch, yaw [rad]; the yaw starts at zero. ``about`` (dict): fields
     ``orientation_source``, ``fusion`` and ``remarks`` of a RecordingReport.
     """
-    times, size = table.index.to_numpy(), 0.0
+    times, size, source, settings = table.index.to_numpy(), 0.0, "integrated", {}
     complete = all(name in table for name in GYRO + ACCEL)
     if complete:
         size = float(np.median(np.linalg.norm(table[list(ACCEL)].to_numpy(), axis=1)))
     if size >= _GRAVITY_SHOWS:
-        names = ("filter", "filter_time_constant", "filter_rate_bias")
+        names, source = ("filter", "filter_time_constant", "filter_rate_bias"), "fused"
         settings = {name: getattr(conventions, name) for name in names}
         output = OutputSpecification(**settings)
         angles = fused_angles(times, table[list(GYRO)], table[list(ACCEL)], output)
@@ -287,7 +277,6 @@ def made_orientation(table, conventions, stamps):
             f"{output.filter} with a time constant of {output.filter_time_constant:g} s {bias} "
             "an estimate of the gyroscope's bias; its yaw starts at 0"
         )
-        source = "fused"
     else:
         yaw = integral(times, table["gyro_z"].to_numpy())
         angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
@@ -297,7 +286,6 @@ def made_orientation(table, conventions, stamps):
             f"{why}: the yaw is the integral of the rate about the robot's z axis, which is taken "
             "for vertical; roll and pitch are taken for 0"
         )
-        source, settings = "integrated", {}
     remarks = [remark]
     if stamps.gaps:
         remarks.append(

@@ -51,11 +51,11 @@ def format_of(path, format="") -> str:
 def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=""):
     """Write a recording of an IMU, as a whole or not at all.
 
-    ``path``: an existing file is replaced. ``blocks`` (iterable of ImuSamples): one after the
-    other; only one at a time is in memory. In a bag and for ``rostopic_csv`` time zero is the
-    beginning of 2019, UTC. ``covariances`` (3 tuples of 9 float): as in each message: orientation,
-    angular velocity, specific force; ``format``: see :func:`format_of`. Raises ConfigurationError,
-    ResultError: name and format do not go together, or the file cannot be written.
+    An existing file is replaced. ``blocks``: one after the other; only one at a time is in memory.
+    In a bag and for ``rostopic_csv`` time zero is the beginning of 2019, UTC. ``covariances`` (3
+    tuples of 9 float): as in each message: orientation, angular velocity, specific force;
+    ``format``: see :func:`format_of`. Raises ConfigurationError, ResultError: name and format do
+    not go together, or the file cannot be written.
     """
     kind = format_of(path, format)
     write = {"bag": _write_bag, "rostopic_csv": _write_rostopic_csv, "csv": _write_table}[kind]

@@ -27,22 +27,34 @@ VECTOR = ("x", "y", "z")
 QUATERNION = ("x", "y", "z", "w")
 
 
+def _numbers(*names):
+    return [(name, "<f8") for name in names]
+
+
 def _vector(name, parts=VECTOR):
-    return [(f"{name}.{part}", "<f8") for part in parts]
+    return _numbers(*(f"{name}.{part}" for part in parts))
 
 
 def _covariance(name, length=9):
-    return [(f"{name}covariance{index}", "<f8") for index in range(length)]
+    return _numbers(*(f"{name}covariance{index}" for index in range(length)))
 
 
 def _pose(name):
     return _vector(f"{name}position") + _vector(f"{name}orientation", QUATERNION)
 
 
+def _quantities(quantity, field, axes=VECTOR):
+    return {f"{quantity}{axis}": f"{field}.{axis}" for axis in axes}
+
+
+def _twist(name):
+    return _vector(f"{name}linear") + _vector(f"{name}angular")
+
+
 def _pose_quantities(name):
     return {
-        **{axis: f"{name}position.{axis}" for axis in VECTOR},
-        **{f"q{axis}": f"{name}orientation.{axis}" for axis in QUATERNION},
+        **_quantities("", f"{name}position"),
+        **_quantities("q", f"{name}orientation", QUATERNION),
     }
 
 
@@ -79,7 +91,7 @@ class MessageType:
         """Return the payload where it begins so many bytes behind a multiple of eight."""
         if not ros2:
             return self.payload
-        formats = [self.payload[name] for name in self.names]
+        formats: list = [self.payload[name] for name in self.names]
         offsets, end = [], phase
         for one in formats:
             begin = _aligned(end, one.itemsize)
@@ -101,8 +113,7 @@ ODOMETRY = _message(
     "nav_msgs/Odometry",
     _pose("pose.pose.")
     + _covariance("pose.", 36)
-    + _vector("twist.twist.linear")
-    + _vector("twist.twist.angular")
+    + _twist("twist.twist.")
     + _covariance("twist.", 36),
     {**_pose_quantities("pose.pose."), "yaw_variance": _YAW_VARIANCE},
     strings=1,
@@ -116,7 +127,7 @@ POSE_WITH_COVARIANCE_STAMPED = _message(
 NAV_SAT_FIX = _message(
     "sensor_msgs/NavSatFix",
     [("status.status", "i1"), ("status.service", "<u2")]
-    + [(name, "<f8") for name in ("latitude", "longitude", "altitude")]
+    + _numbers("latitude", "longitude", "altitude")
     + _covariance("position_")
     + [("position_covariance_type", "u1")],
     {
@@ -137,41 +148,40 @@ IMU = _message(
     + _vector("linear_acceleration")
     + _covariance("linear_acceleration_"),
     {
-        **{f"q{axis}": f"orientation.{axis}" for axis in QUATERNION},
-        **{f"gyro_{axis}": f"angular_velocity.{axis}" for axis in VECTOR},
-        **{f"accel_{axis}": f"linear_acceleration.{axis}" for axis in VECTOR},
+        **_quantities("q", "orientation", QUATERNION),
+        **_quantities("gyro_", "angular_velocity"),
+        **_quantities("accel_", "linear_acceleration"),
         "orientation_covariance": "orientation_covariance0",
         "gyro_covariance": "angular_velocity_covariance0",
         "accel_covariance": "linear_acceleration_covariance0",
     },
 )
 
-_TWIST = _vector("twist.linear") + _vector("twist.angular")
-_LINEAR = {
-    "velocity_east": "twist.linear.x",
-    "velocity_north": "twist.linear.y",
-    "velocity_up": "twist.linear.z",
-}
-TWIST_STAMPED = _message("geometry_msgs/TwistStamped", _TWIST, _LINEAR)
+_VELOCITIES = ("velocity_east", "velocity_north", "velocity_up")
+TWIST_STAMPED = _message(
+    "geometry_msgs/TwistStamped",
+    _twist("twist."),
+    {name: f"twist.linear.{axis}" for name, axis in zip(_VELOCITIES, VECTOR)},
+)
 TWIST_WITH_COVARIANCE_STAMPED = _message(
     "geometry_msgs/TwistWithCovarianceStamped",
-    _vector("twist.twist.linear") + _vector("twist.twist.angular") + _covariance("twist.", 36),
-    {name: f"twist.{field}" for name, field in _LINEAR.items()},
+    _twist("twist.twist.") + _covariance("twist.", 36),
+    {name: f"twist.{field}" for name, field in TWIST_STAMPED.quantities.items()},
 )
 QUATERNION_STAMPED = _message(
     "geometry_msgs/QuaternionStamped",
     _vector("quaternion", QUATERNION),
-    {f"q{axis}": f"quaternion.{axis}" for axis in QUATERNION},
+    _quantities("q", "quaternion", QUATERNION),
 )
 
 MAGNETIC_FIELD = _message(
     "sensor_msgs/MagneticField",
     _vector("magnetic_field") + _covariance("magnetic_field_"),
-    {f"mag_{axis}": f"magnetic_field.{axis}" for axis in VECTOR},
+    _quantities("mag_", "magnetic_field"),
 )
 TEMPERATURE = _message(
     "sensor_msgs/Temperature",
-    [("temperature", "<f8"), ("variance", "<f8")],
+    _numbers("temperature", "variance"),
     {"temperature": "temperature"},
 )
 
@@ -187,12 +197,10 @@ _ERRORS = ("time_from_start", "yaw_error", "distance_error", "along_track_error"
 _POSES_2D = [f"{pose}.{part}" for pose in ("reference", "actual") for part in ("x", "y", "theta")]
 ERROR_COORDINATES = _message(
     "imu_simulation_framework/ErrorCoordinates2",
-    [(name, "<f8") for name in (*_ERRORS, "cross_track_error", *_POSES_2D)],
+    _numbers(*_ERRORS, "cross_track_error", *_POSES_2D),
     {},
 )
-IMU_YAW = _message(
-    "imu_simulation_framework/ImuYaw", [("yaw", "<f8"), ("yaw_unwrapped", "<f8")], {}
-)
+IMU_YAW = _message("imu_simulation_framework/ImuYaw", _numbers("yaw", "yaw_unwrapped"), {})
 
 IMU_VECTORS = ("orientation", "angular_velocity", "linear_acceleration")
 SIGNALS = IMU.fields(*(f"{vector}." for vector in IMU_VECTORS))
@@ -283,17 +291,13 @@ class ImuPackers:
     """
 
     def __init__(
-        self,
-        covariances,
-        magnetic_covariance=(0.0,) * 9,
-        frame: str = IMU_FRAME,
-        ros2: bool = False,
+        self, covariances, magnetic_covariance=(0.0,) * 9, frame: str = IMU_FRAME, ros2=False
     ) -> None:
-        known = zip(COVARIANCES, chain(*covariances))
-        of_field = zip(MAGNETIC_FIELD.fields("magnetic_field_covariance"), magnetic_covariance)
-        self._data = Packer(IMU, [frame], dict(known), ros2)
+        known = dict(zip(COVARIANCES, chain(*covariances)))
+        names = MAGNETIC_FIELD.fields("magnetic_field_covariance")
+        self._data = Packer(IMU, [frame], known, ros2)
         self._bias = Packer(IMU, [frame], None, ros2)
-        self._field = Packer(MAGNETIC_FIELD, [frame], dict(of_field), ros2)
+        self._field = Packer(MAGNETIC_FIELD, [frame], dict(zip(names, magnetic_covariance)), ros2)
 
     def data(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Write what the IMU says: rows (n, 10) of its signals."""

@@ -25,6 +25,7 @@ from imu_simulation_framework.recordings.formats.any_format import read_any_bag,
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.reference import reference_table
+from imu_simulation_framework.recordings.tables import order_of
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,12 @@ def read_reference(
     stamp_limits: StampLimits | None = None,
     fix_settings: FixSettings | None = None,
 ) -> Recorded:
-    """Read a reference trajectory.
+    """Read a reference trajectory; the other parameters are of :func:`read_reference_samples`.
 
     Raises RecordingError: the recording cannot be read, or its data cannot be used.
 
     Parameters
     ----------
-    path, topic, format, columns, velocity_topic, heading_topic
-        As for :func:`read_reference_samples`.
     conventions : ReferenceConventions, optional
         How the recording writes positions and orientations.
     time_offset : float
@@ -97,9 +96,8 @@ def read_reference_samples(
         A bag of ROS 1 or ROS 2, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed
         by gzip. Of ROS 2 a folder, or one of the files in it; of KITTI a drive's folder.
     topic : str
-        In a bag; empty for the only one with a type that can be used: nav_msgs/Odometry,
-        geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped or
-        sensor_msgs/NavSatFix.
+        In a bag; empty for the only one of nav_msgs/Odometry, sensor_msgs/NavSatFix,
+        geometry_msgs/PoseStamped or geometry_msgs/PoseWithCovarianceStamped.
     format : str
         ``bag``, ``rostopic_csv``, ``csv``, ``tum``, ``kitti``, or ``auto`` to find out.
     columns : mapping of str to str, optional
@@ -134,19 +132,17 @@ def read_imu(
     minimum_samples: int = cleaning.MINIMUM_SAMPLES,
     stamp_limits: StampLimits | None = None,
 ) -> Recorded:
-    """Read a recorded IMU.
+    """Read a recorded IMU; raises as :func:`read_reference`.
+
+    The other parameters are those of :func:`read_imu_samples` and of :func:`read_reference`.
 
     Parameters
     ----------
-    path, topic, format, columns, rate
-        As for :func:`read_imu_samples`.
     conventions : ImuConventions, optional
         How the recording writes what it measures, how the IMU is mounted, and where its
         orientation comes from.
     require : sequence of str
         What the IMU must give, of ``orientation``, ``gyro`` and ``accel``.
-    time_offset, minimum_samples, stamp_limits
-        As for :func:`read_reference`, which raises the same.
     """
     samples = read_imu_samples(path, topic, format, columns, rate=rate)
     limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
@@ -162,12 +158,12 @@ def read_imu_samples(
     *,
     rate: float | None = None,
 ) -> cleaning.Samples:
-    """Read the samples of an IMU as they were recorded; raises as :func:`read_reference_samples`.
+    """Read the samples of an IMU as they were recorded.
+
+    ``path``, ``format`` and what is raised: as for :func:`read_reference_samples`.
 
     Parameters
     ----------
-    path, format
-        As for :func:`read_reference_samples`.
     topic : str
         In a bag; empty for the only one of type sensor_msgs/Imu.
     columns : mapping of str to str, optional
@@ -195,17 +191,9 @@ def read_other_sensor(
     sensor_msgs/MagneticField allows: such samples are left out and counted. Raises RecordingError:
     the recording cannot be read, or has no such samples that can be used.
 
-    Parameters
-    ----------
-    path, rate
-        As for :func:`read_imu_samples`.
-    sensor : str
-        ``magnetometer`` or ``thermometer``.
-    topic : str
-        In a bag; empty for the only one of type sensor_msgs/MagneticField or Temperature.
-    columns : mapping of str to str, optional
-        For CSV: quantity -> ``"column [unit]"``: ``time``, and ``mag_x mag_y mag_z`` or
-        ``temperature``.
+    ``sensor``: ``magnetometer`` or ``thermometer``; ``topic``: in a bag; empty for the only one of
+    type sensor_msgs/MagneticField or Temperature; ``columns``: for CSV, ``time``, and ``mag_x mag_y
+    mag_z`` or ``temperature``; ``rate``: as for :func:`read_imu_samples`.
     """
     types = messages.OTHER_TYPES[sensor]
     samples = _evenly_timed(path, topic, "auto", columns, types, sensor, rate)
@@ -216,12 +204,8 @@ def read_other_sensor(
     cleaner.drop_nan(names)
     # A temperature may be reported now and then only.
     order, report = cleaner.finish(StampLimits(longest_gap=float("inf")), 1)
-    table = pd.DataFrame(
-        samples.matrix(names)[order],
-        columns=names,
-        index=pd.Index(cleaner.times[order], name="time"),
-    )
-    return Recorded(table, report)
+    index = pd.Index(cleaner.times[order], name="time")
+    return Recorded(pd.DataFrame(samples.matrix(names)[order], index, names), report)
 
 
 def _evenly_timed(
@@ -241,9 +225,8 @@ def _join_topic(
 ) -> cleaning.Samples:
     """Put columns of another topic beside satellite positions, each the nearest in time.
 
-    Returns the samples with the columns ``names`` of ``other``, not a number where none is near.
-    Raises RecordingError: the samples are no satellite positions, or nothing was received near any
-    of them.
+    They are not numbers where none is near. Raises RecordingError: the samples are no satellite
+    positions, or nothing was received near any of them.
     """
     if not samples.has(cleaning.GLOBAL_POSITION):
         raise RecordingError(
@@ -254,8 +237,7 @@ def _join_topic(
     both = (samples, other)
     stamped = all(np.isfinite(one.columns["stamp"]).any() for one in both)
     times, theirs = (one.columns["stamp" if stamped else "receipt"] for one in both)
-    order = np.argsort(theirs, kind="stable")
-    order = order[np.isfinite(theirs[order])]
+    order = order_of(theirs)
     # What is not a number gets the last one.
     grid = theirs[order]
     after = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
@@ -269,10 +251,8 @@ def _join_topic(
             f"{other.source}: none of its {len(other)} messages is within {tolerance:.3f} s of a "
             f"position in topic {samples.topic}"
         )
-    columns = dict(samples.columns)
-    for name in names:
-        columns[name] = np.where(near, other.columns[name][nearest], np.nan)
-    return replace(samples, columns=columns)
+    joined = {name: np.where(near, other.columns[name][nearest], np.nan) for name in names}
+    return replace(samples, columns={**samples.columns, **joined})
 
 
 def _period(times: np.ndarray) -> float:

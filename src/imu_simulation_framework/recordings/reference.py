@@ -43,10 +43,9 @@ def reference_table(
     :func:`.read_reference`. Raises RecordingError: the samples cannot be used.
     """
     samples = conventional_reference(samples, conventions or ReferenceConventions())
-    given = (stamp_limits or StampLimits(), minimum_samples, time_offset)
-    if has_to_be_smoothed(samples):
-        return _from_fixes(samples, settings or FixSettings(), *given)
-    return _from_poses(samples, settings or FixSettings(), *given)
+    make = _from_fixes if has_to_be_smoothed(samples) else _from_poses
+    limits = stamp_limits or StampLimits()
+    return make(samples, settings or FixSettings(), limits, minimum_samples, time_offset)
 
 
 def has_to_be_smoothed(samples) -> bool:
@@ -155,14 +154,10 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     except ValueError as error:
         raise RecordingError(f"{samples.source}: {error}") from None
     positioning = replace(made.report, assumed=not known.any())
-    sentences = positioning.sentences(samples.place_name)
-    return made.poses, replace(
-        report,
-        remarks=report.remarks + tuple(sentences),
-        positioning=positioning.to_dict(),
-        fixes=made.fixes,
-        latitude=float(fix["latitude"].iloc[0]) if "latitude" in fix else None,
-    )
+    latitude = float(fix["latitude"].iloc[0]) if "latitude" in fix else None
+    remarks = (*report.remarks, *positioning.sentences(samples.place_name))
+    about = {"remarks": remarks, "positioning": positioning.to_dict(), "latitude": latitude}
+    return made.poses, replace(report, fixes=made.fixes, **about)
 
 
 def _usual_variance(fix, settings):
@@ -176,10 +171,8 @@ def _usual_variance(fix, settings):
         return UNKNOWN_VARIANCE, (
             f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"
         )
-    times, positions = (
-        fix.index.to_numpy(dtype=float),
-        fix[list(cleaning.POSITION)].to_numpy(dtype=float),
-    )
+    times = fix.index.to_numpy(dtype=float)
+    positions = fix[list(cleaning.POSITION)].to_numpy(dtype=float)
     new = ~repeated_fixes(times, positions, settings.minimum_speed)
     error = jitter(times[new] - times[0], positions[new])
     return error**2, (

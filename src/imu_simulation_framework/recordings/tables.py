@@ -92,7 +92,11 @@ def recorded_tables(
     found = {}
     for name, given in tables.items():
         if not isinstance(given, TextTable):
-            _calm(given)
+            for place, kind in enumerate(given.dtypes):
+                if kind.kind == "f":
+                    # What is not a number may make every calculation warn (signalling).
+                    column = given.iloc[:, place]
+                    given.isetitem(place, np.where(np.isnan(column), np.nan, column))
             given = TextTable(str(path), given, np.arange(1, len(given) + 1))
         if len(given.cells) and len(given.cells.columns):
             found[printable(str(name))] = given
@@ -110,15 +114,6 @@ def recorded_tables(
     return RecordedTables(str(path), found, frame)
 
 
-def _calm(table) -> None:
-    """Replace what is not a number in such a way that every calculation warns (signalling)."""
-    for place, kind in enumerate(table.dtypes):
-        if kind.kind == "f":
-            table.isetitem(
-                place, np.where(np.isnan(table.iloc[:, place]), np.nan, table.iloc[:, place])
-            )
-
-
 def join(leader: Samples, other: Samples) -> Samples:
     """Put the quantities of another table beside those of one, at its times.
 
@@ -126,8 +121,7 @@ def join(leader: Samples, other: Samples) -> Samples:
     values are not numbers. Raises RecordingError: the two have no time in common.
     """
     times, theirs = leader.columns["stamp"], other.columns["stamp"]
-    order = np.argsort(theirs, kind="stable")
-    order = order[np.isfinite(theirs[order])]
+    order = order_of(theirs)
     order = order[np.diff(theirs[order], prepend=-np.inf) > 0.0]
     grid = theirs[order]
     known = times[np.isfinite(times)]
@@ -142,8 +136,11 @@ def join(leader: Samples, other: Samples) -> Samples:
     beyond = (times < grid[0]) | (times > grid[-1])
     columns = {name: other.columns[name][order] for name in other.columns if name != "stamp"}
     if other.has(QUATERNION):
-        turned = _of_one_sign(other.matrix(QUATERNION)[order])
-        columns.update(zip(QUATERNION, turned.T))
+        # None is the other name of the turn beside it.
+        quaternions = other.matrix(QUATERNION)[order]
+        flips = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0.0
+        signs = np.concatenate([[1.0], np.where(np.cumsum(flips) % 2, -1.0, 1.0)])
+        columns.update(zip(QUATERNION, (quaternions * signs[:, None]).T))
     joined = {}
     for name, values in columns.items():
         if name in _CODES:
@@ -158,14 +155,20 @@ def join(leader: Samples, other: Samples) -> Samples:
         joined[name][apart | beyond] = np.nan
     if other.has(QUATERNION):
         length = np.sqrt(sum(joined[name] ** 2 for name in QUATERNION))
-        for name in QUATERNION:
-            joined[name] = joined[name] / np.where(length > 0.0, length, 1.0)
+        length = np.where(length > 0.0, length, 1.0)
+        joined.update({name: joined[name] / length for name in QUATERNION})
     return replace(
         leader,
         columns={**leader.columns, **joined},
         yaw_conventions={**leader.yaw_conventions, **other.yaw_conventions},
         stated_units=leader.stated_units | other.stated_units,
     )
+
+
+def order_of(times) -> np.ndarray:
+    """Return the places of the times that are numbers, in the order of these."""
+    order = np.argsort(times, kind="stable")
+    return order[np.isfinite(times[order])]
 
 
 def turned(samples: Samples, frame, purpose) -> Samples:
@@ -175,15 +178,8 @@ def turned(samples: Samples, frame, purpose) -> Samples:
     """
     if frame == "enu" or purpose not in ("IMU", "magnetometer", "reference"):
         return samples
-    if purpose != "reference":
-        samples = conventional_imu(samples, ImuConventions(frame=frame))
-    else:
+    if purpose == "reference":
         samples = conventional_reference(samples, ReferenceConventions(frame=frame))
+    else:
+        samples = conventional_imu(samples, ImuConventions(frame=frame))
     return replace(samples, yaw_conventions=dict.fromkeys(("yaw", "course"), "ccw_from_east"))
-
-
-def _of_one_sign(quaternions):
-    """Return quaternions (n, 4) of which none is the other name of the turn beside it."""
-    turned = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0.0
-    signs = np.concatenate([[1.0], np.where(np.cumsum(turned) % 2, -1.0, 1.0)])
-    return quaternions * signs[:, None]

@@ -21,8 +21,6 @@ ROWS_AT_ONCE = 5_000
 
 _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
-_SEPARATORS = (",", ";", "\t")
-_BETWEEN_COMMAS = (";", "\t")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100  # So many lines of a kind tell whether numbers have decimal commas
 _COMMENTS = ("#", "//")
@@ -64,10 +62,9 @@ class TextTable:
         cells = self.cells[column]
         if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
             return cells.to_numpy()
-        text = cells.astype(str).str.strip()
-        missing = cells.isna() | text.isin(_MISSING)
-        numbers = pd.to_numeric(text.where(~missing), errors="coerce")
-        wrong = np.flatnonzero((numbers.isna() & ~missing).to_numpy())
+        text = self.texts(column)
+        numbers = pd.to_numeric(text.where(text != ""), errors="coerce")
+        wrong = np.flatnonzero((numbers.isna() & (text != "")).to_numpy())
         if len(wrong):
             raise RecordingError(
                 f"{self.path}: line {self.lines[wrong[0]]}, column {shown(column)}: "
@@ -89,36 +86,24 @@ def parse_table(
 ) -> TextTable:
     """Parse the text of a table; empty lines and comments, behind ``#`` or ``//``, do not count.
 
-    Raises RecordingError: there is nothing, a line has too many cells or is too long, or a
-    quotation mark is alone.
-
-    Parameters
-    ----------
-    path : path-like
-        For messages.
-    text : str or callable
-        A callable returns the text's blocks, again if it is called again.
-    names : sequence of str, optional
-        The columns' names, separated by white space in the file. Without them the first line
-        names the columns, one below it perhaps their units, and the first line's separator (comma,
-        semicolon, tab or white space) counts (between semicolons or tabs numbers may have decimal
-        commas); if it is one of numbers already, the comment above it names them, or they are
-        ``col1``, ``col2``, ...
-    rows_at_once : int, optional
-        None: all.
+    ``text``: a callable returns the text's blocks, again if it is called again; ``names``: of the
+    columns, separated by white space in the file. Without them the first line names the columns,
+    one below it perhaps their units, and the first line's separator (comma, semicolon, tab or white
+    space) counts (between semicolons or tabs numbers may have decimal commas); if it is one of
+    numbers already, the comment above it names them, or they are ``col1``, ``col2``, ...
+    ``rows_at_once``: None for all. Raises RecordingError: there is nothing, a line has too many
+    cells or is too long, or a quotation mark is alone.
     """
-    tables = list(
-        table_blocks(path, [text] if isinstance(text, str) else text(), names, rows_at_once)
-    )
+    blocks = [text] if isinstance(text, str) else text()
+    tables = list(table_blocks(path, blocks, names, rows_at_once))
     if not _of_one_kind([table.cells for table in tables]):
+        # A column of numbers and text is text as a whole, as it stands in the file.
         return parse_table(path, text, names, rows_at_once=None)
     if len(tables) == 1:
         return tables[0]
-    return replace(
-        tables[0],
-        cells=pd.concat([table.cells for table in tables], ignore_index=True),
-        lines=np.concatenate([table.lines for table in tables]),
-    )
+    lines = np.concatenate([table.lines for table in tables])
+    cells = pd.concat([table.cells for table in tables], ignore_index=True)
+    return replace(tables[0], cells=cells, lines=lines)
 
 
 def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterator[TextTable]:
@@ -144,16 +129,15 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         names = _cells(first[1], separator)
     if given is not None or _is_data(names):
         rows = itertools.chain([first], rows)
-    if given is None and _is_data(names):
-        names = _names(comment, separator, names)
-    elif given is None:
+        names = given or _names(comment, separator, names)
+    else:
         below = list(itertools.islice(rows, 2))
         united = with_units(names, [_cells(line, separator) for _, line in below])
         rows = itertools.chain(below[1:] if united else below, rows)
         names = united or names
 
     decimal = ""
-    distinct, namesakes = _distinct(names)
+    distinct, namesakes = distinct_names(names)
     for count in itertools.count():
         block = list(itertools.islice(rows, rows_at_once))
         if not block and count:
@@ -167,20 +151,19 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
                     f"{path}: line {number} has {_width(line, separator)} cells, expected "
                     f"{len(names)}"
                 )
-        block_lines = [line for _, line in block]
-        decimal = decimal or _decimal(block_lines, separator)
-        cells = _read_block(path, block_lines, separator, len(names), decimal or ".")
+        numbers, texts = zip(*block)
+        decimal = decimal or _decimal(texts, separator)
+        cells = _read_block(path, texts, separator, len(names), decimal or ".")
         cells.columns = distinct
-        lines_read = np.array([number for number, _ in block], dtype=int)
-        del block, block_lines
-        yield TextTable(str(path), cells, lines_read, namesakes)
+        del block, texts
+        yield TextTable(str(path), cells, np.array(numbers, dtype=int), namesakes)
 
 
 def _decimal(lines, separator) -> str:
     """Return the sign before a number's fraction in these lines; empty if there is none."""
-    if separator not in _BETWEEN_COMMAS:
+    if separator not in (";", "\t"):
         return "."
-    telling = lines[:_FIRST_LINES]
+    telling = list(lines[:_FIRST_LINES])
     for sign in (",", "."):
         telling += itertools.islice((line for line in lines if sign in line), _FIRST_LINES)
     cells = [cell for line in telling for cell in _cells(line, separator)]
@@ -190,21 +173,14 @@ def _decimal(lines, separator) -> str:
 
 
 def _read_block(path, lines, separator, width, decimal):
-    """Return cells of some lines."""
     try:
         cells = pd.read_csv(
             io.StringIO("\n".join(line.strip(" \r") for line in lines)),
-            sep=separator,
-            header=None,
-            names=range(width),
-            index_col=False,
-            skipinitialspace=True,
-            decimal=decimal,
-            skip_blank_lines=False,
             # The default parser may be off by the last bit.
-            float_precision="round_trip",
-            low_memory=False,
-        )
+            float_precision="round_trip", sep=separator, decimal=decimal,
+            header=None, names=range(width), index_col=False,
+            skipinitialspace=True, skip_blank_lines=False, low_memory=False,
+        )  # fmt: skip
     except ValueError as error:  # also pandas' own errors
         raise RecordingError(f"{path}: is no table: {' '.join(str(error).split())}") from None
     if len(cells) != len(lines):
@@ -216,10 +192,7 @@ def _read_block(path, lines, separator, width, decimal):
 
 
 def _of_one_kind(blocks) -> bool:
-    """Return whether each column is of numbers in all blocks, or of text in all.
-
-    One that is not is text as a whole, as it stands in the file.
-    """
+    """Return whether each column is of numbers in all blocks, or of text in all."""
     kinds = zip(*([kind.kind for kind in block.dtypes] for block in blocks))
     return all(len(set(kind)) == 1 or set(kind) <= {"i", "f"} for kind in kinds)
 
@@ -254,9 +227,8 @@ def text_lines(blocks):
             rest += block[begin : begin + _LONGEST_LINE]
             # Whatever else ends a line, a line feed does.
             end = rest.rfind("\n") + 1
-            if not end:
-                # What ends the last line may go on in the next piece.
-                end = len(rest) - len(rest.splitlines(keepends=True)[-1])
+            # What ends the last line may go on in the next piece.
+            end = end or len(rest) - len(rest.splitlines(keepends=True)[-1])
             if not end and len(rest) > _LONGEST_LINE + 1:
                 # Too long a line, of which the beginning is enough.
                 end = len(rest)
@@ -266,10 +238,9 @@ def text_lines(blocks):
 
 
 def _cells(line, separator) -> list[str]:
-    line = line.strip(" \r")
-    if separator == r"\s+":
-        return [printable(cell) for cell in line.split()]
-    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    cells = line.split()
+    if separator != r"\s+":
+        cells = next(csv.reader([line.strip(" \r")], delimiter=separator, skipinitialspace=True))
     return [printable(cell.strip()) for cell in cells]
 
 
@@ -283,26 +254,25 @@ def _is_data(cells) -> bool:
 def with_units(names, below) -> list[str]:
     """Return names with what the line below them says, none if that holds no units and no names.
 
-    ``below``: cells of the two lines below the names. A line of units has no number and at most one
-    cell for each name, and numbers are below it. Where one name stands for several columns, written
-    once or repeated, and the cells below differ, these are the columns' own names.
+    ``below``: cells of the two lines below. A line of units has no number and at most one cell for
+    each name, and numbers are below it. Where one name stands for several columns, written once or
+    repeated, and the cells below differ, these are the columns' own names.
     """
     if len(below) < 2 or len(below[0]) > len(names) or not any(below[0]):
         return []
-    plain = [cell for cell in below[0] if _NUMBER.match(cell) or _DATE.match(cell)]
     numbers = [cell for cell in below[1] if _NUMBER.match(cell) or _WITH_COMMA.match(cell)]
+    plain = any(_NUMBER.match(cell) or _DATE.match(cell) for cell in below[0])
     if plain or len(numbers) < len([cell for cell in below[0] if cell]):
         return []
-    units = [re.sub(r"[\[\]()]", "", cell).strip() for cell in below[0]] + [""] * len(names)
-    units, said = units[: len(names)], []
+    units = [re.sub(r"[\[\]()]", "", cell).strip() for cell in below[0]]
     leaders: Iterator[str] = itertools.accumulate(names, lambda before, name: name or before)
-    for leader, group in itertools.groupby(zip(leaders, names, units), lambda column: column[0]):
-        columns = list(group)
-        own = [unit for *_, unit in columns]
-        if leader and len(columns) > 1 and all(own) and len(set(own)) == len(own):
+    columns, said = itertools.zip_longest(leaders, names, units, fillvalue=""), []
+    for leader, group in itertools.groupby(columns, lambda column: column[0]):
+        _, theirs, own = zip(*group)
+        if leader and len(own) > 1 and all(own) and len(set(own)) == len(own):
             said += [f"{leader} {unit}" for unit in own]
         else:
-            said += [f"{name} [{unit}]" if unit else name for _, name, unit in columns]
+            said += [f"{name} [{unit}]" if unit else name for name, unit in zip(theirs, own)]
     return said
 
 
@@ -310,52 +280,40 @@ def _names(comment, separator, cells) -> list[str]:
     """Names of columns that have none: from the comment above, if it fits, else their places."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
     fits = len(names) == len(cells) or (len(names) == len(cells) - 1 and not cells[-1])
-    if fits and not _is_data(names):
-        return names
-    return [f"col{place}" for place in range(1, len(cells) + 1)]
+    usual = [f"col{place}" for place in range(1, len(cells) + 1)]
+    return names if fits and not _is_data(names) else usual
 
 
 def _ended(line, separator, width):
     """Return a line without the separator that ends it, where that begins no cell with a name."""
-    if separator == r"\s+" or not line.rstrip(" \r").endswith(separator):
-        return line
-    return line.rstrip(" \r")[:-1] if _width(line, separator) == width + 1 else line
+    ended = separator != r"\s+" and line.rstrip(" \r").endswith(separator)
+    return line.rstrip(" \r")[:-1] if ended and _width(line, separator) == width + 1 else line
 
 
-def distinct_names(names) -> list[str]:
-    """Return the names, with ``.1``, ``.2`` behind those that were there before."""
-    return _distinct(names)[0]
-
-
-def _distinct(names):
-    """Return the names, ``.1``, ``.2`` behind repeated ones, and which were repeated."""
-    distinct, namesakes, given = {}, {}, set(names)
-    numbers = collections.defaultdict(lambda: itertools.count(1))
+def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the names, ``.1``, ``.2`` behind repeated ones, and name -> what those became."""
+    distinct: dict[str, bool] = {}
+    namesakes, given = collections.defaultdict(list), set(names)
+    numbers: dict = collections.defaultdict(lambda: itertools.count(1))
     for name in names:
         if name in distinct:
             free = (f"{name}.{n}" for n in numbers[name])
-            new = next(n for n in free if n not in given and n not in distinct)
-            namesakes.setdefault(name, []).append(new)
-            name = new
+            namesakes[name].append(next(n for n in free if n not in given and n not in distinct))
+            name = namesakes[name][-1]
         distinct[name] = True
-    return list(distinct), namesakes
+    return list(distinct), dict(namesakes)
 
 
 def _separator(line) -> str:
-    for separator in _BETWEEN_COMMAS:
+    for separator in ";\t":
         # Decimal commas may be more than what is between the numbers.
         if separator in line and _is_data(_cells(line, separator)):
             return separator
-    counts = {separator: line.count(separator) for separator in _SEPARATORS}
-    best = max(counts, key=counts.__getitem__)
-    if counts[best]:
-        return best
-    return r"\s+" if re.search(r"\S\s+\S", line.strip()) else ","
+    best = max(",;\t", key=line.count)
+    return r"\s+" if best not in line and re.search(r"\S\s+\S", line.strip()) else best
 
 
 def _width(line, separator) -> int:
-    if separator == r"\s+":
-        return len(line.split())
-    if '"' in line:
+    if separator != r"\s+" and '"' in line:
         return len(next(csv.reader([line], delimiter=separator)))
-    return line.count(separator) + 1
+    return len(line.split()) if separator == r"\s+" else line.count(separator) + 1

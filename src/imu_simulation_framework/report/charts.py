@@ -34,45 +34,37 @@ class _Chart:
     def __init__(self, figure):
         self.figure = figure
         self.panels = [panel for panel in figure.panels if panel.draw is None]
-        self.data: list[dict] = []
-        self.shapes: list[dict] = []
-        self.annotations: list[dict] = []
-        self.shown: set[str] = set()
-        self.number = 0
+        self.data, self.shapes, self.annotations = [], [], []
+        self.shown, self.number = set(), 0
 
     def made(self):
         inside, places = self._places()
         # The first panel's title stands in the margin, with the legend above it.
         title = _TITLE if self._title(0) else 6
-        plane = any(panel.equal or (panel.layers[:1] and panel.layers[0].kind == "bars")
-                    for panel in self.panels)  # fmt: skip
+        plane = any(panel.equal or _kinds(panel)[:1] == ["bars"] for panel in self.panels)
+        legend = {"orientation": "h", "x": 0, "y": 1.0 + title / inside, "xanchor": "left"}
         layout: dict[str, Any] = {
             "height": inside + title + _TOP + _BOTTOM, "autosize": True,
             "hovermode": "closest" if plane else "x unified",
             "margin": {"l": 48, "r": 16, "t": title + _TOP, "b": _BOTTOM},
             "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": colours.SENSOR},
             "hoverlabel": {"namelength": -1}, "plot_bgcolor": "white", "paper_bgcolor": "white",
-            "legend": {
-                "orientation": "h", "x": 0, "y": 1.0 + title / inside,
-                "xanchor": "left", "yanchor": "bottom", "font": {"size": 12},
-            },
+            "legend": {**legend, "yanchor": "bottom", "font": {"size": 12}},
             "annotations": self.annotations, "shapes": self.shapes,
         }  # fmt: skip
         for number, (panel, (low, high)) in enumerate(zip(self.panels, places)):
             self.number = number
             x, y = self._axes()
-            layout[_long(x)] = self._x_axis(panel)
-            layout[_long(y)] = {
+            layout[f"xaxis{x[1:]}"] = self._x_axis(panel)
+            layout[f"yaxis{y[1:]}"] = {
                 **_AXIS, "anchor": x, "domain": [low, high], "title": {"text": _said(panel.y)},
                 **(_logarithmic(panel, "y") if "y" in panel.log else {}),
                 **({"scaleanchor": x} if panel.equal else {}),
                 **({"range": list(panel.limits)} if panel.limits else {}),
             }  # fmt: skip
             if self._title(number):
-                self._write(
-                    f"<b>{_said(panel.title)}</b>", 0, high, "paper", "paper",
-                    xanchor="left", yanchor="bottom",
-                )  # fmt: skip
+                places = {"xanchor": "left", "yanchor": "bottom"}
+                self._write(f"<b>{_said(panel.title)}</b>", 0, high, "paper", "paper", **places)
             for layer in panel.layers:
                 getattr(self, layer.kind)(**layer.values)
             for trace in self.data:
@@ -125,16 +117,16 @@ class _Chart:
 
     def path(self, x, y, look, name):
         kept = path_steps(x, y, POINTS // 4)
-        kept = kept[_some(len(kept), 2 * POINTS)]
+        kept = kept[_some(kept, 2 * POINTS)]
         self._add(_at(x, kept), _at(y, kept), name, mode="lines", line=_line(look))
 
     def points(self, x, y, colour, name, size, symbol):
-        kept = _some(len(x), POINTS)
+        kept = _some(x, POINTS)
         marker = {"color": colour, "size": size, "symbol": symbol}
         self._add(_at(x, kept), _at(y, kept), name, mode="markers", marker=marker)
 
     def coloured(self, time, x, y, values, name, title):
-        kept = _some(len(x), POINTS)
+        kept = _some(x, POINTS)
         values = _at(values, kept)
         limit = float(np.max(np.abs(values), initial=1e-3))
         marker = {
@@ -148,14 +140,12 @@ class _Chart:
         )  # fmt: skip
 
     def arrows(self, places, ahead, colour, name):
-        marker = {
-            "color": colour, "size": 11, "symbol": "arrow",
-            "angle": _numbers(np.degrees(np.arctan2(*ahead))),
-        }  # fmt: skip
+        angles = _numbers(np.degrees(np.arctan2(*ahead)))
+        marker = {"color": colour, "size": 11, "symbol": "arrow", "angle": angles}
         self._add(*places, name, mode="markers", marker=marker, hoverinfo="skip")
 
     def band(self, x, low, high, colour, opacity, name):
-        x, low, high = (_at(values, _some(len(x), POINTS // 2)) for values in (x, low, high))
+        x, low, high = (_at(values, _some(x, POINTS // 2)) for values in (x, low, high))
         known = np.isfinite(low) & np.isfinite(high)
         x, low, high = x[known], low[known], high[known]
         self._add(
@@ -165,32 +155,26 @@ class _Chart:
         )  # fmt: skip
 
     def span(self, begin, end, colour, opacity, name):
-        self._across(
-            "y", name, type="rect", y0=0, y1=1, x0=float(begin), x1=float(end),
-            fillcolor=_faded(colour, opacity), line={"width": 0}, layer="below",
-        )  # fmt: skip
+        look = {"fillcolor": _faded(colour, opacity), "line": {"width": 0}, "layer": "below"}
+        ends = {"y0": 0, "y1": 1, "x0": float(begin), "x1": float(end)}
+        self._across("y", name, type="rect", **ends, **look)
 
     def stack(self, x, parts, styles):
-        kept = _some(len(x), POINTS // 4)
+        kept = _some(x, POINTS // 4)
         for name, values in parts.items():
             colour, hatch = styles[name]
-            pattern = {
-                "shape": hatch[:1], "bgcolor": colour, "fgcolor": "white", "size": 10,
-                "solidity": 0.15,
-            }  # fmt: skip
+            pattern = {"shape": hatch[:1], "bgcolor": colour, "fgcolor": "white", "size": 10}
+            filled = {"fillpattern": {**pattern, "solidity": 0.15}} if hatch else {}
             self._add(
                 _at(x, kept), _at(values, kept), name, mode="lines", fillcolor=colour,
-                line={"width": 0.5, "color": "white"}, stackgroup=f"panel {self.number}",
-                **({"fillpattern": pattern} if hatch else {}),
+                line={"width": 0.5, "color": "white"}, stackgroup=f"panel {self.number}", **filled,
             )  # fmt: skip
 
     def bars(self, edges, y, colour, name):
         edges = np.asarray(edges, dtype=float)
-        self._add(
-            0.5 * (edges[1:] + edges[:-1]), y, name, type="bar",
-            width=_numbers(np.diff(edges)),
-            marker={"color": colour, "line": {"width": 0.5, "color": "white"}},
-        )  # fmt: skip
+        marker = {"color": colour, "line": {"width": 0.5, "color": "white"}}
+        middle, width = 0.5 * (edges[1:] + edges[:-1]), _numbers(np.diff(edges))
+        self._add(middle, y, name, type="bar", width=width, marker=marker)
 
     def level(self, value, look, name):
         self._across("x", name, x0=0, x1=1, y0=float(value), y1=float(value), line=_line(look))
@@ -230,6 +214,10 @@ class _Chart:
         return {"name": _said(name), "legendgroup": name, "showlegend": shown}
 
 
+def _kinds(panel):
+    return [layer.kind for layer in panel.layers]
+
+
 def _logarithmic(panel, axis):
     reach = decades(panel, axis)
     # Of few decades powers of ten would be too few.
@@ -237,15 +225,10 @@ def _logarithmic(panel, axis):
     return {"type": "log", "exponentformat": "power", "dtick": ticks}
 
 
-def _long(axis):
-    return axis[0] + "axis" + axis[1:]
-
-
-def _some(count, most):
-    """Return an even choice of so many places, the last one among them."""
-    return (
-        np.arange(count) if count <= most else np.linspace(0, count - 1, most).round().astype(int)
-    )
+def _some(values, most):
+    """Return an even choice of so many places of values, the last one among them."""
+    count = len(values)
+    return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
 
 def _at(values, places):
@@ -267,8 +250,7 @@ def _said(text) -> str:
 
 def _line(look) -> dict:
     width = max(1.0, round(_PIXELS * look.get("linewidth", 1.5), 2))
-    line = {"color": look["color"], "width": width}
-    dashes = look.get("linestyle", "-")
+    dashes, line = look.get("linestyle", "-"), {"color": look["color"], "width": width}
     if not isinstance(dashes, str):
         # In widths of the line.
         line["dash"] = ",".join(f"{max(1.0, part * width):.1f}px" for part in dashes[1])
@@ -276,5 +258,4 @@ def _line(look) -> dict:
 
 
 def _faded(colour, opacity) -> str:
-    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return f"rgba({','.join(map(str, parts))},{opacity:g})"
+    return f"rgba({','.join(map(str, bytes.fromhex(colour[1:])))},{opacity:g})"

@@ -20,26 +20,18 @@ POINTS = 4000
 """Points left of a long line, more than three per column of pixels."""
 
 _DOTS_PER_INCH = 150
-_FOOTER_HEIGHT = 0.2
-"""Inches that :func:`sign` keeps free."""
-_FOOTER_SIZE = 7.0
-_LEGEND_LINEWIDTH = 1.5
-"""At least, so that a thin line's colour is visible in the legend."""
+_FOOTER_HEIGHT, _FOOTER_SIZE = 0.2, 7.0  # inches that sign() keeps free, and points
+_LEGEND_LINEWIDTH = 1.5  # at least, so that a thin line's colour is visible in the legend
+# Along the longer side of the path's box; each is an object of its own in a PDF or SVG.
 _COLOURED_POINTS = 800
-"""Along the longer side of the path's box; each is an object of its own in a PDF or SVG."""
-_PIXELS = 100.0
-"""Of a page, for an inch of a picture."""
+_PIXELS = 100.0  # of a page, for an inch of a picture
 _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 
 
 def drawing(figure: Figure, footer: str = "") -> Picture:
     """Return a described figure as matplotlib has it, with one legend above all panels.
 
-    Parameters
-    ----------
-    figure : Figure
-    footer : str
-        Written small below it, see :func:`sign`.
+    The ``footer`` is written small below it, see :func:`sign`.
     """
     picture = _message(figure.nothing) if figure.empty else _panels(figure)
     if footer:
@@ -59,15 +51,11 @@ def _panels(figure):
     for axis in axes[len(figure.panels) :]:
         axis.set_axis_off()
     for column in range(columns):
-        together = [
-            axis
-            for panel, axis in list(zip(figure.panels, axes))[column::columns]
-            if panel.x is None and panel.draw is None
-        ]
-        for axis in together[1:]:
+        both = list(zip(figure.panels, axes))[column::columns]
+        together = [axis for panel, axis in both if panel.x is None and panel.draw is None]
+        for above, axis in zip(together, together[1:]):
             axis.sharex(together[0])
-        for axis in together[:-1]:
-            axis.tick_params(labelbottom=False)
+            above.tick_params(labelbottom=False)
         for axis in together[-1:]:
             label(axis, figure.x)
     for number, (panel, axis) in enumerate(zip(figure.panels, axes)):
@@ -77,7 +65,7 @@ def _panels(figure):
         label(axis, panel.x, panel.y, title)
         _scale(axis, panel)
         for layer in panel.layers:
-            _LAYERS[layer.kind](axis, **layer.values)
+            getattr(_Layers(axis), layer.kind)(**layer.values)
         if panel.draw is not None:
             panel.draw(axis)
     _signs(figure, axes)
@@ -119,163 +107,126 @@ def _scale(axis, panel):
         axis.set_xlim(*panel.x_limits)
 
 
-def _line(axis, x, y, look, name, dots):
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if len(x) and not dots:
-        logarithmic = axis.get_xscale() == "log"
-        x, y = (thin if logarithmic else thin_with_gaps)(x, y, POINTS)
-    marker = {"marker": "o", "markersize": 4.0} if dots else {}
-    axis.plot(x, y, label=name, **look, **marker)
+class _Layers:
+    """What draws each kind of layer of a described figure in axes, as :class:`.charts._Chart`."""
 
+    def __init__(self, axis):
+        self.axis = axis
 
-def _path(axis, x, y, look, name):
-    kept = path_steps(x, y, POINTS)
-    axis.plot(np.asarray(x)[kept], np.asarray(y)[kept], label=name, **look)
+    def line(self, x, y, look, name, dots):
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        if len(x) and not dots:
+            logarithmic = self.axis.get_xscale() == "log"
+            x, y = (thin if logarithmic else thin_with_gaps)(x, y, POINTS)
+        marker = {"marker": "o", "markersize": 4.0} if dots else {}
+        self.axis.plot(x, y, label=name, **look, **marker)
 
+    def path(self, x, y, look, name):
+        kept = path_steps(x, y, POINTS)
+        self.axis.plot(np.asarray(x)[kept], np.asarray(y)[kept], label=name, **look)
 
-def _points(axis, x, y, colour, name, size, symbol):
-    if symbol.endswith("open"):
-        look = {"color": colour, "markerfacecolor": "white", "markeredgewidth": 1.4}
-    else:
-        look = {"color": colour, "markeredgewidth": 1.0 if symbol == "x" else 0.0}
-    axis.plot(
-        x, y, linestyle="none", marker=_MARKERS[symbol], markersize=0.8 * size, label=name,
-        zorder=5 if symbol.endswith("open") else 2.5, **look,
-    )  # fmt: skip
+    def points(self, x, y, colour, name, size, symbol):
+        look = {"zorder": 2.5, "markeredgewidth": 1.0 if symbol == "x" else 0.0}
+        if symbol.endswith("open"):
+            look = {"zorder": 5, "markerfacecolor": "white", "markeredgewidth": 1.4}
+        look.update(linestyle="none", marker=_MARKERS[symbol], markersize=0.8 * size)
+        self.axis.plot(x, y, label=name, color=colour, **look)
 
+    def coloured(self, time, x, y, values, name, title):
+        """Draw a path without its gaps, each piece in the colour of its value."""
+        time, x, y, values = (np.asarray(one, dtype=float) for one in (time, x, y, values))
+        pieces, shown = [], []
+        for part in np.split(np.arange(len(time)), behind_gaps(time)):
+            kept = part[path_steps(x[part], y[part], _COLOURED_POINTS)]
+            points = np.column_stack([x[kept], y[kept]])
+            pieces.append(np.stack([points[:-1], points[1:]], axis=1))
+            shown.append(values[kept[1:]])
+        shown = np.concatenate(shown)
+        # Zero in the middle of the colours, and some span even of an ideal IMU.
+        largest = float(np.max(np.abs(shown), initial=1e-3))
+        colouring = {"cmap": "coolwarm", "norm": Normalize(-largest, largest)}
+        pieces = np.concatenate(pieces)
+        lines = LineCollection(pieces, linewidth=3.0, capstyle="round", **colouring)
+        lines.set_array(shown)
+        self.axis.add_collection(lines)
+        self.axis.autoscale_view()
+        bar = self.axis.figure.colorbar(lines, ax=self.axis, pad=0.02, aspect=30)
+        bar.set_label(plain(title), fontsize=9)
+        bar.ax.tick_params(labelsize=8)
 
-def _coloured(axis, time, x, y, values, name, title):
-    """Draw a path without its gaps, each piece in the colour of its value."""
-    time, x, y, values = (np.asarray(one, dtype=float) for one in (time, x, y, values))
-    pieces, shown = [], []
-    for part in np.split(np.arange(len(time)), behind_gaps(time)):
-        kept = part[path_steps(x[part], y[part], _COLOURED_POINTS)]
-        points = np.column_stack([x[kept], y[kept]])
-        pieces.append(np.stack([points[:-1], points[1:]], axis=1))
-        shown.append(values[kept[1:]])
-    shown = np.concatenate(shown)
-    # Zero in the middle of the colours, and some span even of an ideal IMU.
-    largest = float(np.max(np.abs(shown), initial=1e-3))
-    lines = LineCollection(
-        np.concatenate(pieces), cmap="coolwarm", norm=Normalize(-largest, largest), linewidth=3.0,
-        capstyle="round",
-    )  # fmt: skip
-    lines.set_array(shown)
-    axis.add_collection(lines)
-    axis.autoscale_view()
-    bar = axis.figure.colorbar(lines, ax=axis, pad=0.02, aspect=30)
-    bar.set_label(plain(title), fontsize=9)
-    bar.ax.tick_params(labelsize=8)
+    def arrows(self, places, ahead, colour, name):
+        head = {"headwidth": 6.5, "headlength": 6.0, "headaxislength": 5.0, "width": 0.022}
+        self.axis.quiver(
+            *places, *ahead, angles="xy", scale_units="inches", scale=6.0, units="inches",
+            pivot="mid", color=colour, zorder=4, label=name, **head,
+        )  # fmt: skip
 
+    def band(self, x, low, high, colour, opacity, name):
+        places = np.linspace(0, len(x) - 1, POINTS // 2).round().astype(int)
+        kept = np.unique(places) if len(x) else []
+        x, low, high = (np.asarray(one, dtype=float)[kept] for one in (x, low, high))
+        self.axis.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.0, label=name)
 
-def _arrows(axis, places, ahead, colour, name):
-    axis.quiver(
-        *places, *ahead, angles="xy", scale_units="inches", scale=6.0, units="inches", width=0.022,
-        headwidth=6.5, headlength=6.0, headaxislength=5.0, pivot="mid", color=colour, zorder=4,
-        label=name,
-    )  # fmt: skip
+    def span(self, begin, end, colour, opacity, name):
+        shade = {"color": colour, "alpha": opacity, "linewidth": 0.0, "zorder": 0}
+        self.axis.axvspan(begin, end, label=name, **shade)
 
+    def stack(self, x, parts, styles):
+        areas = self.axis.stackplot(
+            x, list(parts.values()), labels=list(parts), colors=[styles[name][0] for name in parts],
+            edgecolor="white", linewidth=0.3,
+        )  # fmt: skip
+        for area, name in zip(areas, parts):
+            area.set_hatch(styles[name][1])
 
-def _band(axis, x, low, high, colour, opacity, name):
-    kept = np.unique(np.linspace(0, len(x) - 1, POINTS // 2).round().astype(int)) if len(x) else []
-    x, low, high = (np.asarray(one, dtype=float)[kept] for one in (x, low, high))
-    axis.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.0, label=name)
+    def bars(self, edges, y, colour, name):
+        look = {"color": colour, "edgecolor": "white", "linewidth": 0.2}
+        edges = np.asarray(edges, dtype=float)
+        self.axis.bar(edges[:-1], y, np.diff(edges), align="edge", label=name, **look)
 
+    def level(self, value, look, name):
+        self.axis.axhline(value, label=name, **look)
 
-def _span(axis, begin, end, colour, opacity, name):
-    axis.axvspan(begin, end, color=colour, alpha=opacity, linewidth=0.0, label=name, zorder=0)
+    def mark(self, value, look, name, sign):
+        self.axis.axvline(value, label=name, **look)
 
+    def zero(self):
+        self.axis.axhline(0.0, **style.ZERO)
 
-def _stack(axis, x, parts, styles):
-    areas = axis.stackplot(
-        x, list(parts.values()), labels=list(parts), colors=[styles[name][0] for name in parts],
-        edgecolor="white", linewidth=0.3,
-    )  # fmt: skip
-    for area, name in zip(areas, parts):
-        area.set_hatch(styles[name][1])
+    def text(self, x, y, text, colour):
+        above = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
+        self.axis.annotate(plain(text), (x, y), fontsize=9, color=colour, **above)
 
-
-def _bars(axis, edges, y, colour, name):
-    edges = np.asarray(edges, dtype=float)
-    axis.bar(
-        edges[:-1], y, np.diff(edges), align="edge", color=colour, edgecolor="white",
-        linewidth=0.2, label=name,
-    )  # fmt: skip
-
-
-def _level(axis, value, look, name):
-    axis.axhline(value, label=name, **look)
-
-
-def _mark(axis, value, look, name, sign):
-    axis.axvline(value, label=name, **look)
-
-
-def _zero(axis):
-    axis.axhline(0.0, **style.ZERO)
-
-
-def _text(axis, x, y, text, colour):
-    axis.annotate(
-        plain(text), (x, y), fontsize=9, color=colour, xytext=(0, 4), textcoords="offset points",
-        ha="center",
-    )  # fmt: skip
-
-
-def _words(axis, text):
-    axis.text(
-        0.5, 0.5, plain(text), ha="center", va="center", fontsize=9, color=colours.TEXT_GREY,
-        transform=axis.transAxes,
-    )  # fmt: skip
-
-
-_LAYERS = {
-    "line": _line, "path": _path, "points": _points, "coloured": _coloured, "arrows": _arrows,
-    "band": _band, "span": _span, "stack": _stack, "bars": _bars, "level": _level, "mark": _mark,
-    "zero": _zero, "text": _text, "words": _words,
-}  # fmt: skip
+    def words(self, text, **look):
+        look = {"fontsize": 9, "color": colours.TEXT_GREY, **look}
+        place = {"ha": "center", "va": "center", "transform": self.axis.transAxes}
+        self.axis.text(0.5, 0.5, plain(text), **place, **look)
 
 
 def _signs(figure, axes):
     """Write the signs of marks above their panels, those that would hide each other as one."""
     for panel, axis in zip(figure.panels, axes):
-        signs = [
-            (one.values["value"], one.values["sign"], one.values["look"]["color"])
-            for one in panel.layers
-            if one.values.get("sign")
-        ]
+        marks = [layer.values for layer in panel.layers if layer.values.get("sign")]
         together: list = []
-        for at, sign_, colour in sorted(signs):
-            if together and at - together[-1][0] < 0.03 * np.ptp(axis.get_xlim()):
-                together[-1][1].append(sign_)
+        for mark in sorted(marks, key=lambda mark: (mark["value"], mark["sign"])):
+            if together and mark["value"] - together[-1][0] < 0.03 * np.ptp(axis.get_xlim()):
+                together[-1][1].append(mark["sign"])
             else:
-                together.append((at, [sign_], colour))
+                together.append((mark["value"], [mark["sign"]], mark["look"]["color"]))
         for at, names, colour in together:
-            axis.annotate(
-                f"({', '.join(names)})", (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
-                ha="center", va="bottom", color=colour,
-            )  # fmt: skip
+            place = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom"}
+            axis.annotate(f"({', '.join(names)})", (at, 1.0), fontsize=8, color=colour, **place)
         if together:
             axis.set_title(axis.get_title(loc="left"), fontsize=11, loc="left", pad=14)
 
 
 def plain(text: str) -> str:
-    """Return a text as matplotlib has to be given it so that no ``$`` begins a formula.
-
-    What is written in a figure comes from names of files, drives and IMUs.
-    """
+    """Return a text, as of a file's name, so that no ``$`` in it begins a formula of matplotlib."""
     return text.replace("$", r"\$")
 
 
 def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
-    """Return a figure with axes in rows and columns, without any global state.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-    axes : list of Axes
-        Row by row.
-    """
+    """Return a figure, and its axes row by row, without any global state."""
     figure = Picture(
         figsize=(width, height), dpi=_DOTS_PER_INCH, constrained_layout=True, facecolor="white"
     )
@@ -302,7 +253,7 @@ def label(axis, x=None, y=None, title=None):
 
 
 def outside_legend(figure, axes, columns=3):
-    """One legend above all axes of a figure, each name once; in fewer columns if it is too wide.
+    """Put one legend above all axes, each name once; in fewer columns if it is too wide.
 
     If one column is too wide still, its font shrinks until it fits. What has one name and several
     colours is grey in it.
@@ -345,14 +296,9 @@ def _handle(same):
 
 
 def sign(figure, text):
-    """Write small below a figure what it shows: drive, model, seed, date.
+    """Write small below a figure of :func:`make_figure` what it shows: drive, model, seed, date.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Laid out by constraints, as :func:`make_figure` does.
-    text : str
-        One line; in a font that shrinks until it fits.
+    It is one line, in a font that shrinks until it fits.
     """
     width, height = figure.get_size_inches()
     room = _FOOTER_HEIGHT / height
@@ -368,8 +314,5 @@ def sign(figure, text):
 def _message(sentence):
     figure, (axis,) = make_figure(height=2.0)
     axis.set_axis_off()
-    axis.text(
-        0.5, 0.5, plain(sentence), ha="center", va="center", fontsize=11, wrap=True,
-        transform=axis.transAxes,
-    )  # fmt: skip
+    _Layers(axis).words(sentence, fontsize=11, wrap=True, color=None)
     return figure

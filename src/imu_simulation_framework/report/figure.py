@@ -41,20 +41,11 @@ class Panel:
 class Figure:
     """Panels one above the other, or in a file's picture in columns; each method returns itself.
 
-    Attributes
-    ----------
-    title : str
-        Of a picture; on a page a section's heading says it.
-    x : str
-        Title of the axis that panels share, with its unit.
-    nothing : str
-        What a picture says instead if there is no panel.
-    widths : sequence of float
-        Of a picture's columns, relative to each other; panels fill row after row.
-    width : float
-        Of a picture [inches].
-    share_y : bool or str
-        Which panels of a picture have one scale, as matplotlib's ``subplots`` takes it.
+    ``title``: of a picture; on a page a section's heading says it. ``x``: title of the axis that
+    panels share, with its unit; ``nothing``: what a picture says instead if there is no panel;
+    ``widths``: of a picture's columns, relative to each other; panels fill row after row.
+    ``width``: of a picture [inches]; ``share_y``: which panels of a picture have one scale, as
+    matplotlib's ``subplots`` takes it.
     """
 
     title: str = ""
@@ -73,24 +64,12 @@ class Figure:
     def panel(self, y="", title="", **options) -> Figure:
         """Add a panel; what is drawn from now on is in it.
 
-        Parameters
-        ----------
-        y, title : str
-            Of the axis, with its unit; of the panel.
-        x : str, optional
-            Title of an axis of its own.
-        log : str
-            Which axes are logarithmic: ``x``, ``y``, ``xy`` or none.
-        equal : bool
-            Whether a unit is as long to the right as upwards.
-        height : float
-            On a page [pixels]; a picture has an inch for 100.
-        limits, x_limits : tuple of float, optional
-            Of both axes.
-        ticks : sequence of float
-            Of the horizontal axis, where not the usual ones.
-        draw : callable, optional
-            Draws in axes of matplotlib what no method can; a page leaves such a panel out.
+        ``y``, ``title``: of the axis, with its unit, and of the panel; ``x``: title of an axis of
+        its own; ``log``: which axes are logarithmic, ``x``, ``y``, ``xy`` or none; ``equal``:
+        whether a unit is as long to the right as upwards; ``height``: on a page [pixels]; a picture
+        has an inch for 100. ``limits``, ``x_limits`` (tuple of float): of both axes; ``ticks``: of
+        the horizontal axis, where not the usual ones; ``draw``: draws in axes of matplotlib what
+        no method can; a page leaves such a panel out.
         """
         self.panels.append(Panel(y, title, **options))
         return self
@@ -98,17 +77,9 @@ class Figure:
     def line(self, x, y, look, name="", dots=False) -> Figure:
         """Draw a line with its peaks, and gaps where there are no samples.
 
-        Along a logarithmic axis, where steps grow, there are no gaps.
-
-        Parameters
-        ----------
-        x, y : array_like, shape (n,)
-        look : Mapping
-            A line's style, as in :mod:`.style`.
-        name : str
-            In the legend; of several lines of one name it stands there once.
-        dots : bool
-            Whether each sample is marked; for few of them.
+        Along a logarithmic axis, where steps grow, there are no gaps. ``x``, ``y`` (n,); ``look``:
+        a line's style, as in :mod:`.style`; ``name``: in the legend, where of several lines of one
+        name it stands once; ``dots``: whether each sample is marked, for few of them.
         """
         return self._add("line", x=x, y=y, look=look, name=name, dots=dots)
 
@@ -124,13 +95,9 @@ class Figure:
         return self._add("points", x=x, y=y, colour=colour, name=name, size=size, symbol=symbol)
 
     def coloured(self, time, x, y, values, name, title) -> Figure:
-        """Draw a path in the colours of its values, the same for either sign.
+        """Draw a path (n,) in the colours of its values, the same for either sign.
 
-        Parameters
-        ----------
-        time, x, y, values : array_like, shape (n,)
-        name, title : str
-            Of the path, of the scale.
+        ``name``, ``title``: of the path, of the scale.
         """
         return self._add("coloured", time=time, x=x, y=y, values=values, name=name, title=title)
 
@@ -149,12 +116,8 @@ class Figure:
     def stack(self, x, parts, styles) -> Figure:
         """Fill shares of a whole one upon the other.
 
-        Parameters
-        ----------
-        x : array_like, shape (n,)
-        parts : Mapping of str to array_like, shape (n,)
-        looks : Mapping of str to (colour, hatch)
-            A hatch is one of matplotlib's, or empty; it tells areas apart in print.
+        ``parts``: name -> share (n,); ``styles``: name -> colour and hatch, one of matplotlib's or
+        empty, which tells areas apart in print.
         """
         return self._add("stack", x=x, parts=parts, styles=styles)
 
@@ -196,20 +159,10 @@ def decades(panel: Panel, axis: str) -> float:
 
 
 def thin(x, y, points):
-    """Thin a long line for drawing and keep its peaks.
+    """Return a long line (n,) thinned to at most so many points, and its ends, with its peaks.
 
     The line is cut into blocks of equal count; of each the smallest and the largest value
     stay, in their order.
-
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-    points : int
-        Most points to keep, apart from the ends.
-
-    Returns
-    -------
-    x, y : ndarray
     """
     x, y = np.asarray(x), np.asarray(y)
     if len(x) <= points:
@@ -218,10 +171,8 @@ def thin(x, y, points):
     size = -(-len(x) // blocks)
     grid = np.pad(y, (0, -len(y) % size), mode="edge").reshape(-1, size)
     start = np.arange(len(grid)) * size
-    kept = np.concatenate(
-        ([0], start + grid.argmin(axis=1), start + grid.argmax(axis=1), [len(y) - 1])
-    )
-    kept = np.unique(np.minimum(kept, len(y) - 1))
+    extremes = start + grid.argmin(axis=1), start + grid.argmax(axis=1)
+    kept = np.unique(np.minimum(np.concatenate(([0], *extremes, [len(y) - 1])), len(y) - 1))
     return x[kept], y[kept]
 
 
@@ -236,13 +187,9 @@ def thin_with_gaps(time, values, points):
 
 
 def path_steps(x, y, points):
-    """Return indices of a path's points that are far enough from each other to be seen.
+    """Return indices of a path's points (n,) that are far enough from each other to be seen.
 
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-    points : int
-        A step is at least the longer side of the path's box divided by this.
+    A step is at least the longer side of the path's box divided by ``points``.
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) <= 2:

@@ -34,18 +34,9 @@ class Table(NamedTuple):
 class Section(NamedTuple):
     """A part of a page.
 
-    Attributes
-    ----------
-    heading : str
-        Unlike all others of the page.
-    text : sequence of str
-        Paragraphs.
-    table : Table, optional
-    figure : Figure, optional
-    how_to_read : str
-        What to look at in the figure, one or two sentences.
-    folded : bool
-        Whether it is closed until somebody opens it. On paper all are open.
+    ``heading``: unlike all others of the page; ``text``: paragraphs; ``how_to_read``: what to look
+    at in the figure, one or two sentences; ``folded``: whether it is closed until somebody opens
+    it. On paper all are open.
     """
 
     heading: str
@@ -70,14 +61,9 @@ MAX_LENGTH = 300
 
 
 def facts(values: Mapping[str, Any], only_telling: bool = False) -> Table:
-    """Return a table of names and values.
+    """Return a table of names and values, ``only_telling`` those that are not zero or empty.
 
-    Parameters
-    ----------
-    values : Mapping
-        What is in mappings within it is named by its path, as ``imu/parameters/yaw_drift``.
-    only_telling : bool
-        Whether zeros and what is empty are left out.
+    What is in mappings within them is named by its path, as ``imu/parameters/yaw_drift``.
     """
     rows = [
         (name, said(value))
@@ -139,15 +125,13 @@ def _template():
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.filters["sha256"] = _sha256
+    # The hash by which the page's policy allows a script.
+    environment.filters["sha256"] = lambda script: base64.b64encode(
+        hashlib.sha256(script.encode("utf-8")).digest()
+    ).decode()
     environment.globals.update(chart=chart, style=_beside("page.css"), zip=zip)
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment.from_string(_beside("page.html"))
-
-
-def _sha256(script: str) -> str:
-    """Return the hash by which the page's policy allows a script."""
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
 
 
 @lru_cache(maxsize=1)

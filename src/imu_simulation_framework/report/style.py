@@ -22,39 +22,33 @@ BANDS = ((0.99, 0.16), (0.95, 0.28), (0.5, 0.5))
 """Probability and opacity of bands around what is simulated, from the widest to the narrowest."""
 
 # From dark to light, so that neighbours differ in print, too.
+_DASHES = (DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))
 _SERIES = tuple(
     zip(
-        (*colours.SERIES, colours.DARK_GREY),
-        ("-", DASHED, "-", (0, (5, 1.2, 1, 1.2)), "-", (0, (2, 1)), "-", (0, (1, 1))),
+        (*colours.SERIES, colours.DARK_GREY), (line for dashes in _DASHES for line in ("-", dashes))
     )
 )
-_SHADES = tuple(
-    zip(colours.SIMULATED_SERIES, ("-", DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1))))
-)
+_SHADES = tuple(zip(colours.SIMULATED_SERIES, ("-", *_DASHES)))
 
 
 def raw(look) -> dict:
     """Return the style of a signal before filtering: its colour, mixed with white, and thin."""
-    parts = (int(look["color"][place : place + 2], 16) for place in (1, 3, 5))
+    parts = bytes.fromhex(look["color"][1:])
     pale = "".join(f"{round(0.35 * part + 0.65 * 255):02x}" for part in parts)
     return {"color": "#" + pale, "linestyle": "-", "linewidth": 0.5}
 
 
-def series(count) -> list:
+def series(count, styles=_SERIES, width=1.5) -> list:
     """Return styles of so many lines that are all alike; of more than eight some look the same."""
-    return _styles(_SERIES, count, 1.5)
-
-
-def shades(count) -> list:
-    """Return styles of so many simulated IMUs beside one that was recorded."""
-    return _styles(_SHADES, count, 1.3)
-
-
-def _styles(styles, count, width):
     return [
         {"color": colour, "linestyle": dashes, "linewidth": width}
         for colour, dashes in (styles[place % len(styles)] for place in range(count))
     ]
+
+
+def shades(count) -> list:
+    """Return styles of so many simulated IMUs beside one that was recorded."""
+    return series(count, _SHADES, 1.3)
 
 
 def unit_of_time(longest) -> tuple[float, str]:

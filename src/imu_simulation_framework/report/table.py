@@ -36,14 +36,9 @@ class Column(NamedTuple):
 
 def add_option(parser) -> None:
     """Give a parser the option ``--table``."""
-    parser.add_argument(
-        "--table",
-        nargs="+",
-        choices=ENDINGS,
-        default=["csv"],
-        metavar="FORMAT",
-        help=f"files of the table, of {', '.join(ENDINGS)}; csv by default",
-    )
+    told = f"files of the table, of {', '.join(ENDINGS)}; csv by default"
+    options = {"choices": ENDINGS, "default": ["csv"], "metavar": "FORMAT", "help": told}
+    parser.add_argument("--table", nargs="+", **options)
 
 
 def write_tables(folder, name, table, columns, formats) -> list:
@@ -99,30 +94,19 @@ def _csv(table, columns):
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column.heading for column in columns)
     for values in table[[column.key for column in columns]].itertuples(index=False):
-        writer.writerow(
-            _exact(value) if column.digits is not None else _written(value)
-            for value, column in zip(values, columns)
-        )
+        writer.writerow(_exact(value, column) for value, column in zip(values, columns))
     return text.getvalue()
 
 
-def _written(value):
-    return text_cell(printable(value)) if isinstance(value, str) else value
-
-
-def _exact(value) -> str:
+def _exact(value, column):
+    if column.digits is None:
+        return text_cell(printable(value)) if isinstance(value, str) else value
     return "" if value is None or not math.isfinite(value) else repr(float(value))
 
 
 def _aligned(rows, left):
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return [
-        [
-            cell.ljust(width) if to_left else cell.rjust(width)
-            for cell, width, to_left in zip(row, widths, left)
-        ]
-        for row in rows
-    ]
+    forms = [f"{'<' if to_left else '>'}{max(map(len, c))}" for c, to_left in zip(zip(*rows), left)]
+    return [[format(cell, form) for cell, form in zip(row, forms)] for row in rows]
 
 
 def _terminal(rows, left):
@@ -132,25 +116,17 @@ def _terminal(rows, left):
 def _markdown(rows, left):
     rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     header, *body = _aligned(rows, left)
-    rule = [
-        "-" * len(cell) if to_left else "-" * (len(cell) - 1) + ":"
-        for cell, to_left in zip(header, left)
-    ]
+    ends = ["-" if to_left else ":" for to_left in left]
+    rule = ["-" * (len(cell) - 1) + end for cell, end in zip(header, ends)]
     return [f"| {' | '.join(row)} |" for row in (header, rule, *body)]
 
 
 def _latex(rows, left):
     header, *body = _aligned([[_escaped(cell) for cell in row] for row in rows], left)
     alignment = "".join("l" if to_left else "r" for to_left in left)
-    return [
-        rf"\begin{{tabular}}{{{alignment}}}",
-        r"\hline",
-        rf"{' & '.join(header)} \\",
-        r"\hline",
-        *(rf"{' & '.join(row)} \\" for row in body),
-        r"\hline",
-        r"\end{tabular}",
-    ]
+    first, *lines = [rf"{' & '.join(row)} \\" for row in (header, *body)]
+    begin, rule = rf"\begin{{tabular}}{{{alignment}}}", r"\hline"
+    return [begin, rule, first, rule, *lines, rule, r"\end{tabular}"]
 
 
 _SPECIAL = {

@@ -116,7 +116,6 @@ def test_ensure_drive_makes_a_drive_once_and_then_leaves_it(tmp_path):
     [
         (["e"], "no drive 'e'"),
         (["a", "--laps", "0"], "1 or more"),
-        (["a", "--seed", "-3"], "zero or positive"),
         (["b", "--laps", "2"], "does not repeat"),
         (["a", "--out", "/dev/null/here"], "/dev/null/here"),
     ],

@@ -93,6 +93,7 @@ COURSES = {
     "deg ccw from north": np.degrees(wrapped(CAR.yaw - np.pi / 2.0)),
 }
 EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
+WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "alt": REST + 66814.0}
 
 
 @pytest.mark.parametrize(
@@ -102,6 +103,9 @@ EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
         # A yaw keeps its convention to itself.
         (pose(yaw=AZIMUTH), "yaw", "yaw [deg]"),
         (given(**PLACE, accuracy=REST + 3.0), "position_error", "accuracy [m]"),
+        # A receiver's whole numbers.
+        (WHOLE, "latitude", "lat * 1e-7 [deg]"),
+        (WHOLE, "altitude", "alt [mm]"),
         (given(**PLACE, ve=EAST, vn=NORTH), "velocity_east", "ve [m/s]"),
         *(
             (given(**PLACE, v=factor * CAR.speed, track=AZIMUTH), "speed", f"v [{unit}]")
@@ -117,21 +121,6 @@ EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
 )
 def test_units_and_senses_of_a_reference_by_what_its_positions_do(columns, quantity, written):
     assert guess(t=TIME, **columns).reference[quantity] == written
-
-
-def test_whole_numbers_of_a_receiver():
-    found = guess(
-        timestamp=2e7 + 1e6 * TIME[::10],
-        lat=np.round(1e7 * CAR.latitude[::10]),
-        lon=np.round(1e7 * CAR.longitude[::10]),
-        alt=np.full(len(TIME[::10]), 66814.0),
-    )
-    assert found.reference == {
-        "time": "timestamp [us]",
-        "latitude": "lat * 1e-7 [deg]",
-        "longitude": "lon * 1e-7 [deg]",
-        "altitude": "alt [mm]",
-    }
 
 
 SECONDS = 1.7e9 + TIME
@@ -246,19 +235,6 @@ def test_a_gyroscope_that_never_rests_by_how_gravity_turns(size, unit, sign):
     assert any("gravity turns" in reason for reason in found.reasons)
 
 
-def test_headers_with_frames_and_units():
-    found = guess(
-        timestamp=np.round(1e9 * (1.4e9 + TIME)),
-        **{"p_RS_R_x [m]": CAR.east, "p_RS_R_y [m]": CAR.north},
-        **quaternion(CAR.yaw / 2.0, "q_RS_{} []"),
-        **{"b_w_RS_S_x [rad s^-1]": REST + 0.01},
-    )
-    assert found.imu == {}
-    assert found.reference["x"] == "p_RS_R_x [m] [m]"
-    assert found.reference["qw"] == "q_RS_w [] [1]"
-    assert found.unused == ["b_w_RS_S_x [rad s^-1]"]
-
-
 def test_dates_with_a_zone_as_text_in_a_first_column_without_a_name(tmp_path):
     stamps = np.datetime64("2020-07-16T12:35:00", "ms") + np.round(1e3 * TIME).astype("m8[ms]")
     columns = {"": [f"{stamp}-12:00".replace("T", " ") for stamp in stamps], **PLACE}
@@ -305,29 +281,6 @@ def test_eight_columns_with_forces_are_no_poses(tmp_path):
     assert recording_format(tmp_path / "imu.txt") == "csv"
     found = guess_columns(tmp_path / "imu.txt").imu
     assert found["gyro_z"] == "col5 [rad/s]" and found["accel_z"] == "col8 [m/s^2]"
-
-
-def test_guessed_maps_read_what_is_in_the_file(tmp_path):
-    columns = {
-        "Time (ms)": 1e3 * TIME,
-        "lat": np.radians(CAR.latitude),
-        "lon": np.radians(CAR.longitude),
-        "v": 3.6 * CAR.speed,
-        "cog": AZIMUTH,
-        "yaw": np.degrees(wrapped(CAR.yaw)),
-        **CAR.inertial(gyro=180.0 / np.pi, accel=1.0 / GRAVITY),
-    }
-    path = write_csv(tmp_path / "a.csv", columns)
-    found = guess_columns(path)
-    reference = read_reference_samples(path, columns=found.reference).columns
-    np.testing.assert_allclose(reference["stamp"], TIME, atol=1e-9)
-    np.testing.assert_allclose(reference["latitude"], CAR.latitude, atol=1e-9)
-    np.testing.assert_allclose(reference["speed"], CAR.speed, rtol=1e-9)
-    imu = read_imu_samples(path, columns=found.imu).columns
-    np.testing.assert_allclose(imu["gyro_z"], CAR.rates[:, 2], rtol=1e-9)
-    np.testing.assert_allclose(imu["yaw"], wrapped(CAR.yaw), atol=1e-9)
-    # The package's g is not this file's.
-    np.testing.assert_allclose(imu["accel_z"], CAR.forces[:, 2], rtol=1e-3)
 
 
 def test_the_unit_of_one_angle_is_told_by_its_numbers(tmp_path):
@@ -433,8 +386,7 @@ def test_forces_in_another_unit_than_their_header_says_are_left_out():
 
 def test_a_count_or_hours_minutes_and_seconds_are_no_time():
     found = guess(t=np.arange(len(TIME)), **CAR.inertial())
-    assert "time" not in found.imu
-    assert found.unused == ["t"]
+    assert "time" not in found.imu and found.unused == ["t"]
     face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
     longer = np.concatenate([face, 120100.0 + TIME])
     found = guess(time=longer, lat=np.tile(CAR.latitude, 2), lon=np.tile(CAR.longitude, 2))
@@ -456,14 +408,6 @@ def test_a_yaw_is_of_the_reference_or_of_the_imu_by_its_name(names, reference, i
     found = guess(t=TIME, **pose(**yaws, **CAR.inertial()))
     assert (found.reference.pop("yaw", None), found.imu.get("yaw")) == (reference, imu)
     assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
-
-
-def test_positions_without_heading_are_a_reference_if_they_move():
-    found = guess(t=TIME, **pose())
-    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
-    assert any("their course is taken" in reason for reason in found.reasons)
-    found = guess(t=TIME, x=1e-2 * CAR.east / np.ptp(CAR.east), y=REST)
-    assert any("0.01 m only: no reference" in reason for reason in found.reasons)
 
 
 KNOWN = {
@@ -516,16 +460,6 @@ def test_names_that_say_something_else_are_not_known(name):
     assert meaning_of(name) is None
 
 
-def test_a_name_tells_its_stem_and_where_it_comes_from():
-    stems = [meaning_of(name).stem for name in ("imu_gyro_x", "imu_gyro_y", "imu_wz")]
-    assert stems[0] == stems[1] != stems[2]
-    assert meaning_of("imu.orientation.x").of_imu
-    assert meaning_of("gt_yaw").of_reference
-    plain = meaning_of("yaw")
-    assert not plain.of_imu
-    assert not plain.of_reference
-
-
 @pytest.mark.parametrize(
     "text, unit", [("m s^-2", "m/s^2"), ("°/s", "deg/s"), ("", "1"), ("G", "g"), ("uT", "")]
 )
@@ -534,17 +468,11 @@ def test_units_in_their_many_spellings(text, unit):
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("rover_timestamps", "rover_timestamps [s]"),
-        ("rover_time_ms", "rover_time_ms [ms]"),
-        ("host stamp (us)", "host stamp (us) [us]"),
-    ],
+    "name, unit", [("rover_timestamps", "s"), ("rover_time_ms", "ms"), ("host stamp (us)", "us")]
 )
-def test_a_name_with_the_word_is_the_time_where_no_other_is(name, expected):
-    factor = {"s": 1.0, "ms": 1e3, "us": 1e6}[expected[-3:-1].strip("[")]
-    table = {name: factor * TIME, **Car().inertial()}
-    assert guess(**table).imu["time"] == expected
+def test_a_name_with_the_word_is_the_time_where_no_other_is(name, unit):
+    table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
+    assert guess(**table).imu["time"] == f"{name} [{unit}]"
     assert guess(**table, time_s=TIME).imu["time"] == "time_s [s]"
     assert guess(**{**table, name: REST}).imu.get("time") is None
 

@@ -5,11 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drive_recordings import drive as made_drive
-from planted_faults import PLANTED, constant, frozen, scaled, shifted, with_columns, with_yaw
+from planted_faults import (
+    PLANTED,
+    check,
+    constant,
+    elapsed,
+    frozen,
+    scaled,
+    shifted,
+    with_columns,
+    with_yaw,
+    without,
+)
 
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge, thinned
+from imu_simulation_framework.drive.check import Interpretation, thinned
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
@@ -47,18 +58,6 @@ def part(samples, kept):
     return replace(samples, columns=columns, places=samples.places[kept])
 
 
-def elapsed(samples):
-    return samples.columns["stamp"] - samples.columns["stamp"][0]
-
-
-def check(reference, imu, reference_changes=None, imu_changes=None, offset=0.0):
-    result = RecordingCheck()
-    conventions = ReferenceConventions(**(reference_changes or {}))
-    of_imu = ImuConventions(**(imu_changes or {}))
-    judge(result, Interpretation(reference, imu, conventions, of_imu, (0.0, offset)))
-    return result
-
-
 def at_rest(reference):
     """Odometry at rest stays the same to the last bit, for as long as it takes."""
     return constant(reference, ("x", "y", *QUATERNION), (1.0, 2.0, 0.0, 0.0, 0.0, 1.0))
@@ -81,23 +80,17 @@ def test_planted_fault_is_named_and_its_settings_mend_it(any_drive, planted):
     assert finding.evidence
     # Others may go with it, but no grave one that a person could take for the cause.
     assert all(other is finding for other in result.grave)
-    if finding.settings:
-        again = check(*samples, *_changes(finding.settings))
-        assert not [name for name in names(again) if name in finding.fault.split(" or ")]
-        assert not again.grave
-
-
-def _changes(settings):
+    if not finding.settings:
+        return
     changes = {"reference": {}, "imu_recording": {}}
-    offset = 0.0
-    for section, key, value in settings:
-        if key == "time_offset":
-            offset = float(value)
-        elif key.startswith("mounting_"):
-            changes[section][key] = float(value)
-        else:
-            changes[section][key] = {"true": True, "false": False}.get(value, value)
-    return changes["reference"], changes["imu_recording"], offset
+    for section, key, value in finding.settings:
+        number = float(value) if key == "time_offset" or key.startswith("mounting_") else None
+        word = {"true": True, "false": False}.get(value, value)
+        changes[section][key] = word if number is None else number
+    offset = changes["imu_recording"].pop("time_offset", 0.0)
+    again = check(*samples, changes["reference"], offset, **changes["imu_recording"])
+    assert not [name for name in names(again) if name in finding.fault.split(" or ")]
+    assert not again.grave
 
 
 def test_a_shifted_clock_is_measured_also_one_of_another_epoch(drive):
@@ -132,25 +125,10 @@ def test_an_imu_without_orientation_is_judged_by_its_gyroscope(drive):
     assert result.grave
 
 
-def without(samples, *left_out):
-    columns = {n: values for n, values in samples.columns.items() if n not in left_out}
-    return replace(samples, columns=columns)
+LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATERNION]
 
 
-@pytest.mark.parametrize(
-    "left_out",
-    [
-        ("gyro_y",),
-        ("gyro_x",),
-        ("gyro_x", "gyro_y"),
-        GYRO,
-        ("accel_x",),
-        ACCEL,
-        QUATERNION,
-        (*QUATERNION, *ACCEL),
-        (*GYRO, *ACCEL),
-    ],
-)
+@pytest.mark.parametrize("left_out", [*LEFT_OUT, (*QUATERNION, *ACCEL), (*GYRO, *ACCEL)])
 def test_an_imu_that_lacks_something_is_judged_by_the_rest(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):

@@ -129,14 +129,8 @@ def test_only_the_common_part_counts():
 def poses(yaw, times, speed, course=None):
     course = yaw if course is None else course
     steps = speed * np.gradient(times)
-    return pd.DataFrame(
-        {
-            "x": np.cumsum(steps * np.cos(course)),
-            "y": np.cumsum(steps * np.sin(course)),
-            "yaw": yaw,
-        },
-        index=pd.Index(times, name="time"),
-    )
+    x, y = np.cumsum(steps * np.cos(course)), np.cumsum(steps * np.sin(course))
+    return pd.DataFrame({"x": x, "y": y, "yaw": yaw}, index=pd.Index(times, name="time"))
 
 
 DRIVE = np.arange(0.0, 120.0, 0.05)

@@ -300,6 +300,11 @@ HEADERS = {
         "time=time_stamp [s]; gyro={x}_gyro [rad/s]; accel={x}_acc [m/s^2]; roll=roll [rad]; "
         "pitch=pitch [rad]; yaw=yaw [rad]",
     ),
+    "EuRoC": (
+        "#timestamp, p_RS_R_x [m], p_RS_R_y [m], q_RS_w [], q_RS_x [], q_RS_y [], q_RS_z [], "
+        "b_w_RS_S_x [rad s^-1]",
+        "| time=timestamp [ns]; x=p_RS_R_x [m] [m]; y=p_RS_R_y [m] [m]; q=q_RS_{x} [] [1]",
+    ),
     "NovAtel INSPVAX": (
         "gps_week,gps_week_seconds,latitude,longitude,altitude,undulation,north_velocity,"
         "east_velocity,up_velocity,roll,pitch,azimuth,latitude_std,longitude_std,altitude_std",

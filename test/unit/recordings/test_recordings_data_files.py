@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
-from column_tables import TIME, Car
+from column_tables import TIME, assert_inertial
 from pyarrow import parquet
+from refusals import refusal
 from scipy import io
 from table_writers import as_mat_7_3, write_xlsx
 
@@ -116,20 +117,13 @@ WRITERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def car():
-    return Car()
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_same_content_in_every_kind_of_file_is_the_same_table(car, tmp_path, name):
     table = read_imu(WRITERS[name](tmp_path / name, car)).table
     start = 1.7e9 if name == "sensors.json" else 0.0
     # Times of 1.7e9 s have steps of 2.4e-7 s.
     assert table.index.to_numpy() - start == pytest.approx(TIME, abs=3e-7 if start else 1e-12)
-    gyro, accel = table[["gyro_x", "gyro_y", "gyro_z"]], table[["accel_x", "accel_y", "accel_z"]]
-    assert gyro.to_numpy() == pytest.approx(car.rates, abs=1e-15)
-    assert accel.to_numpy() == pytest.approx(car.forces, abs=1e-14)
+    assert_inertial(table, car, tolerance=1e-14)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -140,11 +134,7 @@ def test_a_file_that_is_cut_off_is_refused_in_one_sentence(car, tmp_path, name):
         path.write_bytes(content[:size])
         if name == "a.jsonl" and content[size - 1 :][:1] == b"\n":
             continue
-        with pytest.raises(RecordingError) as refused:
-            guess_columns(path)
-        text = str(refused.value)
-        assert text.startswith(str(path))
-        assert "\n" not in text
+        refusal(guess_columns, path)
 
 
 @pytest.mark.parametrize(

@@ -18,37 +18,27 @@ IDENTITY = (0.0, 0.0, 0.0, 1.0)
 LEVEL = (0.0, 0.0, 9.8)
 
 
-def odometry(stamps=STAMPS, **replaced):
-    """A straight drive; ``replaced`` gives positions or orientations of single samples."""
-    positions = {k: (0.1 * k, 0.0, 0.0) for k in range(len(stamps))}
-    positions.update(replaced.get("positions", {}))
-    orientations = dict.fromkeys(range(len(stamps)), IDENTITY)
-    orientations.update(replaced.get("orientations", {}))
+def odometry(stamps=STAMPS, positions=None, orientations=None):
+    """A straight drive; positions or orientations of single samples are replaced."""
+    positions, orientations = positions or {}, orientations or {}
     return [
-        writers.odometry(stamp, positions[k], orientations[k]) for k, stamp in enumerate(stamps)
-    ]
-
-
-def imu(stamps=STAMPS, unknown=(), **replaced):
-    values = []
-    for part, usual in (("orientation", IDENTITY), ("gyro", (0.0,) * 3), ("accel", LEVEL)):
-        values.append(dict.fromkeys(range(len(stamps)), usual))
-        values[-1].update(replaced.get(part, {}))
-    return [
-        writers.imu(stamp, values[0][k], values[1][k], values[2][k], unknown)
+        writers.odometry(
+            stamp, positions.get(k, (0.1 * k, 0.0, 0.0)), orientations.get(k, IDENTITY)
+        )
         for k, stamp in enumerate(stamps)
     ]
 
 
-def fixes(stamps=STAMPS, **replaced):
+def imu(orientation=IDENTITY, accel=LEVEL, unknown=()):
+    return [writers.imu(stamp, orientation, (0.0,) * 3, accel, unknown) for stamp in STAMPS]
+
+
+def fixes(single=None, **every):
     """1.1 m/s to the north."""
-    rows = []
-    for k, stamp in enumerate(stamps):
-        row = {"latitude": 48.0 + 1e-6 * k, "longitude": 11.0}
-        row.update(replaced.get("single", {}).get(k, {}))
-        row.update(replaced.get("every", {}))
-        rows.append(writers.fix(stamp, **row))
-    return rows
+    rows = [{"latitude": 48.0 + 1e-6 * k, "longitude": 11.0, **every} for k in range(COUNT)]
+    for k, changes in (single or {}).items():
+        rows[k].update(changes)
+    return [writers.fix(stamp, **row) for stamp, row in zip(STAMPS, rows)]
 
 
 def written(tmp_path, messages, **options):
@@ -73,6 +63,7 @@ TWICE, SWAPPED = {10: STAMPS[9], 11: STAMPS[9]}, {20: STAMPS[21], 21: STAMPS[20]
 PAUSE = STAMPS[:20] + [stamp + 2 * 10**9 for stamp in STAMPS[20:]]
 WITHOUT_NUMBERS = {"positions": {7: (0, NAN, 0)}, "orientations": {9: (0, 0, math.inf, 1)}}
 HALF = (0.0, 0.0, math.sin(0.25), math.cos(0.25))
+UNNORMALISED = "unnormalised_quaternions"
 LONG = {4: tuple(1.01 * part for part in HALF), 6: tuple(1.0005 * part for part in HALF)}
 
 
@@ -88,15 +79,7 @@ LONG = {4: tuple(1.01 * part for part in HALF), 6: tuple(1.0005 * part for part 
         (odometry(**WITHOUT_NUMBERS), "nan", 2, 8, 0.7, COUNT - 2, ()),
         # Nobody needs the height.
         (odometry(positions={7: (0.7, 0.0, NAN)}), "nan", 0, None, None, COUNT, ()),
-        (
-            odometry(orientations=LONG),
-            "unnormalised_quaternions",
-            1,
-            5,
-            0.4,
-            COUNT,
-            ("yaw", 6, 0.5),
-        ),
+        (odometry(orientations=LONG), UNNORMALISED, 1, 5, 0.4, COUNT, ("yaw", 6, 0.5)),
         (odometry(orientations={4: (0,) * 4}), "zero_quaternions", 1, 5, 0.4, COUNT - 1, ()),
         (fixes(single={0: NO_FIX, 9: NO_FIX}), "no_fix", 2, 1, 0.0, COUNT - 2, ()),
         # It is not believed.
@@ -120,17 +103,16 @@ def test_what_is_wrong_is_counted_with_its_place_and_told(
 
 
 def test_the_time_of_reception_is_taken_where_no_stamp_is_set(tmp_path):
-    recorded = read_reference(written(tmp_path, odometry([0] * COUNT)))
+    messages = odometry([0] * COUNT)
+    recorded = read_reference(written(tmp_path, messages))
     assert recorded.report.time_source == "receipt time"
     assert recorded.table.index[0] == pytest.approx(STAMPS[0] / 1e9 + 1e-6, abs=3e-7)
     assert len(recorded.table) == COUNT
     assert any("header stamps are not set" in s for s in recorded.report.sentences())
-    messages = odometry([0] * COUNT)
     path = writers.write_rostopic_csv(tmp_path / "a.csv", messages)
-    lines = path.read_text().splitlines()
-    for k in range(COUNT):
-        lines[k + 1] = f"{STAMPS[k]}," + lines[k + 1].split(",", 1)[1]
-    path.write_text("\n".join(lines))
+    header, *lines = path.read_text().splitlines()
+    lines = [f"{stamp},{line.split(',', 1)[1]}" for stamp, line in zip(STAMPS, lines)]
+    path.write_text("\n".join([header, *lines]))
     recorded = read_reference(path)
     assert recorded.report.time_source == "receipt time"
     assert recorded.table.index[-1] == STAMPS[-1] / 1e9
@@ -172,15 +154,14 @@ def test_what_an_imu_says_it_does_not_know_is_left_out(tmp_path, part):
 
 @pytest.mark.parametrize("orientation", [(0.0,) * 4, (math.nan,) * 4, (0.0, 0.0, math.nan, 1.0)])
 def test_an_orientation_that_is_never_set_is_absent(tmp_path, orientation):
-    messages = imu(orientation=dict.fromkeys(range(COUNT), orientation))
-    recorded = read_imu(written(tmp_path, messages), require=("gyro",))
+    recorded = read_imu(written(tmp_path, imu(orientation)), require=("gyro",))
     assert recorded.report.absent == ("orientation",)
     assert recorded.table.columns[0] == "gyro_x"
     assert len(recorded.table) == COUNT
 
 
 def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
-    path = written(tmp_path, imu(accel=dict.fromkeys(range(COUNT), (0.0, 9.8, 0.1))))
+    path = written(tmp_path, imu(accel=(0.0, 9.8, 0.1)))
     (remark,) = read_imu(path).report.remarks
     assert "gravity lies on +y" in remark
     assert "[imu_recording] mounting_roll = 1.5708 would put it upright; how" in remark
@@ -190,14 +171,10 @@ def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
 
 
 def test_an_unknown_variance_is_assumed_and_told(tmp_path):
-    unknown = read_reference(
-        written(tmp_path, fixes(every={"covariance_type": 0, "variance": 0.0}))
-    )
+    unknown = read_reference(written(tmp_path, fixes(covariance_type=0, variance=0.0)))
     assert unknown.report.unknown_variance.count == COUNT
     assert f"{UNKNOWN_VARIANCE:g} m^2" in " ".join(unknown.report.sentences())
-    path = writers.write_bag(
-        tmp_path / "b.bag", {"/fix": fixes(every={"variance": UNKNOWN_VARIANCE})}
-    )
+    path = writers.write_bag(tmp_path / "b.bag", {"/fix": fixes(variance=UNKNOWN_VARIANCE)})
     assert unknown.table.equals(read_reference(path).table)
 
 

@@ -53,18 +53,14 @@ def stated(report):
 
 
 def test_variances_are_the_receivers_then_its_errors_then_a_usual_one():
-    error = np.full(COUNT, 2.0)
+    error, given = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
     report = reference_table(samples(position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt(2.0))
     assert any("made of position_error" in remark for remark in report.remarks)
     assert not report.unknown_variance
-    report = reference_table(samples(hdop=np.full(COUNT, 1.5)))[1]
-    assert stated(report) == pytest.approx(1.5 * RANGE_ERROR)
-    given = np.full(COUNT, 0.25)
     given[:100] = np.nan
-    report = reference_table(
-        samples(variance_east=given, variance_north=given, position_error=np.full(COUNT, 2.0))
-    )[1]
+    variances = {"variance_east": given, "variance_north": given}
+    report = reference_table(samples(**variances, position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt((100 * 2.0 + 200 * 0.25) / COUNT))
     hdop = np.ones(COUNT)
     hdop[50:60] = 0.0
@@ -138,12 +134,6 @@ def test_an_outlier_is_told_by_its_line():
     assert report.positioning["outliers"]["first_place"] == 122
     assert any("the first is line 122 at 24.000 s" in remark for remark in report.remarks)
     json.dumps(report.to_dict(), allow_nan=False)
-
-
-def test_poses_have_no_report_on_positioning():
-    times, positions, _, yaw = truth()
-    poses = lines(stamp=times, x=positions[:, 0], y=positions[:, 1], yaw=yaw)
-    assert reference_table(poses)[1].positioning is None
 
 
 @pytest.mark.parametrize("kind", ["bag", "ros2", "rostopic_csv"])

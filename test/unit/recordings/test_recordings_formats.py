@@ -9,7 +9,6 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core import tables
 from imu_simulation_framework.core.tables import EULER
-from imu_simulation_framework.motion.positioning import FixSettings
 from imu_simulation_framework.recordings.frames import ImuConventions
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -111,15 +110,14 @@ def test_an_imu_in_every_format(tmp_path):
 
 @pytest.mark.parametrize("kind", ["bag", "rostopic_csv", "csv", "tum"])
 def test_poses_as_they_are_and_packed_by_gzip(tmp_path, kind):
-    path = tmp_path / "a"
-    if kind == "bag":
-        writers.write_bag(path, {"/odom": poses(writers.odometry)})
-    elif kind == "rostopic_csv":
-        writers.write_rostopic_csv(path, poses(writers.odometry))
-    elif kind == "csv":
-        writers.write_csv(path, pose_columns())
-    else:
-        writers.write_tum(path, STAMPS, POSITIONS, ORIENTATIONS)
+    path, messages = tmp_path / "a", poses(writers.odometry)
+    write = {
+        "bag": lambda: writers.write_bag(path, {"/odom": messages}),
+        "rostopic_csv": lambda: writers.write_rostopic_csv(path, messages),
+        "csv": lambda: writers.write_csv(path, pose_columns()),
+        "tum": lambda: writers.write_tum(path, STAMPS, POSITIONS, ORIENTATIONS),
+    }
+    write[kind]()
     mapping = POSE_MAP if kind == "csv" else None
     for file in (path, writers.pack(path)):
         for format in ("auto", kind):
@@ -152,20 +150,6 @@ def test_fixes_are_the_same_in_every_format(tmp_path):
     # 1e-6 deg of latitude is 0.1112 m, 2e-6 deg of longitude 0.149 m at 48 deg.
     expected = math.atan2(0.1112, 0.1490)
     assert bag.table["yaw"].to_numpy() == pytest.approx(np.full(len(bag.table), expected), abs=0.01)
-
-
-def test_the_variance_of_fixes_is_taken_into_account(tmp_path):
-    tables = []
-    for number, variance in enumerate((None, 1.0, 1e6)):
-        messages = fix_messages()
-        if variance is not None:
-            messages[25] = writers.fix(STAMPS[25], 48.0001, 11.0, variance=variance)
-        path = writers.write_bag(tmp_path / f"{number}.bag", {"/fix": messages})
-        settings = FixSettings(acceleration_density=0.1)
-        tables.append(read_reference(path, fix_settings=settings).table)
-    clean, trusted, doubted = tables
-    assert not read_reference(path).table.equals(doubted)
-    assert np.abs(doubted - clean).max().max() < 0.01 * np.abs(trusted - clean).max().max()
 
 
 def test_times_can_be_shifted(tmp_path):

@@ -6,8 +6,8 @@ import struct
 import numpy as np
 import pytest
 import recording_writers as writers
+from refusals import refusal
 
-from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.frames import ImuConventions
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -75,17 +75,11 @@ def echo(messages, *changed):
     return written
 
 
-def angles(line=None):
+def angles(line="1.1,1.0"):
     """A table of times and headings, with another line 13."""
-
-    def written(folder):
-        path = csv(t=TIMES, heading=[1.0] * COUNT)(folder)
-        lines = path.read_text().splitlines()
-        lines[12] = line or lines[12]
-        path.write_text("\n".join(lines))
-        return path
-
-    return written
+    lines = [f"{time},1.0" for time in TIMES]
+    lines[11] = line
+    return file("a.csv", "\n".join(["t,heading", *lines]).encode())
 
 
 def raw_bag(topics):
@@ -125,13 +119,16 @@ def case(written, words, **options):
     return written, words, options
 
 
+NO_BAG = file("a.bag", b"not a bag at all\n" * 10)
+
+
 def mapped(**columns):
     return {"columns": {**MAP, **columns}}
 
 
 REFERENCES = [
-    case(file("a.bag", b"not a bag at all\n" * 10), "cannot be read as a ROS 1 bag", format="bag"),
-    case(file("a.bag", b"not a bag at all\n" * 10), "not a ROS 1 bag"),
+    case(NO_BAG, "cannot be read as a ROS 1 bag", format="bag"),
+    case(NO_BAG, "not a ROS 1 bag"),
     case(file("a.bag", b"#ROSBAG V1.2\n" + bytes(100)), "not supported"),
     case(file("a.db3", b"\x89MCAP0\r\n" + bytes(100)), "ROS 2 bag"),
     case(file("a.tum", b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n"), "line 2, column 'qz': 'zero'"),
@@ -220,16 +217,6 @@ IMUS = [
         conventions=ImuConventions(orientation="fused"),
     ),
 ]
-
-
-def refusal(read, path, **options):
-    """The sentence with which a recording is refused."""
-    with pytest.raises(RecordingError) as caught:
-        read(path, **options)
-    sentence = str(caught.value)
-    assert "\n" not in sentence
-    assert str(path) in sentence
-    return sentence
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,16 @@
 import sqlite3
 import struct
 from contextlib import ExitStack, closing
+from functools import partial
 
 import numpy as np
 import pytest
 import recording_writers as writers
+import refusals
 import zstandard
 from mcap.writer import CompressionType, IndexType
 from mcap.writer import Writer as McapWriter
 
-from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics, stored_file
 from imu_simulation_framework.recordings.reading import (
     read_imu,
@@ -20,6 +21,8 @@ from imu_simulation_framework.recordings.reading import (
     read_reference,
     read_reference_samples,
 )
+
+refusal = partial(refusals.refusal, read_reference)
 
 COUNT = 30
 STAMPS = [1_700_000_000 * 10**9 + 100_000_000 * k + 7 * k for k in range(COUNT)]
@@ -136,14 +139,6 @@ def test_a_packed_file_of_a_bag(tmp_path):
     assert read_imu(writers.pack(path)).table.equals(expected)
 
 
-def refusal(path, **options):
-    with pytest.raises(RecordingError) as caught:
-        read_reference(path, **options)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 @pytest.mark.parametrize("storage", STORAGES[:5])
 def test_a_topic_that_is_not_there(tmp_path, storage):
     path = write(storage, tmp_path / "b", {"/imu": IMU})
@@ -226,8 +221,7 @@ def test_an_mcap_file_that_is_another_or_damaged(tmp_path, options, change, word
         content = path.read_bytes()
         assert change[0] in content
         path.write_bytes(content.replace(*change, 1))
-    with pytest.raises(RecordingError, match=words):
-        read_imu_samples(path, topic="/imu")
+    assert words in refusals.refusal(read_imu_samples, path, topic="/imu")
 
 
 def test_another_database(tmp_path):

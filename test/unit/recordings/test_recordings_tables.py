@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from column_tables import TIME, Car
+from column_tables import TIME
+from refusals import refusal
 from scipy.spatial.transform import Rotation
 from table_writers import write_zip
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -62,11 +62,6 @@ def write_folder(folder, tables):
         pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
     (folder / "Metadata.csv").write_text("version,device name\n3,telephone\n")
     return folder
-
-
-@pytest.fixture(scope="module")
-def car():
-    return Car()
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +176,7 @@ def other_clock(tables):
         (
             {**GYROSCOPE, "yaw": "Location.bearing [deg]"},
             other_clock,
-            "Location: has no time in common with .*Gyroscope, whose times are taken",
+            "Gyroscope, whose times are taken",
         ),
         (
             {**GYROSCOPE, "yaw": "compass.yaw"},
@@ -193,15 +188,13 @@ def other_clock(tables):
 def test_tables_that_do_not_go_together_are_refused(car, tmp_path, columns, change, message):
     given = phone(car)
     path = write_zip(tmp_path / "a.zip", change(given) if change else given)
-    with pytest.raises(RecordingError, match=message) as refused:
-        read_imu(path, columns=columns)
-    assert str(refused.value).startswith(str(path))
+    assert message in refusal(read_imu, path, columns=columns)
 
 
 def test_tables_without_times_do_not_belong_together(zipped):
     columns = {"gyro_z": "Gyroscope.z", "accel_z": "TotalAcceleration.z"}
-    with pytest.raises(RecordingError, match="no time that tells which samples belong together"):
-        read_imu(zipped, columns=columns, rate=50.0, require=())
+    sentence = refusal(read_imu, zipped, columns=columns, rate=50.0, require=())
+    assert "no time that tells which samples belong together" in sentence
     one = read_imu(zipped, columns={"gyro_z": "Gyroscope.z"}, rate=50.0, require=())
     assert len(one.table) == len(TIME)
 
@@ -216,6 +209,4 @@ def test_tables_without_times_do_not_belong_together(zipped):
 def test_zip_files_that_cannot_serve_are_refused(zipped, tmp_path, damage, message):
     path = tmp_path / "a.zip"
     path.write_bytes(damage(zipped.read_bytes()))
-    with pytest.raises(RecordingError, match=message) as refused:
-        guess_columns(path)
-    assert str(refused.value).startswith(str(path))
+    assert message in refusal(guess_columns, path)

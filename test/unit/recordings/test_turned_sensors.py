@@ -6,20 +6,23 @@ import numpy as np
 import pytest
 from drive_recordings import IMU_RATE, drive
 from planted_faults import (
+    check,
     clockwise_from_north,
     constant,
     driven_with,
+    elapsed,
     inverse,
     orientation,
     scaled,
     with_columns,
     with_orientation,
     with_yaw,
+    without,
 )
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge
+from imu_simulation_framework.drive.check import Interpretation
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
 from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
@@ -50,7 +53,7 @@ def carried(lean=6.0):
 
 
 def leaning(samples, degrees):
-    times, size = samples.columns["stamp"] - samples.columns["stamp"][0], np.radians(degrees)
+    times, size = elapsed(samples), np.radians(degrees)
     yaw = np.unwrap(orientation(samples).as_euler("ZYX")[:, 0])
     roll = size * (np.sin(1.9 * times) + 0.5 * np.sin(0.4 * times))
     pitch = size * (0.7 * np.sin(1.3 * times + 1.0) + 0.4 * np.sin(0.23 * times))
@@ -65,7 +68,7 @@ def turned(imu, turn):
 
 
 def bare(imu):
-    return replace(imu, columns={n: v for n, v in imu.columns.items() if n not in QUATERNION})
+    return without(imu, *QUATERNION)
 
 
 def ios(imu):
@@ -80,12 +83,6 @@ def opposite_roll(imu):
 def without_path(reference):
     """A yaw alone: nothing but the IMU says which way it turned."""
     return constant(reference, ("x", "y"), (0.0, 0.0))
-
-
-def check(reference, imu, **changes):
-    result = RecordingCheck()
-    judge(result, Interpretation(reference, imu, ReferenceConventions(), ImuConventions(**changes)))
-    return result
 
 
 def settings_of(result):

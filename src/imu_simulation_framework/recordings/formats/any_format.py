@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Iterable, Iterator
 
 import numpy as np
@@ -35,6 +36,7 @@ from imu_simulation_framework.recordings.formats.kitti import read_kitti
 from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
 from imu_simulation_framework.recordings.formats.table_files import read_table_file
 from imu_simulation_framework.recordings.guessing.guess import ColumnGuess
+from imu_simulation_framework.recordings.guessing.measures import degrees_of
 from imu_simulation_framework.recordings.guessing.tables import guess_from_tables
 from imu_simulation_framework.recordings.tables import join, turned
 from imu_simulation_framework.recordings.text_table import TextTable, parse_table, table_blocks
@@ -70,9 +72,8 @@ def sample_blocks(
     found_out = format == "auto"
     if found_out:
         format = recording_format(path)
-        if columns and format in _TEXT_FORMATS:
-            # Who maps its columns means them, whatever the file looks like.
-            format = "csv"
+        # Who maps its columns means them, whatever the file looks like.
+        format = "csv" if columns and format in _TEXT_FORMATS else format
     if columns and format not in (*COLUMN_FORMATS, "bag"):
         raise RecordingError(
             f"{path}: a column map is of use only for format csv, tables or bag, but this is read "
@@ -80,26 +81,22 @@ def sample_blocks(
         )
     if format == "bag":
         yield _bag_samples(path, topic, columns, message_types, purpose, timed, found_out)
-        return
-    if format == "kitti":
+    elif format == "kitti":
         yield read_kitti(path)
-        return
-    if format == "tables":
+    elif format == "tables":
         recorded = read_table_file(path)
         yield _mapped_or_guessed(path, recorded, columns, purpose, timed, found_out)
-        return
-    if format == "tum":
-        yield read_tum(path, lambda: text_blocks(path, progress))
-        return
-    if rows_at_once is None:
-        tables = iter([parse_table(path, lambda: text_blocks(path, progress))])
+    elif format == "tum":
+        yield read_tum(path, partial(text_blocks, path, progress))
     else:
-        tables = table_blocks(path, text_blocks(path, progress), rows_at_once=rows_at_once)
-    if format == "rostopic_csv":
-        for table in tables:
-            yield _rostopic_samples(path, table, message_types)
-    else:
-        yield from read_plain_csv(path, tables, columns, purpose, timed)
+        text: partial = partial(text_blocks, path, progress)
+        tables = table_blocks(path, text(), rows_at_once=rows_at_once)
+        if rows_at_once is None:
+            tables = iter([parse_table(path, text)])
+        if format == "csv":
+            yield from read_plain_csv(path, tables, columns, purpose, timed)
+        else:
+            yield from (_rostopic_samples(path, table, message_types) for table in tables)
 
 
 def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
@@ -131,10 +128,8 @@ def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
         recorded = read_bag_tables(path, named)
         return _mapped_or_guessed(path, recorded, None, purpose, timed, guessing)
     except RecordingError as error:
-        reason = str(error)[len(f"{path}: ") :]
-        raise RecordingError(
-            f"{unsuitable}; nor has another one what is needed: {reason}"
-        ) from None
+        reason = f"nor has another one what is needed: {str(error)[len(f'{path}: ') :]}"
+        raise RecordingError(f"{unsuitable}; {reason}") from None
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
@@ -194,19 +189,18 @@ def read_plain_csv(
     parsed: list[column_maps.MappedColumn] = []
     for table in tables:
         if not parsed:
-            present = list(table.cells.columns)
-            mapped = column_maps.parse_map(
-                path, columns or column_maps.implied_map(present), present
-            )
-            parsed = column_maps.usable_columns(
-                path, mapped, purpose, present, bool(columns), timed
-            )
+            parsed = _parsed(path, columns, list(table.cells.columns), purpose, timed)
         yield _placed(_samples(path, table, parsed, timed), purpose)
         # The first part tells what times without a unit are; a few rows at the end may not.
         parsed = [
             column_maps.settled_times(table, column) if column.quantity.name == "time" else column
             for column in parsed
         ]
+
+
+def _parsed(path, columns, present, purpose, timed) -> list[column_maps.MappedColumn]:
+    mapped = column_maps.parse_map(path, columns or column_maps.implied_map(present), present)
+    return column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
 
 
 def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
@@ -216,9 +210,7 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     parameters are those of :func:`read_plain_csv`, which raises the same; RecordingError also
     where tables have no common clock.
     """
-    present = recorded.columns
-    mapped = column_maps.parse_map(path, columns or column_maps.implied_map(present), present)
-    parsed = column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
+    parsed = _parsed(path, columns, recorded.columns, purpose, timed)
     time = [column for column in parsed if column.quantity.name == "time"]
     parts: dict[str, list] = {recorded.owner(time[0].terms[0].name): []} if time else {}
     for column in parsed:
@@ -266,12 +258,9 @@ def _samples(path, table, parsed, timed):
 
 def _in_own_unit(table, column):
     (term,), quantity = column.terms, column.quantity
-    numbers = table.numbers(term.name).astype(float)
-    if not term.plain:
-        numbers = term.factor * numbers + term.offset
+    numbers = column_maps.in_its_unit(table, term).astype(float)
     if term.unit == column_maps.NMEA_DEGREES:
-        degrees = np.trunc(numbers / 100.0)
-        return degrees + (numbers - 100.0 * degrees) / 60.0
+        return degrees_of(numbers, term.unit)
     factor = quantity.units[term.unit]
     numbers = numbers if factor == 1.0 else numbers * factor
     return numbers if quantity.power == 1 else numbers**quantity.power
@@ -286,8 +275,8 @@ def _rostopic_samples(path, table, message_types):
     present = set(table.cells.columns)
     for message_type in message_types:
         # rostopic echo --noarr leaves covariances out, which can be done without.
-        needed = (name for name in message_type.names if not _ARRAY.search(name))
-        if present.issuperset({_RECEIPT}.union(_PREFIX + name for name in needed)):
+        needed = {_PREFIX + name for name in message_type.names if not _ARRAY.search(name)}
+        if present.issuperset({_RECEIPT, *needed}):
             break
     else:
         expected = " or ".join(message_type.name for message_type in message_types)
@@ -300,21 +289,17 @@ def _rostopic_samples(path, table, message_types):
         for quantity, name in message_type.quantities.items()
         if _PREFIX + name in present
     }
-    columns["receipt"] = _seconds(table.numbers(_RECEIPT))
+    # A cell that is missing makes the whole column floating, which costs half a microsecond.
+    columns["receipt"] = seconds_from_nanoseconds(table.numbers(_RECEIPT)).astype(float)
     columns["stamp"] = np.full(len(table.lines), np.nan)
     if _STAMP in present:
-        stamp = _seconds(table.numbers(_STAMP))
+        stamp = seconds_from_nanoseconds(table.numbers(_STAMP)).astype(float)
         columns["stamp"] = np.where(stamp == 0.0, np.nan, stamp)
     return _table_samples(path, "rostopic_csv", columns, table, message_type=message_type.name)
 
 
 def _table_samples(path, format, columns, table, **more) -> Samples:
     return Samples(str(path), format, columns, table.lines, "line", **more)
-
-
-def _seconds(nanoseconds):
-    # A cell that is missing makes the whole column floating, which costs half a microsecond.
-    return np.asarray(seconds_from_nanoseconds(nanoseconds), dtype=float)
 
 
 _TUM_COLUMNS = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")

@@ -28,17 +28,8 @@ _HEADER = 16  # bytes
 _KINDS = frozenset(b"BFIMPQALCSOD" + b"R")
 _SYNC = b"\x08\x00S\x2f\x73\x13\x20\x25\x0c\xbb\x12"
 _FORMAT, _ADDED, _DATA = b"FAD"
-_TYPES = {
-    **{
-        f"{sign}int{8 * size}_t": f"<{sign or 'i'}{size}"
-        for sign in ("", "u")
-        for size in (1, 2, 4, 8)
-    },
-    "float": "<f4",
-    "double": "<f8",
-    "bool": "u1",
-    "char": "S1",
-}
+_TYPES = {f"{u}int{8 * n}_t": f"<{u or 'i'}{n}" for u in ("", "u") for n in (1, 2, 4, 8)}
+_TYPES.update({"float": "<f4", "double": "<f8", "bool": "u1", "char": "S1"})
 _FIELD = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,4})\])? (?P<name>\w+)\Z")
 _DEEPEST = 5
 
@@ -121,11 +112,10 @@ def _columns(rows, prefix=""):
         values = rows[name]
         if name.startswith("_padding") or values.dtype.kind == "S":
             continue
-        array = values.ndim == 2
-        for k in range(values.shape[1]) if array else [-1]:
-            one, label = (
-                (values[:, k], f"{prefix}{name}[{k}]") if array else (values, prefix + name)
-            )
+        parts = [(prefix + name, values)]
+        if values.ndim == 2:
+            parts = [(f"{prefix}{name}[{k}]", part) for k, part in enumerate(values.T)]
+        for label, one in parts:
             if one.dtype.names:
                 yield from _columns(one, f"{label}.")
             else:
@@ -136,19 +126,8 @@ _MARK = b"\xa3\x95"  # and the number of the message
 _FMT, _FMT_LENGTH = 128, 89
 _LETTERS = {
     **dict(zip("bBhHiIqQ", ("i1", "u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"))),
-    "g": "<f2",
-    "f": "<f4",
-    "d": "<f8",
-    "n": "S4",
-    "N": "S16",
-    "Z": "S64",
-    "M": "u1",
-    "c": "<i2",
-    "C": "<u2",
-    "e": "<i4",
-    "E": "<u4",
-    "L": "<i4",
-    "a": "<32i2",
+    **dict(zip("gfdnNZa", ("<f2", "<f4", "<f8", "S4", "S16", "S64", "<32i2"))),
+    **dict(zip("McCeEL", ("u1", "<i2", "<u2", "<i4", "<u4", "<i4"))),
 }
 _FACTORS = {**dict.fromkeys("cCeE", 1e-2), "L": 1e-7}
 _INSTANCES = ("I", "Instance")
@@ -169,11 +148,8 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
             continue
         # The header of a message has three bytes.
         rows = data[np.array(starts)[:, None] + np.arange(3, length)].view(kind)[:, 0]
-        columns = {
-            label: rows[label] * _FACTORS[letter] if letter in _FACTORS else rows[label]
-            for label, letter in zip(labels, types)
-            if letter not in "anNZ"
-        }
+        numbers = [pair for pair in zip(labels, types) if pair[1] not in "anNZ"]
+        columns = {label: rows[label] * _FACTORS.get(letter, 1) for label, letter in numbers}
         tables[name] = pd.DataFrame(columns)
     return _by_instance(path, tables)
 

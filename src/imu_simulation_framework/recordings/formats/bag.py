@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import bz2
 import struct
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from io import BytesIO
 from typing import Callable
 
 import lz4.frame
@@ -17,6 +18,7 @@ import numpy as np
 import zstandard
 from lz4.frame import LZ4FrameDecompressor
 from rosbags.rosbag1 import Reader, ReaderError
+from rosbags.rosbag1.reader import Header, RecordType
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed, printable
@@ -31,18 +33,7 @@ LARGEST_CHUNK = 2**28
 # http://wiki.ros.org/Bags/Format/2.0: a message record's header has the fields op, conn and
 # time in any order, each with its length and name.
 _MESSAGE_HEADER_LENGTH = 8 + 13 + 17
-_OP_MESSAGE, _OP_CONNECTION = 2, 7
-DAMAGE = (
-    AssertionError,
-    EOFError,
-    IndexError,
-    KeyError,
-    OSError,
-    RuntimeError,
-    UnicodeDecodeError,
-    ValueError,
-    struct.error,
-)
+DAMAGE = (AssertionError, EOFError, LookupError, OSError, RuntimeError, ValueError, struct.error)
 """What the libraries raise of a damaged bag."""
 
 
@@ -105,7 +96,7 @@ def read_bag(path, topic, message_types) -> Samples:
     With an empty ``topic`` the bag must have exactly one whose type is among ``message_types``.
     Raises RecordingError: the bag cannot be read, or has no such topic.
     """
-    with _opened(path) as reader:
+    with opened_reader(path) as reader, damage_reported(path):
         topics = topics_of(reader.connections)
         topic, message_type = topic_and_type(path, topic, topics, message_types)
         connections = [c for c in reader.connections if printable(c.topic) == topic]
@@ -115,16 +106,16 @@ def read_bag(path, topic, message_types) -> Samples:
 
 def bag_topics(path) -> dict:
     """Return topic -> (type, number of messages) of a bag; raises as :func:`read_bag`."""
-    with _opened(path) as reader:
+    with opened_reader(path) as reader:
         return topics_of(reader.connections)
 
 
 def choose_topic(path, topic, topics, types) -> str:
     """Return the topic that is named, or the only one that can be used.
 
-    ``path``: for messages. ``topic``: with or without its first slash; empty for the only one with
-    a suitable type. ``topics`` (dict of str to (str, int)): those of the bag, with type as ROS 1
-    writes it and number of messages; ``types`` (collection of str): those that can be used. Raises
+    ``topic``: with or without its first slash; empty for the only one with a suitable type.
+    ``topics`` (dict of str to (str, int)): those of the bag, with type as ROS 1 writes it and
+    number of messages; ``types`` (collection of str): those that can be used. Raises
     RecordingError: there is none, or several. ``check_recording.py`` and ``compare_yaw.py``, which
     may guess, take the first of :func:`.likely_topics` instead.
     """
@@ -167,32 +158,20 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
 
 
 @contextmanager
-def _opened(path):
-    """Open a reader; whatever a damaged bag makes the library raise becomes one sentence."""
-    reader = None
-    with unpacked(path) as plain, damage_reported(path):
-        try:
+def opened_reader(path):
+    """Give an open reader of a ROS 1 bag, perhaps packed by gzip, that unpacks within limits.
+
+    Raises RecordingError: it is no bag, or damaged.
+    """
+    with unpacked(path) as plain:
+        with damage_reported(path):
             reader = Reader(plain)
             reader.open()
+        with closing(reader):
+            for place, chunk in reader.chunks.items():
+                unpack = _UNPACK.get(chunk.decompressor, bytes)
+                reader.chunks[place] = chunk._replace(decompressor=unpack)
             yield reader
-        finally:
-            if reader is not None and reader.bio is not None:
-                reader.close()
-
-
-def limited_reader(plain, path) -> Reader:
-    """Return an open reader of a ROS 1 bag, to be closed, that unpacks chunks within limits.
-
-    ``plain`` is the file, not packed, and ``path`` what a person knows it by. Raises
-    RecordingError: it is no bag, or damaged.
-    """
-    with damage_reported(path):
-        reader = Reader(plain)
-        reader.open()
-        for place, chunk in reader.chunks.items():
-            unpack = _UNPACK.get(chunk.decompressor, bytes)
-            reader.chunks[place] = chunk._replace(decompressor=unpack)
-        return reader
 
 
 @contextmanager
@@ -254,7 +233,7 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
         packed = reader.bio.read(info.datasize)
         if len(packed) != info.datasize:
             raise _damaged(path)
-        data = np.frombuffer(_UNPACK.get(info.decompressor, bytes)(packed), np.uint8)
+        data = np.frombuffer(info.decompressor(packed), np.uint8)
         starts, lengths = _message_bounds(data, offset[rows])
         decoded, good = decode(data, starts, lengths, message_type, ros2=False)
         for name, values in decoded.items():
@@ -272,31 +251,21 @@ def _message_bounds(data, offsets):
     """Return where the messages behind some records of a chunk begin, and how long they are."""
     header_lengths = uint32(data, offsets)
     if (header_lengths != _MESSAGE_HEADER_LENGTH).any():
-        offsets = np.array([_skip_connections(data, int(offset)) for offset in offsets])
+        stream = BytesIO(data)
+        offsets = np.array([_skip_connections(stream, int(offset)) for offset in offsets])
         header_lengths = uint32(data, offsets)
     lengths_at = offsets + 4 + header_lengths
     return lengths_at + 4, uint32(data, lengths_at)
 
 
-def _skip_connections(data, offset) -> int:
+def _skip_connections(chunk, offset) -> int:
     """Return where the message is; some recorders let the index point to the record before it."""
     while True:
-        (header_length,) = struct.unpack_from("<L", data, offset)
-        operation = _operation(bytes(data[offset + 4 : offset + 4 + header_length]))
-        if operation == _OP_MESSAGE:
+        chunk.seek(offset)
+        operation = Header.read(chunk).get_uint8("op")
+        if operation == RecordType.MSGDATA:
             return offset
-        if operation != _OP_CONNECTION:
+        if operation != RecordType.CONNECTION:
             raise ValueError("the index points to a record that is no message")
-        (length,) = struct.unpack_from("<L", data, offset + 4 + header_length)
-        offset += 8 + header_length + length
-
-
-def _operation(header) -> int:
-    position = 0
-    while position < len(header):
-        (length,) = struct.unpack_from("<L", header, position)
-        name, _, value = header[position + 4 : position + 4 + length].partition(b"=")
-        if name == b"op":
-            return value[0]
-        position += 4 + length
-    raise ValueError("a record without op")
+        (length,) = struct.unpack("<L", chunk.read(4))
+        offset = chunk.tell() + length

@@ -14,18 +14,15 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.recordings.cleaning import Samples
+from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO
+from imu_simulation_framework.recordings.cleaning import VELOCITY, Samples
 from imu_simulation_framework.recordings.file_access import kitti_folder, read_start
 
 # What is read of the 30 numbers: their positions in a line. Positions are in degrees, angles in
 # radians, forward-left-up and from the east, as here.
-_VALUES = {
-    **dict(zip(("latitude", "longitude", "altitude", "roll", "pitch", "yaw"), range(6))),
-    "velocity_north": 6,
-    "velocity_east": 7,
-    **dict(zip(("accel_x", "accel_y", "accel_z"), range(11, 14))),
-    **dict(zip(("gyro_x", "gyro_y", "gyro_z"), range(17, 20))),
-}
+_PLACE_AND_VELOCITY = ("latitude", "longitude", "altitude", *EULER, *reversed(VELOCITY))
+_VALUES = {name: place for place, name in enumerate(_PLACE_AND_VELOCITY)}
+_VALUES.update({**dict(zip(ACCEL, range(11, 14))), **dict(zip(GYRO, range(17, 20)))})
 _POSITION_ACCURACY = 23  # m, of north and east
 _NUMBERS = 30
 _TIME = re.compile(r"(?:19|20)\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?")
@@ -62,7 +59,6 @@ def read_kitti(path) -> Samples:
 
 
 def _times(path):
-    """Return the times [s] of the lines of a file."""
     times = []
     for line, text in enumerate(_text(path, _MAX_TIMES).rstrip().splitlines(), start=1):
         try:

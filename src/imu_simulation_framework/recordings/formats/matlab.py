@@ -27,10 +27,8 @@ from imu_simulation_framework.recordings.file_access import (
 )
 
 _MOST_COLUMNS = 9
-_DAMAGE = (
-    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, StopIteration),
-    *(OSError, RuntimeError, TypeError, ValueError, struct.error, zlib.error),
-)
+_DAMAGE: tuple = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError)
+_DAMAGE += (RuntimeError, StopIteration, TypeError, ValueError, struct.error, zlib.error)
 _HDF5_AT = 512  # bytes; what MATLAB puts before HDF5
 
 
@@ -42,30 +40,23 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
     with unpacked(path) as plain:
         with open(plain, "rb") as file:
             is_hdf5 = file.read(_HDF5_AT + 4)[_HDF5_AT:] == b"\x89HDF"
-        if is_hdf5:
-            return _hdf5(path, plain)
         try:
-            mat = Mat5(b"".join(unpacked_blocks(plain)))
+            mat = None if is_hdf5 else Mat5(b"".join(unpacked_blocks(plain)))
         except _DAMAGE as error:
             raise damaged(path, "data of MATLAB", error) from None
-    return _tables(path, mat.content, mat.opaque)
+    return read_hdf5(path) if mat is None else _tables(path, mat.content, mat.opaque)
 
 
 def read_hdf5(path) -> dict[str, pd.DataFrame]:
     """Return the tables of an HDF5 file; raises as :func:`read_mat`."""
-    with unpacked(path) as plain:
-        return _hdf5(path, plain)
-
-
-def _hdf5(path, plain):
     library = required("h5py", "data of MATLAB 7.3 and HDF5")
-    sizes: list[int] = []
-    try:
-        with library.File(plain, "r") as file:
-            opaque = "#subsystem#" in file
-            content = _group(library, path, file, sizes)
-    except _DAMAGE as error:
-        raise damaged(path, "HDF5, as MATLAB 7.3 writes it", error) from None
+    with unpacked(path) as plain:
+        try:
+            with library.File(plain, "r") as file:
+                opaque = "#subsystem#" in file
+                content = _group(library, path, file, [])
+        except _DAMAGE as error:
+            raise damaged(path, "HDF5, as MATLAB 7.3 writes it", error) from None
     return _tables(path, content, opaque)
 
 
@@ -106,12 +97,6 @@ def _collect(content, place, found):
         below = f"{place}{name}"
         if isinstance(value, dict):
             _collect(value, f"{below}.", found)
-        elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-            _collect(
-                {k: np.array([one.get(k, np.nan) for one in value]) for k in value[0]},
-                f"{below}.",
-                found,
-            )
         elif isinstance(value, np.ndarray) and value.dtype.names:
             _collect({k: value[k] for k in value.dtype.names}, f"{below}.", found)
         elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
@@ -139,18 +124,8 @@ def damaged(path, what, error) -> RecordingError:
     return RecordingError(f"{path}: cannot be read as {what}, it is truncated or damaged: {reason}")
 
 
-_KINDS = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-}
+_KINDS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4"}
+_KINDS.update({9: "f8", 12: "i8", 13: "u8"})
 _MATRIX, _PACKED, _HEADER = 14, 15, 128
 _STRUCT, _NUMBERS, _OPAQUE = 2, range(6, 16), 17
 _COMPLEX = 0x800
@@ -170,7 +145,11 @@ class Mat5:
         self.opaque = False
         for kind, content in self._elements(data[_HEADER:]):
             if kind == _PACKED:
-                ((kind, content),) = self._elements(_unpacked(content))
+                unpacker = zlib.decompressobj()
+                plain = unpacker.decompress(content, UNPACKED_LIMIT)
+                if not unpacker.eof:
+                    raise ValueError("a packed variable is cut off, or larger than a recording")
+                ((kind, content),) = self._elements(plain)
             if kind == _MATRIX:
                 name, value = self._matrix(content)
                 if name and value is not None:
@@ -180,16 +159,13 @@ class Mat5:
         place = 0
         while place < len(data):
             kind, size = struct.unpack_from(self._order + "II", data, place)
-            begin, end = place + 8, place + 8 + size
+            begin, room = place + 8, size if kind == _PACKED else -(-size // 8) * 8
             if kind >> 16:
-                kind, size = kind & 0xFFFF, kind >> 16
-                begin, end, after = place + 4, place + 4 + size, place + 8
-            else:
-                after = end if kind == _PACKED else begin + -(-size // 8) * 8
-            if end > len(data) or after < end:
+                kind, size, begin, room = kind & 0xFFFF, kind >> 16, place + 4, 4
+            if begin + size > len(data) or size > room:
                 raise ValueError("an element is longer than the file")
-            yield kind, data[begin:end]
-            place = after
+            yield kind, data[begin : begin + size]
+            place = begin + room
 
     def _matrix(self, data, depth=0):
         """Return name and value of a matrix; None for what is neither numbers nor struct."""
@@ -229,11 +205,3 @@ class Mat5:
             for field, several in values.items()
             if all(isinstance(one, np.ndarray) and one.size == 1 for one in several)
         }
-
-
-def _unpacked(packed):
-    unpacker = zlib.decompressobj()
-    data = unpacker.decompress(packed, UNPACKED_LIMIT)
-    if not unpacker.eof:
-        raise ValueError("a packed variable that is cut off, or larger than a recording")
-    return data

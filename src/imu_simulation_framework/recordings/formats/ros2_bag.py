@@ -20,7 +20,7 @@ from contextlib import ExitStack, closing, contextmanager
 from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -46,15 +46,9 @@ has 30 bytes at least, takes some twenty."""
 # Bytes of a message that is packed by itself, of the types that are read here: some hundred.
 _LARGEST_MESSAGE = 2**20
 
-_DAMAGE = (
-    *bag.DAMAGE,
-    MemoryError,  # a length that is damaged asks for more than there is
-    OverflowError,
-    TypeError,
-    sqlite3.Error,
-    zstandard.ZstdError,
-    McapError,
-)
+# A damaged length asks for more memory than there is.
+_DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)
+_DAMAGE += (zstandard.ZstdError, McapError)
 
 
 def read_ros2_bag(path, topic, message_types) -> Samples:
@@ -121,9 +115,10 @@ def stored_file(file, stack) -> SqliteFile | McapFile:
             reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
             for block in file_access.limited(packed, iter(lambda: reader.read(BLOCK), b"")):
                 target.write(block)
-    for magic, kind in ((file_access.SQLITE_MAGIC, SqliteFile), (file_access.MCAP_MAGIC, McapFile)):
-        if _start(plain).startswith(magic):
-            return kind(stack, plain)
+    if _start(plain).startswith(file_access.SQLITE_MAGIC):
+        return SqliteFile(stack, plain)
+    if _start(plain).startswith(file_access.MCAP_MAGIC):
+        return McapFile(stack, plain)
     raise ValueError(f"{Path(file).name} is neither sqlite3 nor MCAP")
 
 
@@ -173,12 +168,9 @@ class SqliteFile:
                 count += self.topics[name].messages
             self._keys.setdefault(name, []).append(key)
             self.topics[name] = StoredTopic(kind, count)
-        definitions = {
-            kind: (str(definition), str(encoding))
-            for kind, encoding, definition in self._rows(
-                "message_definitions", "topic_type", "encoding", "encoded_message_definition"
-            )
-        }
+        columns = ("topic_type", "encoded_message_definition", "encoding")
+        rows = self._rows("message_definitions", *columns)
+        definitions = {kind: tuple(map(str, defined)) for kind, *defined in rows}
         for name, topic in self.topics.items():
             self.topics[name] = StoredTopic(*topic[:2], *definitions.get(topic.kind, ("", "")))
 
@@ -195,9 +187,9 @@ class SqliteFile:
         )
         for number, (key, time, data) in enumerate(rows, 1):
             if not (isinstance(time, int) and isinstance(data, bytes)):
-                what, value, expected = ("data", data, "bytes")
-                if isinstance(data, bytes):
-                    what, value, expected = ("timestamp", time, "a whole number of nanoseconds")
+                what, value, expected = ("timestamp", time, "a whole number of nanoseconds")
+                if not isinstance(data, bytes):
+                    what, value, expected = ("data", data, "bytes")
                 raise ValueError(
                     f"its table messages has {shown(value)} as {what} of message {number} on "
                     f"{names[key]}, expected {expected}"
@@ -281,12 +273,8 @@ class McapFile:
 
     def messages(self, topics):
         """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order."""
-        names = {
-            key: name
-            for key, channel in self._channels.items()
-            for name in [printable(channel.topic)]
-            if name in topics
-        }
+        every = {key: printable(channel.topic) for key, channel in self._channels.items()}
+        names = {key: name for key, name in every.items() if name in topics}
         return ((names[key], time, data) for key, time, data in self._messages(names))
 
     def _walk(self):
@@ -343,7 +331,6 @@ class McapFile:
             waiting.sort(key=itemgetter(1))
 
     def _unpacked(self, record):
-        """Yield the messages of a chunk."""
         chunk = Chunk.read(_stream(record))
         data = bag.unpack_mcap(chunk.compression, chunk.data, chunk.uncompressed_size)
         if chunk.uncompressed_crc not in (0, zlib.crc32(data)):
@@ -360,12 +347,9 @@ class McapFile:
                 self._define(code, data[place - length : place])
 
     def _define(self, code, record):
-        if code == Opcode.SCHEMA:
-            schema = Schema.read(_stream(record))
-            self._schemas[schema.id] = schema
-        else:
-            channel = Channel.read(_stream(record))
-            self._channels[channel.id] = channel
+        schema = code == Opcode.SCHEMA
+        one: Any = (Schema if schema else Channel).read(_stream(record))
+        (self._schemas if schema else self._channels)[one.id] = one
 
 
 def _stream(record):

@@ -52,7 +52,10 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
     for line in text_lines(text_blocks(path)):
         place = line.find("$")
         match = _SENTENCE.match(line, place) if place >= 0 else None
-        if match is None or not _is_whole(match):
+        if match is None or match["checksum"] is None:
+            continue
+        checksum = functools.reduce(operator.xor, match["content"].encode("utf-8", "replace"))
+        if checksum != int(match["checksum"], 16):
             continue
         kind, *fields = match["content"].split(",")
         if kind in _VECTORNAV:
@@ -62,10 +65,8 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
     tables = {"GNSS": epochs.table()} if epochs.rows else {}
     for kind, rows in messages.items():
         names = _VECTORNAV[kind]
-        whole = [
-            (stamp, fields[: len(names)]) for stamp, fields in rows if len(fields) >= len(names)
-        ]
-        table = pd.DataFrame([fields for _, fields in whole], columns=names)
+        whole = [row for row in rows if len(row[1]) >= len(names)]
+        table = pd.DataFrame([fields[: len(names)] for _, fields in whole], columns=names)
         table = table.apply(pd.to_numeric, errors="coerce")
         stamps = pd.Series([stamp for stamp, _ in whole])
         name = "receipt" if "time [s]" in names else "time"
@@ -78,19 +79,11 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def _is_whole(match) -> bool:
-    if match["checksum"] is None:
-        return False
-    found = functools.reduce(operator.xor, match["content"].encode("utf-8", "replace"))
-    return found == int(match["checksum"], 16)
-
-
 def _stamp(prefix):
     """Return the time before a sentence, as text if it is a date; nan if there is none."""
-    date = _DATE.search(prefix)
+    date, number = _DATE.search(prefix), _NUMBER.search(prefix)
     if date:
         return date[0]
-    number = _NUMBER.search(prefix)
     return float(number[0]) if number else np.nan
 
 
@@ -127,16 +120,13 @@ class _Epochs:
             table["time [s]"] += self.date - self.day
         return table.dropna(axis="columns", how="all")
 
-    def _gga(self, fields):
-        values = {**_time(fields[0]), **_place(*fields[1:5])}
-        quality = int(fields[5])
-        values["status"] = -1.0 if quality == 0 else float(quality)
+    def _gga(self, fields, fixed=None):
+        fixed = int(fields[5]) if fixed is None else fixed
+        values = {**_time(fields[0]), **_place(*fields[1:5]), "status": float(fixed or -1)}
         return {**values, **_number("hdop", fields[7]), **_number("altitude [m]", fields[8])}
 
     def _gns(self, fields):
-        values = {**_time(fields[0]), **_place(*fields[1:5])}
-        values["status"] = -1.0 if set(fields[5]) <= {"N"} else 1.0
-        return {**values, **_number("hdop", fields[7]), **_number("altitude [m]", fields[8])}
+        return self._gga(fields, fixed=not set(fields[5]) <= {"N"})
 
     def _rmc(self, fields):
         values = {**_time(fields[0]), **_place(*fields[2:6])}
@@ -166,21 +156,23 @@ class _Epochs:
 
 
 def _time(text):
-    return {"time [s]": 3600.0 * int(text[:2]) + 60.0 * int(text[2:4]) + float(text[4:])}
+    return {"time [s]": _seconds_of_day(text[:2], text[2:4], text[4:])}
+
+
+def _seconds_of_day(hours, minutes, seconds):
+    return 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
 
 
 def _place(north, north_or_south, east, east_or_west):
     """Return latitude and longitude of ddmm.mmmm; nothing where they are empty."""
     if not (north and east):
         return {}
-    values = {}
-    for name, text, sense, digits in (
-        ("latitude [deg]", north, north_or_south, 2),
-        ("longitude [deg]", east, east_or_west, 3),
-    ):
-        value = int(text[:digits]) + float(text[digits:]) / 60.0
-        values[name] = -value if sense in ("S", "W") else value
-    return values
+    latitude = int(north[:2]) + float(north[2:]) / 60.0
+    longitude = int(east[:3]) + float(east[3:]) / 60.0
+    return {
+        "latitude [deg]": -latitude if north_or_south == "S" else latitude,
+        "longitude [deg]": -longitude if east_or_west == "W" else longitude,
+    }
 
 
 def _number(name, text, factor=1.0):
@@ -205,10 +197,8 @@ def read_words(path) -> dict[str, pd.DataFrame]:
     for names, values in rows.items():
         if len(values) < MINIMUM_SAMPLES:
             continue
-        columns = ["clock [s]", *(name or "time" for name in names)]
-        table = pd.DataFrame(values, columns=distinct_names(columns)).dropna(
-            axis="columns", how="all"
-        )
+        columns = distinct_names(["clock [s]", *(name or "time" for name in names)])[0]
+        table = pd.DataFrame(values, columns=columns).dropna(axis="columns", how="all")
         name = next(filter(_is_label, names))
         tables[name if name not in tables else f"{name} {len(tables)}"] = table
     if not tables:
@@ -224,9 +214,7 @@ def _clock_before(line):
     match = _CLOCK.match(line.lstrip())
     if match is None:
         return np.nan, line
-    hours, minutes, seconds = match.groups()
-    time = 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
-    return time, line.lstrip()[match.end() :]
+    return _seconds_of_day(*match.groups()), line.lstrip()[match.end() :]
 
 
 def _labelled(line):
@@ -234,24 +222,16 @@ def _labelled(line):
 
     ``Accel X = 1, Y = 2 m/s^2`` has ``Accel X`` and ``Accel Y [m/s^2]``.
     """
-    found: list[list[str]] = []
-    end = 0
-    for match in _NUMBER.finditer(line):
-        if found:
-            _unit_of_last(found, line[end : match.start()])
-        label = _BETWEEN.split(line[end : match.start()])[-1] if found else line[: match.start()]
-        found.append([_plain(label, found), match[0]])
-        end = match.end()
-    if found:
-        _unit_of_last(found, line[end:])
-    return [(label, number) for label, number in found]
-
-
-def _unit_of_last(found, between):
-    """Put the unit behind the last number to its label; a number with a unit alone is a time."""
-    unit = _unit(_BETWEEN.split(between)[0])
-    if unit and (found[-1][0] or len(found) == 1):
-        found[-1][0] = f"{found[-1][0] or 'time'} [{unit}]"
+    numbers = list(_NUMBER.finditer(line))
+    ends = [0, *(number.end() for number in numbers)]
+    between = [line[end : next_.start()] for end, next_ in zip(ends, numbers)] + [line[ends[-1] :]]
+    found: list[tuple[str, str]] = []
+    for number, before, after in zip(numbers, between, between[1:]):
+        label = _plain(_BETWEEN.split(before)[-1] if found else before, found)
+        # A number with a unit alone is a time.
+        unit = _unit(_BETWEEN.split(after)[0]) if label or not found else ""
+        found.append((f"{label or 'time'} [{unit}]" if unit else label, number[0]))
+    return found
 
 
 def _unit(text):

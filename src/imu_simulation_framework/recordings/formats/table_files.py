@@ -21,7 +21,7 @@ import zipfile
 import zlib
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -76,22 +76,19 @@ def _sheet(rows):
     rows = [row for row in rows if any(cell != "" for cell in row)]
     names = [str(cell).strip() for cell in rows[0]] if rows else []
     if rows and all(isinstance(cell, (int, float)) for cell in rows[0]):
-        return pd.DataFrame(rows, columns=[f"col{k}" for k in range(1, len(names) + 1)]).apply(
-            _column
-        )
-    below = [[str(cell) for cell in row] for row in itertools.islice(rows, 1, 3)]
-    united = with_units(names, below)
-    table = pd.DataFrame(rows[2 if united else 1 :], columns=distinct_names(united or names))
-    return table.apply(_column)
+        names = [f"col{k}" for k in range(1, len(names) + 1)]
+    else:
+        below = [[str(cell) for cell in row] for row in rows[1:3]]
+        united = with_units(names, below)
+        names, rows = distinct_names(united or names)[0], rows[2 if united else 1 :]
+    return pd.DataFrame(rows, columns=names).apply(_column)
 
 
 def _column(cells):
-    texts = cells.map(lambda cell: cell.isoformat(" ") if isinstance(cell, _DATES) else cell)
+    dates = (datetime.date, datetime.datetime)
+    texts = cells.map(lambda cell: cell.isoformat(" ") if isinstance(cell, dates) else cell)
     numbers = pd.to_numeric(texts.replace("", np.nan), errors="coerce")
     return numbers if (numbers.notna() | (texts == "")).all() else texts
-
-
-_DATES = (datetime.date, datetime.datetime)
 
 
 def read_parquet(path) -> dict[str, pd.DataFrame]:
@@ -102,25 +99,18 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
             table = parquet.ParquetFile(str(plain)).read()
             while any(arrow.types.is_struct(field.type) for field in table.schema):
                 table = table.flatten()
-            columns = {
+            columns = {}
+            for name, column in zip(table.column_names, table.columns):
                 # What pandas calls the index of a table that has none with a name.
-                "time" if name == "__index_level_0__" else name: _values(arrow, column)
-                for name, column in zip(table.column_names, table.columns)
-                if not arrow.types.is_nested(column.type)
-            }
+                name = "time" if name == "__index_level_0__" else name
+                if arrow.types.is_timestamp(column.type):
+                    # Counts since 1970 in the unit of the file, which their size tells.
+                    column = column.cast(arrow.int64())
+                if not arrow.types.is_nested(column.type):
+                    columns[name] = column.to_pandas()
         except (arrow.ArrowException, *_DAMAGE) as error:
             raise damaged(path, "Parquet", error) from None
     return {"table": pd.DataFrame(columns)}
-
-
-def _values(arrow, column):
-    if arrow.types.is_timestamp(column.type):
-        # Counts since 1970 in the unit of the file, which their size tells.
-        column = column.cast(arrow.int64())
-    return column.to_pandas()
-
-
-_SENSORS = ("sensor", "name", "topic")
 
 
 def read_json(path) -> dict[str, pd.DataFrame]:
@@ -133,8 +123,8 @@ def read_json(path) -> dict[str, pd.DataFrame]:
                 f"{path}: {place} is no object, expected samples as {{'time': 0.1, 'gyro_z': 0.2}}"
             )
         samples.append(dict(_flat(one)))
-        owners.update(key for key in _SENSORS if isinstance(one.get(key), str))
-    key = next((key for key in _SENSORS if owners[key] == len(samples)), None)
+        owners.update(key for key, value in one.items() if isinstance(value, str))
+    key = next((key for key in ("sensor", "name", "topic") if owners[key] == len(samples)), None)
     tables = collections.defaultdict(list)
     for sample in samples:
         tables[sample.pop(key) if key else "table"].append(sample)
@@ -142,7 +132,6 @@ def read_json(path) -> dict[str, pd.DataFrame]:
 
 
 def _objects(path):
-    """Yield place and value of each sample."""
     lines = text_lines(text_blocks(path))
     first = next((line for line in lines if line.strip()), "")
     try:
@@ -152,7 +141,6 @@ def _objects(path):
             return
     except (ValueError, RecursionError) as error:
         raise RecordingError(f"{path}: no JSON: {error}") from None
-    number = 0
     for number, line in enumerate([first, *lines], 1):
         try:
             if line.strip():
@@ -241,27 +229,21 @@ def _is_sensor(name) -> bool:
     return name.lower().endswith((".csv", ".csv.gz")) and not (hidden or described)
 
 
-class TableFile(NamedTuple):
-    """How a kind of :func:`.table_kind` is read: from a path to tables by name, and its axes."""
-
-    read: Callable[..., Mapping]
-    frame: str = "enu"
-
-
-TABLE_FILES = {
-    "folder": TableFile(read_folder),
-    "zip": TableFile(read_zip),
-    "json": TableFile(read_json),
-    "workbook": TableFile(read_workbook),
-    "parquet": TableFile(read_parquet),
-    "matlab": TableFile(read_mat),
-    "hdf5": TableFile(read_hdf5),
-    "sentences": TableFile(read_sentences, "ned"),
-    "words": TableFile(read_words),
-    "ulog": TableFile(read_ulog, "ned"),
-    "dataflash": TableFile(read_binary_log, "ned"),
-    "dataflash_text": TableFile(read_text_log, "ned"),
+TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
+    "folder": (read_folder, "enu"),
+    "zip": (read_zip, "enu"),
+    "json": (read_json, "enu"),
+    "workbook": (read_workbook, "enu"),
+    "parquet": (read_parquet, "enu"),
+    "matlab": (read_mat, "enu"),
+    "hdf5": (read_hdf5, "enu"),
+    "sentences": (read_sentences, "ned"),
+    "words": (read_words, "enu"),
+    "ulog": (read_ulog, "ned"),
+    "dataflash": (read_binary_log, "ned"),
+    "dataflash_text": (read_text_log, "ned"),
 }
+"""How a kind of :func:`.table_kind` is read, from a path to tables by name, and its axes."""
 
 
 def read_table_file(path) -> RecordedTables:

@@ -19,15 +19,10 @@ from rosbags.typesys import Stores, get_typestore
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import printable
 from imu_simulation_framework.core.whole_files import written_aside
-from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, unpacked
+from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start
 from imu_simulation_framework.recordings.formats import bag, ros2_bag
 from imu_simulation_framework.recordings.formats.written_ros2_bags import Ros2Folder, Ros2Writer
-from imu_simulation_framework.recordings.messages import (
-    MessageType,
-    Packer,
-    separate,
-    text_message,
-)
+from imu_simulation_framework.recordings.messages import MessageType, Packer, separate, text_message
 
 
 class Messages(NamedTuple):
@@ -136,10 +131,7 @@ def opened_bag(path) -> Iterator[RawBag]:
             return
         if not read_start(path).startswith((b"\x1f\x8b", b"#ROSBAG")):
             raise RecordingError(f"{path}: this is no bag of ROS 1 or ROS 2")
-        plain = stack.enter_context(unpacked(path))
-        reader = bag.limited_reader(plain, path)
-        stack.callback(reader.close)
-        yield RawBag(path, reader, ros2=False)
+        yield RawBag(path, stack.enter_context(bag.opened_reader(path)), ros2=False)
 
 
 @contextmanager

@@ -70,9 +70,8 @@ class StoredConnection(NamedTuple):
 class Ros2Folder:
     """An open bag, as :class:`.RawBag` wants it; ``metadata`` are what ``metadata.yaml`` says.
 
-    Of one file of a bag, and of a folder in which nobody wrote them, ``metadata`` are empty. Raises
-    ConfigurationError, RecordingError: the description is of a kind that is not known, or a file is
-    missing.
+    They are empty for one file of a bag, or a folder without them. Raises ConfigurationError,
+    RecordingError: the description is of a kind that is not known, or a file is missing.
     """
 
     def __init__(self, path, stack):
@@ -85,16 +84,16 @@ class Ros2Folder:
             if not file.is_file():
                 raise RecordingError(f"{path}: the bag's file {shown(file.name)} is missing")
         self._files = [ros2_bag.stored_file(file, stack) for file in files]
+        # How the chunks of MCAP are packed, empty for not at all.
+        self.chunk_compression: str = getattr(self._files[0], "compression", "")
         known = {name: topic for file in self._files for name, topic in file.topics.items()}
         topics = {
             topic["topic_metadata"]["name"]: (topic["topic_metadata"], topic["message_count"])
             for topic in self.metadata.get("topics_with_message_count", ())
         }
         if not described:
-            plain = {"serialization_format": "cdr"}
-            topics = {
-                name: ({**plain, "type": one.kind}, one.messages) for name, one in known.items()
-            }
+            for name, one in known.items():
+                topics[name] = {"serialization_format": "cdr", "type": one.kind}, one.messages
         for name in known.keys() - set(map(printable, topics)):
             raise RecordingError(
                 f"{Path(path) / METADATA}: the topic {shown(name)}, which the bag has, is not "
@@ -102,28 +101,19 @@ class Ros2Folder:
             )
         self.connections = []
         for name, (topic, count) in topics.items():
-            stored = known.get(printable(name), ros2_bag.StoredTopic(topic["type"], count))
+            kind, digest = topic["type"], topic.get("type_description_hash", "")
+            stored = known.get(printable(name), ros2_bag.StoredTopic(kind, count))
             profiles = topic.get("offered_qos_profiles", "")
-            described_as = Stored(topic["serialization_format"], profiles, stored.encoding)
-            digest = topic.get("type_description_hash", "")
+            ext = Stored(topic["serialization_format"], profiles, stored.encoding)
             self.connections.append(
-                StoredConnection(
-                    name, topic["type"], stored.definition, digest, count, described_as
-                )
+                StoredConnection(name, kind, stored.definition, digest, count, ext)
             )
 
     @property
     def distribution(self) -> str:
         """That which the bag says, or the one with long support whose bags have its version."""
-        said = self.metadata.get("ros_distro") or (
-            "foxy" if self.metadata.get("version", 5) < 5 else "humble"
-        )
-        return f"ROS2_{str(said).upper()}"
-
-    @property
-    def chunk_compression(self) -> str:
-        """How the chunks of MCAP are packed, empty for not at all."""
-        return getattr(self._files[0], "compression", "")
+        usual = "foxy" if self.metadata.get("version", 5) < 5 else "humble"
+        return f"ROS2_{str(self.metadata.get('ros_distro') or usual).upper()}"
 
     def messages(self, connections) -> Iterator[tuple[StoredConnection, int, bytes]]:
         """Yield connection, time [ns] and bytes of messages in the order of their times."""
@@ -160,11 +150,10 @@ def _read_metadata(path) -> dict:
         described = topic.get("topic_metadata") if isinstance(topic, dict) else None
         if not isinstance(described, dict) or not isinstance(topic.get("message_count"), int):
             refuse("an entry of topics_with_message_count", topic, "topic_metadata and a count")
-        for text in ("name", "type", "serialization_format"):
+        described = {"type_description_hash": "", **described}
+        for text in ("name", "type", "serialization_format", "type_description_hash"):
             if not isinstance(described.get(text), str):
                 refuse(f"a topic's {text}", described.get(text), "a text")
-        if not isinstance(described.get("type_description_hash", ""), str):
-            refuse("type_description_hash", described["type_description_hash"], "a text")
         if described["serialization_format"] != "cdr":
             refuse("serialization_format", described["serialization_format"], "cdr")
     for mode in ("compression_mode", "compression_format"):
@@ -235,9 +224,8 @@ class Ros2Writer:
         self._connections.append(connection)
         self._counts[topic] = 0
         if self._is_sqlite:
-            row = (topic, msgtype, serialization_format, text, rihs01)
-            key = len(self._connections)
-            self._database.execute("INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)", (key, *row))
+            row = (len(self._connections), topic, msgtype, serialization_format, text, rihs01)
+            self._database.execute("INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)", row)
             if msgdef and msgtype not in known:
                 self._database.execute(
                     "INSERT INTO message_definitions (topic_type, encoding, "
@@ -246,12 +234,9 @@ class Ros2Writer:
                 )
             return connection
         schema = self._mcap.register_schema(msgtype, encoding if msgdef else "", msgdef.encode())
-        described = {"offered_qos_profiles": text}
-        if rihs01:
-            described["topic_type_hash"] = rihs01
-        self._channels[topic] = self._mcap.register_channel(
-            topic, serialization_format, schema, described
-        )
+        more = {"offered_qos_profiles": text, **({"topic_type_hash": rihs01} if rihs01 else {})}
+        channel = self._mcap.register_channel(topic, serialization_format, schema, more)
+        self._channels[topic] = channel
         return connection
 
     def write(self, connection: StoredConnection, time: int, data: bytes) -> None:
@@ -259,14 +244,11 @@ class Ros2Writer:
         if self._packs_messages:
             data = self._packer.compress(data)
         if self._is_sqlite:
+            insert = "INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)"
             key = self._connections.index(connection) + 1
-            self._database.execute(
-                "INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)",
-                (key, time, data),
-            )
+            self._database.execute(insert, (key, time, data))
         else:
-            channel = self._channels[connection.topic]
-            count = self._counts[connection.topic]
+            channel, count = self._channels[connection.topic], self._counts[connection.topic]
             self._mcap.add_message(channel, time, data, time, sequence=count % 2**32)
         self._counts[connection.topic] += 1
         self._first = time if self._first is None else min(self._first, time)
@@ -298,22 +280,15 @@ class Ros2Writer:
         }
         topics = []
         for one in self._connections:
-            described = {
-                "name": one.topic,
-                "type": one.msgtype,
-                "serialization_format": one.ext.serialization_format,
-                "offered_qos_profiles": one.ext.offered_qos_profiles,
-            }
-            if self._metadata["version"] >= _WITH_HASHES:
-                described["type_description_hash"] = one.digest
+            stored = {**one.ext._asdict(), "type_description_hash": one.digest}
+            del stored["encoding"]
+            if self._metadata["version"] < _WITH_HASHES:
+                del stored["type_description_hash"]
+            described = {"name": one.topic, "type": one.msgtype, **stored}
             number = self._counts[one.topic]
             topics.append({"topic_metadata": described, "message_count": number})
-        information = {
-            **self._metadata,
-            **span,
-            "relative_file_paths": [self._name],
-            "topics_with_message_count": topics,
-        }
+        files = {"relative_file_paths": [self._name], "topics_with_message_count": topics}
+        information = {**self._metadata, **span, **files}
         if "files" in self._metadata:
             information["files"] = [{"path": self._name, **span}]
         text = yaml.safe_dump({_INFORMATION: information}, sort_keys=False)

@@ -27,8 +27,7 @@ _OUTSIDE = frozenset(
 _ORIGINS = _RIG.union(
     _OUTSIDE,
     ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
-    ["est", "estimated", "value", "rs", "user", "fix", "navsat", "vehicle", "xyz", "cal"],
-    ["scaled"],
+    ["est", "estimated", "value", "rs", "user", "fix", "navsat", "vehicle", "xyz", "cal", "scaled"],
 )
 _UNITS = {
     "s": "s sec secs second seconds",
@@ -87,11 +86,7 @@ _KIND_UNITS = {
     )
     for kind in kinds.split()
 }
-_SHORT = {
-    "rad": "rad/s",
-    "deg": "deg/s",
-    "ms": "m/s",
-}  # what a rate's or a speed's may be short for
+_SHORT = {"rad": "rad/s", "deg": "deg/s", "ms": "m/s"}  # what a rate's or speed's may be short for
 _NUMBERED = {"0": "x", "1": "y", "2": "z"}
 # Numbered from 0, the scalar is first by most authors: a guess, unless a gyroscope confirms it.
 _PARTS = {"w": "w 0 q0 real", "x": "x 1 q1 i", "y": "y 2 q2 j", "z": "z 3 q3 k"}
@@ -188,9 +183,9 @@ class Meaning:
     ``kind``: ``time``, ``date``, ``gyro``, ``accel``, ``quaternion``, ``position``, ``down``,
     ``theta`` or the name of a quantity of column maps; ``axis``: of a vector or quaternion, else
     empty; ``stem``: the words without axis and unit: columns of one vector have the same. ``unit``:
-    as column maps have it; empty if the name does not say one. ``origin`` (tuple of str): words
-    that only say where it comes from: the fewer, the plainer the name; ``numbered``: whether the
-    axis is said by a number.
+    as column maps have it; empty if the name does not say one. ``origin``: words that only say
+    where it comes from: the fewer, the plainer the name; ``numbered``: whether a number says the
+    axis.
     """
 
     kind: str
@@ -229,9 +224,7 @@ def meaning_of(name):
     plain = words[: len(words) - len(number)]
     for tail in range(3 if not stated else 0, -1, -1):
         unit = _ENDINGS.get(tuple(plain[-tail:]), "") if tail else stated
-        if tail and not unit:
-            continue
-        found = _look_up(plain[: len(plain) - tail] + number, unit)
+        found = _look_up(plain[: len(plain) - tail] + number, unit) if unit or not tail else None
         if found:
             return found
     return None
@@ -246,9 +239,8 @@ def _plainly_a_time(name):
     if _TIME_WORDS.isdisjoint(words):
         return None
     unit = canonical_unit(match["unit"] if match else words[-1])
-    return Meaning(
-        "time", "", " ".join(words), unit if unit in _KIND_UNITS["time"] else "", (), False
-    )
+    unit = unit if unit in _KIND_UNITS["time"] else ""
+    return Meaning("time", "", " ".join(words), unit, (), False)
 
 
 def words_of(name) -> list[str]:
@@ -334,8 +326,7 @@ _MIN_FILLED = 0.3
 class Candidate:
     """A column that may be mapped; its ``place`` is counted from 1.
 
-    ``values`` (n,) are nan where there is none, of text all of them; ``texts`` (n,) are those of a
-    column that is not of numbers.
+    ``values`` (n,) are nan where there is none, of text all; ``texts`` (n,) are those of text.
     """
 
     name: str
@@ -394,12 +385,7 @@ def with_a_time(candidates):
     """
     if any(_is(candidate, kind) for candidate in candidates for kind in ("time", "date")):
         return candidates
-    return [
-        candidate
-        if candidate.meaning
-        else replace(candidate, meaning=_plainly_a_time(candidate.name))
-        for candidate in candidates
-    ]
+    return [c if c.meaning else replace(c, meaning=_plainly_a_time(c.name)) for c in candidates]
 
 
 def best_scalar(candidates, kind):
@@ -417,13 +403,12 @@ def vectors(candidates, kind, axes):
     groups = {}
     for candidate in candidates:
         if _is(candidate, kind) and candidate.texts is None and candidate.filled > 0.0:
-            groups.setdefault(candidate.meaning.stem, {}).setdefault(
-                candidate.meaning.axis, candidate
-            )
+            meaning = candidate.meaning
+            groups.setdefault(meaning.stem, {}).setdefault(meaning.axis, candidate)
     complete = [
         group
         for group in groups.values()
-        if all(axis in group for axis in axes) and not all(c.silent for c in group.values())
+        if set(axes) <= set(group) and not all(c.silent for c in group.values())
     ]
     return sorted(complete, key=lambda group: _rank(next(iter(group.values()))))
 

@@ -9,7 +9,6 @@ import numpy as np
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.recordings.file_access import (
-    read_start,
     recording_format,
     text_blocks,
 )
@@ -25,10 +24,7 @@ from imu_simulation_framework.recordings.guessing.guess import (
     find_time,
     guess_from_candidates,
 )
-from imu_simulation_framework.recordings.guessing.tables import (
-    guess_from_tables,
-    spread_candidates,
-)
+from imu_simulation_framework.recordings.guessing.tables import guess_from_tables, spread_candidates
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_table, text_lines
 
@@ -83,30 +79,25 @@ def guess_where_unknown(path, section, orientation=False, shared=False):
     try:
         found = recording_format(path)
         format = found if found in ("tables", "bag") else "csv"
-        known = bool(_own_names(path, format, section))
-        known = known and not (shared and _of_both(path, format))
+        if _own_names(path, format, section) and not (shared and _of_both(path, format)):
+            return {}, []
     except RecordingError:
-        known = False
-    if not known:
-        guess = guess_columns(path)
-        if section == "reference" and orientation and _without_heading(guess.reference):
-            # Odometry has rates, too, and is no IMU where that is another file.
-            guess = guess_columns(path, inertial=False)
-        columns = guess.reference if section == "reference" else guess.imu
-        if not columns and (section != "reference" or orientation):
-            # Whoever calls it an IMU means the orientation that stands beside positions, and
-            # whoever calls it a reference the one that stands alone.
-            other = guess.imu if section == "reference" else guess.reference
-            names = (*QUATERNION, *EULER, "heading")
-            columns = {name: other[name] for name in names if name in other}
-            if columns and "time" in other:
-                columns = {"time": other["time"], **columns}
-        return columns, guess.reasons
-    return {}, []
-
-
-def _without_heading(columns):
-    return "x" in columns and {"qw", "yaw", "heading"}.isdisjoint(columns)
+        pass
+    guess, is_reference = guess_columns(path), section == "reference"
+    headless = "x" in guess.reference and {"qw", "yaw", "heading"}.isdisjoint(guess.reference)
+    if is_reference and orientation and headless:
+        # Odometry has rates, too, and is no IMU where that is another file.
+        guess = guess_columns(path, inertial=False)
+    columns, other = guess.imu, guess.reference
+    if is_reference:
+        columns, other = other, columns
+    if not columns and (orientation or not is_reference):
+        # Whoever calls it an IMU means the orientation that stands beside positions, and whoever
+        # calls it a reference the one that stands alone.
+        columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}
+        if columns and "time" in other:
+            columns = {"time": other["time"], **columns}
+    return columns, guess.reasons
 
 
 _KINDS = {"reference": (REFERENCE_TYPES, "reference"), "imu_recording": (IMU_TYPES, "IMU")}
@@ -137,7 +128,6 @@ def _table(path, column=""):
     if format in ("tables", "bag"):
         recorded = _recorded(path, format, [column])
         return spread_candidates(recorded, recorded.owner(column))
-    read_start(path)
     text, pieces = _spread(path)
     table = parse_table(path, text)
     names = list(table.cells.columns)

@@ -6,12 +6,14 @@ mapped wrongly gives a wrong result without a word.
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.recordings.column_maps import seconds_of_dates
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
@@ -26,11 +28,10 @@ from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_r
 class ColumnGuess:
     """What the columns of a table seem to be.
 
-    ``reference``, ``imu`` (dict of str to str): column maps: quantity -> column with its unit.
-    Empty if the table has none; that of an IMU may lack the time, which only an Allan analysis can
-    do without. ``time``: the column that is the time, with its unit, whether or not it is in a map;
-    empty if none. ``reasons``: why, a sentence each; ``unused``: the columns that are in neither
-    map.
+    ``reference``, ``imu``: column maps, quantity -> column with its unit. Empty if the table has
+    none; that of an IMU may lack the time, which only an Allan analysis can do without. ``time``:
+    the column that is the time, with its unit, whether or not it is in a map; empty if none.
+    ``reasons``: why, a sentence each; ``unused``: the columns that are in neither map.
     """
 
     reference: dict[str, str] = field(default_factory=dict)
@@ -43,8 +44,7 @@ class ColumnGuess:
 def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
     """Guess the column maps of a table of columns whose names are understood already.
 
-    ``pieces`` (n,) of int: which piece of the recording a row is of, if only some pieces of it are
-    given.
+    ``pieces`` (n,): which piece of the recording a row is of, if only some of it are given.
     """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
@@ -118,14 +118,13 @@ def _by_shapes(guess, candidates, pieces):
     imu, used = _inertial(numbers, guess.reasons)
     reference, places = _place(numbers, guess.reasons)
     time = _time(numbers, pieces, measures.IMU_STEPS if imu else measures.FIX_STEPS, guess.reasons)
-    if time:
-        guess.imu = {"time": time[1], **imu} if imu else {}
-        guess.reference = {"time": time[1], **reference} if reference else {}
-    else:
+    if time is None:
         guess.imu = imu
         guess.reasons.append("no column could be identified as the time")
-    used = (used if guess.imu else set()) | (places if guess.reference else set())
-    return used | {time[0]} if time and used else used
+        return used
+    guess.imu = {"time": time[1], **imu} if imu else {}
+    guess.reference = {"time": time[1], **reference} if reference else {}
+    return used | places | {time[0]} if used or places else set()
 
 
 def _time(numbers, pieces, usual, reasons):
@@ -156,7 +155,7 @@ def _inertial(numbers, reasons):
     for first in range(len(numbers) - 2):
         accel = numbers[first : first + 3]
         forces = matrix(accel)
-        if _places(accel) != 2 or not all(np.ptp(c.values) > 0.0 for c in accel):
+        if _places(accel) != 2 or not (np.ptp(forces, axis=0) > 0.0).all():
             continue
         unit, size = measures.accel_unit(forces)
         length = np.linalg.norm(forces, axis=1)
@@ -167,23 +166,19 @@ def _inertial(numbers, reasons):
         if len(rates) != 1:
             # Gravity alone could be a quaternion's part or a direction.
             continue
-        gyro = rates[0]
+        (gyro,), of_gyro = rates, measures.gyro_unit(matrix(rates[0]), forces)
         reasons.append(f"{_names(accel)}: {size:.3g} long, gravity in {unit}")
         columns = {f"accel_{axis}": c.written(unit) for axis, c in zip("xyz", accel)}
-        used = set(accel)
-        unit = measures.gyro_unit(matrix(gyro), forces)
-        if unit:
-            reasons.append(
-                f"{_names(gyro)}: beside the accelerometer, about zero on average, in {unit} by "
-                "size alone, which is only a guess"
-            )
-            columns.update({f"gyro_{axis}": c.written(unit) for axis, c in zip("xyz", gyro)})
-            used |= set(gyro)
-        else:
-            reasons.append(
-                f"{_names(gyro)}: perhaps the gyroscope, in which unit cannot be determined"
-            )
-        return columns, used
+        if not of_gyro:
+            unknown = "perhaps the gyroscope, in which unit cannot be determined"
+            reasons.append(f"{_names(gyro)}: {unknown}")
+            return columns, set(accel)
+        reasons.append(
+            f"{_names(gyro)}: beside the accelerometer, about zero on average, in {of_gyro} by "
+            "size alone, which is only a guess"
+        )
+        columns.update({f"gyro_{axis}": c.written(of_gyro) for axis, c in zip("xyz", gyro)})
+        return columns, {*accel, *gyro}
     return {}, set()
 
 
@@ -204,8 +199,7 @@ def _place(numbers, reasons):
             f"{north.name}, {east[0].name}: latitude and longitude, the one beyond 90 deg is the "
             "longitude"
         )
-        columns = {"latitude": north.written("deg"), "longitude": east[0].written("deg")}
-        return columns, {north, east[0]}
+        return {"latitude": north.written("deg"), "longitude": east[0].written("deg")}, set(pair)
     return {}, set()
 
 
@@ -261,9 +255,7 @@ def find_time(candidates, pieces, usual):
     Returns a TimeColumn or None, and why columns that are named as times are none.
     """
     named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
-    found, remarks = [], []
-    found += _of_dates(candidates, named)
-    found += _of_pairs(named, pieces)
+    found, remarks = [*_of_dates(candidates, named), *_of_pairs(named, pieces)], []
     paired = {column for time in found for column in time.columns}
     for column in named:
         if column in paired or column.texts is not None:
@@ -318,69 +310,46 @@ def _is_stamp(time):
 
 
 def _of_dates(candidates, named):
-    """Return times as text: date and clock in one column or in two."""
-    found = []
+    """Yield times as text: date and clock in one column or in two."""
     # A table that was saved with its index has the time in a column without a name.
     nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
-    for column in named + [c for c in nameless if c.texts is not None]:
-        if column.texts is None or not _all_match(_DATE_AND_CLOCK, column.texts):
-            continue
-        seconds = _seconds_of(column.texts)
-        reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
-        found.append(TimeColumn(column.written("iso8601"), (column,), seconds, reason))
+    for column in named + nameless:
+        if _all_match(_DATE_AND_CLOCK, column):
+            reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
+            yield TimeColumn(column.written("iso8601"), (column,), seconds_of(column), reason)
     dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
-    for date in dates:
-        for clock in named:
-            if date.texts is None or clock.texts is None:
-                continue
-            if _all_match(_DATE, date.texts) and _all_match(_CLOCK, clock.texts):
-                joined = np.array([f"{d}T{c}" for d, c in zip(date.texts, clock.texts)])
-                written = f"{date.name} + {clock.name} [iso8601]"
-                reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
-                columns = (clock, date)
-                found.append(TimeColumn(written, columns, _seconds_of(joined), reason))
-    return found
+    for date, clock in itertools.product(dates, named):
+        if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
+            joined = pd.Series([f"{d}T{c}" for d, c in zip(date.texts, clock.texts)])
+            written = f"{date.name} + {clock.name} [iso8601]"
+            reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
+            yield TimeColumn(written, (clock, date), seconds_of_dates(joined), reason)
 
 
-def _all_match(pattern, texts):
-    given = [text for text in texts if text]
+def _all_match(pattern, column):
+    given = [text for text in column.texts if text] if column.texts is not None else []
     return bool(given) and all(pattern.match(text) for text in given)
 
 
 def seconds_of(column):
     """Return a candidate for a time in the unit that it has, or in seconds if it is of dates."""
-    return column.values if column.texts is None else _seconds_of(column.texts)
-
-
-def _seconds_of(texts):
-    texts = pd.Series(texts).str.replace("/", "-", regex=False)
-    dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
-    nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
-    return np.where(dates.isna(), np.nan, nanoseconds / 1e9)
+    return column.values if column.texts is None else seconds_of_dates(pd.Series(column.texts))
 
 
 def _of_pairs(named, pieces):
-    """Return whole seconds and nanoseconds in two columns."""
-    found = []
-    for whole in named:
-        for rest in named:
-            units = (whole.meaning.unit, rest.meaning.unit)
-            if units != ("s", "ns") or _relatives(whole) != _relatives(rest):
-                continue
-            if whole.texts is not None or rest.texts is not None:
-                continue
-            fits = (
-                np.nanmax(np.abs(whole.values % 1.0)) == 0.0
-                and np.nanmin(rest.values) >= 0.0
-                and np.nanmax(rest.values) < 1e9
-            )
-            seconds = whole.values + rest.values / 1e9
-            if not fits or not measures.time_unit(seconds, pieces, measures.FIX_STEPS)[0]:
-                continue
+    """Yield whole seconds and nanoseconds in two columns."""
+    numbers = [column for column in named if column.texts is None]
+    for whole, rest in itertools.product(numbers, numbers):
+        units = (whole.meaning.unit, rest.meaning.unit)
+        if units != ("s", "ns") or _relatives(whole) != _relatives(rest):
+            continue
+        fits = np.nanmin(rest.values) >= 0.0 and np.nanmax(rest.values) < 1e9
+        fits = fits and np.nanmax(np.abs(whole.values % 1.0)) == 0.0
+        seconds = whole.values + rest.values / 1e9
+        if fits and measures.time_unit(seconds, pieces, measures.FIX_STEPS)[0]:
             written = f"{whole.written('s')} + {rest.written('ns')}"
             reason = f"seconds in {whole.name}, nanoseconds in {rest.name}"
-            found.append(TimeColumn(written, (whole, rest), seconds, reason))
-    return found
+            yield TimeColumn(written, (whole, rest), seconds, reason)
 
 
 def _relatives(column):

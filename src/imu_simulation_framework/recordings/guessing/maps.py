@@ -29,9 +29,9 @@ _TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations 
 def guess_imu(candidates, seconds, pieces, positions, reasons):
     """Guess the columns of an IMU, and add to the reasons.
 
-    ``seconds`` (n,): time of each row, nan if it is not known; ``pieces`` (n,) of int;
-    ``positions``: ``fixes``, ``poses``, or empty if the table has none. Returns the column map, the
-    set of candidates in it, and that of those of an orientation that is not the reference's.
+    ``seconds`` (n,): time of each row, nan if it is not known; ``positions``: ``fixes``, ``poses``,
+    or empty if the table has none. Returns the column map, the set of candidates in it, and that of
+    those of an orientation that is not the reference's.
     """
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     gyro = gyros[0] if gyros else {}
@@ -76,9 +76,8 @@ def _own(attitudes, positions, reasons):
             attitude.of_reference = True
         return of_imu
     for attitude in list(plain):
-        unclear = positions == "poses" and not others
-        unclear |= positions == "fixes" and list(attitude.by_name) == ["heading"]
-        if unclear:
+        lone_heading = positions == "fixes" and list(attitude.by_name) == ["heading"]
+        if lone_heading or (positions == "poses" and not others):
             plain.remove(attitude)
             reasons.append(
                 f"{attitude.names}: may be the IMU's or go with the positions, left out; add it "
@@ -109,8 +108,6 @@ class _Attitude:
         return _RADIANS[self.unit] * matrix(self.columns)
 
     def written(self):
-        if self.unit is None:
-            return {}
         return {
             name: column.written(self.unit, self.words if name == "heading" else "")
             for name, column in self.by_name.items()
@@ -185,8 +182,8 @@ def _angles(candidates, seconds, pieces, reasons):
         reasons.append(f"{last.name}: never changes, left out")
         return []
     columns = {kind: best_scalar(candidates, kind) for kind in ("roll", "pitch")}
-    columns = {**columns, name: last} if all(columns.values()) else {name: last}
-    if shared_unit(columns.values()) is None:
+    columns[name] = last
+    if not all(columns.values()) or shared_unit(columns.values()) is None:
         columns = {name: last}
     unit, source = shared_unit(columns.values()), "name"
     if not unit:
@@ -194,9 +191,8 @@ def _angles(candidates, seconds, pieces, reasons):
         unit, source = measures.angle_unit(last.values, seconds, pieces, others), "range"
     words = _NAUTICAL if name == "heading" else ""
     if unit:
-        reasons.append(
-            f"{last.name}: in {unit} by its {source}{words and f', {words} by its name'}"
-        )
+        also = words and f", {words} by its name"
+        reasons.append(f"{last.name}: in {unit} by its {source}{also}")
     return [_Attitude(columns, unit or None, words)]
 
 
@@ -234,21 +230,16 @@ def _gyro_unit(gyro, attitudes, forces, seconds, pieces, reasons):
             continue
         scale, correlation = measures.turn_scale(seconds, pieces, attitude.values(), rates)
         if correlation > _AGREE:
+            turns = f"{names}: {attitude.names} turns {scale:.3g} rad for each 1 of them"
             for unit, factor, expected in (
                 ("rad/s", "", 1.0),
                 ("deg/s", "", np.pi / 180.0),
                 ("rad/s", " * 57.29578", 180.0 / np.pi),
             ):
                 if 1.0 / _FACTOR < scale / expected < _FACTOR:
-                    reasons.append(
-                        f"{names}: {attitude.names} turns {scale:.3g} rad for each 1 of them "
-                        f"(correlation {correlation:.2f}), so{factor} [{unit}]"
-                    )
+                    reasons.append(f"{turns} (correlation {correlation:.2f}), so{factor} [{unit}]")
                     return unit, factor
-            reasons.append(
-                f"{names}: {attitude.names} turns {scale:.3g} rad for each 1 of them, which is no "
-                "known unit, left out"
-            )
+            reasons.append(f"{turns}, which is no known unit, left out")
             return None
     if forces is not None and set("xyz") <= set(gyro):
         rates = matrix([gyro[axis] for axis in "xyz"])
@@ -304,7 +295,7 @@ def guess_reference(candidates, seconds, pieces, reasons):
         found.doppler()
         found.orientation()
     elif not found.poses():
-        found.orientation_alone()
+        found.quaternion(alone=True)
     elif not found.orientation():
         if not found.moves():
             return {}, set()
@@ -332,8 +323,7 @@ class _Reference:
         if north.silent and east.silent:
             self.reasons.append(f"{names}: zero throughout, left out")
             return False
-        unit = shared_unit((north, east))
-        reason = "by name"
+        unit, reason = shared_unit((north, east)), "by name"
         if unit == "":
             unit, reason = measures.global_unit(north.values, east.values), "by range"
         if not unit:
@@ -353,11 +343,9 @@ class _Reference:
         altitude = best_scalar(self.candidates, "altitude")
         if altitude is None:
             return
-        unit = altitude.meaning.unit
-        if not unit and self.scaled:
-            # Receivers that give whole 1e-7 degrees give whole millimetres.
-            unit = "mm" if np.nanmax(np.abs(altitude.values % 1.0)) == 0.0 else "m"
-        self._take("altitude", altitude, unit or "m")
+        # Receivers that give whole 1e-7 degrees give whole millimetres.
+        whole = self.scaled and np.nanmax(np.abs(altitude.values % 1.0)) == 0.0
+        self._take("altitude", altitude, altitude.meaning.unit or ("mm" if whole else "m"))
 
     def quality(self):
         """Return what the receiver thinks of its fixes."""
@@ -366,17 +354,14 @@ class _Reference:
             if column is None:
                 continue
             # Telephones tell an accuracy of their IMU, too.
-            sensors = any(
-                c.meaning and c.meaning.kind in ("gyro", "accel") for c in self.candidates
-            )
+            sensors = {c.meaning.kind for c in self.candidates if c.meaning} & {"gyro", "accel"}
             if sensors and column.meaning.stem == "accuracy" and not column.meaning.unit:
                 self.reasons.append(f"{column.name}: may be the IMU's, left out")
-                continue
-            if np.nanmin(column.values) < 0.0 or column.silent:
+            elif np.nanmin(column.values) < 0.0 or column.silent:
                 self.reasons.append(f"{column.name}: not always known, left out")
-                continue
-            unit = "1" if kind == "hdop" else column.meaning.unit or "m"
-            self._take(kind, column, unit)
+            else:
+                unit = "1" if kind == "hdop" else column.meaning.unit or "m"
+                self._take(kind, column, unit)
         for kind, unit in (("sigma", "m"), ("variance", "m^2")):
             pair = [best_scalar(self.candidates, f"{kind}_{axis}") for axis in ("east", "north")]
             if all(pair) and not any(column.silent for column in pair):
@@ -431,14 +416,11 @@ class _Reference:
         self.motion += (group["x"].values, group["y"].values)
         return True
 
-    def orientation_alone(self) -> bool:
-        """Return whether there is a quaternion that is not the IMU's by its name."""
-        return self._quaternion(lambda meaning: meaning.of_reference)
-
-    def _quaternion(self, suitable) -> bool:
+    def quaternion(self, alone=False) -> bool:
+        """Return whether there is a quaternion, ``alone`` one that by its name is not the IMU's."""
         for group in vectors(self.candidates, "quaternion", "wxyz"):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
-            if abs(length - 1.0) < 0.05 and suitable(group["w"].meaning):
+            if abs(length - 1.0) < 0.05 and (group["w"].meaning.of_reference or not alone):
                 for axis in "xyzw":
                     self._take(f"q{axis}", group[axis], "1")
                 return True
@@ -447,14 +429,13 @@ class _Reference:
     def orientation(self) -> bool:
         """Return whether there is an orientation beside the positions."""
         fixes = "latitude" in self.columns
-        if self._quaternion(lambda _: True):
+        if self.quaternion():
             return True
-        theta = None if best_scalar(self.candidates, "roll") else "theta"
-        for kind in ("yaw", "heading", theta):
-            column = best_scalar(self.candidates, kind) if kind else None
-            if column is None or column.silent:
-                continue
-            words = self._angle(column, named=kind == "heading" or fixes)
+        theta = () if best_scalar(self.candidates, "roll") else ("theta",)
+        for kind in ("yaw", "heading", *theta):
+            column = best_scalar(self.candidates, kind)
+            known = column is not None and not column.silent
+            words = self._angle(column, named=kind == "heading" or fixes) if known else None
             if not words:
                 continue
             self._take("heading" if kind == "heading" else "yaw", column, *words)
@@ -492,12 +473,10 @@ class _Reference:
         """Return unit and words of an angle in the horizontal, None if not to be determined."""
         stated = column.meaning.unit
         sense = measures.sense_of(column.values, *self.motion)
-        if sense and not sense[0]:
-            if column.meaning.kind == "course":
-                self.reasons.append(f"{column.name}: is not where the positions go, left out")
-                return None
-            sense = None
-        if sense and stated in ("", sense[0]):
+        if sense and not sense[0] and column.meaning.kind == "course":
+            self.reasons.append(f"{column.name}: is not where the positions go, left out")
+            return None
+        if sense and sense[0] and stated in ("", sense[0]):
             unit, words, miss = sense
             reported = f"{np.degrees(miss):.1f} deg from where the positions go"
             self.reasons.append(f"{column.name}: as {unit} {words} it is {reported}")
@@ -508,10 +487,8 @@ class _Reference:
                 f"{column.name}: whether degrees or radians cannot be determined, left out"
             )
             return None
-        if named:
-            self.reasons.append(f"{column.name}: in {unit}, {_NAUTICAL} by its name")
-        else:
-            self.reasons.append(f"{column.name}: in {unit} by its {'name' if stated else 'range'}")
+        by = f", {_NAUTICAL} by its name" if named else f" by its {'name' if stated else 'range'}"
+        self.reasons.append(f"{column.name}: in {unit}{by}")
         return unit, _NAUTICAL if named else ""
 
     def _take(self, quantity, column, unit, words="", factor=""):

@@ -48,16 +48,13 @@ def turn_scale(seconds, pieces, angles, gyro):
     yaw [rad]; or yaw [rad]. ``gyro`` (n, 1 to 3). Returns ``scale``, ``correlation``: both 0 if
     there are too few rows or hardly a turn.
     """
-    rows = np.isfinite(seconds) & np.isfinite(angles).all(axis=1) & np.isfinite(gyro).all(axis=1)
-    seconds, pieces, angles, gyro = seconds[rows], pieces[rows], angles[rows], gyro[rows]
+    seconds, pieces, angles, gyro = _complete(seconds, pieces, angles, gyro)
     first, last = windows(seconds, pieces)
     if len(first) < 10:
         return 0.0, 0.0
     measured = _integrated(seconds, gyro, first, last)
-    turns, all_measured = (
-        [_angle_between(angles[first], angles[last])],
-        [np.linalg.norm(measured, axis=1)],
-    )
+    turns = [_angle_between(angles[first], angles[last])]
+    all_measured = [np.linalg.norm(measured, axis=1)]
     if angles.shape[1] != 4:
         turns.append(_angle_between(angles[first, -1:], angles[last, -1:]))
         all_measured += list(np.abs(measured.T))
@@ -73,23 +70,28 @@ def same_turns(seconds, pieces, quaternions, gyro):
     w; ``gyro`` (n, 3), in any unit. 0 if there are too few rows or hardly a turn, or if all turns
     are about one axis that does not stand upright in the world, as a vehicle's does.
     """
-    rows = np.isfinite(seconds) & np.isfinite(quaternions).all(axis=1)
-    rows &= np.isfinite(gyro).all(axis=1) & (np.linalg.norm(quaternions, axis=1) > 0.0)
-    seconds, pieces = seconds[rows], pieces[rows]
+    set_ = np.linalg.norm(quaternions, axis=1) > 0.0
+    given = (one[set_] for one in (seconds, pieces, quaternions, gyro))
+    seconds, pieces, quaternions, gyro = _complete(*given)
     first, last = windows(seconds, pieces)
     if len(first) < 10:
         return 0.0
-    body = Rotation.from_quat(quaternions[rows])
+    body = Rotation.from_quat(quaternions)
     turned = (body[first].inv() * body[last]).as_rotvec()
     about = np.sum((body[last] * body[first].inv()).as_rotvec() ** 2, axis=0)
     if max(about[:2]) > _ONE_AXIS * np.sum(about):
         return 0.0
-    measured = _integrated(seconds, gyro[rows], first, last)
+    measured = _integrated(seconds, gyro, first, last)
     if np.percentile(np.linalg.norm(turned, axis=1), 95) < _MIN_TURN or not measured.any():
         return 0.0
-    return abs(float(np.sum(turned * measured))) / float(
-        np.linalg.norm(turned) * np.linalg.norm(measured)
-    )
+    size = np.linalg.norm(turned) * np.linalg.norm(measured)
+    return abs(float(np.sum(turned * measured))) / float(size)
+
+
+def _complete(seconds, *others):
+    """Return the rows in which all are numbers; the first of the others are pieces."""
+    rows = np.isfinite(np.column_stack([seconds, *others[1:]])).all(axis=1)
+    return [one[rows] for one in (seconds, *others)]
 
 
 def _integrated(seconds, gyro, first, last):
@@ -105,8 +107,7 @@ def gravity_scale(seconds, pieces, forces, gyro):
     the forces are does not matter. ``forces``, ``gyro`` (n, 3). Returns ``scale``,
     ``correlation``: both 0 if there are too few rows, or if chance may make the correlation.
     """
-    rows = np.isfinite(seconds) & np.isfinite(forces).all(axis=1) & np.isfinite(gyro).all(axis=1)
-    seconds, pieces, forces, gyro = seconds[rows], pieces[rows], forces[rows], gyro[rows]
+    seconds, pieces, forces, gyro = _complete(seconds, pieces, forces, gyro)
     first, last = windows(seconds, pieces)
     if len(first) < 10:
         return 0.0, 0.0
@@ -131,11 +132,11 @@ def yaws_agree(seconds, pieces, one, other):
 
     None if one of them hardly turns.
     """
-    rows = np.isfinite(seconds) & np.isfinite(one) & np.isfinite(other)
-    first, last = windows(seconds[rows], pieces[rows])
+    seconds, pieces, *yaws = _complete(seconds, pieces, one, other)
+    first, last = windows(seconds, pieces)
     if len(first) < 10:
         return None
-    turns = [np.angle(np.exp(1j * (yaw[rows][last] - yaw[rows][first]))) for yaw in (one, other)]
+    turns = [np.angle(np.exp(1j * (yaw[last] - yaw[first]))) for yaw in yaws]
     if min(np.percentile(np.abs(turn), 95) for turn in turns) < _MIN_TURN:
         return None
     return bool(abs(np.dot(*turns)) > 0.8 * np.linalg.norm(turns[0]) * np.linalg.norm(turns[1]))
@@ -165,9 +166,8 @@ def _angle_between(first, last):
 def _proportion(measured, turned):
     if np.percentile(turned, 95) < _MIN_TURN or measured.std() == 0.0:
         return 0.0, 0.0
-    return float(measured @ turned / (measured @ measured)), float(
-        np.corrcoef(measured, turned)[0, 1]
-    )
+    scale, correlation = measured @ turned / (measured @ measured), np.corrcoef(measured, turned)
+    return float(scale), float(correlation[0, 1])
 
 
 def chords(seconds, pieces, east, north):
@@ -208,12 +208,9 @@ def speed_unit(speeds, seconds, pieces, east, north):
 def sense_of(angles, seconds, pieces, east, north):
     """Tell unit, sense and zero of an angle [deg or rad] that shows where the robot drives.
 
-    Returns
-    -------
-    tuple of str and float, or None
-        Unit, words as column maps have them, and the rms difference [rad]; both empty if it points
-        elsewhere in all of them; None if it cannot be determined, as when the robot does not move
-        or drives straight on.
+    Returns the unit, words as column maps have them, both empty if it points elsewhere in all of
+    them, and the rms difference [rad]; None if it cannot be determined, as when the robot does not
+    move or drives straight on.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
@@ -304,19 +301,18 @@ def angle_unit(yaw, seconds, pieces, others=()):
     if np.nanmax(np.abs(yaw)) <= 2.0 * np.pi + 0.02:
         around = (jumps > 5.5) & (jumps < 6.3)
         return "rad" if around.any() and jumps[~around].max(initial=0.0) < 1.0 else ""
-    rows = np.isfinite(yaw) & np.isfinite(seconds)
-    first, last = windows(seconds[rows], pieces[rows])
+    seconds, pieces, yaw = _complete(seconds, pieces, yaw)
+    first, last = windows(seconds, pieces)
     if len(first) < 10:
         return ""
-    lasting = seconds[rows][last] - seconds[rows][first]
-    rates = np.abs(yaw[rows][last] - yaw[rows][first])[lasting > 0.0] / lasting[lasting > 0.0]
+    lasting, turned = seconds[last] - seconds[first], np.abs(yaw[last] - yaw[first])
+    rates = turned[lasting > 0.0] / lasting[lasting > 0.0]
     return "deg" if np.percentile(rates, 99) > _FASTEST else ""
 
 
 def global_unit(latitude, longitude):
     """Tell the unit of latitude and longitude by their range; empty if it cannot be determined."""
-    north = float(np.nanmax(np.abs(latitude)))
-    east = float(np.nanmax(np.abs(longitude)))
+    north, east = (float(np.nanmax(np.abs(angles))) for angles in (latitude, longitude))
     if max(north, east) < 0.05:
         return ""  # a simulated place at 0, 0; or, in radians, in the Gulf of Guinea
     if north <= np.pi / 2.0 and east <= np.pi:
@@ -377,16 +373,12 @@ def gyro_unit(gyro, forces=None):
     quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
     if largest > 40.0 or quantum > 0.02:
         return "deg/s"
+    if quiet > 0.15 and forces is not None:
+        # In some blocks nothing should shake the accelerometer.
+        forces = forces[known]
+        shaken = [forces[block].std(axis=0).max() for block in blocks]
+        rests = np.percentile(shaken, 5) < 0.03 * np.median(np.linalg.norm(forces, axis=1))
+        return "deg/s" if rests else ""
     if quiet > 0.15:
-        return "deg/s" if forces is None or _rests(forces[known], blocks) else ""
+        return "deg/s"
     return "rad/s" if quiet < 0.02 and largest < 15.0 and quiet > 0.0 else ""
-
-
-def _rests(forces, blocks) -> bool:
-    """Return whether in some blocks of rows nothing shakes an accelerometer."""
-    size = float(np.median(np.linalg.norm(forces, axis=1)))
-    shaken = [forces[block].std(axis=0).max() for block in blocks]
-    return float(np.percentile(shaken, 5)) < _STILL * size
-
-
-_STILL = 0.03  # Standard deviation of what does not move, of gravity

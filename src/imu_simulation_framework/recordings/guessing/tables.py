@@ -28,7 +28,7 @@ from imu_simulation_framework.recordings.guessing.guess import (
     pieces_of,
     seconds_of,
 )
-from imu_simulation_framework.recordings.tables import RecordedTables
+from imu_simulation_framework.recordings.tables import RecordedTables, order_of
 
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading")
@@ -67,7 +67,6 @@ def _spread(candidates):
 
 
 def _candidates(recorded):
-    """Return table -> candidates of all of its columns."""
     found, before = {}, 0
     for name, table in recorded.tables.items():
         columns = list(table.cells.columns)
@@ -91,13 +90,12 @@ class _Tables:
 
     def having(self, *kinds):
         """Return the tables with a time and one of these kinds, those with most rows first."""
-        names = [
-            name
+        rows = {
+            name: len(found[0].values)
             for name, found in self.by_table.items()
             if _kinds(found).intersection(_TIMES) and _kinds(found).intersection(kinds)
-        ]
-        rows = {name: len(self.by_table[name][0].values) for name in names}
-        names = [name for name in names if rows[name] >= MINIMUM_SAMPLES]
+        }
+        names = [name for name in rows if rows[name] >= MINIMUM_SAMPLES]
         return sorted(names, key=lambda name: -rows[name])
 
     def of_imus(self):
@@ -137,16 +135,13 @@ class _Tables:
         together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
         clock = [c for c in own if c.meaning.kind in _TIMES]
         for kinds in (("accel",), ("quaternion",), ("roll", "pitch", "yaw", "heading")):
-            if kinds[0] == "roll" and any(c.meaning.kind == "quaternion" for c in together):
+            if kinds[0] == "roll" and "quaternion" in _kinds(together):
                 break
             for name in dict.fromkeys([leader, *self.having(*kinds)]):
-                mine = [c for c in self.by_table[name] if c.meaning.kind in kinds]
-                if name != leader and self.true(name):
-                    continue
+                mine = [c for c in own if c.meaning.kind in kinds]
                 if name != leader:
-                    mine = self._at_times_of(clock, name, mine)
-                else:
-                    mine = [c for c in own if c.meaning.kind in kinds]
+                    mine = [c for c in self.by_table[name] if c.meaning.kind in kinds]
+                    mine = [] if self.true(name) else self._at_times_of(clock, name, mine)
                 if _complete(kinds[0], mine):
                     together += mine
                     break
@@ -155,15 +150,12 @@ class _Tables:
     def _at_times_of(self, clock, name, candidates):
         """Return candidates of a table at the nearest of its times; none on another clock."""
         for time in clock:
-            theirs = next(
-                (c for c in self.by_table[name] if self.local(c.name) == self.local(time.name)),
-                None,
-            )
+            local = self.local(time.name)
+            theirs = next((c for c in self.by_table[name] if self.local(c.name) == local), None)
             if theirs is None:
                 continue
             times, grid = seconds_of(time), seconds_of(theirs)
-            order = np.argsort(grid, kind="stable")
-            order = order[np.isfinite(grid[order])]
+            order = order_of(grid)
             if len(order) == 0:
                 continue
             places = np.searchsorted(grid[order], times).clip(0, len(order) - 1)

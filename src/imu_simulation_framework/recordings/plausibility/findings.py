@@ -13,10 +13,7 @@ from typing import Callable
 import numpy as np
 
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.recordings.plausibility.observations import (
-    GOOD,
-    Observations,
-)
+from imu_simulation_framework.recordings.plausibility.observations import GOOD, Observations
 
 MIRRORED_YAW = "mirrored yaw"
 MIRRORED_GYRO = "mirrored gyroscope"
@@ -70,22 +67,21 @@ class Finding:
 
     def remedies(self) -> list[str]:
         """Return what to write, then what else to do."""
-        return _remedies(self.settings, self.remedy)
+        return _remedies(self)
 
     def sentence(self) -> str:
         """Return all of it in one line."""
+        said = f"{self.fault}: {self.evidence}"
         if self.readings:
             either = "; or ".join(self.readings)
-            telling = f"to tell them apart: {self.remedy}"
-            return f"{self.fault}: {self.evidence}; either {either}; {telling}"
-        remedies = self.remedies()
-        remedy = f"; to mend it: {', '.join(remedies)}" if remedies else ""
-        return f"{self.fault}: {self.evidence}{remedy}"
+            return f"{said}; either {either}; to tell them apart: {self.remedy}"
+        remedies = ", ".join(self.remedies())
+        return f"{said}; to mend it: {remedies}" if remedies else said
 
 
-def _remedies(settings, remedy) -> list[str]:
-    written = [f"[{section}] {key} = {value}" for section, key, value in settings]
-    return written + ([remedy] if remedy else [])
+def _remedies(one) -> list[str]:
+    written = [f"[{section}] {key} = {value}" for section, key, value in one.settings]
+    return written + ([one.remedy] if one.remedy else [])
 
 
 def describe_relation(relation) -> str:
@@ -97,9 +93,8 @@ def describe_relation(relation) -> str:
     )
 
 
-# By how much the weighted mean of the marks must rise, so that an alternative is believed.
-_GAIN = 0.1
-_CLEAR = 0.5  # Or by how much one of them alone, if the others stay; or none is bad any more
+_GAIN = 0.1  # Of the weighted mean of the marks, from which on an alternative is believed
+_CLEAR = 0.5  # Or of one of them alone, if the others stay; or none is bad any more
 _RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
 _EXPLAINED = 0.5  # What explains turns makes one pair of them go together at least so well
 _UNCHANGED = 0.02  # A mark that changes by less is the same
@@ -126,10 +121,6 @@ class Alternative:
     then: Callable[[], list]
     settings: tuple = ()
 
-    def remedies(self) -> list[str]:
-        """Return what to write, then what else to do."""
-        return _remedies(self.settings, self.remedy)
-
 
 def explain(observations, alternatives):
     """Look for the ways of reading, the likeliest first, under which everything goes together.
@@ -140,17 +131,14 @@ def explain(observations, alternatives):
     findings = []
     for _ in range(_MAX_FAULTS):
         marks = observations.marks()
-        if not marks or min(marks.values()) > GOOD:
-            break
-        best = _best(marks, alternatives)
+        best = _best(marks, alternatives) if min(marks.values(), default=1.0) <= GOOD else []
         if not best:
             break
-        taken, better = best[0]
-        finding = _finding(best, observations)
-        findings.append(finding)
-        if finding.readings:
+        findings.append(_finding(best, observations))
+        if findings[-1].readings:
             break
-        observations, alternatives = better, taken.then()
+        taken, observations = best[0]
+        alternatives = taken.then()
     return findings, observations
 
 
@@ -161,24 +149,27 @@ def _finding(best, before) -> Finding:
     nothing decides.
     """
     (taken, after), rivals = best[0], [rival for rival, _ in best[1:]]
-    yaws = [observations.marks().get("reference_imu") for observations in (before, after)]
+    marks, better = before.marks(), after.marks()
+    yaws = [one.get("reference_imu") for one in (marks, better)]
     # What leaves the yaw against the reference as it is costs no answer.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
     fault = " or ".join(dict.fromkeys(one.fault for one, _ in best))
-    evidence, grave = _evidence(before, after), taken.grave and not harmless
+    name = max({*marks, *better}, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
+    evidence = f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
+    grave = taken.grave and not harmless
     if len({_mirrors_reference(before, observed) for _, observed in best}) > 1:
-        readings = tuple(f"{one.fault}, {' and '.join(one.remedies())}" for one, _ in best)
+        readings = tuple(f"{one.fault}, {' and '.join(_remedies(one))}" for one, _ in best)
         return Finding(fault, evidence, TURN_IT, grave, readings=readings)
     remedies = [taken.remedy] if taken.remedy else []
-    remedies += [f"or as well {' and '.join(rival.remedies())}" for rival in rivals]
+    remedies += [f"or as well {' and '.join(_remedies(rival))}" for rival in rivals]
     return Finding(fault, evidence, ", ".join(remedies), grave, settings=taken.settings)
 
 
 TURN_IT = "turn it counter-clockwise as seen from above, and each heading that falls is mirrored"
+AGAINST_THE_PATH = "the reference's path turns left where its yaw turns right"
 
 
 def _mirrors_reference(before, after) -> bool:
-    """Whether the reference turns right in one way of reading and left in the other."""
     one, other = (np.diff(observed.reference["yaw"]) for observed in (before, after))
     return len(one) == len(other) and float(one @ other) < 0.0
 
@@ -223,19 +214,12 @@ def _gain(before, after):
     return float(weights @ gains / weights.sum()), gains
 
 
-def _evidence(before, after) -> str:
-    """Return what was worst before, and what it is after."""
-    marks, better = before.marks(), after.marks()
-    name = max({*marks, *better}, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
-    return f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
-
-
 def describe_mark(observations, name) -> str:
     """Return what a mark was made of, in words."""
     if name == "path":
         path = observations.path
         if path.mirrored:
-            return "the reference's path turns left where its yaw turns right"
+            return AGAINST_THE_PATH
         return (
             f"the reference's path points {np.degrees(path.offset):.0f} deg beside its yaw "
             f"(concentration {path.concentration:.2f})"
@@ -250,9 +234,7 @@ def describe_mark(observations, name) -> str:
         size = np.linalg.norm(observations.specific_force)
         return f"the accelerometer shows a gravity of {size:.2f} m/s^2"
     if name == "tilt":
-        return (
-            f"the orientation is tilted by {np.degrees(observations.tilt):.0f} deg against the "
-            "accelerometer"
-        )
+        tilt = np.degrees(observations.tilt)
+        return f"the orientation is tilted by {tilt:.0f} deg against the accelerometer"
     relation = getattr(observations, name)
     return describe_relation(relation) if relation is not None else "one of the two is missing"

@@ -20,6 +20,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     path_direction,
     reference_heading,
     relate,
+    shown_gravity,
     vertical_gyro_heading,
 )
 
@@ -35,11 +36,10 @@ class Observations:
     one of the two is not there, or they do not overlap. ``reference_vertical``: the reference
     against the gyroscope about the direction of gravity. ``specific_force`` (3,): mean of the
     accelerometer in the robot's axes [m/s^2]; None where gravity does not show. ``tilt``: angle
-    between the vertical of the orientation and that of the accelerometer [rad]. ``known``: share of
-    the time with the IMU in which the reference knows its heading; what a held or bridged heading
-    turns is a guess, and in no relation's ``net``. ``attitude``
-    (scipy.spatial.transform.Slerp or None): of a reference whose body leans, from its axes to the
-    world's.
+    between the verticals of orientation and accelerometer [rad]. ``known``: share of the time with
+    the IMU in which the reference knows its heading; what a held or bridged heading turns is a
+    guess, and in no relation's ``net``. ``attitude`` (scipy.spatial.transform.Slerp or None): of a
+    reference whose body leans, from its axes to the world's.
     """
 
     reference: pd.DataFrame
@@ -70,9 +70,8 @@ class Observations:
             marks["path"] = self.path.concentration * np.cos(2.0 * self.path.offset)
             if self.path.mirrored:
                 marks["path"] = -self.path.mirrored_concentration
-        up = self.up
-        if up is not None:
-            marks["upright"] = up[2]
+        if self.up is not None:
+            marks["upright"] = self.up[2]
         if self.specific_force is not None:
             size = float(np.linalg.norm(self.specific_force))
             marks["gravity"] = min(size / STANDARD_GRAVITY, STANDARD_GRAVITY / size)
@@ -87,13 +86,11 @@ class Observations:
             return mean_up(self.imu)
         times = self.imu.index.to_numpy(dtype=float)
         within = (times >= self.attitude.times[0]) & (times <= self.attitude.times[-1])
-        forces = self.imu[list(ACCEL)].to_numpy()[within]
-        if not len(forces):
+        if not within.any():
             return None
-        mean = self.attitude(times[within]).apply(forces).mean(axis=0)
-        typical = float(np.median(np.linalg.norm(forces, axis=1)))
-        size = float(np.linalg.norm(mean))
-        return mean / size if size > 0.7 * typical > 0.0 else None
+        forces = self.imu[list(ACCEL)].to_numpy()[within]
+        mean = shown_gravity(self.attitude(times[within]).apply(forces))
+        return None if mean is None else mean / np.linalg.norm(mean)
 
 
 def observe(
@@ -125,7 +122,6 @@ def observe(
         reference_gyro, vertical = relation("reference", "gyro"), relation("reference", "vertical")
     else:
         reference_gyro, vertical = relate(leaning[0], leaning[1], shortest_window), None
-
     force = None if imu is None else mean_specific_force(imu)
     return Observations(
         reference=reference,
@@ -136,7 +132,7 @@ def observe(
         imu_gyro=relation("imu", "gyro"),
         reference_vertical=vertical,
         specific_force=force,
-        tilt=None if force is None or "roll" not in imu else _tilt(imu, force),
+        tilt=_tilt(imu, force),
         known=float(np.mean(known)) if len(known) else 1.0,
         attitude=None if leaning is None else attitude,
     )
@@ -163,25 +159,20 @@ def mean_up(imu):
         return None
     force = mean_specific_force(imu)
     up = force if force is not None else _up_of_orientation(imu)
-    size = 0.0 if up is None else np.linalg.norm(up)
-    return up / size if size > 0.0 else None
+    return up / np.linalg.norm(up) if up is not None and up.any() else None
 
 
 def _up_of_orientation(imu):
     if "roll" not in imu:
         return None
     roll, pitch = imu["roll"].to_numpy(), imu["pitch"].to_numpy()
-    return np.array(
-        [
-            -np.sin(pitch).mean(),
-            (np.cos(pitch) * np.sin(roll)).mean(),
-            (np.cos(pitch) * np.cos(roll)).mean(),
-        ]
-    )
+    level = np.cos(pitch)
+    return np.mean([-np.sin(pitch), level * np.sin(roll), level * np.cos(roll)], axis=1)
 
 
-def _tilt(imu, force) -> float:
-    """Return the angle between the mean verticals of orientation and accelerometer [rad]."""
-    up = _up_of_orientation(imu)
+def _tilt(imu, force):
+    up = None if force is None else _up_of_orientation(imu)
+    if up is None:
+        return None
     size = np.linalg.norm(up) * np.linalg.norm(force)
     return float(np.arccos(np.clip(up @ force / size, -1.0, 1.0))) if size > 0.0 else 0.0

@@ -68,8 +68,8 @@ def gyro_heading(imu, axis="gyro_z"):
 def vertical_gyro_heading(imu):
     """Return the integral of the gyroscope about the direction in which the specific force points.
 
-    It does not matter how the sensor is mounted or which axes it has, as long as gyroscope and
-    accelerometer share them. None without both, or if gravity does not show.
+    However the sensor is mounted: gyroscope and accelerometer have to share their axes only. None
+    without both, or if gravity does not show.
     """
     up = mean_specific_force(imu)
     if up is None or not set(GYRO) <= set(imu):
@@ -141,11 +141,13 @@ def mean_specific_force(imu):
 
     Over a drive the accelerations average out and gravity remains; some IMUs subtract it.
     """
-    if not set(ACCEL) <= set(imu):
-        return None
-    forces = imu[list(ACCEL)].to_numpy()
-    mean = forces.mean(axis=0)
-    typical = float(np.median(np.linalg.norm(forces, axis=1)))
+    return shown_gravity(imu[list(ACCEL)].to_numpy()) if set(ACCEL) <= set(imu) else None
+
+
+def shown_gravity(forces):
+    """Return the mean of forces (n, 3), None if it is small against them."""
+    typical = float(np.median(np.linalg.norm(forces, axis=1))) if len(forces) else 0.0
+    mean = forces.mean(axis=0) if len(forces) else np.zeros(3)
     return mean if np.linalg.norm(mean) > 0.7 * typical > 0.0 else None
 
 
@@ -155,21 +157,14 @@ def _times(table):
 
 # Turns are compared over windows of at least this length [s]: what a robot does, not noise.
 _SHORTEST_WINDOW = 1.0
-_SAMPLES_PER_WINDOW = 4  # A window holds at least so many samples of the slower heading
-
-STEPS_PER_WINDOW = 8
-
+_SAMPLES_PER_WINDOW = 4  # of the slower heading, at least
+STEPS_PER_WINDOW, MINIMUM_WINDOWS = 8, 8
 _LONGEST_DELAY = 10.0  # Delays are looked for up to here [s], and up to a quarter of the drive
-
-MINIMUM_WINDOWS = 8
-
 # A heading that turns less than this [rad/s, standard deviation over windows] says nothing.
 _TURNING = np.radians(0.3)
 _CLEARLY_TURNING = np.radians(1.0)  # Where one turns this much the other should turn, too
-# A mean rate of turn [rad/s] that no bias of a gyroscope should make.
-_STEADILY_TURNING = np.radians(3.0)
-# A turn whose rate changes by less than this part of its mean is steady: round and round.
-_STEADY = 0.25
+_STEADILY_TURNING = np.radians(3.0)  # A mean rate that no bias of a gyroscope should make [rad/s]
+_STEADY = 0.25  # Change of the rate of a turn, of its mean, up to which it is round and round
 _SAME_SIZE = 3.0  # Steady turns within this factor are of one size, as a bias can be the rest
 
 
@@ -311,7 +306,6 @@ def _turns(angles):
 
 
 def _delay(turns, step, as_recorded, longest):
-    """Return the delay of the second [s] and the correlation there."""
     first, second = (turn - turn.mean() for turn in turns)
     largest = int(min(_LONGEST_DELAY, longest) / step)
     lags = np.arange(-largest, largest + 1)
@@ -353,7 +347,6 @@ def clock_offset(first, second):
 
 _STEP = 0.5  # The course is taken over displacements of this length [m]
 _LONGEST_STEP = 3.0  # A displacement that takes longer [s] is no driving
-
 MINIMUM_STEPS = 20
 
 
@@ -393,8 +386,7 @@ class PathDirection:
 
 def path_direction(reference) -> PathDirection:
     """Compare the courses of Poses with their yaw."""
-    times = reference.index.to_numpy(dtype=float)
-    positions = reference[["x", "y"]].to_numpy()
+    times, positions = _times(reference), reference[["x", "y"]].to_numpy()
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])
     # The first sample beyond each whole step; a path may be absurdly long, and jump over most.
     steps = np.floor(path / _STEP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework.core.tables import GYRO
 from imu_simulation_framework.recordings.plausibility import findings as faults
@@ -19,26 +20,18 @@ from imu_simulation_framework.recordings.plausibility.relation import (
 
 _SPINNING = 1.3  # Wheels that tell of so many times the gyroscope's turns spin
 _SCALE = 0.1  # Deviation of a scale from 1 that is worth a word
-
-OF_ANOTHER_SIZE = 1.5
-"""An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
-do is none: half angles that are whole ones, or degrees, went into its quaternions."""
-
+# An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
+# do is none: half angles that are whole ones, or degrees, went into its quaternions.
+_OF_ANOTHER_SIZE = 1.5
 _TELLING_TURN = np.radians(30.0)
-
-FROZEN_TIME = 1.5
-FROZEN_TURN = np.radians(15.0)
-"""Values that stay the same to the last bit for this long [s], while something else turns so far,
-are frozen."""
-
-ALIKE = 0.9995
-ALIKE_ERROR = np.radians(0.1)
-"""A reference whose turns have this correlation with the IMU's and this scale, and that stays so
-near to it on the root mean square, is hardly another sensor: motion capture is as good, odometry
-is not."""
-
-GRAVE_TURN = np.radians(45.0)
-
+# Values that stay the same to the last bit for this long [s], while something else turns so far,
+# are frozen.
+_FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
+_GRAVE_TURN = np.radians(45.0)
+# A reference whose turns have this correlation with the IMU's and this scale, and that stays so
+# near to it on the root mean square, is hardly another sensor: motion capture is as good, odometry
+# is not.
+_ALIKE, _ALIKE_ERROR = 0.9995, np.radians(0.1)
 # A yaw and a course whose difference is less concentrated than this have nothing in common.
 _OFF_THE_PATH = 0.5
 _HARDLY_KNOWN = 0.5  # Share of the time for which the heading should be known at least
@@ -54,19 +47,17 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     """
     found = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
     found += _hardly_known(observations)
-    if not found:
-        found += _not_independent(observations)
+    found = found or _not_independent(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found + _wrong_axis(observations)
     found += _clock_faults(observations, course_is_yaw, offsets)
-    axis = _wrong_axis(observations)
-    slip = _slip(observations, course_is_yaw)
+    axis, slip = _wrong_axis(observations), _slip(observations, course_is_yaw)
     found += axis + slip + _yaw_of_another_size(observations) + _lying(observations)
-    rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
-    if not slip and not rate:
-        dead = any(finding.fault == faults.DROPPED_AXIS for finding in found)
-        found += _unrelated(observations, course_is_yaw, gyro=not axis and not dead)
+    named = {finding.fault for finding in found}
+    if not slip and faults.CLOCK_RATE not in named:
+        gyro = not axis and faults.DROPPED_AXIS not in named
+        found += _unrelated(observations, course_is_yaw, gyro)
     return found
 
 
@@ -84,15 +75,11 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     reference and IMU are but two, or all three differ, each can be wrong, and it is said what would
     decide. ``course_is_yaw``: as for :func:`symptoms`.
     """
-    pairs = {
-        frozenset(names): getattr(observations, "_".join(names))
-        for names in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu"))
-    }
-    clear = {
-        names: relation
-        for names, relation in pairs.items()
-        if relation is not None and relation.conclusive and relation.correlation > _CLEARLY_ALIKE
-    }
+    clear = {}
+    for pair in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu")):
+        relation = getattr(observations, "_".join(pair))
+        if relation and relation.conclusive and relation.correlation > _CLEARLY_ALIKE:
+            clear[frozenset(pair)] = relation
     apart = {names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)}
     if not apart:
         return []
@@ -108,9 +95,8 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     together = [names for names in clear if names not in apart]
     wrong = {"reference", "imu", "gyro"}.difference(*together) if len(together) == 1 else set()
     if wrong == {"reference"} and course_is_yaw:
-        return [
-            f"{said}: a course has no scale, so the gyroscope's is wrong, and its yaw's with it"
-        ]
+        gyros = "so the gyroscope's is wrong, and its yaw's with it"
+        return [f"{said}: a course has no scale, {gyros}"]
     if len(apart) == 2 and wrong and wrong != {"reference"}:
         (one,) = wrong
         witness = describe_relation(clear[together[0]])
@@ -171,15 +157,9 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     mirrored = "the accelerometer is right and the gyroscope has the wrong sign"
     if not course_is_yaw and (path is None or not path.conclusive):
         mirrored += " or the reference's yaw is mirrored, [reference] yaw_convention"
-    return [
-        Finding(
-            faults.AMBIGUOUS_VERTICAL,
-            evidence,
-            f"{_LAY_IT_FLAT}; {faults.TURN_IT}",
-            not _yaw_is_trusted(observations),
-            readings=(gravity, mirrored),
-        )
-    ]
+    grave, remedy = not _yaw_is_trusted(observations), f"{_LAY_IT_FLAT}; {faults.TURN_IT}"
+    readings = (gravity, mirrored)
+    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, remedy, grave, readings=readings)]
 
 
 def _lying(observations) -> list[Finding]:
@@ -229,13 +209,13 @@ def _not_independent(observations):
     relation = observations.reference_imu
     if relation is None or not relation.conclusive or relation.delay:
         return []
-    if relation.correlation < ALIKE or not ALIKE < relation.scale < 1.0 / ALIKE:
+    if relation.correlation < _ALIKE or not _ALIKE < relation.scale < 1.0 / _ALIKE:
         return []
     reference, imu = observations.reference["yaw"], observations.imu["yaw"]
     inside = (imu.index >= reference.index[0]) & (imu.index <= reference.index[-1])
     apart = imu[inside] - np.interp(imu.index[inside], reference.index, reference)
     rms = float(np.std(apart))
-    if rms > ALIKE_ERROR:
+    if rms > _ALIKE_ERROR:
         return []
     evidence = (
         f"the reference's yaw and the IMU's differ by {np.degrees(rms):.2g} deg rms only, with a "
@@ -252,30 +232,24 @@ def _off_its_path(observations):
     if path is None or path.steps < MINIMUM_STEPS:
         return []
     if path.mirrored:
-        evidence = "the reference's path turns left where its yaw turns right"
-        return [Finding(faults.MIRRORED_YAW, evidence, "[reference] yaw_convention", True)]
-    if path.concentration < _OFF_THE_PATH:
-        evidence = (
-            "the reference's yaw has nothing to do with the direction in which its positions move "
-            f"(concentration {path.concentration:.2f})"
-        )
-        return [Finding(faults.UNRELATED, evidence, grave=True)]
-    return []
+        remedy = "[reference] yaw_convention"
+        return [Finding(faults.MIRRORED_YAW, faults.AGAINST_THE_PATH, remedy, True)]
+    evidence = (
+        "the reference's yaw has nothing to do with the direction in which its positions move "
+        f"(concentration {path.concentration:.2f})"
+    )
+    off = path.concentration < _OFF_THE_PATH
+    return [Finding(faults.UNRELATED, evidence, grave=True)] if off else []
 
 
 def _hardly_known(observations):
     """Return a heading that is a guess for most of the time."""
-    reference = observations.reference
-    if "yaw_known" not in reference:
-        return []
-    known = float(reference["yaw_known"].mean())
-    if known > _HARDLY_KNOWN:
-        return []
+    known = float(observations.reference.get("yaw_known", pd.Series([1.0])).mean())
     evidence = (
         f"the reference's heading is known for {100.0 * known:.0f} % of its time, in the rest it "
         "is too slow for a course"
     )
-    return [Finding(faults.UNVERIFIED, evidence)]
+    return [] if known > _HARDLY_KNOWN else [Finding(faults.UNVERIFIED, evidence)]
 
 
 def _slip(observations, course_is_yaw):
@@ -286,10 +260,10 @@ def _slip(observations, course_is_yaw):
         if relation is None or not relation.conclusive or relation.agree or relation.opposed:
             continue
         wheels, gyro = relation.turned
-        if relation.correlation > 0.95:
-            if abs(relation.scale - 1.0) > _SCALE:
-                return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
-        elif relation.correlation > 0.2 and wheels > _SPINNING * gyro:
+        alike = relation.correlation > 0.95
+        if alike and abs(relation.scale - 1.0) > _SCALE:
+            return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
+        if not alike and relation.correlation > 0.2 and wheels > _SPINNING * gyro:
             return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
     return []
 
@@ -298,11 +272,11 @@ def _yaw_of_another_size(observations):
     yaw, trusted = observations.imu_gyro, observations.reference_gyro
     if yaw is None or trusted is None or not (yaw.conclusive and trusted.conclusive):
         return []
-    fits = [1.0 / OF_ANOTHER_SIZE < r.scale < OF_ANOTHER_SIZE for r in (yaw, trusted)]
+    fits = [1.0 / _OF_ANOTHER_SIZE < r.scale < _OF_ANOTHER_SIZE for r in (yaw, trusted)]
     if fits != [False, True] or yaw.correlation < 0.95 or trusted.correlation < 0.8:
         return []
     own, gyro = np.abs(yaw.net)
-    if gyro > _TELLING_TURN and 1.0 / OF_ANOTHER_SIZE < own / gyro < OF_ANOTHER_SIZE:
+    if gyro > _TELLING_TURN and 1.0 / _OF_ANOTHER_SIZE < own / gyro < _OF_ANOTHER_SIZE:
         # It follows slowly, and gets there.
         return []
     evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
@@ -317,13 +291,11 @@ _OTHER = "take a reference that does not come from wheels, [reference] topic"
 
 
 def _several(observations) -> str:
-    """Return the turns that each part of the recording tells."""
     relations = observations.reference_gyro, observations.reference_imu
     present = [r for r in relations if r is not None and r.conclusive]
-    reference, first = np.degrees(present[0].net)
-    evidence = f"{present[0].first} turns {reference:.0f} deg, {present[0].second} {first:.0f} deg"
-    if len(present) > 1:
-        evidence += f", {present[1].second} {np.degrees(present[1].net[1]):.0f} deg"
+    evidence = f"{present[0].first} turns {np.degrees(present[0].net[0]):.0f} deg"
+    for relation in present:
+        evidence += f", {relation.second} {np.degrees(relation.net[1]):.0f} deg"
     correlations = ", ".join(f"{r.correlation:.2f}" for r in present)
     scales = ", ".join(r.scale_text(".2f") for r in present)
     return f"{evidence} (correlation {correlations}, scale {scales})"
@@ -333,12 +305,10 @@ def _frozen(observations):
     """Return columns whose values stay while another heading turns."""
     reference, imu = observations.reference, observations.imu
     columns = [("the reference", reference, ["x", "y", "yaw"], reference_heading(reference))]
-    for name, column, heading in (
-        ("the IMU's orientation", "yaw", imu_heading),
-        ("the gyroscope's z axis", "gyro_z", gyro_heading),
-    ):
-        if imu is not None and column in imu:
-            columns.append((name, imu, [column], heading(imu)))
+    if imu is not None and "yaw" in imu:
+        columns.append(("the IMU's orientation", imu, ["yaw"], imu_heading(imu)))
+    if imu is not None and "gyro_z" in imu:
+        columns.append(("the gyroscope's z axis", imu, ["gyro_z"], gyro_heading(imu)))
     found = []
     for name, table, names, _ in columns:
         turned, longest, start = 0.0, 0.0, None
@@ -347,27 +317,23 @@ def _frozen(observations):
             # Of all the others, the one that turned least far tells: two must not be wrong.
             turns = [_range(heading, begin, end) for heading in others]
             turn = min(turns) if turns else 0.0
-            if turn > FROZEN_TURN:
+            if turn > _FROZEN_TURN:
                 turned += turn
                 start = begin if start is None else start
                 longest = max(longest, end - begin)
         if start is None:
             continue
         whole = table.index[-1] - table.index[0]
-        fault = faults.DROPPED_AXIS if longest > 0.95 * whole else faults.FROZEN
-        harmless = "gyro_z" in names and _yaw_is_trusted(observations)
-        found.append(
-            Finding(
-                fault,
-                f"{name} keeps one value for up to {longest:.1f} s, first from "
-                f"{max(0.0, start - reference.index[0]):.1f} s on, while all else turns "
-                f"{np.degrees(turned):.0f} deg or more",
-                "leave that part out, [trajectory] start and stop"
-                if fault == faults.FROZEN
-                else "map or record that axis",
-                turned > GRAVE_TURN and not harmless,
-            )
+        fault, remedy = faults.FROZEN, "leave that part out, [trajectory] start and stop"
+        if longest > 0.95 * whole:
+            fault, remedy = faults.DROPPED_AXIS, "map or record that axis"
+        evidence = (
+            f"{name} keeps one value for up to {longest:.1f} s, first from "
+            f"{max(0.0, start - reference.index[0]):.1f} s on, while all else turns "
+            f"{np.degrees(turned):.0f} deg or more"
         )
+        harmless = "gyro_z" in names and _yaw_is_trusted(observations)
+        found.append(Finding(fault, evidence, remedy, turned > _GRAVE_TURN and not harmless))
     return found
 
 
@@ -387,7 +353,7 @@ def _still(table, names):
     same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
     for begin, end in edges.reshape(-1, 2):
-        if times[end] - times[begin] > FROZEN_TIME:
+        if times[end] - times[begin] > _FROZEN_TIME:
             yield times[begin], times[end]
 
 
@@ -464,15 +430,13 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
         return []
     rate, ends = _clock_rate(observations, best)
     if rate:
-        return [
-            Finding(
-                faults.CLOCK_RATE,
-                f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
-                f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
-                "correct the stamps, no setting does",
-                abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw,
-            )
-        ]
+        evidence = (
+            f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
+            f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}"
+        )
+        grave = abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw
+        remedy = "correct the stamps, no setting does"
+        return [Finding(faults.CLOCK_RATE, evidence, remedy, grave)]
     trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
     if abs(best.delay) < NOTICED_DELAY or not trusted:
         return []
@@ -492,17 +456,15 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
 def _clock_rate(observations, relation):
     """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
     first = reference_heading(observations.reference)
-    gyro = observations.reference_gyro is relation
-    second = (gyro_heading if gyro else imu_heading)(observations.imu)
+    of_imu = gyro_heading if observations.reference_gyro is relation else imu_heading
+    second = of_imu(observations.imu)
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
     edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / _PART, 3, 12)))
     middles, delays = [], []
     for begin, end in zip(edges[:-1], edges[1:]):
         parts = [part_of(heading, begin, end) for heading in (first, second)]
-        if min(len(heading.time) for heading in parts) < 3:
-            continue
-        part = relate(*parts)
+        part = relate(*parts) if min(len(heading.time) for heading in parts) >= 3 else None
         if part is not None and part.conclusive and part.correlation > 0.9:
             middles.append(0.5 * (begin + end) - start)
             delays.append(part.delay)
@@ -511,6 +473,5 @@ def _clock_rate(observations, relation):
     rate, at_start = np.polyfit(middles, delays, 1)
     grown = rate * (middles[-1] - middles[0])
     scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
-    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < _NOTICED_RATE:
-        return 0.0, (0.0, 0.0)
-    return rate, (at_start, at_start + rate * (stop - start))
+    noticed = abs(grown) >= max(2.0 * NOTICED_DELAY, 4.0 * scatter) and abs(rate) >= _NOTICED_RATE
+    return (rate if noticed else 0.0), (at_start, at_start + rate * (stop - start))

@@ -1,0 +1,7 @@
+import pytest
+from column_tables import Car
+
+
+@pytest.fixture(scope="session")
+def car():
+    return Car()
