@@ -46,7 +46,6 @@ from imu_simulation_framework.sensors.imu_models.plugins import (
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
-    triad_models,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import (
@@ -55,6 +54,7 @@ from imu_simulation_framework.sensors.magnetism.environment import (
 )
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.operation import Operation
+from imu_simulation_framework.sensors.triad_errors import triads_of
 
 ImuErrors = Union[
     ImuSpecification,
@@ -300,7 +300,7 @@ class Imu:
             raise StepError(f"count is {count}, but there must be at least one IMU")
         self.specification, self.count = specification, count
         self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
-        self._common = triad_models(specification, self._period)
+        self._common = triads_of(specification, self._period)
         # The run of each member, and how many steps of it were made.
         self._runs = run + np.arange(self._members)
         self._steps = np.zeros(self._members)
@@ -317,7 +317,7 @@ class Imu:
         for seed in (run_seed(self._seed, int(run)) for run in runs):
             unit = self._common
             if self.specification.is_any_unit:
-                unit = triad_models(self.specification.one_unit(seed), self._period)
+                unit = triads_of(self.specification.one_unit(seed), self._period)
             units.append(unit)
             noises.append(
                 [triad.noise.restarted(child_seed(seed, child)) for child, triad in enumerate(unit)]
