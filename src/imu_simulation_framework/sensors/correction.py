@@ -31,7 +31,6 @@ import yaml
 from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     Axes,
     Matrix,
@@ -48,6 +47,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     TriadSpecification,
+    checked_line,
 )
 
 Rows = Tuple[Axes, ...]
@@ -167,12 +167,6 @@ class TriadCorrection(Settings):
         return [np.atleast_1d(difference) ** power for power in range(1, degree + 1)]
 
 
-def _checked_name(name: str, value: Any) -> str:
-    if not (isinstance(value, str) and value.strip() and value.isprintable()):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a text in one line.")
-    return value
-
-
 @dataclass(frozen=True)
 class ImuCorrection(Settings):
     """The corrections of an IMU's sensors.
@@ -180,7 +174,7 @@ class ImuCorrection(Settings):
     Raises ConfigurationError if a part is no correction, or the name no text in one line.
     """
 
-    name: str = declared("imu", _checked_name, always=True)
+    name: str = declared("imu", checked_line, always=True)
     gyroscope: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
     accelerometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
     magnetometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
