@@ -401,7 +401,7 @@ class ImuSpecification(Settings):
         bandwidth, and rounding ``resolution^2 / 12``. Roll and pitch have what passes the filter of
         time constant T, ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty of the
         accelerometer's bias over g. Yaw without a reference has a variance that grows without end,
-        after ``duration`` t ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``. With a
+        at ``duration`` t ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``. With a
         magnetic heading of time constant T it is that of an undisturbed field,
         ``N^2 T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``, with a level field H of
         20 uT, as in Europe.
