@@ -65,9 +65,9 @@ class IdealImu(ImuModel):
         self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
     ) -> ImuReading:
         reading = self._realise(truth, None)
-        values = {name: getattr(reading, name) for name in checked_parts(parts)}
+        values = ((name, getattr(reading, name)) for name in checked_parts(parts))
         repeated: dict[str, Any] = {
-            name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values.items()
+            name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values
         }
         return ImuReading(**repeated)
 
@@ -133,13 +133,6 @@ class GenericImu(ImuModel):
         return (diagonal((variance,) * 3),) * 3
 
 
-class DriftParameters(NamedTuple):
-    """The plug-in's ``drift`` [the signal's unit] and ``drift_frequency`` [Hz]."""
-
-    drift: float
-    drift_frequency: float
-
-
 def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
     """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``."""
     frequency = np.asarray(drift_frequency, dtype=float)
@@ -150,8 +143,7 @@ def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
     """Return the standard deviation that the drift approaches after several correlation times.
 
     ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
-    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process. The parameter drift is
-    in the signal's unit, f is positive [1/s], dt the period [s].
+    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process; f is positive [1/s].
     """
     frequency = np.asarray(drift_frequency, dtype=float)
     forgotten = -np.expm1(-2.0 * frequency * period)
@@ -160,13 +152,13 @@ def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
 
 def drift_parameters(
     stationary_std: float, correlation_time: float, period: float
-) -> DriftParameters:
-    """Return what the plug-in must be given for a wanted drift.
+) -> tuple[float, float]:
+    """Return ``drift`` [the signal's unit] and ``drift_frequency`` [Hz] for a wanted drift.
 
     Raises :class:`.ConfigurationError`: a value is not positive.
 
-    ``stationary_std``: wanted standard deviation [the signal's unit]. ``correlation_time``: wanted
-    correlation time [s]. ``period``: sample period at which the plug-in will run [s].
+    ``stationary_std`` [the signal's unit] and ``correlation_time`` [s] that are wanted where the
+    plug-in runs with the sample ``period`` [s].
     """
     names = ("standard deviation", "correlation time", "sample period")
     for name, value in zip(names, (stationary_std, correlation_time, period)):
@@ -174,7 +166,7 @@ def drift_parameters(
             raise ConfigurationError(f"The drift's {name} is {value}, but it must be positive.")
     frequency = 1.0 / correlation_time
     drift = stationary_std / float(drift_stationary_std(1.0, frequency, period))
-    return DriftParameters(drift, frequency)
+    return drift, frequency
 
 
 # Columns of the seven drifting quantities, and of the thirteen random numbers of a sample: seven
@@ -335,11 +327,7 @@ class HectorImu(ImuModel):
         return (error * true).as_quat(), bias
 
     def covariances(self) -> tuple[Any, ...]:
-        """Return what the plug-in publishes as covariances, row by row.
-
-        It fills those of gyroscope and accelerometer once, when it is loaded: here, with the
-        Gaussian noise of the parameters.
-        """
+        # The plug-in fills those of gyroscope and accelerometer once, when it is loaded.
         p = self.parameters
         tilt = (p.accel_gaussian_noise / self.gravity) ** 2
         return (
@@ -388,10 +376,9 @@ def make_imu_model(
     Raises :class:`.ConfigurationError`: the name or a parameter is unknown, or a value is out of
     range.
 
-    ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``:
-    parameters that shall differ from those of the preset; the names are those of the fields of the
-    model's parameters. ``period``: time from one sample to the next [s]. ``seed`` (int or
-    numpy.random.SeedSequence): of all runs.
+    ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``: those
+    that shall differ from the preset's, by field. ``period``: time from one sample to the next [s].
+    ``seed`` (int or numpy.random.SeedSequence): of all runs.
     """
     if name not in PRESETS:
         raise ConfigurationError(
