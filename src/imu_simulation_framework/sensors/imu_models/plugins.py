@@ -133,6 +133,13 @@ class GenericImu(ImuModel):
         return (diagonal((variance,) * 3),) * 3
 
 
+class DriftParameters(NamedTuple):
+    """The plug-in's ``drift`` [the signal's unit] and ``drift_frequency`` [Hz]."""
+
+    drift: float
+    drift_frequency: float
+
+
 def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
     """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``."""
     frequency = np.asarray(drift_frequency, dtype=float)
@@ -152,8 +159,8 @@ def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
 
 def drift_parameters(
     stationary_std: float, correlation_time: float, period: float
-) -> tuple[float, float]:
-    """Return ``drift`` [the signal's unit] and ``drift_frequency`` [Hz] for a wanted drift.
+) -> DriftParameters:
+    """Return what the plug-in must be given for a wanted drift.
 
     Raises :class:`.ConfigurationError`: a value is not positive.
 
@@ -166,7 +173,7 @@ def drift_parameters(
             raise ConfigurationError(f"The drift's {name} is {value}, but it must be positive.")
     frequency = 1.0 / correlation_time
     drift = stationary_std / float(drift_stationary_std(1.0, frequency, period))
-    return drift, frequency
+    return DriftParameters(drift, frequency)
 
 
 # Columns of the seven drifting quantities, and of the thirteen random numbers of a sample: seven
