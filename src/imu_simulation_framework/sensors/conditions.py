@@ -34,9 +34,7 @@ Pairs = Tuple[Tuple[float, float], ...]
 class BandLimit:
     """A Butterworth filter of second order, which is what most IMUs' low-pass resembles.
 
-    It is designed by the bilinear transform, so that at ``bandwidth`` half of the power passes.
-
-    ``bandwidth``: [Hz], below half of the rate. ``rate``: samples per second [Hz].
+    ``bandwidth``: where half of the power passes [Hz], below half of the rate. ``rate`` [Hz].
     """
 
     def __init__(self, bandwidth: float, rate: float) -> None:
@@ -183,8 +181,7 @@ def _lag(
     return settled + slope * since + (lagged - settled) * np.exp(-since / time_constant)
 
 
-TAPS = 512
-"""Of the filter that shapes the noise; the spectrum's lines are half as many."""
+TAPS = 512  # of the filter that shapes the noise; the spectrum's lines are half as many
 
 
 def _checked_spectrum(name: str, value: Any) -> tuple[tuple[float, float], ...]:
@@ -237,12 +234,10 @@ class Vibration(Settings):
         return np.sqrt(self.idle**2 + np.square(moving))
 
     def sampled_density(self, rate: float, bandwidth: float | None) -> np.ndarray:
-        """Return the one-sided density of samples at ``TAPS // 2 + 1`` lines from 0 to rate / 2.
+        """Return the one-sided density of samples [(m/s^2)^2/Hz], means about lines to rate / 2.
 
-        ``rate`` [Hz]. ``bandwidth``: at which a Butterworth filter of second order before the
-        sampling lets half of the power pass [Hz].
-
-        Returns (TAPS // 2 + 1,): [(m/s^2)^2/Hz], means over the widths of the lines.
+        ``rate`` [Hz]. ``bandwidth``: of a :class:`BandLimit` before the sampling [Hz]. Returns
+        (TAPS // 2 + 1,).
         """
         frequencies, densities = (np.array(column) for column in zip(*self.spectrum))
         lines = TAPS // 2 + 1

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,12 +75,10 @@ class OdometerSpecification(Settings):
 def read_odometer(path: str | os.PathLike[str]) -> OdometerSpecification:
     """Return the odometer whose parameters a YAML file has as keys.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
-    not what it must be.
+    Raises :class:`.ConfigurationError`: the file cannot be read, or describes no odometer.
     """
-    return read_described(
-        path, "the odometer", lambda content: from_mapping(OdometerSpecification, content, "it")
-    )
+    make = partial(from_mapping, OdometerSpecification, what="it")
+    return read_described(path, "the odometer", make)
 
 
 def simulate_odometer(
@@ -150,15 +149,11 @@ def rolled_steps(
     return np.concatenate([[0.0], 0.5 * (speed[1:] + speed[:-1]) * pushed])
 
 
-_STREAM = 2000
-"""Child of a run's seed that an odometer draws from: IMU and receiver have some from 0 on, and from
-1000 on."""
+_STREAM = 2000  # child of a run's seed; IMU and receiver have some from 0, and from 1000 on
 
 
 class Odometer:
-    """The odometer of one robot, at the beginning of a motion.
-
-    It goes on where it was, so that what it says is the same in one piece or in many.
+    """The odometer of one robot; what it says is the same in one piece or in many.
 
     ``seed``: of the run. Each wheel's slip has a stream of its own, so have the robot's sizes.
     """
