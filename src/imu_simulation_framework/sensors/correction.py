@@ -53,7 +53,6 @@ from imu_simulation_framework.sensors.imu_specification import (
 Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
-_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _MAX_POWERS = 5
 _WORST_CONDITION = 100.0
 
@@ -69,11 +68,11 @@ def _rows(name: str, value: Any) -> Rows:
 
 def _checked_range(name: str, value: Any) -> tuple[float, float]:
     low, high = checked_numbers(name, value, 2)
-    if not low <= high:
-        raise ConfigurationError(
-            f"{name} is {low:g} to {high:g}, but the first must not be the larger."
-        )
-    return low, high
+    if low <= high:
+        return low, high
+    raise ConfigurationError(
+        f"{name} is {low:g} to {high:g}, but the first must not be the larger."
+    )
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,9 @@ class TriadCorrection(Settings):
                 "scale_factor_and_misalignment cannot be inverted: what it makes of the truth "
                 "does not tell the truth any more."
             )
-        if self.temperature_scale_factor:
-            self._require_scale(np.linspace(*self.temperature_range, 1001))
-
-    def _require_scale(self, temperatures: np.ndarray) -> None:
+        if not self.temperature_scale_factor:
+            return
+        temperatures = np.linspace(*self.temperature_range, 1001)
         scale = _polynomial(self.temperature_scale_factor, self._powers(temperatures))
         worst = np.linalg.cond(self.matrix + np.eye(3) * scale[..., None])
         if not worst.max() < _WORST_CONDITION:
@@ -169,10 +167,7 @@ class TriadCorrection(Settings):
 
 @dataclass(frozen=True)
 class ImuCorrection(Settings):
-    """The corrections of an IMU's sensors.
-
-    Raises ConfigurationError if a part is no correction, or the name no text in one line.
-    """
+    """The corrections of an IMU's sensors."""
 
     name: str = declared("imu", checked_line, always=True)
     gyroscope: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
@@ -183,16 +178,11 @@ class ImuCorrection(Settings):
 PARTS = ("gyroscope", "accelerometer", "magnetometer")
 
 
-def what_is_left(
-    correction: ImuCorrection,
-    noise: ImuSpecification,
-    name: str,
-) -> ImuSpecification:
+def what_is_left(correction: ImuCorrection, noise: ImuSpecification, name: str) -> ImuSpecification:
     """Return the specification of a sensor that is corrected: its noise, and what stays unknown.
 
     Bias, scale factors and misalignments are drawn with the standard deviations that the
-    calibration left. ``noise`` is the specification of the sensor's noise; its deterministic errors
-    are replaced where the calibration saw them.
+    calibration left, in place of the deterministic errors that ``noise`` states.
     """
 
     def left(triad: TriadSpecification, part: TriadCorrection) -> Any:
@@ -206,7 +196,7 @@ def what_is_left(
         if part.temperature_scale_factor:
             found["temperature_scale_factor"] = _ZERO
         if found and isinstance(triad, MagnetometerSpecification):
-            found.update(hard_iron=_ZERO, soft_iron=_IDENTITY)
+            found.update(hard_iron=_ZERO, soft_iron=np.eye(3))
         return replace(triad, **found)
 
     magnetometer = noise.magnetometer
@@ -223,11 +213,7 @@ def what_is_left(
 
 
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
-    """Return the correction that fields of :class:`ImuCorrection` and their values describe.
-
-    Raises ConfigurationError: a key is unknown, no sensor is there, or a value is not what it must
-    be.
-    """
+    """Return the correction of keys and values, of which a sensor must be one; or raise."""
     correction = from_mapping(ImuCorrection, content, "the correction")
     if not set(PARTS) & set(content):
         raise ConfigurationError(f"the correction has none of {', '.join(PARTS)}.")
@@ -252,11 +238,7 @@ _KEY_UNITS = {
 
 
 def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
-    """Read a correction.
-
-    Raises ConfigurationError: the file cannot be read, has an unknown key, or a value is not what
-    it must be.
-    """
+    """Read a correction; raises ConfigurationError if the file cannot be read, or is none."""
     return read_described(path, "the IMU's correction", correction_from_mapping)
 
 
