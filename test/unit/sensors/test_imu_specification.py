@@ -12,7 +12,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.sensors import files
-from imu_simulation_framework.sensors.conditions import SupplyVoltage, TemperatureProfile, Vibration
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -117,46 +117,6 @@ def test_variances_of_the_orientation_are_what_each_sensors_errors_make_of_it():
     np.testing.assert_allclose(np.reshape(found, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)
 
 
-FULL = isf.ImuSpecification(
-    name="everything: 1",
-    gyroscope=isf.TriadSpecification(
-        quantisation=1.0 / 3.0,
-        white_noise=(1e-4, 2e-20, 3.0),
-        bias_instability_band=(0.3, 300.0),
-        rate_ramp=(-1e-9, 0.0, 1e-9),
-        gauss_markov_time=(1.0, 2.0, 3.0),
-        turn_on_bias=-0.1,
-        scale_factor_and_misalignment=np.arange(9.0).reshape(3, 3) / 7.0,
-        saturation=10.0,
-        g_sensitivity=np.arange(9.0).reshape(3, 3) / 11.0,
-    ),
-    accelerometer=isf.TriadSpecification(white_noise=0.7),
-    temperature=isf.TemperatureProfile(20.0, 21.0, 22.0, 23.0, ((0.0, 1.0), (1.5, 2.0))),
-    output=isf.OutputSpecification(50.0, 0.5, True, "truth", "vqf", 5.0, True),
-    magnetometer=isf.MagnetometerSpecification(
-        nonlinearity=1e-3, hard_iron=(2e-6, -1e-6, 3e-6), soft_iron=np.diag([1.0, 2.0, 3.0])
-    ),
-    supply=SupplyVoltage(5.0, ((0.0, 5.0), (1.0, 4.8))),
-    vibration=Vibration(spectrum=((0.0, 0.02), (400.0, 0.02)), reference_speed=2.0),
-)
-
-
-@pytest.mark.parametrize(
-    "specification",
-    [
-        FULL,
-        isf.ImuSpecification(
-            temperature=isf.TemperatureProfile(power=((0.0, 1.0), (2.0, 3.0))),
-            accelerometer=isf.TriadSpecification(bandwidth=47.0, supply_bias=1e-4),
-        ),
-    ],
-)
-def test_what_was_saved_reads_back_equal(tmp_path, specification):
-    path = tmp_path / "imu.yaml"
-    path.write_text(files.imu_specification_text(specification, "A comment\nof two lines: yes"))
-    assert files.load_imu_specification(path) == specification
-
-
 @pytest.mark.parametrize(
     "text, words",
     [
@@ -186,28 +146,6 @@ def test_bno055_has_tables_3_2_and_3_3_in_si_units():
         np.testing.assert_allclose(values, np.multiply(table, size), rtol=1e-5)
     assert specification.output.rate == 100.0
     assert specification.output.orientation_reference == "fusion"
-
-
-def test_datasheet_has_table_3_1_in_si_units():
-    specification = isf.read_imu_specification("bno055_datasheet")
-    gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
-    degree, g = math.pi / 180.0, 9.80665
-    for values, expected in (
-        (gyroscope.white_noise, 0.014 * degree / math.sqrt(2.0)),
-        (gyroscope.turn_on_bias_sigma, degree),
-        (gyroscope.temperature_bias, 0.015 * degree),
-        (gyroscope.temperature_scale_factor, 0.0003),
-        (gyroscope.resolution, degree / 16.0),
-        (gyroscope.saturation, 2000.0 * degree),
-        (accelerometer.white_noise, 150e-6 * g / math.sqrt(2.0)),
-        (accelerometer.turn_on_bias_sigma, 0.08 * g),
-        (accelerometer.temperature_bias, 1e-3 * g),
-        (accelerometer.temperature_scale_factor, 0.0003),
-        (accelerometer.resolution, 1e-3 * g),
-        (accelerometer.saturation, 4.0 * g),
-        (np.diag(gyroscope.scale_factor_and_misalignment), 0.01),
-    ):
-        np.testing.assert_allclose(values, expected, rtol=1e-5)
 
 
 def test_files_that_are_none_are_told_and_those_without_a_name_give_their_own(tmp_path):
