@@ -12,25 +12,18 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.sensors import files
-from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.formats.registry import named_imu
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    MagnetometerSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
 from imu_simulation_framework.sensors.triads import TRIADS
 
 NAN = math.nan
 
 
 def test_one_number_stands_for_three_axes():
-    triad = TriadSpecification(white_noise=1e-3, random_walk=np.array([1, 2, 3]))
-    assert triad == TriadSpecification(white_noise=[1e-3] * 3, random_walk=(1.0, 2.0, 3.0))
+    triad = isf.TriadSpecification(white_noise=1e-3, random_walk=np.array([1, 2, 3]))
+    assert triad == isf.TriadSpecification(white_noise=[1e-3] * 3, random_walk=(1.0, 2.0, 3.0))
     assert hash(triad) and triad.random_walk == (1.0, 2.0, 3.0)
-    assert TriadSpecification().white_noise == (0.0, 0.0, 0.0)
-    assert TriadSpecification().gauss_markov_time == (1000.0, 1000.0, 1000.0)
+    assert isf.TriadSpecification().white_noise == (0.0, 0.0, 0.0)
+    assert isf.TriadSpecification().gauss_markov_time == (1000.0, 1000.0, 1000.0)
 
 
 @pytest.mark.parametrize(
@@ -47,28 +40,28 @@ def test_one_number_stands_for_three_axes():
 )
 def test_impossible_errors_are_refused_by_name(values, words):
     with pytest.raises(ConfigurationError, match=words):
-        TriadSpecification(**values)
+        isf.TriadSpecification(**values)
 
 
 def test_an_accelerometer_has_no_g_sensitivity_and_temperature_approaches_its_end():
     none = {"g_sensitivity": np.zeros((3, 3)).tolist()}
-    read = from_mapping(ImuSpecification, {"accelerometer": none}, "the specification")
-    assert read == ImuSpecification()
+    read = from_mapping(isf.ImuSpecification, {"accelerometer": none}, "the specification")
+    assert read == isf.ImuSpecification()
     some = {"g_sensitivity": np.eye(3).tolist()}
     with pytest.raises(ConfigurationError, match="accelerometer.g_sensitivity is set, but only a"):
-        from_mapping(ImuSpecification, {"accelerometer": some}, "the specification")
-    approaching = TemperatureProfile(start=20.0, end=40.0, time_constant=10.0)
+        from_mapping(isf.ImuSpecification, {"accelerometer": some}, "the specification")
+    approaching = isf.TemperatureProfile(start=20.0, end=40.0, time_constant=10.0)
     expected = [20.0, 40.0 - 20.0 / math.e, 40.0]
     np.testing.assert_allclose(approaching.at(np.array([0.0, 10.0, 1e4])), expected)
-    profile = TemperatureProfile(start=-50.0, table=((1.0, 20.0), (3.0, 30.0)))
+    profile = isf.TemperatureProfile(start=-50.0, table=((1.0, 20.0), (3.0, 30.0)))
     np.testing.assert_allclose(profile.at(np.array([0.0, 2.0, 9.0])), [20.0, 25.0, 30.0])
 
 
 def test_covariances_are_variances_of_samples_and_of_the_integrated_error():
-    specification = ImuSpecification(
-        gyroscope=TriadSpecification(white_noise=(1e-3, 2e-3, 3e-3), quantisation=1e-5),
-        accelerometer=TriadSpecification(resolution=0.12),
-        output=OutputSpecification(rate=50.0),
+    specification = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(white_noise=(1e-3, 2e-3, 3e-3), quantisation=1e-5),
+        accelerometer=isf.TriadSpecification(resolution=0.12),
+        output=isf.OutputSpecification(rate=50.0),
     )
     _, rate, force = specification.covariances()
     expected = np.array([1e-6, 4e-6, 9e-6]) * 50.0 + 2.0 * (1e-5 * 50.0) ** 2
@@ -79,32 +72,32 @@ def test_covariances_are_variances_of_samples_and_of_the_integrated_error():
     # What passes at half of the rate passes whole.
     whole = replace(specification, gyroscope=replace(specification.gyroscope, bandwidth=25.0))
     np.testing.assert_array_equal(whole.covariances()[1], rate)
-    triad = TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
-    specification = ImuSpecification(gyroscope=triad)
+    triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
+    specification = isf.ImuSpecification(gyroscope=triad)
     orientation, _, _ = specification.covariances(duration=100.0)
     assert orientation[8] == pytest.approx(1e-6 * 100.0 + 1e-10 * 1e6 / 3.0 + 1e-8 * 1e4)
-    truth = replace(specification, output=OutputSpecification(orientation_reference="truth"))
+    truth = replace(specification, output=isf.OutputSpecification(orientation_reference="truth"))
     assert truth.covariances()[0] == (0.0,) * 9
 
 
 def test_variances_of_the_orientation_are_what_each_sensors_errors_make_of_it():
-    gyroscope = TriadSpecification(
+    gyroscope = isf.TriadSpecification(
         white_noise=(1e-3, 2e-3, 3e-3),
         random_walk=(1e-5, 2e-5, 4e-5),
         turn_on_bias_sigma=(1e-3, 2e-3, 5e-3),
         gauss_markov_sigma=(2e-3, 3e-3, 7e-3),
     )
-    accelerometer = TriadSpecification(
+    accelerometer = isf.TriadSpecification(
         white_noise=(0.01, 0.02, 0.7),
         turn_on_bias_sigma=(0.03, 0.05, 0.7),
         gauss_markov_sigma=(0.04, 0.06, 0.7),
     )
-    magnetometer = MagnetometerSpecification(white_noise=(1e-6, 2e-6, 9e-6))
+    magnetometer = isf.MagnetometerSpecification(white_noise=(1e-6, 2e-6, 9e-6))
     settling, heading, duration, gravity = 3.0, 7.0, 50.0, 9.80665
-    output = OutputSpecification(
+    output = isf.OutputSpecification(
         filter_time_constant=settling, magnetic_time_constant=heading, magnetic_heading=True
     )
-    found = ImuSpecification(
+    found = isf.ImuSpecification(
         gyroscope=gyroscope, accelerometer=accelerometer, magnetometer=magnetometer, output=output
     ).covariances(duration=duration)[0]
     # White noise through a low-pass of time constant T has N^2 / 2 T, integrated by a high-pass
@@ -192,7 +185,7 @@ def test_a_file_of_a_format_is_called_as_the_file_and_its_true_heading_told(tmp_
 
 def test_every_parameter_has_a_unit_and_some_another_in_data_sheets():
     for kind in TRIADS.values():
-        assert all(kind.unit_of(field.name) for field in fields(TriadSpecification))
+        assert all(kind.unit_of(field.name) for field in fields(isf.TriadSpecification))
         for parameter, unit in kind.datasheet_units.items():
             assert kind.datasheet(parameter) == (unit, 1.0 / factor(unit))
     # An angle random walk of 1 deg/sqrt(h) is 2.909e-4 rad/s/sqrt(Hz) (IEEE Std 952, annex C).
