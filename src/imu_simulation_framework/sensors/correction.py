@@ -27,7 +27,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Mapping, Tuple
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import ConfigurationError
@@ -43,12 +42,14 @@ from imu_simulation_framework.core.settings import (
     to_mapping,
 )
 from imu_simulation_framework.core.yaml_files import read_described
+from imu_simulation_framework.sensors.files import text_of_parts
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     TriadSpecification,
     checked_line,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
 Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)
@@ -175,9 +176,6 @@ class ImuCorrection(Settings):
     magnetometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
 
 
-PARTS = ("gyroscope", "accelerometer", "magnetometer")
-
-
 def what_is_left(correction: ImuCorrection, noise: ImuSpecification, name: str) -> ImuSpecification:
     """Return the specification of a sensor that is corrected: its noise, and what stays unknown.
 
@@ -215,8 +213,8 @@ def what_is_left(correction: ImuCorrection, noise: ImuSpecification, name: str) 
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
     """Return the correction of keys and values, of which a sensor must be one; or raise."""
     correction = from_mapping(ImuCorrection, content, "the correction")
-    if not set(PARTS) & set(content):
-        raise ConfigurationError(f"the correction has none of {', '.join(PARTS)}.")
+    if not set(TRIADS) & set(content):
+        raise ConfigurationError(f"the correction has none of {', '.join(TRIADS)}.")
     return correction
 
 
@@ -228,7 +226,6 @@ def _polynomial(rows: Rows, powers: list[np.ndarray]) -> np.ndarray:
     return total[0] if len(total) == 1 else total
 
 
-_UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2", "magnetometer": "T"}
 _KEY_UNITS = {
     **dict.fromkeys(("bias", "bias_sigma"), "{0}"),
     **dict.fromkeys(("temperature_reference", "temperature_range"), "degC"),
@@ -245,15 +242,9 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
     """Return a correction as YAML, with units; it reads back equal."""
     content = to_mapping(correction)
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines.append(yaml.safe_dump({"name": content.pop("name")}, width=10**6).strip())
-    for part, values in content.items():
-        lines.append(f"{part}:")
-        for key, value in values.items():
-            unit = _KEY_UNITS.get(key, "").format(_UNITS[part])
-            lines.append(f"  {key}: {_text(value)}" + (f"  # {unit}" if unit else ""))
-    return "\n".join(lines) + "\n"
+    name = content.pop("name")
 
+    def unit(part: str, key: str) -> str:
+        return _KEY_UNITS.get(key, "").format(TRIADS[part].unit)
 
-def _text(value: Any) -> str:
-    return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else repr(value)
+    return text_of_parts(name, content, unit, comment)

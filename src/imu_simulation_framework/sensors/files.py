@@ -49,7 +49,7 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Collection, Iterable, Mapping, NamedTuple
+from typing import Any, Callable, Collection, Iterable, Mapping, NamedTuple
 
 import numpy as np
 import yaml
@@ -133,15 +133,25 @@ def _specification_of(content: Any) -> ImuSpecification:
 
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
     """Return a specification as YAML, with units; what is at its default is left out."""
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines.append(f"name: {_text(specification.name)}")
     content = to_mapping(specification)
-    for key in PARTS:
-        if key in content:
-            lines.append(f"{key}:" if content[key] else f"{key}: {{}}")
-        for name, value in content.get(key, {}).items():
-            unit = _unit(key, name)
-            lines.append(f"  {name}: {_value(value)}" + (f"  # {unit}" if unit else ""))
+    parts = {key: content[key] for key in PARTS if key in content}
+    return text_of_parts(specification.name, parts, _unit, comment)
+
+
+def text_of_parts(
+    name: str, parts: Mapping[str, Any], unit: Callable[[str, str], str], comment: str
+) -> str:
+    """Return a YAML file of a name and of mappings, by name, each value with its unit behind it.
+
+    ``unit``: of a key of a part; empty for none. ``comment``: lines that the file begins with.
+    """
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines.append(f"name: {_text(name)}")
+    for part, values in parts.items():
+        lines.append(f"{part}:" if values else f"{part}: {{}}")
+        for key, value in values.items():
+            of = unit(part, key)
+            lines.append(f"  {key}: {_value(value)}" + (f"  # {of}" if of else ""))
     return "\n".join(lines) + "\n"
 
 
