@@ -110,22 +110,11 @@ class TemperatureProfile(Settings):
     as of a body of one thermal resistance and one heat capacity (lumped capacitance, e.g. Incropera
     et al., Fundamentals of Heat and Mass Transfer, chapter 5). Or it follows a table.
 
-    Parameters
-    ----------
-    reference : float
-        Where the temperature coefficients have no effect [degC].
-    start, end : float
-        [degC]
-    time_constant : float
-        [s]
-    table : tuple of (float, float)
-        Times, increasing [s], and temperatures [degC], interpolated, and held before and after; if
-        not empty, it replaces all of the above.
-    power : tuple of (float, float)
-        Times, increasing [s], and the power that the sensor or its board turns into heat [W],
-        interpolated, and held before and after.
-    thermal_resistance : float
-        From the board to the air [K/W].
+    ``reference``: where the temperature coefficients have no effect [degC]. ``start``, ``end``
+    [degC]. ``time_constant`` [s]. ``table``: times, increasing [s], and temperatures [degC],
+    interpolated, and held before and after; if not empty, it replaces all of the above. ``power``:
+    likewise what the sensor or its board turns into heat [W]. ``thermal_resistance``: from the
+    board to the air [K/W].
     """
 
     reference: float = declared(25.0, unit="degC")

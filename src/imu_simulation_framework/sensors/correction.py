@@ -83,24 +83,12 @@ class TriadCorrection(Settings):
     Raises ConfigurationError: a value is not what it must be, or the matrix cannot be inverted, at
     any temperature.
 
-    Parameters
-    ----------
-    bias : 3 float
-        b [rad/s; m/s^2; T].
-    bias_sigma : 3 float
-        Its standard deviation.
-    scale_factor_and_misalignment : 3 x 3 float
-        M.
-    scale_factor_and_misalignment_sigma : 3 x 3 float
-        Standard deviations of its elements; 0 where an element was not looked for.
-    temperature_bias : rows of 3 float
-        c, a row for each power of the temperature's difference [unit/K, unit/K^2, ...].
-    temperature_scale_factor : rows of 3 float
-        s [1/K, 1/K^2, ...].
-    temperature_reference : float
-        [degC]
-    temperature_range : 2 float
-        Where the polynomials were found; a temperature beyond it counts as its end [degC].
+    ``bias`` (3,): b [rad/s; m/s^2; T]. ``scale_factor_and_misalignment`` (3, 3): M. Of both,
+    ``..._sigma`` has the standard deviations, 0 where an element was not looked for.
+    ``temperature_bias``, ``temperature_scale_factor`` (n, 3): c and s, a row for each power of the
+    temperature's difference to ``temperature_reference`` [unit/K, ...; 1/K, ...; degC].
+    ``temperature_range``: where the polynomials were found; a temperature beyond it counts as its
+    end [degC].
     """
 
     bias: Axes = declared(_ZERO, checked_axes)

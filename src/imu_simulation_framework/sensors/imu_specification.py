@@ -259,12 +259,8 @@ class MagnetometerSpecification(TriadSpecification):
     the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
     Systems 47, 1293, 2011). By default there is neither iron nor error.
 
-    Parameters
-    ----------
-    hard_iron : 3 float
-        Field of what is magnetised for good on the robot: magnets of motors, screws [T].
-    soft_iron : 3 x 3 float
-        What iron on the robot makes of the field around it [1].
+    ``hard_iron`` (3,): field of what is magnetised for good on the robot: magnets of motors, screws
+    [T]. ``soft_iron`` (3, 3): what iron on the robot makes of the field around it [1].
     """
 
     hard_iron: Axes = declared(_ZERO, checked_axes, unit="T")
@@ -275,15 +271,11 @@ class MagnetometerSpecification(TriadSpecification):
 class UnitVariation(Settings):
     """How units of one part differ from each other; by default they do not.
 
-    Parameters
-    ----------
-    tolerances : bool
-        Whether the numbers of a triad's response (:data:`TOLERANCES`) are standard deviations from
-        unit to unit; else they are this unit's own. No unit is more than
-        :data:`LARGEST_TOLERANCE` of them off.
-    white_noise, bias_instability, random_walk : float
-        Standard deviations, from unit to unit, of the natural logarithms of N, B and K, which are
-        then the median unit's.
+    ``tolerances``: whether the numbers of a triad's response (:data:`TOLERANCES`) are standard
+    deviations from unit to unit; else they are this unit's own. No unit is more than
+    :data:`LARGEST_TOLERANCE` of them off. ``white_noise``, ``bias_instability``, ``random_walk``:
+    standard deviations, from unit to unit, of the natural logarithms of N, B and K, which are then
+    the median unit's.
     """
 
     tolerances: bool = declared(False, checked_flag)
@@ -322,14 +314,9 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
 class ImuSpecification(Settings):
     """All errors of an IMU.
 
-    Parameters
-    ----------
-    name : str
-        Of the sensor; without a slash, as it becomes part of the names of folders.
-    magnetometer : MagnetometerSpecification, optional
-        None for an IMU that has none.
-    units : UnitVariation
-        Whether it is one unit, or any of a part's: of those each run has another one.
+    ``name``: of the sensor; without a slash, as it becomes part of the names of folders.
+    ``magnetometer``: None for an IMU that has none. ``units``: whether it is one unit, or any of a
+    part's: of those each run has another one.
     """
 
     name: str = declared("imu", checked_line, slash=False, always=True)
@@ -483,12 +470,8 @@ class UnitSpread(Settings):
 
     Each element is drawn evenly between zero and what stands here, which may be negative.
 
-    Parameters
-    ----------
-    gyroscope, accelerometer : 3 x 3 float
-        Scale factors and misalignments, as ``scale_factor_and_misalignment`` of a triad [1].
-    g_sensitivity : 3 x 3 float
-        The gyroscope's [rad/s per m/s^2].
+    ``gyroscope``, ``accelerometer`` (3, 3): as ``scale_factor_and_misalignment`` of a triad [1].
+    ``g_sensitivity`` (3, 3): the gyroscope's [rad/s per m/s^2].
     """
 
     gyroscope: Matrix = declared(_ZERO_MATRIX, checked_matrix)

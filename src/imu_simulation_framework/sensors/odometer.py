@@ -37,25 +37,15 @@ _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
 class OdometerSpecification(Settings):
     """Wheel encoders and what the robot believes of its wheels; the defaults have no errors.
 
-    Raises ConfigurationError: a value is not what it must be.
-
-    Parameters
-    ----------
-    rate : float
-        Readings per second [Hz].
-    wheel_radius, track : float
-        Which the robot believes in; the track is the distance between left and right wheels [m].
-    ticks_per_turn : int
-        Of a wheel; 0 is an encoder without steps.
-    scale, diameter_ratio, track_ratio : float
-        True mean radius over the believed one; E_d, true right diameter over the left; E_b, true
-        track over the believed one, which for a skid-steered robot is its effective track.
-    scale_sigma, diameter_ratio_sigma, track_ratio_sigma : float
-        Standard deviations of these three from one robot to the next; drawn in each run.
-    slip : float
-        Standard deviation of the distance of each wheel after one metre [m/sqrt(m)].
-    acceleration_slip : float
-        Share by which a wheel turns further while the robot accelerates forward by 1 g.
+    ``rate``: readings per second [Hz]. ``wheel_radius``, ``track``: which the robot believes in;
+    the track is the distance between left and right wheels [m]. ``ticks_per_turn``: of a wheel; 0
+    is an encoder without steps. ``scale``: true mean radius over the believed one.
+    ``diameter_ratio``: E_d, true right diameter over the left. ``track_ratio``: E_b, true track
+    over the believed one, which for a skid-steered robot is its effective track. ``..._sigma``:
+    standard deviations of these three from one robot to the next; drawn in each run. ``slip``:
+    standard deviation of the distance of each wheel after one metre [m/sqrt(m)].
+    ``acceleration_slip``: share by which a wheel turns further while the robot accelerates forward
+    by 1 g.
     """
 
     rate: float = declared(50.0, unit="Hz", above=0.0, maximum=1e4)

@@ -142,14 +142,8 @@ def write_imu_parameters(
     Raises :class:`.ConfigurationError`: the format is unknown or only read, has no use for an
     option, or needs something that the specification does not have.
 
-    Parameters
-    ----------
-    format_name : str
-        A key of ``FORMATS``.
-    rate : float, optional
-        Rate of the samples for which it is written [Hz]; by default the specification's.
-    comment : sequence of str
-        Lines that the file begins with, as its comment.
+    ``format_name``: a key of ``FORMATS``. ``rate``: of the samples for which it is written [Hz]; by
+    default the specification's. ``comment``: lines that the file begins with.
     """
     target = _format(format_name)
     if target.write is None:

@@ -89,18 +89,10 @@ class FixQuality(Settings):
     The error of each coordinate is white noise and a first-order Gauss-Markov process
     (:class:`.GaussMarkov`), independent of the others'.
 
-    Parameters
-    ----------
-    quality : str
-        One of :data:`QUALITIES`, but none.
-    horizontal_noise, vertical_noise : float
-        White error of the position, of east and of north, and of the height [m].
-    horizontal_drift, vertical_drift : float
-        Correlated error of the same [m].
-    correlation_time : float
-        Of that [s].
-    velocity_noise, vertical_velocity_noise : float
-        White error of the velocity, east and north, and upwards [m/s].
+    ``quality``: one of :data:`QUALITIES`, but none. ``horizontal_noise``, ``vertical_noise``: white
+    error of the position, of east and of north, and of the height [m]. ``horizontal_drift``,
+    ``vertical_drift``: correlated error of the same [m], of ``correlation_time`` [s].
+    ``velocity_noise``, ``vertical_velocity_noise``: white error of the velocity [m/s].
     """
 
     quality: str = declared("single", checked_choice, choices=tuple(QUALITIES)[1:], always=True)
@@ -170,24 +162,14 @@ class GnssOutages(Settings):
 class GnssHeading(Settings):
     """A heading that the receiver gives beside its position.
 
-    Parameters
-    ----------
-    source : str
-        ``course``: the direction of the measured velocity, which is the robot's only while it
-        drives forwards and the antenna is above its axle. ``antennas``: a second antenna ahead of
-        the first one. ``none``.
-    minimum_speed : float
-        The course is given from this measured speed on [m/s].
-    baseline : float
-        From the first antenna to the second [m].
-    across_noise, across_drift : float
-        Standard deviations of the second antenna's place as seen from the first one, across the
-        baseline and horizontally: white, and correlated [m]. Heading's is that over the baseline.
-    correlation_time : float
-        Of the correlated one [s].
-    misalignment : float
-        How far the baseline is turned from the robot's x axis without the receiver knowing of it,
-        counter-clockwise [rad].
+    ``source``: ``course``, the direction of the measured velocity, which is the robot's only while
+    it drives forwards and the antenna is above its axle; ``antennas``, a second antenna ahead of
+    the first one; ``none``. ``minimum_speed``: the course is given from this measured speed on
+    [m/s]. ``baseline``: from the first antenna to the second [m]. ``across_noise``,
+    ``across_drift``: standard deviations of the second antenna's place as seen from the first one,
+    across the baseline and horizontally, white, and correlated [m]; heading's is that over the
+    baseline. ``correlation_time`` [s]. ``misalignment``: how far the baseline is turned from the
+    robot's x axis without the receiver knowing of it, counter-clockwise [rad].
     """
 
     source: str = declared("none", checked_choice, choices=("none", "course", "antennas"))
@@ -215,22 +197,11 @@ class GnssOrigin(Settings):
 class GnssSpecification(Settings):
     """A GNSS receiver; without arguments one without errors.
 
-    Parameters
-    ----------
-    rate : float
-        Fixes per second [Hz].
-    latency : float
-        From a measurement to its arrival [s].
-    latency_jitter : float
-        By how much more it may be, evenly distributed [s]. No fix overtakes another.
-    lever_arm : 3 float
-        Where the antenna is, in the robot's axes [m].
-    qualities : sequence of FixQuality
-        Which there are; the first one is that of the beginning.
-    changes : sequence of QualityChange
-        Random changes between them.
-    schedule : sequence of (float, str)
-        Or changes at given times after the start of the motion: time [s] and quality.
+    ``rate``: fixes per second [Hz]. ``latency``: from a measurement to its arrival [s].
+    ``latency_jitter``: by how much more it may be, evenly distributed [s]; no fix overtakes
+    another. ``lever_arm`` (3,): where the antenna is, in the robot's axes [m]. ``qualities``: the
+    first one is that of the beginning. ``changes``: random ones between them. ``schedule``: or
+    changes at given times after the start of the motion, time [s] and quality.
     """
 
     name: str = declared("gnss", checked_text, needed=True, always=True)

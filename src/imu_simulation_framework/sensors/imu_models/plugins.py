@@ -85,12 +85,9 @@ _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 class GenericParameters(Settings):
     """The plug-in's only error parameter.
 
-    Parameters
-    ----------
-    gaussian_noise : float
-        Standard deviation of the white noise on each axis of the gyroscope [rad/s] and the
-        accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
-        a BNO055.
+    ``gaussian_noise``: standard deviation of the white noise on each axis of the gyroscope [rad/s]
+    and the accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
+    a BNO055.
     """
 
     gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
@@ -189,21 +186,12 @@ class HectorParameters(Settings):
 
     The defaults for the yaw are those that were tuned to a BNO055; the others are the plug-in's.
 
-    Parameters
-    ----------
-    yaw_offset, rate_offset, accel_offset : float
-        Constant error [rad, rad/s, m/s^2].
-    yaw_drift, rate_drift, accel_drift : float
-        Strength of the drift [rad, rad/s, m/s^2], which is not its standard deviation: see
-        :mod:`imu_simulation_framework.sensors.imu_models.plugins`.
-    yaw_drift_frequency, rate_drift_frequency, accel_drift_frequency : float
-        Inverse of the drift's correlation time [1/s; the plug-in says Hz].
-    yaw_gaussian_noise : float
-        Never reaches the orientation; only its square is published, as the yaw's variance [rad].
-    rate_gaussian_noise, accel_gaussian_noise : float
-        Standard deviation of the white noise [rad/s, m/s^2].
-    rate_scale_error, accel_scale_error : float
-        Factor on the true value.
+    ``..._offset``: constant error [rad, rad/s, m/s^2]. ``..._drift``: strength of the drift [rad,
+    rad/s, m/s^2], which is not its standard deviation: see :mod:`.imu_models.plugins`.
+    ``..._drift_frequency``: inverse of the drift's correlation time [1/s; the plug-in says Hz].
+    ``..._gaussian_noise``: standard deviation of the white noise [rad/s, m/s^2]; that of the yaw
+    never reaches the orientation, only its square is published as a variance. ``..._scale_error``:
+    factor on the true value.
     """
 
     yaw_offset: float = declared(0.0, checked_parameter)

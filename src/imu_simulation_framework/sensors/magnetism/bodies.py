@@ -356,8 +356,9 @@ def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
 class Dipole(Settings):
     """A magnet that is small beside its distance, fixed in the world.
 
-    ``position`` [m], and ``moment`` [A m^2], from its south to its north pole, in the world's axes.
-    A neodymium magnet has about 1 A m^2 per cubic centimetre. ``name``: for whoever reads it.
+    ``position`` (3,) [m], and ``moment`` (3,) [A m^2], from its south to its north pole, in the
+    world's axes. A neodymium magnet has about 1 A m^2 per cubic centimetre. ``name``: for whoever
+    reads it.
     """
 
     position: Axes = declared(check=checked_numbers, count=3)
@@ -398,7 +399,7 @@ class MotorField(Settings):
     it (Biot and Savart): what is measured once, a wheel held and the motor on, is true for every
     torque. The magnets within the motors do not change: they are hard iron of the magnetometer.
 
-    ``left``, ``right``: field per torque of a wheel, in the magnetometer's axes [T/(N m)].
+    ``left``, ``right`` (3,): field per torque of a wheel, in the magnetometer's axes [T/(N m)].
     """
 
     left: Axes = declared(_ZERO, checked_numbers, count=3)

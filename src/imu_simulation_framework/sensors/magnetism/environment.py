@@ -131,14 +131,8 @@ class Place(Settings):
     Raises ConfigurationError: a value is none that the model of Earth's field knows; the sentence
     begins with its name.
 
-    Parameters
-    ----------
-    latitude, longitude : float
-        WGS 84 [deg].
-    height : float
-        Above the ellipsoid [m].
-    date : datetime.date or str
-        A text is a date as in 2026-11-22; a date with a time counts at that time.
+    ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m]. ``date``: a
+    datetime.date, which with a time counts at that time, or a text as 2026-11-22.
     """
 
     latitude: float = declared(50.0, maximum=90.0)
@@ -156,18 +150,10 @@ class Place(Settings):
 class MagneticEnvironment(Settings):
     """All that makes a magnetic field where the robot drives; nothing of it is random.
 
-    Parameters
-    ----------
-    place : Place
-        Whose field Earth's is, the same in the whole world of the drive.
-    earth : 3 float, optional
-        Earth's field as it was measured, along the world's axes [T], in place of the model's.
-    turned : float
-        How far the world's x axis is turned from east, counter-clockwise [rad].
-    bars : sequence of Bar
-        Those three are fixed in the world.
-    motors : MotorField
-        The robot's own.
+    ``place``: whose field Earth's is, the same in the whole world of the drive. ``earth`` (3,):
+    Earth's field as it was measured, along the world's axes [T], in place of the model's.
+    ``turned``: how far the world's x axis is turned from east, counter-clockwise [rad].
+    ``dipoles``, ``ellipsoids``, ``bars``: fixed in the world. ``motors``: the robot's own.
     """
 
     place: Place = declared(Place, part=Place)
