@@ -70,9 +70,7 @@ def expand_properties(root):
             values[name] = float(expanded(text, values))
         except ValueError:
             values[name] = None
-    known = {
-        name: value for name, value in values.items() if value is not None and name not in again
-    }
+    known = {name: value for name, value in values.items() if name not in again}
     waiting = [(root, known)]
     while waiting:
         tag, visible = waiting.pop()
@@ -152,10 +150,7 @@ class Tag:
         return ConfigurationError(f"{self.file}, line {self.line}: <{self.name}> {message}.")
 
     def child(self, name: str) -> Tag | None:
-        """Return the tag of that name directly inside this one, None if there is none.
-
-        Raises :class:`.ConfigurationError` if there are several.
-        """
+        """Return the tag of that name directly inside, None for none; raises for several."""
         found = [tag for tag in self.children if tag.name == name]
         if len(found) > 1:
             raise found[1].error(f"stands here a second time, after line {found[0].line}")
@@ -203,10 +198,10 @@ class Tag:
         return value
 
     def flag(self) -> bool:
-        values = {"true": True, "1": True, "false": False, "0": False}
-        if self.text.strip().lower() not in values:
+        text = self.text.strip().lower()
+        if text not in ("true", "1", "false", "0"):
             raise self._refusal("say true or false")
-        return values[self.text.strip().lower()]
+        return text in ("true", "1")
 
     def _refusal(self, wanted):
         return self.error(f"says {shown(self.text.strip())}, but must {wanted}")
@@ -273,18 +268,12 @@ def read_bytes(path: Path) -> bytes:
 class _TreeBuilder(ContentHandler):
     def __init__(self, path):
         super().__init__()
-        self.root = None
-        self._path = path
-        self._locator = None
-        self._open = []
-        self._texts = []
+        self.root, self._path = None, path
+        self._open, self._texts = [], []
 
     @property
     def line(self):
         return 1 if self._locator is None else self._locator.getLineNumber()
-
-    def setDocumentLocator(self, locator):
-        self._locator = locator
 
     def startElement(self, name, attrs):
         tag = Tag(name, dict(attrs.items()), self._path, self.line)
@@ -303,20 +292,14 @@ class _TreeBuilder(ContentHandler):
 
 
 def find_imu_sensor(root: Tag) -> Tag:
-    """Return the one ``<sensor type="imu">`` of a file.
-
-    Raises :class:`.ConfigurationError` if there is none, or several.
-    """
+    """Return the one ``<sensor type="imu">`` of a file; raises if there is none, or several."""
     sensors = (tag for tag in root.walk() if tag.name == "sensor")
     found = [tag for tag in sensors if tag.attributes.get("type") == "imu"]
     return _only(found, root, '<sensor type="imu">')
 
 
 def find_plugin(root: Tag, *libraries: str) -> Tag:
-    """Return the one ``<plugin>`` of a file that loads one of some libraries.
-
-    Raises :class:`.ConfigurationError` if there is none, or several.
-    """
+    """Return the one ``<plugin>`` of a file that loads one of some libraries; or raises."""
     plugins = ((tag, tag.attributes.get("filename", "").split("/")[-1]) for tag in root.walk())
     found = [tag for tag, library in plugins if tag.name == "plugin" and library in libraries]
     return _only(found, root, f'<plugin filename="{libraries[0]}">')
@@ -396,10 +379,7 @@ class YamlMapping:
                 raise self.error(key, f"is not known here; {hint}known are {', '.join(known)}")
 
     def require(self, keys: Iterable[str], known: Iterable[str] = ()):
-        """Refuse a mapping that lacks one of some keys, with the key that may be meant for it.
-
-        Known ones are not meant for another one.
-        """
+        """Refuse a mapping that lacks one of some keys, with the unknown key that may be meant."""
         keys = tuple(keys)
         for key in keys:
             if key not in self._entries:

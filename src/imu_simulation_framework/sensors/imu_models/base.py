@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from copy import copy
 from functools import partial
 from itertools import repeat
 from typing import Any, Callable, Iterable, Iterator, NamedTuple
@@ -38,6 +37,8 @@ PARTS = {
 
 MAGNETIC_PARTS = {"magnetic_field": (3,)}
 """The same, of an IMU with a magnetometer, where the truth has a magnetic field."""
+
+_EVERY_PART = {**PARTS, **MAGNETIC_PARTS}
 
 
 class ImuTruth(NamedTuple):
@@ -124,7 +125,7 @@ class ImuReading:
 
     def __getattr__(self, name: str):
         # Called for what is not there.
-        if name not in PARTS and name not in MAGNETIC_PARTS:
+        if name not in _EVERY_PART:
             raise AttributeError(f"an IMU's reading has no {name}")
         known = self.__dict__
         if name == "yaw" and ("orientation" in known or self._ask is not None):
@@ -150,14 +151,11 @@ class ImuReading:
 
 
 def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts that are asked for.
-
-    Raises ValueError: there is no such part.
-    """
+    """Return the parts that are asked for; raises ValueError for one that there is not."""
     parts = tuple(parts)
     for name in parts:
-        if name not in PARTS and name not in MAGNETIC_PARTS:
-            known = ", ".join((*PARTS, *MAGNETIC_PARTS))
+        if name not in _EVERY_PART:
+            known = ", ".join(_EVERY_PART)
             raise ValueError(f"an IMU's reading has no part {shown(name)}; there are {known}")
     return parts
 
@@ -268,12 +266,6 @@ class ImuModel(ABC):
     def _begin(self, seed: np.random.SeedSequence):  # noqa: B027
         """Begin a run that is stepped, with the run's seed."""
 
-    def _another(self, seed: np.random.SeedSequence):
-        """Return the same model at the beginning of a run."""
-        other = copy(self)
-        other._begin(seed)
-        return other
-
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
         """Return the reading of the next sample."""
@@ -291,11 +283,7 @@ class ImuModel(ABC):
         return joined(readings), np.array(new)
 
     def batch(
-        self,
-        truth: ImuTruth,
-        runs: int = 1,
-        first_run: int = 0,
-        parts: Iterable[str] = SIGNALS,
+        self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
     ) -> ImuReading:
         """Return independent realisations of a series of samples, arrays (runs, samples, ...).
 

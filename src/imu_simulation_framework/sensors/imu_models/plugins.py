@@ -114,7 +114,8 @@ class GenericImu(ImuModel):
         return self._read(truth, self._numbers.take(samples)), self.new_samples(samples)
 
     def _realise(self, truth: ImuTruth, seed: Any) -> ImuReading:
-        return self._another(seed).steps(truth)[0]
+        numbers = NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * 10)
+        return self._read(truth, numbers.take(len(truth.orientation)))
 
     def _read(self, truth: ImuTruth, numbers: np.ndarray) -> ImuReading:
         noise = self.parameters.gaussian_noise * numbers
