@@ -97,7 +97,7 @@ class ClassModel(NamedTuple):
         ``mean``, ``variance``: of what was measured of the part; nothing by default.
         """
         squares = self.between**2
-        weight = np.ones(len(squares))
+        weight: np.ndarray = np.ones(len(squares))
         if math.isfinite(variance):
             weight = variance / (squares + variance)
         means = (1.0 - weight) * mean + weight * self.mean

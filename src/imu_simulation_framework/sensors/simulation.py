@@ -83,11 +83,12 @@ def imu_truth(
     :attr:`~.ImuModel.feels_speed`.
     """
     rate, force = motion.means()
-    on_the_earth, field = isinstance(motion, EarthMotion), None
-    orientation = motion.local_orientation if on_the_earth else motion.orientation
+    orientation, field = motion.orientation, None
+    if isinstance(motion, EarthMotion):
+        orientation = motion.local_orientation
     if magnetic_environment is not None:
-        position = (motion.local() if on_the_earth else motion).position
-        field = magnetic_environment.felt(position, orientation, wheel_torque)
+        local = motion.local() if isinstance(motion, EarthMotion) else motion
+        field = magnetic_environment.felt(local.position, orientation, wheel_torque)
     speeds = np.linalg.norm(motion.velocity, axis=1) if speed else None
     return ImuTruth(orientation, rate, force, field, speeds)
 

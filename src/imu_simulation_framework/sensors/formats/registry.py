@@ -248,6 +248,7 @@ def named_imu(text: str) -> NamedImu:
     parameters of another tool, or the name of a plug-in's parameters.
     """
     is_file = Path(text).exists()
+    files: tuple[str, ...] = (text,) if is_file else ()
     if text in PRESETS and not is_file:
         preset = PRESETS[text]
         if preset.model == "specification":
@@ -263,7 +264,6 @@ def named_imu(text: str) -> NamedImu:
             specification = replace(specification, name=Path(path).stem)
     else:
         specification, remarks = read_imu_specification(text), []
-        files = (text,) if is_file else ()
     name = specification.name
     if specification.output.orientation_reference == "truth":
         remarks = [

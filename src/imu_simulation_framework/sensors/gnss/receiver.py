@@ -295,7 +295,8 @@ def simulate_gnss(
     if abs(ratio - step) > 1e-6:
         motion, step = motion.resampled(gnss.rate), 1
     names = ("position", "orientation", "velocity", "angular_velocity", "yaw")
-    antenna = antenna_motion(*(getattr(motion, x)[::step] for x in names), gnss.lever_arm)
+    states = {name: getattr(motion, name)[::step] for name in names}
+    antenna = antenna_motion(**states, lever_arm=gnss.lever_arm)
     receiver = GnssReceiver(gnss, run_seed(seed, run))
     return with_places(receiver.measure(motion.time[::step], antenna), gnss.origin)
 
