@@ -34,9 +34,7 @@ Pairs = Tuple[Tuple[float, float], ...]
 class BandLimit:
     """A Butterworth filter of second order, which is what most IMUs' low-pass resembles.
 
-    It is designed by the bilinear transform, so that at ``bandwidth`` half of the power passes.
-
-    ``bandwidth``: [Hz], below half of the rate. ``rate``: samples per second [Hz].
+    ``bandwidth``: where half of the power passes [Hz], below half of the rate. ``rate`` [Hz].
     """
 
     def __init__(self, bandwidth: float, rate: float) -> None:
@@ -112,22 +110,11 @@ class TemperatureProfile(Settings):
     as of a body of one thermal resistance and one heat capacity (lumped capacitance, e.g. Incropera
     et al., Fundamentals of Heat and Mass Transfer, chapter 5). Or it follows a table.
 
-    Parameters
-    ----------
-    reference : float
-        Where the temperature coefficients have no effect [degC].
-    start, end : float
-        [degC]
-    time_constant : float
-        [s]
-    table : tuple of (float, float)
-        Times, increasing [s], and temperatures [degC], interpolated, and held before and after; if
-        not empty, it replaces all of the above.
-    power : tuple of (float, float)
-        Times, increasing [s], and the power that the sensor or its board turns into heat [W],
-        interpolated, and held before and after.
-    thermal_resistance : float
-        From the board to the air [K/W].
+    ``reference``: where the temperature coefficients have no effect [degC]. ``start``, ``end``
+    [degC]. ``time_constant`` [s]. ``table``: times, increasing [s], and temperatures [degC],
+    interpolated, and held before and after; if not empty, it replaces all of the above. ``power``:
+    likewise what the sensor or its board turns into heat [W]. ``thermal_resistance``: from the
+    board to the air [K/W].
     """
 
     reference: float = declared(25.0, unit="degC")
@@ -183,8 +170,7 @@ def _lag(
     return settled + slope * since + (lagged - settled) * np.exp(-since / time_constant)
 
 
-TAPS = 512
-"""Of the filter that shapes the noise; the spectrum's lines are half as many."""
+TAPS = 512  # of the filter that shapes the noise; the spectrum's lines are half as many
 
 
 def _checked_spectrum(name: str, value: Any) -> tuple[tuple[float, float], ...]:
@@ -237,12 +223,10 @@ class Vibration(Settings):
         return np.sqrt(self.idle**2 + np.square(moving))
 
     def sampled_density(self, rate: float, bandwidth: float | None) -> np.ndarray:
-        """Return the one-sided density of samples at ``TAPS // 2 + 1`` lines from 0 to rate / 2.
+        """Return the one-sided density of samples [(m/s^2)^2/Hz], means about lines to rate / 2.
 
-        ``rate`` [Hz]. ``bandwidth``: at which a Butterworth filter of second order before the
-        sampling lets half of the power pass [Hz].
-
-        Returns (TAPS // 2 + 1,): [(m/s^2)^2/Hz], means over the widths of the lines.
+        ``rate`` [Hz]. ``bandwidth``: of a :class:`BandLimit` before the sampling [Hz]. Returns
+        (TAPS // 2 + 1,).
         """
         frequencies, densities = (np.array(column) for column in zip(*self.spectrum))
         lines = TAPS // 2 + 1

@@ -27,11 +27,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Mapping, Tuple
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     Axes,
     Matrix,
@@ -44,16 +42,18 @@ from imu_simulation_framework.core.settings import (
     to_mapping,
 )
 from imu_simulation_framework.core.yaml_files import read_described
+from imu_simulation_framework.sensors.files import text_of_parts
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     TriadSpecification,
+    checked_line,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
 Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
-_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _MAX_POWERS = 5
 _WORST_CONDITION = 100.0
 
@@ -69,11 +69,11 @@ def _rows(name: str, value: Any) -> Rows:
 
 def _checked_range(name: str, value: Any) -> tuple[float, float]:
     low, high = checked_numbers(name, value, 2)
-    if not low <= high:
-        raise ConfigurationError(
-            f"{name} is {low:g} to {high:g}, but the first must not be the larger."
-        )
-    return low, high
+    if low <= high:
+        return low, high
+    raise ConfigurationError(
+        f"{name} is {low:g} to {high:g}, but the first must not be the larger."
+    )
 
 
 @dataclass(frozen=True)
@@ -83,24 +83,12 @@ class TriadCorrection(Settings):
     Raises ConfigurationError: a value is not what it must be, or the matrix cannot be inverted, at
     any temperature.
 
-    Parameters
-    ----------
-    bias : 3 float
-        b [rad/s; m/s^2; T].
-    bias_sigma : 3 float
-        Its standard deviation.
-    scale_factor_and_misalignment : 3 x 3 float
-        M.
-    scale_factor_and_misalignment_sigma : 3 x 3 float
-        Standard deviations of its elements; 0 where an element was not looked for.
-    temperature_bias : rows of 3 float
-        c, a row for each power of the temperature's difference [unit/K, unit/K^2, ...].
-    temperature_scale_factor : rows of 3 float
-        s [1/K, 1/K^2, ...].
-    temperature_reference : float
-        [degC]
-    temperature_range : 2 float
-        Where the polynomials were found; a temperature beyond it counts as its end [degC].
+    ``bias`` (3,): b [rad/s; m/s^2; T]. ``scale_factor_and_misalignment`` (3, 3): M. Of both,
+    ``..._sigma`` has the standard deviations, 0 where an element was not looked for.
+    ``temperature_bias``, ``temperature_scale_factor`` (n, 3): c and s, a row for each power of the
+    temperature's difference to ``temperature_reference`` [unit/K, ...; 1/K, ...; degC].
+    ``temperature_range``: where the polynomials were found; a temperature beyond it counts as its
+    end [degC].
     """
 
     bias: Axes = declared(_ZERO, checked_axes)
@@ -119,10 +107,9 @@ class TriadCorrection(Settings):
                 "scale_factor_and_misalignment cannot be inverted: what it makes of the truth "
                 "does not tell the truth any more."
             )
-        if self.temperature_scale_factor:
-            self._require_scale(np.linspace(*self.temperature_range, 1001))
-
-    def _require_scale(self, temperatures: np.ndarray) -> None:
+        if not self.temperature_scale_factor:
+            return
+        temperatures = np.linspace(*self.temperature_range, 1001)
         scale = _polynomial(self.temperature_scale_factor, self._powers(temperatures))
         worst = np.linalg.cond(self.matrix + np.eye(3) * scale[..., None])
         if not worst.max() < _WORST_CONDITION:
@@ -167,38 +154,21 @@ class TriadCorrection(Settings):
         return [np.atleast_1d(difference) ** power for power in range(1, degree + 1)]
 
 
-def _checked_name(name: str, value: Any) -> str:
-    if not (isinstance(value, str) and value.strip() and value.isprintable()):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a text in one line.")
-    return value
-
-
 @dataclass(frozen=True)
 class ImuCorrection(Settings):
-    """The corrections of an IMU's sensors.
+    """The corrections of an IMU's sensors."""
 
-    Raises ConfigurationError if a part is no correction, or the name no text in one line.
-    """
-
-    name: str = declared("imu", _checked_name, always=True)
+    name: str = declared("imu", checked_line, always=True)
     gyroscope: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
     accelerometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
     magnetometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
 
 
-PARTS = ("gyroscope", "accelerometer", "magnetometer")
-
-
-def what_is_left(
-    correction: ImuCorrection,
-    noise: ImuSpecification,
-    name: str,
-) -> ImuSpecification:
+def what_is_left(correction: ImuCorrection, noise: ImuSpecification, name: str) -> ImuSpecification:
     """Return the specification of a sensor that is corrected: its noise, and what stays unknown.
 
     Bias, scale factors and misalignments are drawn with the standard deviations that the
-    calibration left. ``noise`` is the specification of the sensor's noise; its deterministic errors
-    are replaced where the calibration saw them.
+    calibration left, in place of the deterministic errors that ``noise`` states.
     """
 
     def left(triad: TriadSpecification, part: TriadCorrection) -> Any:
@@ -212,7 +182,7 @@ def what_is_left(
         if part.temperature_scale_factor:
             found["temperature_scale_factor"] = _ZERO
         if found and isinstance(triad, MagnetometerSpecification):
-            found.update(hard_iron=_ZERO, soft_iron=_IDENTITY)
+            found.update(hard_iron=_ZERO, soft_iron=np.eye(3))
         return replace(triad, **found)
 
     magnetometer = noise.magnetometer
@@ -229,14 +199,10 @@ def what_is_left(
 
 
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
-    """Return the correction that fields of :class:`ImuCorrection` and their values describe.
-
-    Raises ConfigurationError: a key is unknown, no sensor is there, or a value is not what it must
-    be.
-    """
+    """Return the correction of keys and values, of which a sensor must be one; or raise."""
     correction = from_mapping(ImuCorrection, content, "the correction")
-    if not set(PARTS) & set(content):
-        raise ConfigurationError(f"the correction has none of {', '.join(PARTS)}.")
+    if not set(TRIADS) & set(content):
+        raise ConfigurationError(f"the correction has none of {', '.join(TRIADS)}.")
     return correction
 
 
@@ -248,7 +214,6 @@ def _polynomial(rows: Rows, powers: list[np.ndarray]) -> np.ndarray:
     return total[0] if len(total) == 1 else total
 
 
-_UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2", "magnetometer": "T"}
 _KEY_UNITS = {
     **dict.fromkeys(("bias", "bias_sigma"), "{0}"),
     **dict.fromkeys(("temperature_reference", "temperature_range"), "degC"),
@@ -258,26 +223,16 @@ _KEY_UNITS = {
 
 
 def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
-    """Read a correction.
-
-    Raises ConfigurationError: the file cannot be read, has an unknown key, or a value is not what
-    it must be.
-    """
+    """Read a correction; raises ConfigurationError if the file cannot be read, or is none."""
     return read_described(path, "the IMU's correction", correction_from_mapping)
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
     """Return a correction as YAML, with units; it reads back equal."""
     content = to_mapping(correction)
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines.append(yaml.safe_dump({"name": content.pop("name")}, width=10**6).strip())
-    for part, values in content.items():
-        lines.append(f"{part}:")
-        for key, value in values.items():
-            unit = _KEY_UNITS.get(key, "").format(_UNITS[part])
-            lines.append(f"  {key}: {_text(value)}" + (f"  # {unit}" if unit else ""))
-    return "\n".join(lines) + "\n"
+    name = content.pop("name")
 
+    def unit(part: str, key: str) -> str:
+        return _KEY_UNITS.get(key, "").format(TRIADS[part].unit)
 
-def _text(value: Any) -> str:
-    return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else repr(value)
+    return text_of_parts(name, content, unit, comment)

@@ -65,13 +65,10 @@ RESOLUTIONS = {
 
 
 def reference_poses(motion, gnss, generator):
-    """Return what the reference positioning says.
+    """Return the poses that the reference positioning says, at the receiver's rate.
 
-    ``motion`` (pandas.DataFrame): as :func:`.drives.true_motion` returns it. ``gnss``
-    (GnssSpecification): with two antennas, without outages; its white errors count. ``generator``
-    (numpy.random.Generator).
-
-    Returns (pandas.DataFrame): poses at the receiver's rate.
+    ``motion``: as :func:`.drives.true_motion` returns it. ``gnss`` (GnssSpecification): with two
+    antennas, without outages; its white errors count. ``generator`` (numpy.random.Generator).
     """
     truth = motion.iloc[:: round(IMU_RATE / gnss.rate)]
     nothing, yaw, speed = np.zeros(len(truth)), truth["yaw"].to_numpy(), truth["v"].to_numpy()
@@ -86,10 +83,7 @@ def reference_poses(motion, gnss, generator):
 
 
 class _PoseNumbers:
-    """Normal numbers of x, y and heading, sample by sample from one generator.
-
-    A seed's streams would be others: the drives keep the numbers that they have always had.
-    """
+    """Normal numbers of x, y and heading, sample by sample from one generator, as ever."""
 
     def __init__(self, generator):
         self._generator = generator
@@ -116,11 +110,7 @@ def imu_samples(motion, imu, seed) -> ImuSamples:
 
 
 def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
-    """Return true motion, reference poses and IMU samples of a drive.
-
-    ``drive`` (Drive). ``gnss`` (GnssSpecification): as for :func:`reference_poses`. ``imu``
-    (ImuSpecification).
-    """
+    """Return true motion, :func:`reference_poses` and :func:`imu_samples` of a drive."""
     motion = true_motion(drive)
     poses = reference_poses(motion, gnss, generator_for(drive.seed, 1))
     return motion, poses, imu_samples(motion, imu, seed_for(drive.seed, 2))

@@ -11,17 +11,14 @@ from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 
-INFLATED = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")
-"""What :func:`inflated` makes larger."""
+_NOISE = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")
 
 
 def understated_in_motion(specification: ImuSpecification) -> str | None:
     """Return a sentence where a specification lacks what turns the heading in motion; else None.
 
-    A recording at rest shows noise and the bias's wandering. It shows neither scale factor,
-    misalignment and g-sensitivity nor the bias that stays after a calibration, and on a drive
-    these are mostly what turns the heading. Data sheets state some of them and not the others. A
-    g-sensitivity that is missing alone is not remarked on.
+    That is what a recording at rest does not show, and data sheets only in part. A g-sensitivity
+    that is missing alone is not remarked on.
     """
     gyroscope = specification.gyroscope
     if specification.output.orientation_reference == "truth":
@@ -54,12 +51,8 @@ def without_earth_turning(specification: ImuSpecification) -> str | None:
     gyroscope, output = specification.gyroscope, specification.output
     if output.orientation_reference != "fusion" or output.fuses_magnetometer:
         return None
-    lasting = (
-        gyroscope.turn_on_bias,
-        gyroscope.turn_on_bias_sigma,
-        gyroscope.bias_instability,
-        gyroscope.gauss_markov_sigma,
-    )
+    names = ("turn_on_bias", "turn_on_bias_sigma", "bias_instability", "gauss_markov_sigma")
+    lasting = [getattr(gyroscope, name) for name in names]
     bias = float(np.sqrt(np.sum(np.square(lasting)) / 3.0))
     if bias >= EARTH_RATE:
         return None
@@ -74,8 +67,7 @@ def without_noise(specification: ImuSpecification) -> str | None:
     """Return a sentence where nothing of a fused heading's gyroscope is random; else None."""
     gyroscope = specification.gyroscope
     rotates = specification.output.orientation_reference == "fusion"
-    names = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma", "quantisation")
-    if not rotates or any(any(getattr(gyroscope, name)) for name in names):
+    if not rotates or any(any(getattr(gyroscope, name)) for name in (*_NOISE, "quantisation")):
         return None
     return (
         f"{specification.name} has no number for the gyroscope's noise or its bias's instability, "
@@ -84,11 +76,7 @@ def without_noise(specification: ImuSpecification) -> str | None:
 
 
 def without_wandering_bias(specification: ImuSpecification) -> str | None:
-    """Return a sentence where a gyroscope is noisy, but its bias stands still; else None.
-
-    Data sheets of cheap sensors state noise density and offset, and neither bias instability nor
-    random walk. No real bias stands still.
-    """
+    """Return a sentence where a gyroscope is noisy, but its bias stands still; else None."""
     gyroscope = specification.gyroscope
     wandering = (gyroscope.bias_instability, gyroscope.random_walk, gyroscope.gauss_markov_sigma)
     fused = specification.output.orientation_reference == "fusion"
@@ -101,19 +89,16 @@ def without_wandering_bias(specification: ImuSpecification) -> str | None:
 
 
 def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification:
-    """Return the specification with all noise larger; its name says by how much.
+    """Return the specification with all noise and drift times a factor, which its name has.
 
-    Kalibr's advice for parameters from a recording at rest: its wiki (IMU Noise Model) recommends
-    to multiply them for low-cost sensors, by ten or more.
+    Kalibr's wiki (IMU Noise Model) recommends ten or more for low-cost sensors measured at rest.
 
     Raises :class:`.ConfigurationError`: the factor is not positive.
-
-    ``factor``: of all noise densities and drifts of gyroscope and accelerometer.
     """
     factor = checked_number("factor", factor, above=0.0)
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
         triad = getattr(specification, name)
-        larger = {key: tuple(factor * x for x in getattr(triad, key)) for key in INFLATED}
+        larger = {key: tuple(factor * x for x in getattr(triad, key)) for key in _NOISE}
         triads[name] = replace(triad, **larger)
     return replace(specification, name=f"{specification.name}_x{factor:g}", **triads)

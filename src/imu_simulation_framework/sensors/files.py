@@ -49,8 +49,9 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Collection, Iterable, Mapping, NamedTuple
+from typing import Any, Callable, Collection, Iterable, Mapping, NamedTuple
 
+import numpy as np
 import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError
@@ -88,15 +89,12 @@ _WHAT = "the IMU's specification"
 
 
 def find_imu_specification(name: str | os.PathLike) -> Path:
-    """Return the file that is meant: a path, or the name of one in the package's config/imus.
-
-    Raises :class:`.ConfigurationError`: there is neither.
-    """
+    """Return the file that is meant, a path or a bundled IMU's name; raises if there is neither."""
     return find_description(name, "imus", "an IMU")
 
 
 def imu_names() -> list[str]:
-    """Return the names of the bundled IMUs, those in the package's config/imus."""
+    """Return the names of the bundled IMUs, in the package's config/imus."""
     return bundled_names("imus")
 
 
@@ -135,21 +133,31 @@ def _specification_of(content: Any) -> ImuSpecification:
 
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
     """Return a specification as YAML, with units; what is at its default is left out."""
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines.append(f"name: {_text(specification.name)}")
     content = to_mapping(specification)
-    for key in PARTS:
-        if key in content:
-            lines.append(f"{key}:" if content[key] else f"{key}: {{}}")
-        for name, value in content.get(key, {}).items():
-            unit = _unit(key, name)
-            lines.append(f"  {name}: {_value(value)}" + (f"  # {unit}" if unit else ""))
+    parts = {key: content[key] for key in PARTS if key in content}
+    return text_of_parts(specification.name, parts, _unit, comment)
+
+
+def text_of_parts(
+    name: str, parts: Mapping[str, Any], unit: Callable[[str, str], str], comment: str
+) -> str:
+    """Return a YAML file of a name and of mappings, by name, each value with its unit behind it.
+
+    ``unit``: of a key of a part; empty for none. ``comment``: lines that the file begins with.
+    """
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines.append(f"name: {_text(name)}")
+    for part, values in parts.items():
+        lines.append(f"{part}:" if values else f"{part}: {{}}")
+        for key, value in values.items():
+            of = unit(part, key)
+            lines.append(f"  {key}: {_value(value)}" + (f"  # {of}" if of else ""))
     return "\n".join(lines) + "\n"
 
 
 def _unit(part: str, name: str) -> str:
-    declared = {key.name: key.metadata["unit"] for key in fields(PARTS[part])}[name]
-    return declared or (TRIADS[part].unit_of(name) if part in TRIADS else "")
+    (key,) = (key for key in fields(PARTS[part]) if key.name == name)
+    return key.metadata["unit"] or (TRIADS[part].unit_of(name) if part in TRIADS else "")
 
 
 def _text(text: str) -> str:
@@ -166,12 +174,7 @@ def _value(value: Any) -> str:
 
 
 class CatalogueEntry(NamedTuple):
-    """A bundled IMU.
-
-    ``specification`` as everything else uses it; ``source`` the document its numbers are from;
-    ``content`` the keys and values of its file as they stand there, by triad, so that it tells what
-    the document does not say.
-    """
+    """A bundled IMU; ``source``: of its numbers; ``content``: keys and values of its file."""
 
     specification: ImuSpecification
     source: str
@@ -202,12 +205,11 @@ _FORCES = ("m/s^2", "mm/s^2", "g", "mg", "ug")
 _FIELDS = ("T", "uT", "nT", "G", "mG")
 
 
-def _per(units: Iterable[str], suffix: str) -> dict[str, float]:
-    return factors(*(f"{unit}{suffix}" for unit in units))
-
-
 def _per_all(suffix: str) -> dict[str, dict[str, float]]:
-    return {name: _per(units, suffix) for name, units in zip(TRIADS, (_RATES, _FORCES, _FIELDS))}
+    return {
+        name: factors(*(f"{unit}{suffix}" for unit in units))
+        for name, units in zip(TRIADS, (_RATES, _FORCES, _FIELDS))
+    }
 
 
 UNITS = {
@@ -225,7 +227,7 @@ UNITS = {
     "random_walk": {
         "gyroscope": factors("rad/s/sqrt(s)", "rad/s^2/sqrt(Hz)", "deg/s/sqrt(s)", "deg/h/sqrt(h)"),
         "accelerometer": factors("m/s^2/sqrt(s)", "m/s^3/sqrt(Hz)", "m/s/h/sqrt(h)", "mg/sqrt(h)"),
-        "magnetometer": _per(_FIELDS, "/sqrt(s)"),
+        "magnetometer": _per_all("/sqrt(s)")["magnetometer"],
     },
     "temperature": _per_all("/K"),
 }
@@ -272,8 +274,8 @@ class _Stated:
         self.name, self.entry, self.triad = name, dict(entry), triad
         self.deviations = 1.0
         if name in TOLERANCES and "tolerance" in entry:
-            kind = self.choice("tolerance", ("typical", "maximum"))
-            self.deviations = LARGEST_TOLERANCE if kind == "maximum" else 1.0
+            if self.choice("tolerance", ("typical", "maximum")) == "maximum":
+                self.deviations = LARGEST_TOLERANCE
             del self.entry["tolerance"]
         if "source" in entry and not isinstance(entry["source"], str):
             raise self.error("source", "must be a text")
@@ -321,7 +323,11 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
         plateau = stated.choice("meaning", MEANINGS) == "allan_minimum"
         return tuple(size / (FLICKER_PLATEAU if plateau else 1.0) for size in stated.signal(key))
     if name == "random_walk" and "allan_minimum" in stated.entry:
-        return _walk_of_minimum(stated, white_noise)
+        minimum = stated.signal(stated.way("allan_minimum"))
+        if white_noise is None:
+            raise stated.error("allan_minimum", "needs the triad's white_noise")
+        noise = checked_axes("white_noise", white_noise, above=0.0)
+        return tuple(random_walk_of_minimum(minimum, noise))
     if name == "resolution" and "steps" in stated.entry:
         key = stated.way("steps")
         factor = stated.factor(UNITS["signal"][triad])
@@ -346,36 +352,25 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
 
 def _white_noise(stated: _Stated) -> tuple[float, ...]:
     way = stated.way("density", "rms", "walk", others=("spectrum", "bandwidth"))
+    needed = {"density": ("spectrum",), "rms": ("bandwidth",), "walk": ()}[way]
+    stated.way(way, others=needed)
     if way == "density":
-        stated.way(way, others=("spectrum",))
         density = stated.axes(way, UNITS["density"][stated.triad])
         one_sided = stated.choice("spectrum", SPECTRA) == "one-sided"
         return tuple(density_of_one_sided(density)) if one_sided else density
     if way == "rms":
-        stated.way(way, others=("bandwidth",))
         bandwidth = stated.entry.get("bandwidth")
         bandwidth = checked_number(f"{stated.name}: bandwidth", bandwidth, above=0.0)
         return tuple(density_of_rms(stated.signal(way), bandwidth))
-    stated.way(way)
     return stated.axes(way, UNITS["white_noise_walk"][stated.triad])
-
-
-def _walk_of_minimum(stated: _Stated, white_noise: Any) -> tuple[float, ...]:
-    key = stated.way("allan_minimum")
-    minimum = stated.signal(key)
-    if white_noise is None:
-        raise stated.error(key, "needs the triad's white_noise")
-    noise = checked_axes("white_noise", white_noise, above=0.0)
-    return tuple(random_walk_of_minimum(minimum, noise))
 
 
 def _of_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str, Any]:
     """Return bias instability and random walk of a lowest Allan deviation whose time is known."""
     key = stated.way("value", others=("meaning", "averaging_time"))
     stated.choice("meaning", ("allan_minimum",))
-    time = checked_number(
-        f"{stated.name}: averaging_time", stated.entry["averaging_time"], above=0.0
-    )
+    time = stated.entry["averaging_time"]
+    time = checked_number(f"{stated.name}: averaging_time", time, above=0.0)
     if white_noise is None:
         raise stated.error("averaging_time", "needs the triad's white_noise")
     noise = checked_axes("white_noise", white_noise, minimum=0.0)
@@ -395,7 +390,5 @@ def _matrix(stated: _Stated) -> Matrix:
     if "cross_axis_unit" in stated.entry:
         factor = RATIOS[stated.choice("cross_axis_unit", tuple(RATIOS))]
     cross = stated.scaled("cross_axis", factor)
-    return tuple(  # type: ignore[return-value]
-        tuple(scale[row] if row == column else cross[row] for column in range(3))
-        for row in range(3)
-    )
+    identity = np.eye(3, dtype=bool)
+    return np.where(identity, np.diag(scale), np.transpose([cross] * 3)).tolist()

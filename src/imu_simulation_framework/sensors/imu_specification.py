@@ -81,16 +81,15 @@ class OutputSpecification(Settings):
     ----------
     rate : float
         Samples per second [Hz]. Where the simulation is slower, it has the simulation's rate.
-    start_offset : float
-        Time from the simulation's first sample to the sensor's [s].
-    random_start_offset : float
-        Largest further time to it [s]: the seed decides how much, evenly between zero and this.
+    start_offset, random_start_offset : float
+        Time from the simulation's first sample to the sensor's [s], and what the seed may add to
+        it, evenly between zero and this.
     drop_repeated : bool
         Where the simulation is faster than the sensor: whether the samples between two readings
         are left out, or repeat the last reading.
     repeat_samples : bool
-        Where the simulation is slower than the sensor: whether each sample is given away as often
-        as the sensor would, with the same time stamp. Otherwise it is given away once.
+        Where the simulation is slower than the sensor: whether each sample is emitted as often as
+        the sensor would, with the same time stamp, or once.
     orientation_reference : str
         ``fusion``: orientation from the sensor's own readings, without a reference for the yaw
         unless there is a ``magnetic_heading``.
@@ -141,9 +140,8 @@ class OutputSpecification(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.filter == "compass" and (
-            self.filter_rate_bias or self.magnetic_disturbance_rejection
-        ):
+        needs_gyroscope = self.filter_rate_bias or self.magnetic_disturbance_rejection
+        if self.filter == "compass" and needs_gyroscope:
             raise ConfigurationError(
                 "filter is compass, which has no gyroscope: it can neither estimate its bias nor "
                 "do without a disturbed field."
@@ -197,14 +195,12 @@ class TriadSpecification(Settings):
     scale_factor_and_misalignment : 3 x 3 float
         M in ``(I + M) truth`` [1]: scale factor errors on the diagonal, misalignments [rad] and
         cross-axis sensitivities beside it.
-    temperature_bias : 3 float
-        Bias per kelvin away from the reference temperature [rad/s/K; m/s^2/K].
-    temperature_scale_factor : 3 float
-        Scale factor error per kelvin away from the reference temperature [1/K].
-    supply_bias : 3 float
-        Bias per volt away from the reference voltage [rad/s/V; m/s^2/V].
-    supply_scale_factor : 3 float
-        Scale factor error per volt away from the reference voltage [1/V].
+    temperature_bias, temperature_scale_factor : 3 float
+        Bias [rad/s/K; m/s^2/K] and scale factor error [1/K] per kelvin away from the reference
+        temperature.
+    supply_bias, supply_scale_factor : 3 float
+        Bias [rad/s/V; m/s^2/V] and scale factor error [1/V] per volt away from the reference
+        voltage.
     nonlinearity : 3 float
         Quadratic part of the response, K2 in ``f + K2 f^2`` (IEEE Std 1293)
         [1/(rad/s); 1/(m/s^2)]. Of vibration it rectifies the mean square.
@@ -263,12 +259,8 @@ class MagnetometerSpecification(TriadSpecification):
     the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
     Systems 47, 1293, 2011). By default there is neither iron nor error.
 
-    Parameters
-    ----------
-    hard_iron : 3 float
-        Field of what is magnetised for good on the robot: magnets of motors, screws [T].
-    soft_iron : 3 x 3 float
-        What iron on the robot makes of the field around it [1].
+    ``hard_iron`` (3,): field of what is magnetised for good on the robot: magnets of motors, screws
+    [T]. ``soft_iron`` (3, 3): what iron on the robot makes of the field around it [1].
     """
 
     hard_iron: Axes = declared(_ZERO, checked_axes, unit="T")
@@ -279,16 +271,11 @@ class MagnetometerSpecification(TriadSpecification):
 class UnitVariation(Settings):
     """How units of one part differ from each other; by default they do not.
 
-    Parameters
-    ----------
-    tolerances : bool
-        Whether the numbers of a triad's response (scale factor, misalignment, g-sensitivity,
-        nonlinearity, rectification, what temperature and supply make) are standard deviations from
-        unit to unit, of either sign; else they are this unit's own. No unit is more than
-        :data:`LARGEST_TOLERANCE` of them off.
-    white_noise, bias_instability, random_walk : float
-        Standard deviations, from unit to unit, of the natural logarithms of N, B and K, which are
-        then the median unit's.
+    ``tolerances``: whether the numbers of a triad's response (:data:`TOLERANCES`) are standard
+    deviations from unit to unit; else they are this unit's own. No unit is more than
+    :data:`LARGEST_TOLERANCE` of them off. ``white_noise``, ``bias_instability``, ``random_walk``:
+    standard deviations, from unit to unit, of the natural logarithms of N, B and K, which are then
+    the median unit's.
     """
 
     tolerances: bool = declared(False, checked_flag)
@@ -312,10 +299,13 @@ LARGEST_TOLERANCE = 3.0
 """Standard deviations; a data sheet's maximum is taken for so many of them."""
 
 
-def _checked_name(name: str, value: Any) -> str:
-    if not (isinstance(value, str) and value.strip() and "/" not in value and value.isprintable()):
+def checked_line(name: str, value: Any, slash: bool = True) -> str:
+    """Return a text in one line, which may have a slash or not."""
+    line = isinstance(value, str) and value.strip() and value.isprintable()
+    if not line or ("/" in value and not slash):
+        hint = "" if slash else ", without a slash"
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be a text in one line, without a slash."
+            f"{name} is {shown(value)}, but it must be a text in one line{hint}."
         )
     return value
 
@@ -324,17 +314,12 @@ def _checked_name(name: str, value: Any) -> str:
 class ImuSpecification(Settings):
     """All errors of an IMU.
 
-    Parameters
-    ----------
-    name : str
-        Of the sensor; without a slash, as it becomes part of the names of folders.
-    magnetometer : MagnetometerSpecification, optional
-        None for an IMU that has none.
-    units : UnitVariation
-        Whether it is one unit, or any of a part's: of those each run has another one.
+    ``name``: of the sensor; without a slash, as it becomes part of the names of folders.
+    ``magnetometer``: None for an IMU that has none. ``units``: whether it is one unit, or any of a
+    part's: of those each run has another one.
     """
 
-    name: str = declared("imu", _checked_name, always=True)
+    name: str = declared("imu", checked_line, slash=False, always=True)
     gyroscope: TriadSpecification = declared(TriadSpecification(), part=TriadSpecification)
     accelerometer: TriadSpecification = declared(TriadSpecification(), part=TriadSpecification)
     temperature: TemperatureProfile = declared(TemperatureProfile(), part=TemperatureProfile)
@@ -355,8 +340,7 @@ class ImuSpecification(Settings):
             return self
         random = child_generator(seed, _RESPONSE)
         triads = {}
-        for name in TRIADS:
-            triad = getattr(self, name)
+        for name, triad in ((name, getattr(self, name)) for name in TRIADS):
             if triad is None:
                 continue
             changes = {}
@@ -381,22 +365,17 @@ class ImuSpecification(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.output.magnetic_heading and self.magnetometer is None:
-            raise ConfigurationError(
-                "output.magnetic_heading is true, but the specification has no magnetometer."
-            )
-        if self.output.fuses_magnetometer and self.magnetometer is None:
-            raise ConfigurationError(
-                "output.filter is compass, but the specification has no magnetometer."
-            )
-        for name in TRIADS:
+        for needed, why in (
+            (self.output.magnetic_heading, "output.magnetic_heading is true"),
+            (self.output.fuses_magnetometer, "output.filter is compass"),
+        ):
+            if needed and self.magnetometer is None:
+                raise ConfigurationError(f"{why}, but the specification has no magnetometer.")
+        for name, kind in TRIADS.items():
             triad = getattr(self, name)
-            if triad is None or TRIADS[name].feels_force:
-                continue
-            if triad.g_sensitivity != _ZERO_MATRIX:
-                feeling = " or a ".join(key for key, kind in TRIADS.items() if kind.feels_force)
+            if triad and not kind.feels_force and triad.g_sensitivity != _ZERO_MATRIX:
                 raise ConfigurationError(
-                    f"{name}.g_sensitivity is set, but only a {feeling} has one."
+                    f"{name}.g_sensitivity is set, but only a gyroscope has one."
                 )
 
     def covariances(
@@ -407,18 +386,17 @@ class ImuSpecification(Settings):
         Those of gyroscope and accelerometer are the variances of what changes from sample to
         sample: white noise ``N^2 / dt``, quantisation ``2 Q^2 / dt^2``, as far as they pass the
         bandwidth, and rounding ``resolution^2 / 12``. Roll and pitch have what passes the filter of
-        time constant T,
-        ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty of the accelerometer's bias over
-        g. Yaw without a reference has a variance that grows without end: it is given as after
-        ``duration`` t, ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``. With a
+        time constant T, ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty of the
+        accelerometer's bias over g. Yaw without a reference has a variance that grows without end,
+        at ``duration`` t ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``. With a
         magnetic heading of time constant T it is that of an undisturbed field,
         ``N^2 T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``, with a level field H of
         20 uT, as in Europe.
 
-        ``period``: time between samples dt [s]; by default 1 / ``output.rate``. ``duration`` [s].
+        ``period``: between samples, dt [s]; by default 1 / ``output.rate``. ``duration`` [s].
 
-        Returns ``orientation``, ``angular_velocity``, ``linear_acceleration``: [rad^2],
-        [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
+        Returns those of orientation [rad^2], angular velocity [rad^2/s^2] and acceleration
+        [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
         """
         period = 1.0 / self.output.rate if period is None else period
         return (
@@ -428,19 +406,10 @@ class ImuSpecification(Settings):
         )
 
     def magnetic_covariance(self, period: float | None = None) -> Covariance:
-        """Return the covariance to publish with each reading of the magnetometer, row by row.
-
-        As those of gyroscope and accelerometer in :meth:`covariances`.
-
-        ``period``: time between samples [s]; by default 1 / ``output.rate``.
-
-        Returned: [T^2]; all zero means unknown (sensor_msgs/MagneticField), and without a
-        magnetometer.
-        """
+        """Return that of the magnetometer [T^2], as :meth:`covariances`; zero without one."""
         period = 1.0 / self.output.rate if period is None else period
-        if self.magnetometer is None:
-            return diagonal(_ZERO)
-        return diagonal(_sample_variances(self.magnetometer, period))
+        triad = self.magnetometer
+        return diagonal(_ZERO if triad is None else _sample_variances(triad, period))
 
 
 PARTS: dict[str, Any] = {
@@ -457,39 +426,25 @@ _LEVEL_FIELD = 20e-6  # T
 
 def _orientation_variances(specification: ImuSpecification, duration: float) -> Axes:
     """Variances of roll, pitch and yaw [rad^2], the yaw's after a duration [s]."""
-    if specification.output.orientation_reference == "truth":
+    output, magnetometer = specification.output, specification.magnetometer
+    if output.orientation_reference == "truth":
         return _ZERO
-    gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
-    constant = specification.output.filter_time_constant
+    names = ("white_noise", "random_walk", "turn_on_bias_sigma", "gauss_markov_sigma")
+    noise, walk, turn_on, slow = (np.square(getattr(specification.gyroscope, x)) for x in names)
+    force, _, offset, drift = (np.square(getattr(specification.accelerometer, x)) for x in names)
+    constant = output.filter_time_constant
     # A turn about x shows on y, and the other way round.
-    roll, pitch = (
-        (
-            accelerometer.white_noise[other] ** 2 / (2.0 * constant)
-            + accelerometer.turn_on_bias_sigma[other] ** 2
-            + accelerometer.gauss_markov_sigma[other] ** 2
-        )
-        / STANDARD_GRAVITY**2
-        + gyroscope.white_noise[axis] ** 2 * constant / 2.0
-        for axis, other in ((0, 1), (1, 0))
-    )
+    tilt = (force / (2.0 * constant) + offset + drift)[[1, 0]] / STANDARD_GRAVITY**2
+    roll, pitch = (tilt + noise[:2] * constant / 2.0).tolist()
     # The drift of a Gauss-Markov bias is bounded by that of a constant one.
-    if specification.output.magnetic_heading and specification.magnetometer is not None:
-        constant = specification.output.magnetic_time_constant
-        level = max(specification.magnetometer.white_noise[:2]) / _LEVEL_FIELD
-        bias = (
-            gyroscope.random_walk[2] ** 2 * duration
-            + gyroscope.turn_on_bias_sigma[2] ** 2
-            + gyroscope.gauss_markov_sigma[2] ** 2
-        )
-        noise = gyroscope.white_noise[2] ** 2 * constant / 2.0
-        return roll, pitch, noise + bias * constant**2 + level**2 / (2.0 * constant)
-    yaw = (
-        gyroscope.white_noise[2] ** 2 * duration
-        + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
-        + (gyroscope.turn_on_bias_sigma[2] ** 2 + gyroscope.gauss_markov_sigma[2] ** 2)
-        * duration**2
-    )
-    return roll, pitch, yaw
+    if output.magnetic_heading and magnetometer is not None:
+        constant = output.magnetic_time_constant
+        level = max(magnetometer.white_noise[:2]) / _LEVEL_FIELD
+        bias = walk * duration + turn_on + slow
+        yaw = noise * constant / 2.0 + bias * constant**2 + level**2 / (2.0 * constant)
+    else:
+        yaw = noise * duration + walk * duration**3 / 3.0 + (turn_on + slow) * duration**2
+    return roll, pitch, float(yaw[2])
 
 
 def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
@@ -497,14 +452,9 @@ def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
     white_gain, difference_gain = 1.0, 1.0
     if triad.bandwidth is not None and triad.bandwidth < 0.5 / period:
         white_gain, difference_gain = BandLimit(triad.bandwidth, 1.0 / period).noise_gains()
-    x, y, z = (
-        white_gain * white**2 / period
-        + difference_gain * 2.0 * (quantisation / period) ** 2
-        + resolution**2 / 12.0
-        for white, quantisation, resolution in zip(
-            triad.white_noise, triad.quantisation, triad.resolution
-        )
-    )
+    white = white_gain * np.square(triad.white_noise) / period
+    increments = difference_gain * 2.0 * np.square(np.divide(triad.quantisation, period))
+    x, y, z = (white + increments + np.square(triad.resolution) / 12.0).tolist()
     return x, y, z
 
 
@@ -520,12 +470,8 @@ class UnitSpread(Settings):
 
     Each element is drawn evenly between zero and what stands here, which may be negative.
 
-    Parameters
-    ----------
-    gyroscope, accelerometer : 3 x 3 float
-        Scale factors and misalignments, as ``scale_factor_and_misalignment`` of a triad [1].
-    g_sensitivity : 3 x 3 float
-        The gyroscope's [rad/s per m/s^2].
+    ``gyroscope``, ``accelerometer`` (3, 3): as ``scale_factor_and_misalignment`` of a triad [1].
+    ``g_sensitivity`` (3, 3): the gyroscope's [rad/s per m/s^2].
     """
 
     gyroscope: Matrix = declared(_ZERO_MATRIX, checked_matrix)
@@ -547,20 +493,21 @@ def draw_unit(
 ) -> ImuSpecification:
     """Return a specification with a response drawn anew; all else is as it was.
 
-    ``seed``: of all runs. ``run``: which one. Its response is the same whatever other runs there
-    are.
+    ``seed``: of all runs. ``run``: which one; it is the same whatever other runs there are.
     """
     random = child_generator(run_seed(seed, run), _RESPONSE)
-    drawn = {
-        name: np.array(getattr(spread, name)) * random.random((3, 3))
-        for name in ("gyroscope", "accelerometer", "g_sensitivity")
+    matrices = (spread.gyroscope, spread.accelerometer, spread.g_sensitivity)
+    of_rate, of_force, g_sensitivity = (np.array(m) * random.random((3, 3)) for m in matrices)
+    gyroscope: dict[str, Any] = {
+        "scale_factor_and_misalignment": of_rate,
+        "g_sensitivity": g_sensitivity,
     }
-    triads = {
-        name: replace(getattr(specification, name), scale_factor_and_misalignment=drawn[name])
-        for name in IMU_TRIADS
-    }
-    gyroscope = replace(triads["gyroscope"], g_sensitivity=drawn["g_sensitivity"])
-    return replace(specification, **{**triads, "gyroscope": gyroscope})
+    accelerometer: dict[str, Any] = {"scale_factor_and_misalignment": of_force}
+    return replace(
+        specification,
+        gyroscope=replace(specification.gyroscope, **gyroscope),
+        accelerometer=replace(specification.accelerometer, **accelerometer),
+    )
 
 
 _RESPONSE = 1000

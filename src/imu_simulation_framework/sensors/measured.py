@@ -69,8 +69,7 @@ class Estimate(NamedTuple):
 
     ``median`` [SI]: of N, B or K; of what is calibrated the standard deviation over units and axes.
     ``spread``: standard deviation of the natural logarithm from unit to unit, with the uncertainty
-    of the median. ``units``: how many were measured. ``origin``: ``measured (7 units)``,
-    ``measured (1 unit) and class``, or ``class of part``.
+    of the median. ``units``: how many were measured. ``origin``: ``measured (1 unit) and class``.
     """
 
     median: float
@@ -98,9 +97,9 @@ class ClassModel(NamedTuple):
         ``mean``, ``variance``: of what was measured of the part; nothing by default.
         """
         squares = self.between**2
-        weight = (
-            variance / (squares + variance) if math.isfinite(variance) else np.ones(len(squares))
-        )
+        weight: np.ndarray = np.ones(len(squares))
+        if math.isfinite(variance):
+            weight = variance / (squares + variance)
         means = (1.0 - weight) * mean + weight * self.mean
         spread = weight * squares + weight**2 * self.variance
         centre = self.probability @ means
@@ -118,9 +117,8 @@ def measured_parts() -> pd.DataFrame:
 def measured_values() -> pd.DataFrame:
     """Return the published numbers, as they were published, with what they were measured of.
 
-    Columns: ``recording``, ``part``, ``unit``, ``sensor``, ``quantity``, ``axis``, ``value``,
-    ``value_unit``, ``rate`` [Hz], ``duration`` [s], ``method``, ``source``, ``where``,
-    ``excluded``: why it is not used, or empty.
+    Columns: those of ``values.csv``, with ``value_unit`` for the values' units, and of
+    ``recordings.csv``: ``rate`` [Hz], ``duration`` [s], ...
     """
     values = _read("values").rename(columns={"unit": "value_unit"})
     table = values.merge(_read("recordings"), on="recording", how="left", validate="many_to_one")
@@ -149,7 +147,7 @@ def measurements() -> pd.DataFrame:
     ).dropna(subset=["value"])
     groups = [*KEY, "excluded"]
     noise = table["quantity"].isin(NOISE)
-    parts = [_squares(table[~noise], groups), _squares(_levels(table[noise], groups), groups)]
+    parts = [_rms(table[~noise], groups), _rms(_levels(table[noise], groups), groups)]
     table = table.assign(numbers=1)
     counted = table.groupby([*groups, "recording"]).agg({"numbers": "sum", "rate": "mean"})
     counted = counted.groupby(groups).agg({"numbers": "max", "rate": "mean"})
@@ -229,23 +227,22 @@ def _levels(table: pd.DataFrame, groups: list[str]) -> pd.DataFrame:
     recording = [*groups, "recording"]
     logs = table.assign(value=np.log(table["value"]))
     axes = np.exp(logs.groupby([*recording, "axis"])["value"].mean()).reset_index()
-    levels = _squares(axes, recording)
-    return np.exp(np.log(levels).groupby(groups).mean()).reset_index()
+    return np.exp(np.log(_rms(axes, recording)).groupby(groups).mean()).reset_index()
 
 
-def _squares(table: pd.DataFrame, groups: list[str]) -> pd.Series:
-    squares = table.assign(value=table["value"] ** 2).groupby(groups)["value"].mean()
-    return np.sqrt(squares)
+def _rms(table: pd.DataFrame, groups: list[str]) -> pd.Series:
+    return np.sqrt(table.assign(value=table["value"] ** 2).groupby(groups)["value"].mean())
 
 
 def _without_noise_and_walk(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose bias instability is what N and K leave of it."""
     index = ["part", "unit", "sensor"]
-    used = table[table["excluded"] == ""].pivot(index=index, columns="quantity", values="value")
+    used = table.pivot(index=index, columns="quantity", values="value")
     used = used.reindex(columns=list(NOISE)).dropna()
     explained = 2.0 / math.sqrt(3.0) * used["white_noise"] * used["random_walk"]
     flicker = used["bias_instability"]
     left = np.sqrt(np.maximum(flicker**2 - explained / FLICKER_PLATEAU**2, (0.5 * flicker) ** 2))
-    place = (table["quantity"] == "bias_instability") & (table["excluded"] == "")
+    place = table["quantity"] == "bias_instability"
     corrected = left.reindex(pd.MultiIndex.from_frame(table.loc[place, index])).to_numpy()
     table.loc[place, "value"] = np.where(np.isnan(corrected), table.loc[place, "value"], corrected)
     return table
@@ -257,21 +254,14 @@ def _is_calibration(rows: pd.DataFrame) -> bool:
 
 def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
     """Return by part: mean of the logarithms, squares about it, units, freedom, numbers."""
-    logs = rows.assign(log=np.log(rows["value"]))
-    grouped = logs.groupby("part")
-    parts = pd.DataFrame(
-        {
-            "mean": grouped["log"].mean(),
-            "units": grouped.size(),
-            "numbers": grouped["numbers"].sum(),
-        }
-    )
-    parts["squares"] = (
-        ((logs["log"] - logs["part"].map(parts["mean"])) ** 2).groupby(logs["part"]).sum()
-    )
+    part, log = rows["part"], np.log(rows["value"])
+    grouped = log.groupby(part)
+    parts = pd.DataFrame({"mean": grouped.mean(), "units": grouped.size()})
+    parts["numbers"] = rows["numbers"].groupby(part).sum()
+    parts["squares"] = ((log - part.map(parts["mean"])) ** 2).groupby(part).sum()
     parts["freedom"] = parts["units"] - 1
     if _is_calibration(rows):
-        squares = (rows["value"] ** 2 * rows["numbers"]).groupby(rows["part"]).sum()
+        squares = (rows["value"] ** 2 * rows["numbers"]).groupby(part).sum()
         parts["mean"] = 0.5 * np.log(squares / parts["numbers"])
     return parts
 
@@ -294,11 +284,9 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
 
 
 def _estimate(rows: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:
-    units = len(rows)
-    if not units:
-        mean, variance, _ = model.of_part()
-        origin = "class of part"
-    else:
+    units, origin = len(rows), "class of part"
+    mean, variance, _ = model.of_part()
+    if units:
         part = _part_means(rows).iloc[0]
         mean, variance, weight = model.of_part(part["mean"], _variance(part, model.within))
         origin = f"measured ({units} unit{'s' if units > 1 else ''}"
@@ -320,7 +308,7 @@ class Part(NamedTuple):
     origins: dict[str, str]
 
     def sentence(self) -> str:
-        """Return in one line where the numbers are from."""
+        """Return where the numbers are from."""
         by_origin: dict[str, list[str]] = {}
         for name, origin in self.origins.items():
             by_origin.setdefault(origin, []).append(name.replace("_", " "))
@@ -365,8 +353,5 @@ def part_of(sheet: ImuSpecification) -> Part:
 
 
 def _deviation(estimate: Estimate) -> float:
-    """Return one standard deviation for units that are drawn from a normal distribution.
-
-    Its logarithm is uncertain: the root mean square of what it may be.
-    """
+    """Return a standard deviation to draw units with: the rms of what it may be."""
     return estimate.median * math.exp(min(estimate.spread, 1.0) ** 2)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,25 +37,15 @@ _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
 class OdometerSpecification(Settings):
     """Wheel encoders and what the robot believes of its wheels; the defaults have no errors.
 
-    Raises ConfigurationError: a value is not what it must be.
-
-    Parameters
-    ----------
-    rate : float
-        Readings per second [Hz].
-    wheel_radius, track : float
-        Which the robot believes in; the track is the distance between left and right wheels [m].
-    ticks_per_turn : int
-        Of a wheel; 0 is an encoder without steps.
-    scale, diameter_ratio, track_ratio : float
-        True mean radius over the believed one; E_d, true right diameter over the left; E_b, true
-        track over the believed one, which for a skid-steered robot is its effective track.
-    scale_sigma, diameter_ratio_sigma, track_ratio_sigma : float
-        Standard deviations of these three from one robot to the next; drawn in each run.
-    slip : float
-        Standard deviation of the distance of each wheel after one metre [m/sqrt(m)].
-    acceleration_slip : float
-        Share by which a wheel turns further while the robot accelerates forward by 1 g.
+    ``rate``: readings per second [Hz]. ``wheel_radius``, ``track``: which the robot believes in;
+    the track is the distance between left and right wheels [m]. ``ticks_per_turn``: of a wheel; 0
+    is an encoder without steps. ``scale``: true mean radius over the believed one.
+    ``diameter_ratio``: E_d, true right diameter over the left. ``track_ratio``: E_b, true track
+    over the believed one, which for a skid-steered robot is its effective track. ``..._sigma``:
+    standard deviations of these three from one robot to the next; drawn in each run. ``slip``:
+    standard deviation of the distance of each wheel after one metre [m/sqrt(m)].
+    ``acceleration_slip``: share by which a wheel turns further while the robot accelerates forward
+    by 1 g.
     """
 
     rate: float = declared(50.0, unit="Hz", above=0.0, maximum=1e4)
@@ -74,12 +65,10 @@ class OdometerSpecification(Settings):
 def read_odometer(path: str | os.PathLike[str]) -> OdometerSpecification:
     """Return the odometer whose parameters a YAML file has as keys.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
-    not what it must be.
+    Raises :class:`.ConfigurationError`: the file cannot be read, or describes no odometer.
     """
-    return read_described(
-        path, "the odometer", lambda content: from_mapping(OdometerSpecification, content, "it")
-    )
+    make = partial(from_mapping, OdometerSpecification, what="it")
+    return read_described(path, "the odometer", make)
 
 
 def simulate_odometer(
@@ -150,15 +139,11 @@ def rolled_steps(
     return np.concatenate([[0.0], 0.5 * (speed[1:] + speed[:-1]) * pushed])
 
 
-_STREAM = 2000
-"""Child of a run's seed that an odometer draws from: IMU and receiver have some from 0 on, and from
-1000 on."""
+_STREAM = 2000  # child of a run's seed; IMU and receiver have some from 0, and from 1000 on
 
 
 class Odometer:
-    """The odometer of one robot, at the beginning of a motion.
-
-    It goes on where it was, so that what it says is the same in one piece or in many.
+    """The odometer of one robot; what it says is the same in one piece or in many.
 
     ``seed``: of the run. Each wheel's slip has a stream of its own, so have the robot's sizes.
     """

@@ -45,9 +45,8 @@ LONGEST_PAUSE = 0.5
 MAX_RATE_AT_REST = math.radians(1.0)
 """By which the mean rate may be off the known offset, on any axis [rad/s]."""
 
-_STOPS = re.compile(
-    r"(?:every\s*([\d.]+)\s*(s|min|h)\s*for\s*([\d.]+)\s*(s|min)(?:\s*,?\s*(detected))?)"
-)
+_NUMBER = r"\s*(\d+\.?\d*|\.\d+)\s*"
+_STOPS = re.compile(rf"every{_NUMBER}(s|min|h)\s*for{_NUMBER}(s|min)(?:\s*,?\s*detected)?")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -60,21 +59,6 @@ class Standstill(NamedTuple):
     start: float
     held_from: float
     end: float
-
-
-def _check_stops(value):
-    if value in ("none", "found", "detected"):
-        return
-    match = _STOPS.fullmatch(value)
-    try:
-        positive = match and float(match[1]) > 0.0 and float(match[3]) > 0.0
-    except ValueError:
-        positive = False
-    if not positive:
-        raise ConfigurationError(
-            f"stops is {shown(value)}, but it must be none, found, detected, or as "
-            "'every 2min for 3s' or 'every 2min for 3s, detected'."
-        )
 
 
 @dataclass(frozen=True)
@@ -105,7 +89,12 @@ class Operation(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_stops(self.stops)
+        given = self.given_stops
+        if self.stops not in ("none", "found", "detected") and not (given and min(given) > 0.0):
+            raise ConfigurationError(
+                f"stops is {shown(self.stops)}, but it must be none, found, detected, or as "
+                "'every 2min for 3s' or 'every 2min for 3s, detected'."
+            )
         if self.detects and self.standstill < self.min_stop:
             raise ConfigurationError(
                 f"stops are to be detected, but standstill is {self.standstill:g}: the detector "
@@ -129,16 +118,13 @@ class Operation(Settings):
         match = _STOPS.fullmatch(self.stops)
         if match is None:
             return None
-        return float(match[1]) * _SECONDS[match[2]], float(match[3]) * _SECONDS[match[4]]
+        every, every_unit, duration, unit = match.groups()
+        return float(every) * _SECONDS[every_unit], float(duration) * _SECONDS[unit]
 
     def moved(self, motion: AnyMotion) -> AnyMotion:
-        """Return a motion with the stops that it is given, if any.
-
-        Raises MotionError where a motion cannot be given stops.
-        """
-        if self.given_stops is None:
-            return motion
-        return cast(AnyMotion, with_stops(motion, *self.given_stops))
+        """Return a motion with the stops that it is given, if any; raises as :func:`with_stops`."""
+        given = self.given_stops
+        return motion if given is None else cast(AnyMotion, with_stops(motion, *given))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
         """Return the stops of a motion that are known to the robot; none where it detects them."""
@@ -156,7 +142,7 @@ class Operation(Settings):
         return self.stops != "none" and not self.detects
 
     def sentence(self) -> str:
-        """Return in a few words what is done, for the first line of an answer."""
+        """Return in a few words what is done."""
         if self.standstill == 0.0 and self.stops == "none":
             return "as switched on, its offset not taken"
         words = f"zeroed at rest for {self.standstill:g} s" if self.standstill else "not zeroed"
@@ -214,39 +200,32 @@ class Zeroing:
         ``stands`` (n,): whether the robot stands, for one that knows its stops.
         """
         corrected, held = np.empty_like(rate), np.zeros(len(rate), dtype=bool)
-        moves = not (self.detects or self._stood or (stands is not None and np.any(stands)))
-        if moves:
+        if not (self.detects or self._stood or (stands is not None and np.any(stands))):
             self._count += len(rate)
             return rate - self.offset, held
-        for index, one in enumerate(rate):
+        samples = np.hstack([rate, np.asarray(force)]) if self.detects else rate
+        for index, sample in enumerate(samples):
             self._count += 1
-            still = self._is_still(
-                one,
-                None if force is None else force[index],
-                None if stands is None else bool(stands[index]),
-            )
-            self._hold(one, still)
-            corrected[index], held[index] = one - self.offset, still
+            self._recent.append(sample)
+            if self.detects:
+                still = self._seems_still()
+            else:
+                self._stood = stands is not None and bool(stands[index])
+                if not self._stood:
+                    self._recent.clear()
+                still = len(self._recent) == self._window
+            self._hold(rate[index], still)
+            corrected[index], held[index] = rate[index] - self.offset, still
         return corrected, held
 
-    def _is_still(self, rate, force, stands):
-        """Tell whether the robot has stood for a whole window, the new sample included."""
-        if not self.detects:
-            if stands:
-                self._recent.append(rate)
-            else:
-                self._recent.clear()
-            self._stood = bool(stands)
-            return len(self._recent) == self._window
-        self._recent.append(np.concatenate([rate, force]))
+    def _seems_still(self):
+        """Tell whether a whole window of samples spreads as at rest, about the offset."""
         if len(self._recent) < self._window:
             return False
         recent = np.array(self._recent)
         off = np.abs(np.mean(recent[:, :3], axis=0) - self.offset)
-        return bool(
-            np.all(np.ptp(recent, axis=0) <= self._largest_spread)
-            and np.all(off <= MAX_RATE_AT_REST)
-        )
+        calm = np.all(np.ptp(recent, axis=0) <= self._largest_spread)
+        return bool(calm and np.all(off <= MAX_RATE_AT_REST))
 
     def _hold(self, rate, still):
         """Gather the mean rate of a standstill, and take it when that ends."""
@@ -375,10 +354,9 @@ def stands_still(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 
 def found_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple[float, float]]:
-    """Return when a motion stands still against the ground: beginnings and ends.
+    """Return when a motion stands still against the ground: beginnings and ends since its first.
 
-    ``motion``: n samples. ``shortest``: what lasts less is left out [s]. Times are since the
-    motion's first sample [s].
+    What is shorter than ``shortest`` is left out [s].
     """
     speed = np.linalg.norm(motion.velocity, axis=1)
     standing = stands_still(speed, motion.rate_against_ground())
@@ -397,9 +375,9 @@ def with_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
     the acceleration is :math:`s^2 \ddot r + \dot s \dot r`.
 
     ``motion`` (Motion): evenly sampled. ``every``: from the beginning of a stop to that of the
-    next, and from the motion's start to the first [s]. ``duration``: of a stop [s]. The result
-    lasts longer by ``duration`` and :data:`BRAKING` for each stop. Raises MotionError if stops
-    follow each other before the motion can go on, or it is no motion in a flat world.
+    next, and from the motion's start to the first; ``duration``: of a stop; both positive [s].
+    Raises MotionError if stops follow each other before the motion can go on, or it is no motion in
+    a flat world.
     """
     # Imported here, since every node knows what a stop is, and splines take 60 MB.
     from scipy.interpolate import CubicSpline
@@ -409,9 +387,6 @@ def with_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
 
     if not isinstance(motion, Motion):
         raise MotionError("stops on the way are for what drives, but this is a motion on the Earth")
-    for name, value in (("every", every), ("duration", duration)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise MotionError(f"{name} of a motion's stops is {value}, but it must be positive")
     if every < duration + 2.0 * BRAKING:
         raise MotionError(
             f"stops of {duration:g} s every {every:g} s leave no time to drive between them: with "

@@ -46,7 +46,6 @@ from imu_simulation_framework.sensors.imu_models.plugins import (
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
-    triad_models,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import (
@@ -55,6 +54,7 @@ from imu_simulation_framework.sensors.magnetism.environment import (
 )
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.operation import Operation
+from imu_simulation_framework.sensors.triad_errors import triads_of
 
 ImuErrors = Union[
     ImuSpecification,
@@ -76,12 +76,11 @@ def imu_truth(
 ) -> ImuTruth:
     """Return what an IMU without errors would say, as means since the sample before.
 
-    ``motion``: of the IMU itself, n samples. On the turning Earth the gyroscope feels its turning,
-    and orientation and magnetic field are against east, north, up where the IMU is.
-    ``magnetic_environment``: without one there is no magnetic field. What disturbs it is, on the
-    turning Earth, in the level plane at the motion's first sample. ``wheel_torque`` (n, 2): of the
-    motors of the left and the right wheel [N m], for their own fields. ``speed``: whether it shall
-    have the speed, for an IMU that :attr:`~.ImuModel.feels_speed`.
+    ``motion``: of the IMU itself, n samples. On the turning Earth orientation and magnetic field
+    are against east, north, up where the IMU is, and what disturbs the field is in the level plane
+    at the motion's first sample. ``wheel_torque`` (n, 2): of the motors of the left and the right
+    wheel [N m], for their own fields. ``speed``: whether it shall have the speed, for an IMU that
+    :attr:`~.ImuModel.feels_speed`.
     """
     rate, force = motion.means()
     orientation, field = motion.orientation, None
@@ -95,11 +94,9 @@ def imu_truth(
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
-    """Return the model that has these errors.
+    """Return the model that has these errors, of samples of this period [s]; ``seed``: of all runs.
 
     Raises :class:`.ConfigurationError`: it is nothing of the kind, or does not go with the period.
-
-    ``period``: time from one sample to the next [s]. ``seed``: of all runs.
     """
     if isinstance(imu, str):
         return make_imu_model(imu, {}, period, seed)
@@ -117,11 +114,7 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 def operated(
     imu: ImuErrors, operation: Operation | None, motion: Motion | EarthMotion
 ) -> ImuErrors:
-    """Return the errors of an IMU that is used like that on a motion.
-
-    Raises :class:`.ConfigurationError`: it is no specified IMU, of which alone the heading comes
-    from the gyroscope.
-    """
+    """Return the errors of a specified IMU that is used like that on a motion; or raise."""
     if operation is None:
         return imu
     specification = imu.specification if isinstance(imu, SpecificationParameters) else imu
@@ -136,10 +129,7 @@ def operated(
 
 
 def named_errors(name) -> ImuErrors:
-    """Return the errors of an IMU model, ``ideal`` or ``hector_slow``, or of a bundled IMU.
-
-    Raises :class:`.ConfigurationError`: there is none of that name, nor such a file.
-    """
+    """Return the errors of an IMU model, ``ideal``, of a bundled IMU, or of a file; or raise."""
     preset = PRESETS.get(str(name))
     if preset is not None:
         return IMU_MODELS[preset.model].parameters(**preset.parameters)
@@ -223,26 +213,19 @@ def simulate_imu(
     return table[model.new_samples(len(table))]
 
 
-BLOCK = 16_384
-"""Samples of a block."""
+BLOCK = 16_384  # samples
 
 
 def record_at_rest(
     specification: ImuSpecification, samples: int, rate: float, seed
 ) -> Iterator[ImuSamples]:
-    """Simulate an IMU that stands level and still, without the Earth's rotation.
+    """Yield blocks of an IMU that stands level and still, without the Earth's rotation.
 
     Raises :class:`.ConfigurationError`: the rate is not positive, or the specification's filter is
     not installed.
 
-    ``specification``: its output's start offset does not count. ``samples``: how many in all.
-    ``rate``: samples per second, whatever the specification says [Hz]. ``seed`` (int or
-    numpy.random.SeedSequence).
-
-    Yields
-    ------
-    ImuSamples
-        Up to :data:`BLOCK` samples, with times from 0.
+    ``specification``: its output's rate and start offset do not count. ``samples``: how many in
+    all. ``rate`` [Hz]. ``seed`` (int or numpy.random.SeedSequence).
     """
     output = replace(specification.output, rate=rate, start_offset=0.0)
     parameters = SpecificationParameters(replace(specification, output=output))
@@ -300,24 +283,24 @@ class Imu:
             raise StepError(f"count is {count}, but there must be at least one IMU")
         self.specification, self.count = specification, count
         self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
-        self._common = triad_models(specification, self._period)
+        self._common = triads_of(specification, self._period)
         # The run of each member, and how many steps of it were made.
         self._runs = run + np.arange(self._members)
         self._steps = np.zeros(self._members)
-        models, noises = self._begun(self._runs)
+        units, noises = self._begun(self._runs)
         self._noises = [noise[0].together(noise) for noise in noises]
         self._triads = self._common
         if specification.is_any_unit:
-            self._triads = [model[0].together(model) for model in models]
+            self._triads = [triads[0].together(triads) for triads in units]
         self._limits = [triad.band_limit() for triad in self._triads]
 
     def _begun(self, runs):
-        """Return of each triad the models, and the noises, of runs that begin."""
+        """Return of each triad the units, and the noises, of runs that begin."""
         units, noises = [], []
         for seed in (run_seed(self._seed, int(run)) for run in runs):
             unit = self._common
             if self.specification.is_any_unit:
-                unit = triad_models(self.specification.one_unit(seed), self._period)
+                unit = triads_of(self.specification.one_unit(seed), self._period)
             units.append(unit)
             noises.append(
                 [triad.noise.restarted(child_seed(seed, child)) for child, triad in enumerate(unit)]
@@ -344,15 +327,14 @@ class Imu:
             return
         self._runs[members] += self._members
         self._steps[members] = 0.0
-        models, noises = self._begun(self._runs[members])
+        units, noises = self._begun(self._runs[members])
         for noise, others in zip(self._noises, noises):
             noise.put(members, others)
         if self.specification.is_any_unit:
-            for triad, others in zip(self._triads, models):
+            for triad, others in zip(self._triads, units):
                 triad.put(members, others)
-        for limit in self._limits:
-            if limit is not None:
-                limit.put(members)
+        for limit in filter(None, self._limits):
+            limit.put(members)
 
     def step(
         self,
@@ -387,18 +369,17 @@ class Imu:
             raise StepError(
                 f"dt is {dt:g} s, but an IMU of {self.rate:g} Hz takes steps of {self._period:g} s"
             )
-        truth = [
-            self._checked("angular_velocity", angular_velocity),
-            self._checked("specific_force", specific_force),
-        ]
+        names = (*SIGNALS[1:], *MAGNETIC_PARTS)
+        given = [angular_velocity, specific_force]
         if magnetic_field is not None:
             if len(self._triads) < 3:
                 raise StepError(f"{self.specification.name} has no magnetometer")
-            truth.append(self._checked("magnetic_field", magnetic_field))
+            given.append(magnetic_field)
+        truth = [self._checked(*signal) for signal in zip(names, given)]
         time = (self._steps * self._period)[np.newaxis, :, np.newaxis]
         parts = {}
         for name, signal, triad, noises, limit in zip(
-            (*SIGNALS[1:], *MAGNETIC_PARTS), truth, self._triads, self._noises, self._limits
+            names, truth, self._triads, self._noises, self._limits
         ):
             noise, bias = (np.ascontiguousarray(one.T)[np.newaxis] for one in noises.step())
             of_truth = triad.of_truth(signal, truth[1], time)

@@ -7,7 +7,7 @@ recording: correlated drift, lost messages and a start from zero need no formula
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -31,21 +31,12 @@ _UNITS = ("rad/s", "m/s^2", "rad")
 
 @dataclass(frozen=True)
 class ImuAtRest:
-    """An IMU that stands still.
+    """An IMU that stands still: its ``reading`` (n, ...).
 
-    Attributes
-    ----------
-    reading : ImuReading
-        Arrays (n, ...).
-    true_orientation : ndarray, shape (4,)
-        Quaternion x, y, z, w of the IMU in the world.
-    consecutive : ndarray of bool, shape (n - 1,)
-        Whether no sample is missing before the next.
-    settled : int
-        The first sample at which nothing moves any more: orientation, gyroscope and accelerometer
-        count from here.
-    drift_starts : dict of str to int
-        For each of ``BIASES`` the sample at which its drift begins, from zero.
+    ``true_orientation`` (4,): quaternion x, y, z, w. ``consecutive`` (n - 1,): whether no sample is
+    missing before the next. ``settled``: the first sample at which nothing moves any more, from
+    which orientation, gyroscope and accelerometer count. ``drift_starts``: for each of ``BIASES``
+    the sample at which its drift begins, from zero.
     """
 
     reading: ImuReading
@@ -56,12 +47,10 @@ class ImuAtRest:
 
 
 def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
-    """Return the statistics of all errors.
+    """Return ``unit`` and ``value`` of the statistics of all errors, by quantity and statistic.
 
-    Returned: indexed by ``quantity`` and ``statistic``, with columns ``unit`` and
-    ``value``. Three axes of one sensor count as three recordings of the same thing. Statistics of a
-    bias that does not change at all are left out, and of white noise on the quaternion where drift
-    is on it.
+    Three axes of one sensor count as three recordings of the same thing. Statistics of a bias that
+    does not change at all are left out, and of white noise on the quaternion where drift is on it.
     """
     reading = imu.reading
     rows = []
@@ -69,9 +58,8 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
     for quantity, unit, values in biases:
         start = imu.drift_starts[quantity]
         if np.ptp(values[start:], axis=0).any():
-            rows += _drift_rows(quantity, unit, values[start:], imu.consecutive[start:])
+            rows += _rows(quantity, unit, values[start:], imu.consecutive[start:], drifts=True)
     after = slice(imu.settled, None)
-    consecutive = imu.consecutive[after]
     noises = [
         ("gyroscope noise", "rad/s", reading.angular_velocity - reading.angular_velocity_bias),
         ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
@@ -81,7 +69,7 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         sign = np.sign(reading.orientation @ imu.true_orientation)[:, np.newaxis]
         noises.append(("quaternion noise", "", reading.orientation * sign))
     for quantity, unit, values in noises:
-        rows += _noise_rows(quantity, unit, values[after], consecutive)
+        rows += _rows(quantity, unit, values[after], imu.consecutive[after], drifts=False)
     orientation = reading.orientation[after]
     turned = Rotation.from_quat(orientation) * Rotation.from_quat(imu.true_orientation).inv()
     error = roll_pitch_yaw_from_quaternion(turned.as_quat())
@@ -97,15 +85,14 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
 
 
 def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter) -> pd.DataFrame:
-    """Set a recording's statistics beside those of a model.
+    """Set a recording's statistics beside those of a model, by quantity and statistic.
 
     ``model``: with the recorded IMU's parameters and sample period. ``runs``: realisations of the
-    model, as long as the recording. ``progress`` (callable): wraps the iterable of runs, for a
-    progress bar.
+    model. ``progress`` (callable): wraps the iterable of runs, for a progress bar.
 
-    Returned: indexed by ``quantity`` and ``statistic``: ``unit``, ``recorded``, ``model``
-    (mean over the runs), ``standard_error`` (standard deviation over the runs), ``deviation``
-    (recorded less model, in standard errors; not a number where the model knows no error).
+    Returned: ``unit``, ``recorded``, ``model`` (mean over the runs), ``standard_error`` (standard
+    deviation over them), ``deviation`` (recorded less model, in standard errors; not a number where
+    the model knows no error).
     """
     truth = ImuTruth.at_rest(len(imu.reading.orientation), imu.true_orientation)
     recorded = statistics_at_rest(imu)
@@ -125,29 +112,22 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
 
 
 def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
-    """Return a realisation under the conditions of a recording.
-
-    The model's drifts all begin with its first sample; each is moved to where the recording's
-    begins.
-    """
-    columns = [
+    """Return a realisation whose drifts begin where the recording's do."""
+    rate_bias, force_bias, yaw_bias = (
         _later(values, imu.drift_starts[quantity])
         for quantity, values in zip(BIASES, _bias_columns(reading))
-    ]
-    return ImuAtRest(
-        reading.replaced(
+    )
+    return replace(
+        imu,
+        reading=reading.replaced(
             # What is left of the readings without their bias is white noise in any case.
-            angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + columns[0],
-            specific_force=reading.specific_force - reading.specific_force_bias + columns[1],
+            angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + rate_bias,
+            specific_force=reading.specific_force - reading.specific_force_bias + force_bias,
             orientation=_later(reading.orientation, imu.drift_starts["yaw bias"]),
-            angular_velocity_bias=columns[0],
-            specific_force_bias=columns[1],
-            yaw_bias=columns[2][:, 0],
+            angular_velocity_bias=rate_bias,
+            specific_force_bias=force_bias,
+            yaw_bias=yaw_bias[:, 0],
         ),
-        imu.true_orientation,
-        imu.consecutive,
-        imu.settled,
-        imu.drift_starts,
     )
 
 
@@ -164,27 +144,19 @@ def _later(values, samples):
     return np.concatenate([values[:1].repeat(samples, axis=0), values])[: len(values)]
 
 
-def _drift_rows(quantity, unit, values, consecutive):
-    # The drift starts at zero: what is there then is the constant part.
-    centred = values - values[0]
-    before, after = centred[:-1][consecutive], centred[1:][consecutive]
-    correlation = (before * after).sum() / (before * before).sum()
-    innovation = after - correlation * before
-    return [
-        (quantity, "mean", unit, values.mean()),
-        (quantity, "standard deviation", unit, _rms(centred)),
-        (quantity, "standard deviation of the innovation", unit, _rms(innovation)),
-        (quantity, "lag-1 correlation", "", correlation),
-    ]
-
-
-def _noise_rows(quantity, unit, values, consecutive):
-    centred = values - values.mean(axis=0)
+def _rows(quantity, unit, values, consecutive, drifts):
+    # A drift starts at zero: what is there then is the constant part.
+    centred = values - (values[0] if drifts else values.mean(axis=0))
     before, after = centred[:-1][consecutive], centred[1:][consecutive]
     rows = [(quantity, "standard deviation", unit, _rms(centred))]
-    if (before * before).sum() > 0.0:
-        correlation = (before * after).sum() / (before * before).sum()
+    power = (before * before).sum()
+    if drifts or power > 0.0:
+        correlation = (before * after).sum() / power
         rows.append((quantity, "lag-1 correlation", "", correlation))
+    if drifts:
+        innovation = _rms(after - correlation * before)
+        rows.insert(0, (quantity, "mean", unit, values.mean()))
+        rows.insert(2, (quantity, "standard deviation of the innovation", unit, innovation))
     return rows
 
 

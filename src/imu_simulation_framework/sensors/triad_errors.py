@@ -10,7 +10,12 @@ import copy
 
 import numpy as np
 
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
+from imu_simulation_framework.sensors.conditions import BandLimit
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+    TriadSpecification,
+)
 from imu_simulation_framework.sensors.noise.processes import (
     BLOCK,
     BiasInstability,
@@ -20,7 +25,7 @@ from imu_simulation_framework.sensors.noise.processes import (
     RateRamp,
     WhiteNoise,
 )
-from imu_simulation_framework.sensors.noise.streams import child_generator
+from imu_simulation_framework.sensors.noise.streams import child_generator, run_seed
 from imu_simulation_framework.sensors.triads import TRIADS
 
 
@@ -111,15 +116,21 @@ class TriadNoise:
         return noise, bias
 
 
-class TriadResponse:
-    """What a triad makes of the truth, of noise and of bias.
+class Triad:
+    """One of the three-sensor parts of an IMU: what it makes of the truth, of noise and of bias.
 
-    ``name``: which of :data:`.triads.TRIADS` it is.
+    ``name``: which of :data:`.triads.TRIADS` it is. ``period``: of its samples [s]. ``noise`` is a
+    prototype of its realisations.
     """
 
-    def __init__(self, name: str, specification: ImuSpecification):
+    def __init__(self, name: str, specification: ImuSpecification, period: float):
         triad: TriadSpecification = getattr(specification, name)
+        self.noise = TriadNoise(triad, period, run_seed(0, 0))
+        self._rate, self._bandwidth = 1.0 / period, triad.bandwidth
         self._kind = TRIADS[name]
+        self._iron = None
+        if isinstance(triad, MagnetometerSpecification):
+            self._iron = np.array(triad.hard_iron), unless_identity(np.array(triad.soft_iron))
         self._matrix = unless_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
         self._g_sensitivity = _unless_zero(triad.g_sensitivity)
         # Coefficients of the bias and of the scale factor, each with what they are per unit of.
@@ -143,22 +154,22 @@ class TriadResponse:
         if self._rounded.any():
             self._steps = _one_if_equal(np.where(self._rounded, resolution, 1.0))
 
-    def together(self, responses) -> TriadResponse:
-        """Return those of many, whose signals and noises are then (..., n, 3)."""
+    def together(self, triads) -> Triad:
+        """Return one of many units, whose signals and noises are then (..., n, 3)."""
         one = copy.copy(self)
 
         def each(values):
-            return None if values is None else np.repeat(values[np.newaxis], len(responses), axis=0)
+            return None if values is None else np.repeat(values[np.newaxis], len(triads), axis=0)
 
         one._matrix, one._g_sensitivity, one._nonlinearity, *parts = map(each, self._coefficients())
         conditions = [condition for *_, condition in self._conditions]
         one._conditions = list(zip(parts[::2], parts[1::2], conditions))
-        one.put(range(len(responses)), responses)
+        one.put(range(len(triads)), triads)
         return one
 
-    def put(self, members, responses):
-        """Let some of many respond as these, by number."""
-        theirs = zip(*(response._coefficients() for response in responses))
+    def put(self, members, triads):
+        """Let some of the units, by number, respond as others."""
+        theirs = zip(*(triad._coefficients() for triad in triads))
         for values, others in zip(self._coefficients(), theirs):
             if values is not None:
                 values[members] = others
@@ -168,11 +179,20 @@ class TriadResponse:
         parts = [values for *both, _ in self._conditions for values in both]
         return [self._matrix, self._g_sensitivity, self._nonlinearity, *parts]
 
+    def band_limit(self) -> BandLimit | None:
+        """Return the low-pass of a new realisation; from half of the rate on there is none."""
+        if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
+            return None
+        return BandLimit(self._bandwidth, self._rate)
+
     def of_truth(self, signal, force, time):
         """Return what it makes of signal and specific force, without noise, bias and limits.
 
         Of (3,) and a time [s], or of (samples, 3) and (samples, 1).
         """
+        if self._iron is not None:
+            hard, soft = self._iron
+            signal = matrix_times(soft, signal) + hard
         # Products of rows, so that one sample and many give the same to the bit.
         reading = matrix_times(self._matrix, signal)
         if self._g_sensitivity is not None:
@@ -194,19 +214,24 @@ class TriadResponse:
             bias = bias + self._nonlinearity * self._mean_square * power
         return bias
 
-    def shaken(self, vibration):
+    def _shaken(self, vibration):
         """Return what its readings have of a vibration, (3,) or (samples, 3) [m/s^2]: noise."""
         if self._kind.measures_force:
             return matrix_times(self._matrix, vibration)
-        if self._g_sensitivity is None:
-            return 0.0
-        return matrix_times(self._g_sensitivity, vibration)
+        return 0.0 if self._g_sensitivity is None else matrix_times(self._g_sensitivity, vibration)
 
-    def read(self, of_truth, noise, bias, time):
+    def read(self, of_truth, noise, bias, time, limit, vibration):
         """Return readings of that and their bias, with the noise and bias of a realisation.
 
-        For many samples, (n, 3), the array ``noise`` is overwritten with the readings.
+        ``limit``: its low-pass, or None. ``vibration`` (3,) or (samples, 3): the specific force's,
+        or None. For many samples, (n, 3), the array ``noise`` may be overwritten.
         """
+        if limit is not None:
+            signal = of_truth + noise
+            of_truth = limit.advance(np.atleast_2d(signal)).reshape(signal.shape)
+            noise = 0.0
+        if vibration is not None:
+            noise = noise + self._shaken(vibration)
         for per_unit, _, condition in self._conditions:
             if per_unit is not None:
                 bias = bias + per_unit * (condition.at(time) - condition.reference)
@@ -219,7 +244,7 @@ class TriadResponse:
         return noise, bias
 
     def _limited(self, reading, noise):
-        """Return what a sensor's range and resolution leave of readings and noise."""
+        """Return what the range and the resolution leave of readings and noise."""
         reading += noise
         if self._saturation is not None:
             np.maximum(reading, -self._saturation, out=reading)
@@ -231,6 +256,15 @@ class TriadResponse:
             rounded += 0.0  # turns -0.0 into 0.0
             reading = rounded if self._all_rounded else np.where(self._rounded, rounded, reading)
         return reading
+
+
+def triads_of(specification: ImuSpecification, period: float) -> list[Triad]:
+    """Return the triads that an IMU has, whose samples have this period [s]."""
+    return [
+        Triad(name, specification, period)
+        for name in TRIADS
+        if getattr(specification, name) is not None
+    ]
 
 
 FEW = 100

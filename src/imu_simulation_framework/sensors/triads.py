@@ -35,17 +35,9 @@ class TriadKind:
 
     def unit_of(self, parameter: str) -> str:
         """Return the SI unit of a parameter of a :class:`.TriadSpecification`, by its name."""
-        if parameter in _OTHER_UNITS:
-            return _OTHER_UNITS[parameter]
-        if parameter in _LIKE_THE_SIGNAL:
-            return self.unit
-        if parameter == "g_sensitivity":
-            return f"{self.unit} per m/s^2"
-        if parameter == "nonlinearity":
-            return f"1/({self.unit})"
-        if parameter == "vibration_rectification":
-            return f"{self.unit} per (m/s^2)^2"
-        power, suffix = _UNITS[parameter]
+        if parameter in _UNITS:
+            return _UNITS[parameter].format(self.unit)
+        power, suffix = _OVER_TIME[parameter]
         return over_time(self.unit, power) + suffix
 
     def datasheet(self, parameter: str) -> tuple[str, float]:
@@ -56,7 +48,7 @@ class TriadKind:
 
 # Parameter -> power of the second by which the unit differs from the measured quantity's, and what
 # stands behind it.
-_UNITS = {
+_OVER_TIME = {
     "quantisation": (1, ""),
     "white_noise": (0, "/sqrt(Hz)"),
     "random_walk": (-1, "/sqrt(Hz)"),
@@ -68,8 +60,11 @@ _LIKE_THE_SIGNAL = (
     *("signal", "bias_instability", "gauss_markov_sigma", "turn_on_bias"),
     *("turn_on_bias_sigma", "saturation", "resolution"),
 )
-# The same for all kinds.
-_OTHER_UNITS = {
+_UNITS = {
+    **dict.fromkeys(_LIKE_THE_SIGNAL, "{}"),
+    "g_sensitivity": "{} per m/s^2",
+    "nonlinearity": "1/({})",
+    "vibration_rectification": "{} per (m/s^2)^2",
     "bias_instability_band": "s",
     "gauss_markov_time": "s",
     "scale_factor_and_misalignment": "1",

@@ -1,12 +1,15 @@
 import datetime
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 from refusals import require_refused
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.sensors.magnetism.bodies import (
     BarFields,
     DipoleFields,
@@ -69,24 +72,11 @@ def test_it_is_the_same_to_the_bit_in_how_many_parts_it_is_asked_for(bodies, at_
     np.testing.assert_array_equal(np.concatenate(felt), expected)
 
 
-def test_a_file_says_what_a_program_says(tmp_path):
+def test_a_file_has_what_a_program_has(tmp_path):
     path = tmp_path / "hall.yaml"
-    path.write_text(
-        "place: {latitude: 50.09, longitude: 14.42, height: 250, date: 2026-06-01}\n"
-        "turned: 0.1\n"
-        "dipoles:\n  - {position: [1, 1, 0], moment: [0, 1, 0], name: loudspeaker}\n"
-        "ellipsoids:\n  - {position: [2, -1, 0], size: 0.3, permeability: 1e3}\n"
-        "bars:\n  - {position: [0, 3, 0], size: [2, 0.1, 0.1], magnetisation: [100, 0, 0]}\n"
-        "motors: {left: [1e-6, 0, 0]}\n"
-    )
-    assert isf.read_magnetic_environment(path) == isf.MagneticEnvironment(
-        isf.Place(50.09, 14.42, 250.0, "2026-06-01"),
-        turned=0.1,
-        dipoles=[isf.Dipole((1, 1, 0), (0, 1, 0), "loudspeaker")],
-        ellipsoids=[isf.Ellipsoid((2, -1, 0), 0.3, permeability=1e3)],
-        bars=[isf.Bar((0, 3, 0), (2, 0.1, 0.1), magnetisation=(100, 0, 0))],
-        motors=isf.MotorField(left=(1e-6, 0, 0)),
-    )
+    hall = replace(_disturbed(2), place=isf.Place(50.0, 14.0, 250.0, "2026-06-01"), turned=0.1)
+    path.write_text(yaml.safe_dump(to_mapping(hall)))
+    assert isf.read_magnetic_environment(path) == hall
 
 
 def test_bundled_environments_are_read_by_name():

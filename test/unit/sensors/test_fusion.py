@@ -9,7 +9,6 @@ from true_signals import GRAVITY, PERIOD, angles_between, still, tumbling, turne
 
 from imu_simulation_framework.core.angles import (
     difference,
-    quaternion_from_roll_pitch_yaw,
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
@@ -39,13 +38,6 @@ def test_perfect_readings_give_the_true_orientation(filter):
     fused = fuse_run(_filter(filter), truth[0], rate, force)
     # vqf filters the accelerometer in a frame that turns with the gyroscope, from sample to sample.
     assert angles_between(fused, truth).max() < (1e-11 if filter == "mahony" else 1e-6)
-
-
-@pytest.mark.parametrize("filter", FILTERS)
-def test_start_keeps_the_yaw_and_takes_the_tilt_from_the_accelerometer(filter):
-    yawed = quaternion_from_roll_pitch_yaw([0.0, 0.0, 2.0])
-    started = _filter(filter).start(yawed, np.array([0.0, math.sin(0.1), math.cos(0.1)]))
-    np.testing.assert_allclose(roll_pitch_yaw_from_quaternion(started), [0.1, 0.0, 2.0], atol=1e-12)
 
 
 def test_start_copes_with_an_accelerometer_upside_down_or_silent():

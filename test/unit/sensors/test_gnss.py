@@ -247,48 +247,13 @@ def test_fix_by_fix_it_gives_the_same_as_at_once(motion, size):
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
 
 
-FULL = isf.GnssSpecification(
-    "mine",
-    rate=10.0,
-    latency=0.1,
-    latency_jitter=0.02,
-    lever_arm=(0.2, 0.0, 0.5),
-    qualities=(isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.04, 30.0, 0.05, 0.06), isf.FixQuality()),
-    changes=(isf.QualityChange("rtk", "single", 0.01), isf.QualityChange("single", "none", 0.2)),
-    outages=isf.GnssOutages(((1.0, 2.0), (5.0, 9.0)), 0.001, 15.0),
-    heading=isf.GnssHeading("antennas", 0.4, 0.8, 0.006, 0.004, 50.0, 0.01),
-    origin=isf.GnssOrigin(50.09, 14.42, 250.0),
-)
-
-
-def test_a_file_says_what_a_program_says_and_what_it_writes(tmp_path):
+def test_a_file_has_what_a_program_has_and_some_are_bundled(tmp_path):
     path = tmp_path / "mine.yaml"
-    path.write_text(
-        "rate: 10\nlatency: 0.1\nlatency_jitter: 2e-2\nlever_arm: [0.2, 0, 0.5]\n"
-        "qualities:\n"
-        "  - {quality: rtk, horizontal_noise: 0.01, vertical_noise: 0.02, horizontal_drift: 0.03,\n"
-        "     vertical_drift: 0.04, correlation_time: 30, velocity_noise: 0.05,\n"
-        "     vertical_velocity_noise: 0.06}\n"
-        "  - {quality: single}\n"
-        "changes:\n  - {before: rtk, after: single, rate: 0.01}\n"
-        "  - {before: single, after: none, rate: 0.2}\n"
-        "outages: {times: [[1, 2], [5, 9]], rate: 0.001, mean_duration: 15}\n"
-        "heading: {source: antennas, minimum_speed: 0.4, baseline: 0.8, across_noise: 0.006,\n"
-        "          across_drift: 0.004, correlation_time: 50, misalignment: 0.01}\n"
-        "origin: {latitude: 50.09, longitude: 14.42, height: 250}\n"
-    )
-    assert read_gnss_specification(path) == FULL
-    path.write_text(yaml.safe_dump(to_mapping(FULL)))
-    assert read_gnss_specification(path) == FULL
-
-
-@pytest.mark.parametrize(
-    "name, quality, heading",
-    [("single", "single", "course"), ("rtk", "rtk", "none"), ("rtk_heading", "rtk", "antennas")],
-)
-def test_bundled_receivers_are_read_by_name(name, quality, heading):
-    gnss = read_gnss_specification(name)
-    assert (gnss.name, gnss.qualities[0].quality, gnss.heading.source) == (name, quality, heading)
+    every = replace(ALL_ERRORS, name="mine", origin=isf.GnssOrigin(50.09, 14.42, 250.0))
+    path.write_text(yaml.safe_dump(to_mapping(every)))
+    assert read_gnss_specification(path) == every
+    for name in ("single", "rtk", "rtk_heading"):
+        assert read_gnss_specification(name).name == name
 
 
 @pytest.mark.parametrize(

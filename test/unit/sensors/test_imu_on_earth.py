@@ -27,22 +27,6 @@ def test_without_errors_it_feels_the_turning_earth_and_says_its_angles_where_it_
     assert samples[ACCEL].to_numpy() == pytest.approx(force, abs=1e-12)
 
 
-def test_a_described_imu_on_a_flight_has_its_biases():
-    motion = isf.circling(100.0, 47.0, 11.0, 500.0)
-    imu = isf.read_imu_specification("agisim")
-    samples = isf.simulate_imu(motion, imu, seed=4)
-    rate, force = motion.means()
-    matrix = np.eye(3) + np.array(imu.accelerometer.scale_factor_and_misalignment)
-    expected = force @ matrix.T + imu.accelerometer.turn_on_bias
-    # N / sqrt(100 s), five standard errors.
-    mean = (samples[ACCEL].to_numpy() - expected).mean(axis=0)
-    assert np.abs(mean).max() < 5.0 * 7.845e-4 / 10.0
-    matrix = np.eye(3) + np.array(imu.gyroscope.scale_factor_and_misalignment)
-    expected = rate @ matrix.T + force @ np.array(imu.gyroscope.g_sensitivity).T
-    mean = (samples[GYRO].to_numpy() - expected).mean(axis=0) - imu.gyroscope.turn_on_bias
-    assert np.abs(mean).max() < 5.0 * 2.327e-6 / 10.0
-
-
 def test_its_magnetometer_measures_field_and_disturbances_in_the_axes_it_has_there():
     field = (1e-6, 20e-6, -43e-6)
     motion = isf.standing(1.0, 47.0, 180.0, yaw=0.5 * np.pi)

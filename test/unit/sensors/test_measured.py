@@ -216,15 +216,6 @@ def test_names_of_the_same_sensors_share_what_was_measured():
     )
 
 
-def test_a_part_of_one_unit_lies_between_it_and_its_class():
-    rows = TABLE[(TABLE["sensor"] == "gyroscope") & (TABLE["quantity"] == "white_noise")]
-    unit = rows.loc[rows["part"] == "bmi270", "value"].item()
-    part = estimates("bmi270")["gyroscope", "white_noise"]
-    of_class = estimates("lsm6ds3")["gyroscope", "white_noise"]
-    assert unit < part.median < of_class.median and of_class.spread > part.spread
-    assert part.origin == "measured (1 unit) and class"
-
-
 def test_calibrations_are_standard_deviations_over_units():
     found = estimates("lsm6dsm")
     assert {key[1] for key in found} >= set(CALIBRATION)

@@ -7,7 +7,6 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.sensors.conditions import Vibration
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
@@ -97,16 +96,6 @@ def test_one_imu_is_a_member_alone_and_each_reset_is_the_next_run(specification)
         for name, values in ours.items():
             np.testing.assert_array_equal(values, getattr(expected, name)[0], name)
         imu.reset()
-
-
-def test_a_step_is_a_sample_of_the_simulated_table():
-    motion, name = isf.rounds(1, radius=5.0, speed=2.0), "mpu9250"
-    table = isf.simulate_imu(motion, name, seed=2, run=1)
-    imu = isf.Imu(name, 1.0 / motion.period, 2, run=1)
-    readings = [imu.step(*signals) for signals in zip(*motion.means())]
-    for name, columns in zip(PARTS, (GYRO, ACCEL)):
-        ours = [getattr(reading, name) for reading in readings]
-        np.testing.assert_array_equal(ours, table[list(columns)])
 
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])

@@ -121,7 +121,7 @@ def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
 def quoted(value) -> str:
     """Return a parameter's value as a reader writes it."""
     if isinstance(value, tuple):
-        if len(set(value)) == 1 and not isinstance(value[0], tuple) and len(value) == 3:
+        if len(value) == 3 and len(set(value)) == 1 and not isinstance(value[0], tuple):
             return quoted(value[0])
         return "(" + ", ".join(map(quoted, value)) + ")"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
@@ -160,10 +160,9 @@ class Draft:
         self.notes: list[str] = []
 
     def one_value(self, name: str, values=None) -> float:
-        """Return one value of a parameter for three axes, with a remark where they differ.
+        """Return the root mean square over the axes of a parameter, with a remark if they differ.
 
-        That is their root mean square, which keeps the power of all three together. ``name``:
-        ``gyroscope.white_noise``. ``values``: in place of the specification's.
+        ``name``: ``gyroscope.white_noise``. ``values``: in place of the specification's.
         """
         if values is None:
             triad, _, parameter = name.partition(".")
@@ -179,13 +178,10 @@ class Draft:
         return mean
 
     def slow_bias(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return what a format with one Gauss-Markov process per axis says of slow errors.
+        """Return sigma and correlation time [s] of one Gauss-Markov process per axis, (3,) each.
 
-        That is the triad's Gauss-Markov process. If it has none, but a random walk, and a
-        correlation time is among the options, it is the process with that time and the random
-        walk's driving density, which is the random walk for times well below the correlation time.
-
-        Returns ``sigma``, ``time`` (3,): standard deviation, and correlation time [s].
+        That is the triad's. If it has none, but a random walk, and a correlation time is among the
+        options, it has that time and the random walk's driving density.
         """
         triad, given = getattr(self.specification, name), self.options.random_walk_time
         time: Any = np.full(3, 1000.0 if given is None else given)
@@ -209,11 +205,7 @@ class Draft:
         return driven_std(triad.random_walk, time), time
 
     def one_slow_bias(self, name: str) -> tuple[float, float]:
-        """Return :meth:`slow_bias` as one standard deviation and one correlation time [s].
-
-        Where the axes differ the first is the root mean square, the second the mean over the axes
-        that have a bias, with a remark.
-        """
+        """Return :meth:`slow_bias` as one sigma and one time, with a remark where axes differ."""
         sigmas, times = self.slow_bias(name)
         of_biases = times[sigmas > 0.0]
         if not len(of_biases):
@@ -297,6 +289,8 @@ def commented(lines: Sequence[str], body: str) -> str:
 
 
 def tag(name: str, content, indent: int = 1) -> str:
-    """Return a line with a tag around a text, a number, or several with spaces between them."""
+    """Return a line with a tag around a text, a number or several; nothing for an empty text."""
+    if isinstance(content, str) and not content:
+        return ""
     text = content if isinstance(content, str) else " ".join(map(number, np.ravel(content)))
     return f"{'  ' * indent}<{name}>{escape(text)}</{name}>\n"

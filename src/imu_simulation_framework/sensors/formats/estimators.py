@@ -46,8 +46,7 @@ key                                     ours
 ``IMU.Frequency``                       ``output.rate`` [Hz]
 ======================================= ==================================================
 
-The numbers of these two are tuned for an estimator, often ten times what the sensor has. They are
-read only.
+These two are tuned for an estimator, often ten times what the sensor has, and read only.
 
 imu_utils writes ``NAME_imu_param.yaml``, the Allan analysis of a recording at rest: for ``Gyr``
 [rad/s] and ``Acc`` [m/s^2], below ``x-axis``, ``y-axis``, ``z-axis`` and, the mean of them,
@@ -97,7 +96,6 @@ from imu_simulation_framework.sensors.formats.trees import read_mapping
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification, is_topic
 from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,
-    density_of_samples,
     driving_density,
 )
 from imu_simulation_framework.sensors.triads import TRIADS
@@ -115,8 +113,7 @@ _TUNED = (
     "These numbers are tuned for an estimator and often far above what the sensor has; for the "
     "sensor's own take a recording at rest (allan_analysis.py) or the datasheet."
 )
-_PLACE = ("rostopic", "model")
-_RATES = ("update_rate", "rate_hz")
+_PLACE, _RATES = ("rostopic", "model"), ("update_rate", "rate_hz")
 _INFLATION = (
     "These are the sensor's own numbers, at rest. Kalibr's wiki (IMU Noise Model) recommends "
     "larger ones for low-cost sensors, ten times and more, since scale factors and temperature "
@@ -125,10 +122,7 @@ _INFLATION = (
 
 
 def read_kalibr(path, rate: float | None = None) -> Reading:
-    """Read Kalibr's parameters, at the top level or, as Kalibr writes them, below ``imu0``.
-
-    No number but the rate depends on ``rate``, which is taken where the file does not state it.
-    """
+    """Read Kalibr's parameters, at the top level or, as Kalibr writes them, below ``imu0``."""
     values = read_mapping(path)
     remarks = []
     if "relative_config_imu" in values:
@@ -138,8 +132,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
     if len(inner) > 1:
         raise values.error(inner[1], f"is a second IMU besides {inner[0]}; keep one in the file")
-    if inner:
-        values = values.mapping(inner[0])
+    values = values.mapping(inner[0]) if inner else values
     needed = sorted(sum(_KALIBR.values(), ()), reverse=True)
     stated = [key for key in _RATES if key in values]
     if len(stated) > 1:
@@ -162,12 +155,9 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
 
 
 def write_kalibr(draft: Draft) -> str:
-    """Return Kalibr's imu.yaml for a specification.
+    """Return Kalibr's imu.yaml; a Gauss-Markov bias's driving density stands for a random walk.
 
-    Kalibr's random walk has no end. Where the specification has none, but a Gauss-Markov bias,
-    the driving density of that is written, which is the same for times well below its
-    correlation time. Raises :class:`.ConfigurationError` where a number is zero that Kalibr needs
-    to be above.
+    Raises :class:`.ConfigurationError` where a number is zero that Kalibr needs to be above.
     """
     lines = []
     draft.said = {"white_noise", "output.rate", "output.topic"}
@@ -260,11 +250,9 @@ def read_imu_utils(path, rate: float | None = None) -> Reading:
         "gyr_w and acc_w are the lowest points of the Allan deviations, so bias instabilities and "
         "no random walks; imu_utils states no random walk."
     )
+    divisor = root if of_samples else 1.0
     triads = {
-        name: TriadSpecification(
-            white_noise=density_of_samples(n, sample_rate) if of_samples else n,
-            bias_instability=w / FLICKER_PLATEAU,
-        )
+        name: TriadSpecification(white_noise=n / divisor, bias_instability=w / FLICKER_PLATEAU)
         for name, (n, w) in found.items()
     }
     name = values.text("name") if "name" in values else "imu"

@@ -152,11 +152,17 @@ def write(draft: Draft) -> str:
     rate, output = draft.rate, draft.specification.output
     draft.said = {"output.rate", "output.topic", "output.orientation_reference", "white_noise"}
     draft.said.update(("turn_on_bias", "scale_factor_and_misalignment"))
-    tags = (tag("topicName", output.topic) if output.topic else "") + tag("updateRate", rate)
+    tags = tag("topicName", output.topic) + tag("updateRate", rate)
     for prefix, name in _SENSORS.items():
         triad = getattr(draft.specification, name)
-        bias = zip(*draft.slow_bias(name))
-        drift, frequency = np.transpose([_drift(*axis, 1.0 / rate) for axis in bias])
+        drift, frequency = np.transpose(
+            [
+                drift_parameters(float(sigma), float(time), 1.0 / rate)
+                if sigma > 0.0
+                else (0.0, _DEFAULT_FREQUENCY)
+                for sigma, time in zip(*draft.slow_bias(name))
+            ]
+        )
         errors = np.array(triad.scale_factor_and_misalignment)
         if np.any(errors[~np.eye(3, dtype=bool)]):
             draft.remarks.append(
@@ -187,9 +193,3 @@ def write(draft: Draft) -> str:
         f"dynamic_reconfigure. Add {missing} of the robot.",
     ]
     return f'<plugin name="imu_hector" filename="{LIBRARY}">\n{tags}</plugin>\n'
-
-
-def _drift(sigma, time, period):
-    if sigma > 0.0:
-        return drift_parameters(float(sigma), float(time), period)
-    return 0.0, _DEFAULT_FREQUENCY

@@ -1,10 +1,7 @@
 """IMU parameters in the formats of other tools, each converted to and from a specification.
 
 :func:`named_imu` takes any word by which a person names an IMU, its errors in such a file included.
-
-Each module documents its format: tags, units, what they mean, and the source. Reading gives an
-:class:`.sensors.imu_specification.ImuSpecification` and remarks on what did not
-fit into it; writing gives a text and a list of what the format cannot say. Some are only read.
+Each module documents its format: tags, units, what they mean, and the source.
 """
 
 from __future__ import annotations
@@ -145,14 +142,8 @@ def write_imu_parameters(
     Raises :class:`.ConfigurationError`: the format is unknown or only read, has no use for an
     option, or needs something that the specification does not have.
 
-    Parameters
-    ----------
-    format_name : str
-        A key of ``FORMATS``.
-    rate : float, optional
-        Rate of the samples for which it is written [Hz]; by default the specification's.
-    comment : sequence of str
-        Lines that the file begins with, as its comment.
+    ``format_name``: a key of ``FORMATS``. ``rate``: of the samples for which it is written [Hz]; by
+    default the specification's. ``comment``: lines that the file begins with.
     """
     target = _format(format_name)
     if target.write is None:
@@ -162,8 +153,7 @@ def write_imu_parameters(
             raise ConfigurationError(
                 f"The format {format_name} has no use for {name.replace('_', ' ')}."
             )
-    remarks: list[str] = []
-    rate = values.output.rate if rate is None else rate
+    rate, remarks = values.output.rate if rate is None else rate, []
     if options.subsampled:
         values = _with_noise_of_picked_samples(values, rate)
         remarks.append(
@@ -188,13 +178,7 @@ def write_imu_parameters(
 
 
 def _with_noise_of_picked_samples(specification: ImuSpecification, rate: float) -> ImuSpecification:
-    """Return a specification whose samples at a slower rate [Hz] are as noisy as its own are.
-
-    Of a sensor that filters before it decimates, a sample at the slower rate has less white noise:
-    ``N * sqrt(rate)``. Where samples are merely left out, each keeps its standard deviation, and so
-    the density is larger by the root of how many there were for each (Kalibr's wiki, IMU Noise
-    Model).
-    """
+    """Return a specification whose samples at a slower rate [Hz] are as noisy as its own are."""
     own = specification.output.rate
     if not rate < own:
         raise ConfigurationError(
@@ -212,10 +196,9 @@ def _with_noise_of_picked_samples(specification: ImuSpecification, rate: float) 
 def _with_walk_of_instability(
     specification: ImuSpecification, remarks: list[str]
 ) -> ImuSpecification:
-    """Return a specification with random walks in place of its bias instabilities.
+    """Return a specification with random walks (:func:`.random_walk_of_minimum`) for plateaus.
 
-    The walk is that of :func:`.random_walk_of_minimum` for the plateau 0.664 B. A triad that has a
-    random walk already, or an axis of a bias instability without white noise, stays what it is.
+    A triad that has a random walk already, or an axis without white noise, stays what it is.
     """
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
@@ -242,11 +225,9 @@ def _content(path: str | os.PathLike) -> bytes:
 
 
 def _format(name: str) -> Any:
-    if name not in FORMATS:
-        raise ConfigurationError(
-            f"There is no format {shown(name)}; there are {', '.join(FORMATS)}."
-        )
-    return FORMATS[name]
+    if name in FORMATS:
+        return FORMATS[name]
+    raise ConfigurationError(f"There is no format {shown(name)}; there are {', '.join(FORMATS)}.")
 
 
 class NamedImu(NamedTuple):
@@ -266,7 +247,9 @@ def named_imu(text: str) -> NamedImu:
     ``text``: the name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
     parameters of another tool, or the name of a plug-in's parameters.
     """
-    if text in PRESETS and not Path(text).exists():
+    is_file = Path(text).exists()
+    files: tuple[str, ...] = (text,) if is_file else ()
+    if text in PRESETS and not is_file:
         preset = PRESETS[text]
         if preset.model == "specification":
             raise ConfigurationError(
@@ -274,20 +257,13 @@ def named_imu(text: str) -> NamedImu:
             )
         return NamedImu(text, IMU_MODELS[preset.model].parameters(**preset.parameters), (), ())
     format_name, colon, path = text.partition(":")
-    if colon and format_name in FORMATS and not Path(text).exists():
-        reading = read_imu_parameters(path, format_name)
-        specification = reading.specification
+    if colon and format_name in FORMATS and not is_file:
+        (specification, remarks), files = read_imu_parameters(path, format_name), (path,)
         if specification.name == ImuSpecification().name:
             # Most formats have no name; several such files shall be distinguished.
             specification = replace(specification, name=Path(path).stem)
-        return _of_specification(specification, (path,), reading.remarks)
-    specification = read_imu_specification(text)
-    return _of_specification(specification, (text,) if Path(text).exists() else (), [])
-
-
-def _of_specification(
-    specification: ImuSpecification, files: tuple[str, ...], remarks: Sequence[str]
-) -> NamedImu:
+    else:
+        specification, remarks = read_imu_specification(text), []
     name = specification.name
     if specification.output.orientation_reference == "truth":
         remarks = [

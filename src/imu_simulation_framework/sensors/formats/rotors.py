@@ -73,12 +73,7 @@ class _Defaults(NamedTuple):
 _DEFAULTS = {
     _ROTORS: _Defaults(
         "rotors_gazebo_plugins/gazebo_imu_plugin.h, for an ADIS16448",
-        (
-            math.radians(2.0 * 35.0 / 3600.0),
-            math.radians(2.0 * 4.0 / 3600.0),
-            1000.0,
-            math.radians(0.5),
-        ),
+        (*map(math.radians, (2.0 * 35.0 / 3600.0, 2.0 * 4.0 / 3600.0)), 1000.0, math.radians(0.5)),
         (2.0 * 2.0e-3, 2.0 * 3.0e-3, 300.0, 20.0e-3 * 9.8),
     ),
     _PX4: _Defaults(
@@ -99,8 +94,9 @@ def read(path, rate: float | None = None) -> Reading:
         "worlds, 100 or 500 Hz in RotorS'",
     )
     remarks: list[str] = []
-    triads = {name: _read_triad(plugin, name, remarks) for name in IMU_TRIADS}
-    if remarks and _library(plugin) == _PX4:
+    library = plugin.attributes["filename"].split("/")[-1]
+    triads = {name: _read_triad(plugin, name, _DEFAULTS[library], remarks) for name in IMU_TRIADS}
+    if remarks and library == _PX4:
         remarks.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
     known = {f"{name}{error}" for name in IMU_TRIADS for error in _ERRORS}
     known.update((*_PLACE, _OTHER_GYROSCOPE_WALK))
@@ -109,8 +105,7 @@ def read(path, rate: float | None = None) -> Reading:
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
-def _read_triad(plugin, name, remarks):
-    defaults = _DEFAULTS[_library(plugin)]
+def _read_triad(plugin, name, defaults, remarks):
     values = {}
     for (error, ours), default in zip(_ERRORS.items(), getattr(defaults, name)):
         unit = TRIADS[name].unit_of(ours)
@@ -131,10 +126,6 @@ def _read_triad(plugin, name, remarks):
     )
 
 
-def _library(plugin) -> str:
-    return plugin.attributes["filename"].split("/")[-1]
-
-
 def _random_walk(plugin) -> Tag | None:
     usual, other = (plugin.child(name) for name in ("".join(_WALK), _OTHER_GYROSCOPE_WALK))
     if usual is not None and other is not None and usual.size() != other.size():
@@ -149,7 +140,7 @@ def write(draft: Draft) -> str:
     """Return a ``<plugin>`` with the parameters, which hold for every rate."""
     draft.said = {"output.rate", "output.topic", "white_noise", "turn_on_bias_sigma"}
     topic = draft.specification.output.topic
-    tags = tag("imuTopic", topic) if topic else ""
+    tags = tag("imuTopic", topic)
     for name in IMU_TRIADS:
         sigma, time = draft.one_slow_bias(name)
         walk = driving_density(sigma, time)

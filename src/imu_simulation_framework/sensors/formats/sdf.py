@@ -118,8 +118,7 @@ class _AxisNoise(NamedTuple):
 def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=True) -> _AxisNoise:
     """Read a ``<noise>``, None if there is none, of a sensor of this rate [Hz].
 
-    ``default_type``: what a missing ``type`` means. ``bias_sign_is_drawn``: whether the sign of
-    ``bias_mean`` is drawn at the start, as Gazebo does; otherwise it is a bias as ``mean`` is.
+    ``bias_sign_is_drawn``: that of ``bias_mean``, by Gazebo; otherwise it is a bias as ``mean`` is.
     """
     if noise is None:
         return _AxisNoise()
@@ -173,7 +172,7 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
 
 
 def _noise_text(axis, rate, indent, is_stationary) -> str:
-    """Return a ``<noise>``; whether its dynamic bias ``is_stationary``, or begins at zero."""
+    """Return a ``<noise>``, whose dynamic bias ``is_stationary``, or begins at zero."""
     kind = "gaussian_quantized" if axis.resolution > 0.0 else "gaussian"
     values = {
         "mean": axis.turn_on_bias,
@@ -263,7 +262,7 @@ def write(draft: Draft) -> str:
         '<sensor name="imu" type="imu">\n'
         + tag("always_on", "true")
         + tag("update_rate", draft.rate)
-        + (tag("topic", topic) if topic else "")
+        + tag("topic", topic)
         + f"  <imu>\n{signals}  </imu>\n</sensor>\n"
     )
 
@@ -287,8 +286,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
             "accelerometer's in m/s^2."
         )
     triad = TriadSpecification(**axis._asdict())
-    offset = sensor.child("offset_start_time")
-    late = 0.0
+    offset, late = sensor.child("offset_start_time"), 0.0
     if offset is not None and offset.flag():
         late = _START_OFFSET
         remarks.append(
@@ -337,7 +335,7 @@ def write_unity(draft: Draft) -> str:
         '<sensor name="imu_sensor" type="imu">\n'
         + tag("update_rate", draft.rate)
         + tag("topic", output.topic or topics.in_root(topics.IMU))
-        + (tag("offset_start_time", "true") if output.random_start_offset > 0.0 else "")
+        + tag("offset_start_time", "true" if output.random_start_offset > 0.0 else "")
         + "  <output>\n"
         + tag("discard_redundant_data", "false" if output.repeat_samples else "true", 2)
         + "  </output>\n"

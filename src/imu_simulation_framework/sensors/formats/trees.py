@@ -27,6 +27,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 
+import numpy as np
 import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError
@@ -65,10 +66,11 @@ def expand_properties(root):
         # Which of two values holds where is xacro's affair.
         if name in values:
             again.add(name)
-        values[name] = _number(expanded(text, values))
-    known = {
-        name: value for name, value in values.items() if value is not None and name not in again
-    }
+        try:
+            values[name] = float(expanded(text, values))
+        except ValueError:
+            values[name] = None
+    known = {name: value for name, value in values.items() if name not in again}
     waiting = [(root, known)]
     while waiting:
         tag, visible = waiting.pop()
@@ -116,19 +118,17 @@ def _evaluate(node, values) -> float:
     raise ValueError(type(node).__name__)
 
 
-def _number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.urdf)"
 
 
 @dataclass
 class Tag:
-    """A tag of an XML file: its name with the prefix, the line where it starts, its own text."""
+    """A tag of an XML file: its name with the prefix, the line where it starts, its own text.
+
+    ``numbers`` and what follows it return what the text says, finite numbers, separated by blanks,
+    or a truth value. Sizes are not negative. Raises :class:`.ConfigurationError`: it says something
+    else.
+    """
 
     name: str
     attributes: dict[str, str]
@@ -150,32 +150,25 @@ class Tag:
         return ConfigurationError(f"{self.file}, line {self.line}: <{self.name}> {message}.")
 
     def child(self, name: str) -> Tag | None:
-        """Return the tag of that name directly inside this one, None if there is none.
-
-        Raises :class:`.ConfigurationError` if there are several.
-        """
+        """Return the tag of that name directly inside, None for none; raises for several."""
         found = [tag for tag in self.children if tag.name == name]
         if len(found) > 1:
             raise found[1].error(f"stands here a second time, after line {found[0].line}")
         return found[0] if found else None
 
     def require(self, name: str) -> Tag:
-        """Return the tag of that name directly inside this one.
-
-        Raises :class:`.ConfigurationError` if there is none, or several.
-        """
+        """Return the tag of that name as :meth:`child` does, of which there must be one."""
         tag = self.child(name)
         if tag is None:
             raise self.error(f"has no <{name}>, which is needed")
         return tag
 
     def inside(self, name: str, read: Callable[[Tag], Any], default: Any = 0.0) -> Any:
-        """Return what the tag of that name inside this one says, by one of the methods below."""
+        """Return what one of the methods below reads in the tag of that name inside this one."""
         tag = self.child(name)
         return default if tag is None else read(tag)
 
     def numbers(self, count: int) -> tuple[float, ...]:
-        """Return the finite numbers that the tag's text consists of; other texts are refused."""
         parts = self.text.split()
         expected = "a finite number" if count == 1 else f"{count} finite numbers"
         try:
@@ -187,33 +180,28 @@ class Tag:
         return values
 
     def number(self) -> float:
-        """Return the finite number that the tag's text is."""
         return self.numbers(1)[0]
 
     def sizes(self, count: int) -> tuple[float, ...]:
-        """Return the finite numbers that the tag's text consists of, none of them negative."""
         values = self.numbers(count)
         if min(values) < 0.0:
             raise self._refusal("not be negative")
         return values
 
     def size(self) -> float:
-        """Return the finite number, not negative, that the tag's text is."""
         return self.sizes(1)[0]
 
     def positive(self) -> float:
-        """Return the finite number above zero that the tag's text is."""
         value = self.number()
         if value <= 0.0:
             raise self._refusal("be above 0")
         return value
 
     def flag(self) -> bool:
-        """Return the truth value that the tag's text is."""
-        values = {"true": True, "1": True, "false": False, "0": False}
-        if self.text.strip().lower() not in values:
+        text = self.text.strip().lower()
+        if text not in ("true", "1", "false", "0"):
             raise self._refusal("say true or false")
-        return values[self.text.strip().lower()]
+        return text in ("true", "1")
 
     def _refusal(self, wanted):
         return self.error(f"says {shown(self.text.strip())}, but must {wanted}")
@@ -266,10 +254,7 @@ def _macro_hint(text) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file of parameters, which is small.
-
-    Raises :class:`.ConfigurationError`: it cannot be read, or is larger than 8 MB.
-    """
+    """Return what a file of parameters holds; raises :class:`.ConfigurationError` above 8 MB."""
     try:
         with open_regular(path) as file:
             content = file.read(XML_LIMIT + 1)
@@ -283,18 +268,12 @@ def read_bytes(path: Path) -> bytes:
 class _TreeBuilder(ContentHandler):
     def __init__(self, path):
         super().__init__()
-        self.root = None
-        self._path = path
-        self._locator = None
-        self._open = []
-        self._texts = []
+        self.root, self._path = None, path
+        self._open, self._texts = [], []
 
     @property
     def line(self):
         return 1 if self._locator is None else self._locator.getLineNumber()
-
-    def setDocumentLocator(self, locator):
-        self._locator = locator
 
     def startElement(self, name, attrs):
         tag = Tag(name, dict(attrs.items()), self._path, self.line)
@@ -313,20 +292,14 @@ class _TreeBuilder(ContentHandler):
 
 
 def find_imu_sensor(root: Tag) -> Tag:
-    """Return the one ``<sensor type="imu">`` of a file.
-
-    Raises :class:`.ConfigurationError` if there is none, or several.
-    """
+    """Return the one ``<sensor type="imu">`` of a file; raises if there is none, or several."""
     sensors = (tag for tag in root.walk() if tag.name == "sensor")
     found = [tag for tag in sensors if tag.attributes.get("type") == "imu"]
     return _only(found, root, '<sensor type="imu">')
 
 
 def find_plugin(root: Tag, *libraries: str) -> Tag:
-    """Return the one ``<plugin>`` of a file that loads one of some libraries.
-
-    Raises :class:`.ConfigurationError` if there is none, or several.
-    """
+    """Return the one ``<plugin>`` of a file that loads one of some libraries; or raises."""
     plugins = ((tag, tag.attributes.get("filename", "").split("/")[-1]) for tag in root.walk())
     found = [tag for tag, library in plugins if tag.name == "plugin" and library in libraries]
     return _only(found, root, f'<plugin filename="{libraries[0]}">')
@@ -361,8 +334,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 class YamlMapping:
     """A mapping of a YAML file, whose values are asked for by the type they should have.
 
-    Every method that returns a value raises a :class:`.ConfigurationError` with file, line and key
-    if the key is missing or its value is of another kind.
+    Every method that returns the value of a key raises a :class:`.ConfigurationError` with file,
+    line and key if the key is missing or its value is of another kind. Numbers are finite.
     """
 
     def __init__(self, file: Path, node, name: str = ""):
@@ -386,7 +359,6 @@ class YamlMapping:
         return key in self._entries
 
     def names(self) -> list[str]:
-        """Return the keys in the file's order."""
         return list(self._entries)
 
     def path(self, key: str) -> str:
@@ -407,10 +379,7 @@ class YamlMapping:
                 raise self.error(key, f"is not known here; {hint}known are {', '.join(known)}")
 
     def require(self, keys: Iterable[str], known: Iterable[str] = ()):
-        """Refuse a mapping that lacks one of some keys, with the key that may be meant for it.
-
-        Known ones are not meant for another one.
-        """
+        """Refuse a mapping that lacks one of some keys, with the unknown key that may be meant."""
         keys = tuple(keys)
         for key in keys:
             if key not in self._entries:
@@ -421,30 +390,23 @@ class YamlMapping:
                 raise self.error(key, f"is missing; perhaps {near} in line {line} is meant for it")
 
     def mapping(self, key: str) -> YamlMapping:
-        """Return the mapping under a key."""
         node = self._node(key)
         if not isinstance(node, yaml.MappingNode):
             raise self.error(key, "must have keys and values below it")
         return YamlMapping(self.file, node, self.path(key))
 
     def is_mapping(self, key: str) -> bool:
-        """Tell whether a mapping stands under a key."""
         return isinstance(self._node(key), yaml.MappingNode)
 
     def is_neutral(self, key: str) -> bool:
         """Tell whether zeros or an identity matrix stand under a key: a calibration without one."""
-        rows = _numbers(self._node(key))
-        if rows in (0.0, 1.0):
-            return rows == 0.0
-        square = isinstance(rows, list) and all(
-            isinstance(row, list) and len(row) == len(rows) for row in rows
-        )
-        return square and any(
-            all(
-                value == one * (i == j) for i, row in enumerate(rows) for j, value in enumerate(row)
-            )
-            for one in (0.0, 1.0)
-        )
+        try:
+            rows = np.array(_numbers(self._node(key)), dtype=float)
+        except ValueError:
+            return False
+        if rows.ndim == 2:
+            return any(np.array_equal(rows, one * np.eye(len(rows))) for one in (0.0, 1.0))
+        return rows.ndim == 0 and rows == 0.0
 
     def text(self, key: str, choices=None) -> str:
         """Return the text under a key, one of the choices if there are any."""
@@ -456,11 +418,9 @@ class YamlMapping:
         return value
 
     def number(self, key: str) -> float:
-        """Return the finite number under a key."""
         return self._number(key, self._node(key))
 
     def positive(self, key: str) -> float:
-        """Return the finite number above zero under a key."""
         value = self.number(key)
         if value <= 0.0:
             raise self.error(key, f"is {shown(value)}, but must be above 0")

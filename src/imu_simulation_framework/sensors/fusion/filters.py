@@ -86,20 +86,14 @@ class OrientationFilter(ABC):
     def start(self, orientation, specific_force, magnetic_field=None) -> np.ndarray:
         """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
 
-        With a magnetic heading the yaw is that of the magnetic field (3,).
-
-        Raises :class:`.ConfigurationError`: a field is needed for the heading and not given; so
-        from :meth:`update` and :meth:`update_all`.
-
-        Returns (4,): orientation.
+        With a magnetic heading the yaw is that of the magnetic field (3,). Returns the orientation
+        (4,). Raises :class:`.ConfigurationError`: a field is needed for the heading and not given;
+        so from :meth:`update` and :meth:`update_all`.
         """
 
     @abstractmethod
     def update(self, angular_velocity, specific_force, magnetic_field=None) -> np.ndarray:
-        """Take the next sample, (3,) each; return the orientation (4,).
-
-        The angular velocity is the mean since the last sample.
-        """
+        """Take the next sample, (3,) each, means since the last; return the orientation (4,)."""
 
     @abstractmethod
     def update_all(self, angular_velocity, specific_force, magnetic_field=None) -> np.ndarray:
@@ -125,11 +119,8 @@ def levelled(orientation, specific_force):
     return (Rotation.from_quat(turn) * given).as_quat().reshape(shape)
 
 
-def checked_field(magnetic_field):
-    """Return the magnetic field that a heading needs.
-
-    Raises :class:`.ConfigurationError`: there is none.
-    """
+def _checked(magnetic_field):
+    """Return the magnetic field that a heading needs."""
     if magnetic_field is None:
         raise ConfigurationError(
             "The specification has a magnetic heading, but there is no magnetic field to take it "
@@ -141,9 +132,8 @@ def checked_field(magnetic_field):
 class CompassFilter(OrientationFilter):
     """Accelerometer and magnetometer, without a gyroscope.
 
-    ``period``: time from one sample to the next [s]. ``time_constant``: T [s]. ``heading``: of
-    which the declination counts. Without, the yaw starts as it is given, and changes as the field
-    turns.
+    ``period`` [s]. ``time_constant``: T [s]. ``heading``: of which the declination counts. Without,
+    the yaw starts as it is given, and changes as the field turns.
     """
 
     def __init__(self, period: float, time_constant: float, heading: MagneticHeading | None = None):
@@ -153,7 +143,7 @@ class CompassFilter(OrientationFilter):
     def start(self, orientation, specific_force, magnetic_field=None):
         from scipy.spatial.transform import Rotation
 
-        self._smooth = np.concatenate([specific_force, checked_field(magnetic_field)])
+        self._smooth = np.concatenate([specific_force, _checked(magnetic_field)])
         self._last = np.array([0.0, 0.0, 0.0, 1.0])
         north = Rotation.from_quat(_north(self._smooth[np.newaxis], self._last))
         if self._heading is not None:
@@ -164,7 +154,7 @@ class CompassFilter(OrientationFilter):
         return self._turned(self._smooth[np.newaxis])[0]
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
-        reading = np.concatenate([specific_force, checked_field(magnetic_field)])
+        reading = np.concatenate([specific_force, _checked(magnetic_field)])
         # As a series does it, to the bit: the last is kept, the new one added.
         self._smooth = self._share * reading + (1.0 - self._share) * self._smooth
         return self._turned(self._smooth[np.newaxis])[0]
@@ -172,7 +162,7 @@ class CompassFilter(OrientationFilter):
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
         from scipy.signal import lfilter
 
-        readings = np.hstack([specific_force, checked_field(magnetic_field)])
+        readings = np.hstack([specific_force, _checked(magnetic_field)])
         if len(readings) == 0:
             return np.empty((0, 4))
         keep = 1.0 - self._share
@@ -220,10 +210,9 @@ _FEWEST = 500
 class ComplementaryFilter(OrientationFilter):
     """Mahony's filter.
 
-    ``period``: time from one sample to the next [s]. ``time_constant``: T [s]. ``rate_bias``:
-    whether it estimates the gyroscope's bias, about the horizontal axes, at rest and in gentle
-    motion; with a magnetic heading about all. Else the bias is taken for zero. ``heading``: of the
-    same period; without, the yaw has no reference.
+    ``period`` [s]. ``time_constant``: T [s]. ``rate_bias``: whether it estimates the gyroscope's
+    bias, about the horizontal axes, at rest and in gentle motion; with a magnetic heading about
+    all. ``heading``: of the same period; without, the yaw has no reference.
     """
 
     def __init__(
@@ -248,20 +237,20 @@ class ComplementaryFilter(OrientationFilter):
         if self._heading is None:
             return started
         self._heading.begin()
-        field = np.reshape(checked_field(magnetic_field), (1, 3))
+        field = np.reshape(_checked(magnetic_field), (1, 3))
         return self._turned_to_north(started[np.newaxis], np.zeros((1, 3)), field)[0]
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
         if self._heading is None:
             return np.array(self._next(angular_velocity.tolist(), specific_force.tolist()))
-        field = checked_field(magnetic_field).tolist()
+        field = _checked(magnetic_field).tolist()
         self._next(angular_velocity.tolist(), specific_force.tolist(), field)
         return np.array(self._output())
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
         if self._heading is None:
             return self._update_all(angular_velocity, specific_force)
-        field = checked_field(magnetic_field)
+        field = _checked(magnetic_field)
         if not self._rate_bias:
             # The heading does not act on the rest, and follows in one go.
             orientations = self._update_all(angular_velocity, specific_force)
@@ -320,7 +309,11 @@ class ComplementaryFilter(OrientationFilter):
         x, y, z, w = quaternion_product(x, y, z, w, gain * ex, gain * ey, gain * ez, 1.0)
         inverse = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
         self._quaternion = (x * inverse, y * inverse, z * inverse, w * inverse)
-        off = 0.0 if field is None else self._corrected_heading(field, size)
+        off = (
+            0.0
+            if field is None
+            else self._heading.correct(*_rotated(*self._quaternion, *field), size)
+        )
         if self._rate_bias:
             gain = self._bias_gain(size, length)
             bx, by, bz = bx - gain * ex, by - gain * ey, bz - gain * ez
@@ -330,17 +323,6 @@ class ComplementaryFilter(OrientationFilter):
                 bx, by, bz = bx - off * vx, by - off * vy, bz - off * vz
             self._bias = bx, by, bz
         return self._quaternion
-
-    def _corrected_heading(self, field, rate):
-        x, y, z, w = self._quaternion
-        a, b, c = field
-        ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-        return self._heading.correct(
-            a + w * ta + y * tc - z * tb,
-            b + w * tb + z * ta - x * tc,
-            c + w * tc + x * tb - y * ta,
-            rate,
-        )
 
     def _bias_gain(self, rate, force):
         """Return the bias's change in a period per unit of e, after this rate and force."""
@@ -359,14 +341,11 @@ def block_length(period: float, time_constant: float) -> int:
 
 
 def fuse_block(quaternion, angular_velocity, specific_force, period, time_constant):
-    """Return the orientations of the samples after an orientation, or None.
+    """Return orientations (samples, 4) of the samples after one, x, y, z, w (4 float).
 
-    ``quaternion`` (4 float): the orientation before them, x, y, z, w. ``angular_velocity``,
-    ``specific_force`` (samples, 3): [rad/s], [m/s^2]; up to :func:`block_length` samples.
-    ``period``, ``time_constant`` (float): [s].
-
-    Returns (samples, 4): None where it did not converge, as in motion without a direction
-    of gravity.
+    None where it did not converge, as in motion without a direction of gravity.
+    ``angular_velocity``, ``specific_force`` (samples, 3): [rad/s], [m/s^2]; up to
+    :func:`block_length` samples. ``period``, ``time_constant`` (float): [s].
     """
     turned = _turned(quaternion, np.ascontiguousarray(angular_velocity.T), period)
     force = np.ascontiguousarray(specific_force.T)
@@ -377,10 +356,8 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
     if estimated is None:
         return None
     (ax, ay, az), (ux, uy, uz) = measured, estimated
-    corrections = np.ones((4, measured.shape[1]))
-    corrections[0] = gain * (ay * uz - az * uy)
-    corrections[1] = gain * (az * ux - ax * uz)
-    corrections[2] = gain * (ax * uy - ay * ux)
+    errors = ay * uz - az * uy, az * ux - ax * uz, ax * uy - ay * ux
+    corrections = np.vstack([gain * np.array(errors), np.ones(measured.shape[1])])
     corrections /= np.sqrt((corrections * corrections).sum(axis=0))
     return np.stack(quaternion_product(*running_product(corrections), *turned), axis=-1)
 
@@ -415,13 +392,15 @@ def _turned(quaternion, rate, period):
     return running_product(turns)
 
 
+def _rotated(x, y, z, w, a, b, c):
+    """Return the components of a vector a, b, c that a quaternion rotates; numbers or arrays."""
+    ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    return a + w * ta + y * tc - z * tb, b + w * tb + z * ta - x * tc, c + w * tc + x * tb - y * ta
+
+
 def rotated(quaternions, vectors):
     """Return vectors (3, samples) rotated by quaternions (4, samples)."""
-    (x, y, z, w), (a, b, c) = quaternions, vectors
-    ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    return np.array(
-        [a + w * ta + y * tc - z * tb, b + w * tb + z * ta - x * tc, c + w * tc + x * tb - y * ta]
-    )
+    return np.array(_rotated(*quaternions, *vectors))
 
 
 def _verticals(measured, gain):
@@ -444,17 +423,13 @@ def _verticals(measured, gain):
 
 
 class VqfFilter(OrientationFilter):
-    """The filter of the library vqf.
-
-    Laidig and Seel: VQF: highly accurate IMU orientation estimation with bias estimation and
-    magnetic disturbance rejection, Information Fusion 91 (2023).
+    """The filter of the library vqf (the paper is in :mod:`.sensors.fusion.magnetic_heading`).
 
     Raises :class:`.ConfigurationError`: the library is not installed.
 
-    ``period``: time from one sample to the next [s]. ``time_constant``: ``tauAcc`` [s].
-    ``rate_bias``: whether it estimates the gyroscope's bias, in motion and at rest. ``heading``: of
-    which only the settings count, ``tauMag`` and whether disturbances are rejected: the rest is the
-    library's own. Without, the yaw has no reference.
+    ``period`` [s]. ``time_constant``: ``tauAcc`` [s]. ``rate_bias``: whether it estimates the
+    gyroscope's bias, in motion and at rest. ``heading``: of which only the settings count, the rest
+    is the library's own. Without, the yaw has no reference.
     """
 
     def __init__(
@@ -473,16 +448,13 @@ class VqfFilter(OrientationFilter):
                 "choose filter mahony or install it."
             ) from error
 
-        biases: dict[str, Any] = {
-            "motionBiasEstEnabled": rate_bias,
-            "restBiasEstEnabled": rate_bias,
-        }
+        settings: dict[str, Any] = {"motionBiasEstEnabled": rate_bias, "tauAcc": time_constant}
         if heading is not None:
-            biases["magDistRejectionEnabled"] = heading.rejection
-            biases["tauMag"] = heading.time_constant
+            settings["magDistRejectionEnabled"] = heading.rejection
+            settings["tauMag"] = heading.time_constant
         self._magnetic = heading
         self._name = "quat6D" if heading is None else "quat9D"
-        self._make = partial(VQF, period, tauAcc=time_constant, **biases)
+        self._make = partial(VQF, period, restBiasEstEnabled=rate_bias, **settings)
 
     def start(self, orientation, specific_force, magnetic_field=None):
         from scipy.spatial.transform import Rotation
@@ -516,7 +488,7 @@ class VqfFilter(OrientationFilter):
     def _signals(self, angular_velocity, specific_force, magnetic_field):
         signals = [angular_velocity, specific_force]
         if self._magnetic is not None:
-            signals.append(checked_field(magnetic_field))
+            signals.append(_checked(magnetic_field))
         return [np.ascontiguousarray(signal, dtype=float) for signal in signals]
 
 
@@ -528,10 +500,7 @@ def _from_vqf(quaternions):
 
 
 def make_filter(output: OutputSpecification, period: float) -> OrientationFilter:
-    """Return the filter that a specification names.
-
-    Raises :class:`.ConfigurationError`: it needs a library that is not installed.
-    """
+    """Return the filter that a specification names; raises if its library is not installed."""
     heading = None
     if output.magnetic_heading:
         wanted = (output.magnetic_time_constant, output.magnetic_disturbance_rejection)
@@ -545,10 +514,9 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
 def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
     """Return the orientations (samples, 4) of a whole series, at least one sample.
 
-    ``filter`` (OrientationFilter). ``orientation`` (array_like (4,)): the true one at the first
-    sample, of which the yaw counts; with a magnetic heading, nothing. ``angular_velocity``,
-    ``specific_force`` (samples, 3): [rad/s], [m/s^2]; of the first sample only the specific force
-    counts. ``magnetic_field`` (samples, 3): [T]; needed for a magnetic heading.
+    ``filter`` (OrientationFilter): which starts from an ``orientation`` (4,) and the first sample.
+    ``angular_velocity``, ``specific_force`` (samples, 3): [rad/s], [m/s^2]. ``magnetic_field``
+    (samples, 3): [T]; needed for a magnetic heading.
     """
     fields = () if magnetic_field is None else (magnetic_field,)
     first = filter.start(orientation, specific_force[0], *(field[0] for field in fields))

@@ -70,24 +70,17 @@ class MagneticHeading:
 
     def begin(self):
         """Begin anew."""
-        self.offset = 0.0
-        """psi [rad]."""
+        self.offset = 0.0  # psi [rad]
         self._count = 0
         self._reading = self._reference = self._candidate = (0.0, 0.0)
-        self._candidate_time = 0.0
-        self._calm_time = CALM_TIME
-        self._rejected_time = 0.0
-        self.disturbed = False
-        """Whether the last reading was rejected, or counted by half."""
+        self._candidate_time, self._calm_time, self._rejected_time = 0.0, CALM_TIME, 0.0
+        self.disturbed = False  # whether the last reading was rejected, or counted by half
 
     def correct(self, x: float, y: float, z: float, speed: float) -> float:
-        """Take the next reading.
+        """Take the next reading; return by how much the heading was off, 0 where it does not count.
 
         ``x``, ``y``, ``z``: m [T]; without a level part there is no reading. ``speed``: how fast
         the sensor turns [rad/s].
-
-        Returned: by how much the heading was off [rad], of which a share is corrected; 0
-        where the reading does not count.
         """
         level = x * x + y * y
         if not level > 0.0:
@@ -109,10 +102,9 @@ class MagneticHeading:
 
         ``level`` (3, samples): m [T]. ``speed`` (samples,) [rad/s].
         """
-        if not self.rejection:
-            offsets = self._series(level)
-            if offsets is not None:
-                return offsets
+        series = None if self.rejection else self._series(level)
+        if series is not None:
+            return series
         offsets = []
         for reading in zip(*level.tolist(), speed.tolist()):
             self.correct(*reading)

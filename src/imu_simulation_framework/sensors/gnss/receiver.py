@@ -6,7 +6,7 @@ All is drawn as far as it is asked for, so that it is the same to the bit in one
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
@@ -43,10 +43,9 @@ from imu_simulation_framework.sensors.noise.streams import (
 
 
 class Outages:
-    """Listed and random outages.
+    """Listed outages, and random ones: a renewal process that begins with reception.
 
-    ``outages``: random ones are a renewal process that begins with reception: exponentially
-    distributed times of mean ``1 / rate`` with reception, and of ``mean_duration`` without.
+    Times with reception and without are exponentially distributed.
     """
 
     def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
@@ -71,10 +70,7 @@ class Outages:
 
 
 class Qualities:
-    """The quality of fixes: listed over time, or a Markov chain in continuous time.
-
-    ``gnss``: of two random changes that are possible, that comes which is first.
-    """
+    """The quality of fixes: listed over time, or a Markov chain in continuous time."""
 
     def __init__(self, gnss: GnssSpecification, generator: np.random.Generator) -> None:
         self._generator = generator
@@ -116,13 +112,6 @@ _HEADING = 6
 _WHITE_NOISE, _DRIFT, _HEADING_DRIFT, _OUTAGES, _QUALITIES, _JITTER = range(6)
 
 
-class NormalNumbers(Protocol):
-    """Where white errors come from; :class:`.NormalStreams` is one."""
-
-    def take(self, samples: int) -> np.ndarray:
-        """Return standard normal numbers, (samples, WHITE)."""
-
-
 class AntennaMotion(NamedTuple):
     """Motion of a receiver's antenna, n samples.
 
@@ -143,10 +132,9 @@ def antenna_motion(
     yaw: np.ndarray,
     lever_arm: ArrayLike,
 ) -> AntennaMotion:
-    """Return how an antenna moves that is fixed to a body.
+    """Return how an antenna moves that is fixed to a body, whose motion is as a :class:`.Motion`'s.
 
-    ``position``, ``orientation``, ``velocity``, ``angular_velocity``: as of a :class:`.Motion`, of
-    n samples. ``yaw`` (n,): [rad]. ``lever_arm``: in the body's axes [m].
+    ``yaw`` (n,): [rad]. ``lever_arm``: in the body's axes [m].
     """
     arm = np.asarray(lever_arm, dtype=float)
     if not arm.any():
@@ -161,14 +149,15 @@ class GnssReceiver:
     """A receiver at the beginning of a motion.
 
     ``seed``: of the run. Each quantity draws from a child of it, so that none depends on which
-    others are random. ``white``: numbers of the white errors, in place of the seed's.
+    others are random. ``white``: of whose ``take`` the white errors' numbers come, (samples,
+    :data:`WHITE`), in place of the seed's.
     """
 
     def __init__(
         self,
         gnss: GnssSpecification,
         seed: int | np.random.SeedSequence,
-        white: NormalNumbers | None = None,
+        white: Any = None,
     ) -> None:
         self.gnss = gnss
         noise = np.array([quality.noise for quality in gnss.qualities])
@@ -226,24 +215,21 @@ class GnssReceiver:
         self, yaw: np.ndarray, velocity: np.ndarray, variances: np.ndarray, numbers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return headings and their variances, (n,) each; not a number where there is none."""
-        of = self.gnss.heading
-        known = np.isfinite(velocity[:, 0])
+        of, heading, variance = self.gnss.heading, yaw, np.nan
+        known = np.isfinite(velocity[:, 0]) & (of.source != "none")
         if of.source == "antennas":
             across = of.across_noise * numbers[:, _HEADING]
             if self._heading_drift is not None:
                 across = across + self._heading_drift.advance(len(yaw))[:, 0]
             heading = yaw + (of.misalignment + across / of.baseline)
             variance = (of.across_noise**2 + of.across_drift**2) / of.baseline**2
-            return np.where(known, heading, np.nan), np.where(known, variance, np.nan)
-        unknown = np.full(len(yaw), np.nan)
-        if of.source == "none":
-            return unknown, unknown
-        speed = np.hypot(velocity[:, 0], velocity[:, 1])
-        course = yaw + wrap(np.arctan2(velocity[:, 1], velocity[:, 0]) - yaw)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            fast = known & (speed >= of.minimum_speed) & (speed > 0.0)
-            variance = variances[:, 3] / speed**2
-        return np.where(fast, course, np.nan), np.where(fast, variance, np.nan)
+        elif of.source == "course":
+            speed = np.hypot(velocity[:, 0], velocity[:, 1])
+            heading = yaw + wrap(np.arctan2(velocity[:, 1], velocity[:, 0]) - yaw)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                known &= (speed >= of.minimum_speed) & (speed > 0.0)
+                variance = variances[:, 3] / speed**2
+        return np.where(known, heading, np.nan), np.where(known, variance, np.nan)
 
     def _arrival(self, time: np.ndarray) -> np.ndarray:
         arrival = time + self.gnss.latency
@@ -258,7 +244,7 @@ class GnssReceiver:
 def _process(
     sigma: Sequence[float], errors: Any, rate: float, seed: Any, *children: int
 ) -> GaussMarkov | None:
-    """Return the process of a correlated error, or None where there is no such error."""
+    """Return the process of a correlated error, None where there is none."""
     for child in children:
         seed = child_seed(seed, child)
     if not any(sigma):
@@ -306,18 +292,11 @@ def simulate_gnss(
             "per second."
         )
     step = max(1, round(ratio))
-    yaw = motion.yaw[::step]
     if abs(ratio - step) > 1e-6:
         motion, step = motion.resampled(gnss.rate), 1
-        yaw = motion.yaw
-    antenna = antenna_motion(
-        motion.position[::step],
-        motion.orientation[::step],
-        motion.velocity[::step],
-        motion.angular_velocity[::step],
-        yaw,
-        gnss.lever_arm,
-    )
+    names = ("position", "orientation", "velocity", "angular_velocity", "yaw")
+    states = {name: getattr(motion, name)[::step] for name in names}
+    antenna = antenna_motion(**states, lever_arm=gnss.lever_arm)
     receiver = GnssReceiver(gnss, run_seed(seed, run))
     return with_places(receiver.measure(motion.time[::step], antenna), gnss.origin)
 
@@ -412,13 +391,8 @@ def record_earth_fixes(
 ) -> pd.DataFrame:
     """Return what a receiver says of a motion on the Earth, as a table GnssRecord without heading.
 
-    It is the first run of :func:`simulate_earth_fixes`, with the times at which fixes arrive.
-
-    ``motion``: of the body in whose axes the antenna's lever arm is given, evenly sampled.
-    ``gnss``: its origin is not used: x, y, z are those of the world of the motion, ECEF.
-
-    Raises :class:`.MotionError`: the motion is not evenly sampled; :class:`.ConfigurationError`:
-    the motion's rate is no multiple of the receiver's.
+    It is the first run of :func:`simulate_earth_fixes`, of the same arguments and errors, with the
+    times at which fixes arrive; x, y, z are those of the world of the motion, ECEF.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]

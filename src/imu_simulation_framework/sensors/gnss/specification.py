@@ -77,10 +77,8 @@ def _checked_outages(name: str, value: Any) -> tuple[Any, ...]:
     pairs = tuple(checked_numbers(name, pair, 2, minimum=0.0) for pair in checked_list(name, value))
     for begin, end in pairs:
         if not begin < end:
-            raise ConfigurationError(
-                f"{name} has an outage from {begin:g} s to {end:g} s, but it must end after it "
-                "begins."
-            )
+            has = f"{name} has an outage from {begin:g} s to {end:g} s"
+            raise ConfigurationError(f"{has}, but it must end after it begins.")
     return pairs
 
 
@@ -91,18 +89,10 @@ class FixQuality(Settings):
     The error of each coordinate is white noise and a first-order Gauss-Markov process
     (:class:`.GaussMarkov`), independent of the others'.
 
-    Parameters
-    ----------
-    quality : str
-        One of :data:`QUALITIES`, but none.
-    horizontal_noise, vertical_noise : float
-        White error of the position, of east and of north, and of the height [m].
-    horizontal_drift, vertical_drift : float
-        Correlated error of the same [m].
-    correlation_time : float
-        Of that [s].
-    velocity_noise, vertical_velocity_noise : float
-        White error of the velocity, east and north, and upwards [m/s].
+    ``quality``: one of :data:`QUALITIES`, but none. ``horizontal_noise``, ``vertical_noise``: white
+    error of the position, of east and of north, and of the height [m]. ``horizontal_drift``,
+    ``vertical_drift``: correlated error of the same [m], of ``correlation_time`` [s].
+    ``velocity_noise``, ``vertical_velocity_noise``: white error of the velocity [m/s].
     """
 
     quality: str = declared("single", checked_choice, choices=tuple(QUALITIES)[1:], always=True)
@@ -117,9 +107,8 @@ class FixQuality(Settings):
     @property
     def noise(self) -> tuple[float, ...]:
         """White errors of position and velocity, east, north, up each [m, m/s]."""
-        of_position = (self.horizontal_noise, self.horizontal_noise, self.vertical_noise)
-        of_velocity = (self.velocity_noise, self.velocity_noise, self.vertical_velocity_noise)
-        return of_position + of_velocity
+        level, speed = self.horizontal_noise, self.velocity_noise
+        return level, level, self.vertical_noise, speed, speed, self.vertical_velocity_noise
 
     @property
     def drift(self) -> Axes:
@@ -137,12 +126,7 @@ class FixQuality(Settings):
 class QualityChange(Settings):
     """A change of the quality that may come at any moment, whatever came before.
 
-    Parameters
-    ----------
-    before, after : str
-        Qualities.
-    rate : float
-        How often it comes while the quality is ``before`` [1/s].
+    ``before``, ``after``: qualities. ``rate``: how often it comes while it is ``before`` [1/s].
     """
 
     before: str = declared("rtk", checked_choice, choices=tuple(QUALITIES), always=True)
@@ -159,14 +143,8 @@ class QualityChange(Settings):
 class GnssOutages(Settings):
     """When a receiver says nothing at all.
 
-    Parameters
-    ----------
-    times : sequence of 2 float
-        Beginnings and ends, after the start of the motion [s].
-    rate : float
-        Of random ones, while there is none [1/s].
-    mean_duration : float
-        Of random ones, whose durations are exponentially distributed [s].
+    ``times``: beginnings and ends, after the start of the motion [s]. ``rate``: of random ones,
+    while there is none [1/s]. ``mean_duration``: of those, exponentially distributed [s].
     """
 
     times: tuple[tuple[float, float], ...] = declared((), _checked_outages)
@@ -184,24 +162,14 @@ class GnssOutages(Settings):
 class GnssHeading(Settings):
     """A heading that the receiver gives beside its position.
 
-    Parameters
-    ----------
-    source : str
-        ``course``: the direction of the measured velocity, which is the robot's only while it
-        drives forwards and the antenna is above its axle. ``antennas``: a second antenna ahead of
-        the first one. ``none``.
-    minimum_speed : float
-        The course is given from this measured speed on [m/s].
-    baseline : float
-        From the first antenna to the second [m].
-    across_noise, across_drift : float
-        Standard deviations of the second antenna's place as seen from the first one, across the
-        baseline and horizontally: white, and correlated [m]. Heading's is that over the baseline.
-    correlation_time : float
-        Of the correlated one [s].
-    misalignment : float
-        How far the baseline is turned from the robot's x axis without the receiver knowing of it,
-        counter-clockwise [rad].
+    ``source``: ``course``, the direction of the measured velocity, which is the robot's only while
+    it drives forwards and the antenna is above its axle; ``antennas``, a second antenna ahead of
+    the first one; ``none``. ``minimum_speed``: the course is given from this measured speed on
+    [m/s]. ``baseline``: from the first antenna to the second [m]. ``across_noise``,
+    ``across_drift``: standard deviations of the second antenna's place as seen from the first one,
+    across the baseline and horizontally, white, and correlated [m]; heading's is that over the
+    baseline. ``correlation_time`` [s]. ``misalignment``: how far the baseline is turned from the
+    robot's x axis without the receiver knowing of it, counter-clockwise [rad].
     """
 
     source: str = declared("none", checked_choice, choices=("none", "course", "antennas"))
@@ -217,12 +185,7 @@ class GnssHeading(Settings):
 class GnssOrigin(Settings):
     """Where on Earth the world's origin is, whose x axis points east and y axis north.
 
-    Parameters
-    ----------
-    latitude, longitude : float
-        WGS 84 [deg].
-    height : float
-        Above the ellipsoid [m].
+    ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m].
     """
 
     latitude: float = declared(50.0, maximum=90.0)
@@ -234,22 +197,11 @@ class GnssOrigin(Settings):
 class GnssSpecification(Settings):
     """A GNSS receiver; without arguments one without errors.
 
-    Parameters
-    ----------
-    rate : float
-        Fixes per second [Hz].
-    latency : float
-        From a measurement to its arrival [s].
-    latency_jitter : float
-        By how much more it may be, evenly distributed [s]. No fix overtakes another.
-    lever_arm : 3 float
-        Where the antenna is, in the robot's axes [m].
-    qualities : sequence of FixQuality
-        Which there are; the first one is that of the beginning.
-    changes : sequence of QualityChange
-        Random changes between them.
-    schedule : sequence of (float, str)
-        Or changes at given times after the start of the motion: time [s] and quality.
+    ``rate``: fixes per second [Hz]. ``latency``: from a measurement to its arrival [s].
+    ``latency_jitter``: by how much more it may be, evenly distributed [s]; no fix overtakes
+    another. ``lever_arm`` (3,): where the antenna is, in the robot's axes [m]. ``qualities``: the
+    first one is that of the beginning. ``changes``: random ones between them. ``schedule``: or
+    changes at given times after the start of the motion, time [s] and quality.
     """
 
     name: str = declared("gnss", checked_text, needed=True, always=True)
@@ -285,23 +237,14 @@ class GnssSpecification(Settings):
             )
 
 
-STATUS = {
-    QUALITIES["none"]: -1,
-    QUALITIES["single"]: 0,
-    QUALITIES["differential"]: 1,
-    QUALITIES["float"]: 2,
-    QUALITIES["rtk"]: 2,
-}
+STATUS = dict(zip(QUALITIES.values(), (-1, 0, 1, 2, 2)))
 """Quality -> what sensor_msgs/NavSatStatus has for it, which does not tell float from fixed."""
 
 
 def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
-    """Return a GNSS receiver by its name, ``rtk``, or from its file.
+    """Return a GNSS receiver from its file, or by the name of one in config/gnss, ``rtk``.
 
-    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
-    description of one.
-
-    ``name``: a file, or the name of one in the package's config/gnss.
+    Raises :class:`.ConfigurationError`: there is neither, or it describes no receiver.
     """
     path = find_description(name, "gnss", "a GNSS receiver")
     make = partial(from_mapping, GnssSpecification, what="the receiver")
@@ -316,11 +259,10 @@ class Reported(NamedTuple):
 
 
 class ReportedFixes(NamedTuple):
-    """What was published of some fixes.
+    """What was published of the fixes that have each.
 
-    ``positions`` has ``GNSS_TOLD_POSITION`` of :mod:`.core.tables`, ``velocities`` its
-    ``GNSS_TOLD_VELOCITY``, and ``headings`` z and w of the quaternion about the vertical; each of
-    the fixes that have it.
+    Rows: ``GNSS_TOLD_POSITION`` of :mod:`.core.tables`, ``GNSS_TOLD_VELOCITY``, and z and w of the
+    quaternion about the vertical.
     """
 
     positions: Reported
@@ -332,16 +274,15 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
     """Return what is published of fixes, a table GnssRecord."""
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
-    positions = fixes.assign(status=status)[list(GNSS_TOLD_POSITION)]
+    positions = fixes.assign(status=status)[list(GNSS_TOLD_POSITION)].to_numpy()
     # A covariance is known as a whole or not at all.
-    known = np.isfinite(fixes[list(GNSS_TOLD_POSITION[4:])].to_numpy()).all(axis=1)
-    positions.loc[~known, list(GNSS_TOLD_POSITION[4:])] = np.nan
+    positions[~np.isfinite(positions[:, 4:]).all(axis=1), 4:] = np.nan
     moving = np.isfinite(fixes[LOCAL_VELOCITY[0]].to_numpy())
     velocities = fixes[list(GNSS_TOLD_VELOCITY)].to_numpy()
     turned = np.isfinite(fixes["heading"].to_numpy())
     headings = [heading_quaternion(heading) for heading in fixes["heading"][turned]]
     return ReportedFixes(
-        Reported(stamps, positions.to_numpy()),
+        Reported(stamps, positions),
         Reported(stamps[moving], velocities[moving]),
         Reported(stamps[turned], np.array(headings).reshape(-1, 2)),
     )
@@ -359,12 +300,11 @@ UNTOLD = 1e6  # variance of what the receiver does not measure, the robot's turn
 
 
 class FixTopic(NamedTuple):
-    """One of the topics on which a receiver says its fixes.
+    """One of the topics on which a receiver says its fixes, and how.
 
-    ``type_name``: of its messages; ``frame``: that they are in; ``kind``: of what is recorded of
-    them, as :meth:`.RecordingSession.add_fixes` takes it. ``is_said``: whether there is a message
-    of a fix; ``fill`` writes one, but for its header; ``row`` reads one, values of
-    :class:`.ReportedFixes`.
+    ``kind``: of what is recorded, as :meth:`.RecordingSession.add_fixes` takes it. ``is_said``:
+    whether there is a message of a fix; ``fill`` writes one, but for its header; ``row`` reads one,
+    as :class:`.ReportedFixes` has it.
     """
 
     topic: str
@@ -377,11 +317,9 @@ class FixTopic(NamedTuple):
 
 
 def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
-    """Return the topics of a receiver, with the stamps of whose measurements it publishes.
+    """Return the topics of a receiver: position of the antenna, velocity and heading in the world.
 
-    ``gnss/fix`` is in the antenna's frame, ``gnss/velocity`` along east, north and up, which are
-    the world's axes, ``gnss/heading`` the robot's orientation about the vertical. A fix without
-    quality has a position that is not a number, and neither velocity nor heading.
+    A fix without quality has a position that is not a number, and neither velocity nor heading.
     """
     return [_POSITION, _VELOCITY, *([_HEADING] if gnss.heading.source != "none" else [])]
 
@@ -423,27 +361,20 @@ def _fill_heading(message: Any, fix: Fix) -> None:
 
 
 _POSITION = FixTopic(
-    topics.GNSS_FIX,
-    "sensor_msgs/NavSatFix",
-    topics.GNSS_FRAME,
-    "gnss_position",
+    *(topics.GNSS_FIX, "sensor_msgs/NavSatFix", topics.GNSS_FRAME, "gnss_position"),
     lambda _: True,
     _fill_position,
     _position_row,
 )
 _VELOCITY = FixTopic(
-    topics.GNSS_VELOCITY,
-    "geometry_msgs/TwistWithCovarianceStamped",
-    topics.WORLD_FRAME,
+    *(topics.GNSS_VELOCITY, "geometry_msgs/TwistWithCovarianceStamped", topics.WORLD_FRAME),
     "gnss_velocity",
     lambda fix: math.isfinite(fix["velocity_east"]),
     _fill_velocity,
     _velocity_row,
 )
 _HEADING = FixTopic(
-    topics.GNSS_HEADING,
-    "geometry_msgs/QuaternionStamped",
-    topics.WORLD_FRAME,
+    *(topics.GNSS_HEADING, "geometry_msgs/QuaternionStamped", topics.WORLD_FRAME),
     "gnss_heading",
     lambda fix: math.isfinite(fix["heading"]),
     _fill_heading,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from copy import copy
 from functools import partial
 from itertools import repeat
 from typing import Any, Callable, Iterable, Iterator, NamedTuple
@@ -38,6 +37,8 @@ PARTS = {
 
 MAGNETIC_PARTS = {"magnetic_field": (3,)}
 """The same, of an IMU with a magnetometer, where the truth has a magnetic field."""
+
+_EVERY_PART = {**PARTS, **MAGNETIC_PARTS}
 
 
 class ImuTruth(NamedTuple):
@@ -76,11 +77,7 @@ class ImuTruth(NamedTuple):
 
 
 class ImuSamples(NamedTuple):
-    """What an IMU says at times (n,) [s].
-
-    ``orientation`` (n, 4): quaternions x, y, z, w, of length one only to the resolution.
-    ``angular_velocity`` (n, 3) [rad/s], ``specific_force`` (n, 3) [m/s^2].
-    """
+    """What an IMU says at times (n,) [s], as :class:`ImuTruth`, with errors."""
 
     time: np.ndarray
     orientation: np.ndarray
@@ -99,20 +96,14 @@ class ImuReading:
 
     Attributes
     ----------
-    orientation, angular_velocity, specific_force : ndarray
-        Those of :class:`ImuTruth` with errors.
-    angular_velocity_bias : ndarray (..., 3)
-        Error that changes slowly [rad/s], as are the other three, which Hector's plug-in publishes.
-    specific_force_bias : ndarray (..., 3)
-        [m/s^2]
-    yaw_bias : float or ndarray (...)
-        [rad]
+    orientation, angular_velocity, specific_force, magnetic_field : ndarray
+        Those of :class:`ImuTruth` with errors; the last only where there is a magnetometer.
+    angular_velocity_bias, specific_force_bias, yaw_bias : ndarray (..., 3), (..., 3) and (...)
+        Errors that change slowly [rad/s, m/s^2, rad], which Hector's plug-in publishes.
     orientation_bias : ndarray (..., 4)
         The rotation in the world that leads from the true orientation to the simulated one.
     yaw : float or ndarray (...)
         Of the orientation [rad], in (-pi, pi].
-    magnetic_field : ndarray (..., 3)
-        Of :class:`ImuTruth`, with errors [T]; only where there is a magnetometer.
     """
 
     orientation: np.ndarray
@@ -134,7 +125,7 @@ class ImuReading:
 
     def __getattr__(self, name: str):
         # Called for what is not there.
-        if name not in PARTS and name not in MAGNETIC_PARTS:
+        if name not in _EVERY_PART:
             raise AttributeError(f"an IMU's reading has no {name}")
         known = self.__dict__
         if name == "yaw" and ("orientation" in known or self._ask is not None):
@@ -160,14 +151,11 @@ class ImuReading:
 
 
 def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts that are asked for.
-
-    Raises ValueError: there is no such part.
-    """
+    """Return the parts that are asked for; raises ValueError for one that there is not."""
     parts = tuple(parts)
     for name in parts:
-        if name not in PARTS and name not in MAGNETIC_PARTS:
-            known = ", ".join((*PARTS, *MAGNETIC_PARTS))
+        if name not in _EVERY_PART:
+            known = ", ".join(_EVERY_PART)
             raise ValueError(f"an IMU's reading has no part {shown(name)}; there are {known}")
     return parts
 
@@ -278,12 +266,6 @@ class ImuModel(ABC):
     def _begin(self, seed: np.random.SeedSequence):  # noqa: B027
         """Begin a run that is stepped, with the run's seed."""
 
-    def _another(self, seed: np.random.SeedSequence):
-        """Return the same model at the beginning of a run."""
-        other = copy(self)
-        other._begin(seed)
-        return other
-
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
         """Return the reading of the next sample."""
@@ -291,10 +273,8 @@ class ImuModel(ABC):
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         """Return the readings of the next samples, the same numbers as of so many :meth:`step`.
 
-        ``truth``: of at least one sample, (samples, ...).
-
-        Returns ``reading``: arrays (samples, ...); ``new``: which of them are new ones of
-        the sensor.
+        ``truth``: of at least one sample, (samples, ...). Returns arrays (samples, ...), and which
+        of them are new ones of the sensor.
         """
         readings, new = [], []
         for sample in truth.samples():
@@ -303,25 +283,16 @@ class ImuModel(ABC):
         return joined(readings), np.array(new)
 
     def batch(
-        self,
-        truth: ImuTruth,
-        runs: int = 1,
-        first_run: int = 0,
-        parts: Iterable[str] = SIGNALS,
+        self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
     ) -> ImuReading:
-        """Return independent realisations of a whole series of samples.
+        """Return independent realisations of a series of samples, arrays (runs, samples, ...).
 
-        Each run starts anew, and a stepped model's state is neither used nor changed. Runs may be
-        drawn in as many batches as one likes. Of all runs at once only the parts that are asked for
-        are in memory. The arrays may be read-only views where runs do not differ.
-
-        Raises ValueError: there is no such part.
+        Each run starts anew, and a stepped model's state is neither used nor changed. The arrays
+        may be read-only views where runs do not differ. Raises ValueError: there is no such part.
 
         ``truth``: (samples, ...). ``runs``: how many. ``first_run``: number of the first of them.
         ``parts``: which of :data:`.base.PARTS` the reading shall have, and of
         :data:`.base.MAGNETIC_PARTS` if there is a magnetometer.
-
-        Returned: arrays (runs, samples, ...).
         """
         parts = checked_parts(parts)
         truth = truth.each(partial(np.asarray, dtype=float))
@@ -348,11 +319,7 @@ class ImuModel(ABC):
 
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
-        """Return what the plug-in publishes as covariances, row by row.
-
-        Returns ``orientation``, ``angular_velocity``, ``linear_acceleration``: [rad^2],
-        [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
-        """
+        """Return what is published as covariances, as :meth:`.ImuSpecification.covariances`."""
 
 
 LARGEST_PARAMETER = 1e6

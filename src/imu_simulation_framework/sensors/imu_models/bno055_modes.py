@@ -24,11 +24,11 @@ its readings go on.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
@@ -58,7 +58,7 @@ RESTING_FORCE = 0.3
 """Change of the specific force [m/s^2]."""
 
 
-_GYROSCOPE_TIMES = RESTING_TIME / 3.0 * np.arange(1, 4)
+_GYROSCOPE_TIMES = (RESTING_TIME / 3.0, 2.0 * RESTING_TIME / 3.0, RESTING_TIME)
 _POSITIONS = (2, 4, 6)
 _UPRIGHT = np.cos(np.radians(30.0)) * STANDARD_GRAVITY
 """Along an axis, where it is within 30 degrees of the vertical [m/s^2]."""
@@ -91,23 +91,14 @@ def bno055_in_mode(
 ) -> ImuSpecification:
     """Return a specification whose output is that of a BNO055 in a mode.
 
+    Its name has the mode, in small letters, and its output says it as ``bno055_mode``.
+
     Raises :class:`.ConfigurationError`: there is no such mode, or it needs a magnetometer that the
     specification does not have.
 
-    Parameters
-    ----------
-    specification : ImuSpecification
-        Errors of the sensors; of its output what the mode does not say stays.
-    mode : str
-        One of :data:`MODES`.
-    start_up : bool
-        Whether it is switched on at the beginning, so that its readings start 0.407 s later, in
-        whole samples.
-
-    Returns
-    -------
-    ImuSpecification
-        Its name has the mode, in small letters, and its output says it as ``bno055_mode``.
+    ``specification``: errors of the sensors; of its output what the mode does not say stays.
+    ``mode``: one of :data:`MODES`. ``start_up``: whether it is switched on at the beginning, so
+    that its readings start 0.407 s later, in whole samples.
     """
     kind = _mode(mode)
     if kind.magnetometer and specification.magnetometer is None:
@@ -145,13 +136,8 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
     field for it.
 
     ``samples``: as of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the
-    mode uses a magnetometer. ``mode``: one of :data:`MODES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Integers ``system``, ``gyroscope``, ``accelerometer``, ``magnetometer``, with the samples'
-        times.
+    mode uses a magnetometer. ``mode``: one of :data:`MODES`. Returns integers, the fields of
+    :class:`CalibrationStatus`, with the samples' times.
     """
     kind = _mode(mode)
     if kind.magnetometer and not set(MAG) <= set(samples.columns):
@@ -196,11 +182,7 @@ class Bno055Calibration:
         specific_force: Sequence[float],
         magnetic_field: Sequence[float] | None = None,
     ) -> CalibrationStatus:
-        """Take the next reading; return the status that it leads to.
-
-        ``time`` [s]. ``angular_velocity``, ``specific_force``, ``magnetic_field`` [rad/s, m/s^2,
-        T].
-        """
+        """Take the next reading, [s, rad/s, m/s^2, T]; return the status that it leads to."""
         force = np.asarray(specific_force, dtype=float)
         calm = bool(np.linalg.norm(angular_velocity) < RESTING_RATE)
         if self._force is not None:
@@ -214,16 +196,16 @@ class Bno055Calibration:
             self._positions.add(2 * axis + int(force[axis] > 0.0))
         used = []
         if self._mode.gyroscope:
-            self._gyroscope = max(self._gyroscope, int(_level(resting, _GYROSCOPE_TIMES)))
+            self._gyroscope = max(self._gyroscope, bisect_right(_GYROSCOPE_TIMES, resting))
             used.append(self._gyroscope)
         magnetometer = 0
         if self._mode.magnetometer:
             if magnetic_field is not None:
                 octant = sum(1 << bit for bit, part in enumerate(magnetic_field) if part > 0.0)
                 self._octants.add(octant)
-            magnetometer = int(_level(len(self._octants), self._mode.octants))
+            magnetometer = bisect_right(self._mode.octants, len(self._octants))
             used.append(magnetometer)
-        accelerometer = int(_level(len(self._positions), _POSITIONS))
+        accelerometer = bisect_right(_POSITIONS, len(self._positions))
         return CalibrationStatus(min(used), self._gyroscope, accelerometer, magnetometer)
 
 
@@ -266,14 +248,9 @@ class CalibrationTexts:
         return changed
 
 
-def _mode(mode: Any) -> Any:
-    if not isinstance(mode, str) or mode not in MODES:
-        raise ConfigurationError(
-            f"The mode is {shown(mode)}, but those of a BNO055 are {', '.join(MODES)}."
-        )
-    return MODES[mode]
-
-
-def _level(values: ArrayLike, bounds: ArrayLike) -> Any:
-    """How many of the bounds each value reaches."""
-    return np.searchsorted(np.asarray(bounds, dtype=float), values, side="right")
+def _mode(mode: Any) -> Mode:
+    if isinstance(mode, str) and mode in MODES:
+        return MODES[mode]
+    raise ConfigurationError(
+        f"The mode is {shown(mode)}, but those of a BNO055 are {', '.join(MODES)}."
+    )

@@ -65,9 +65,9 @@ class IdealImu(ImuModel):
         self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
     ) -> ImuReading:
         reading = self._realise(truth, None)
-        values = {name: getattr(reading, name) for name in checked_parts(parts)}
+        values = ((name, getattr(reading, name)) for name in checked_parts(parts))
         repeated: dict[str, Any] = {
-            name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values.items()
+            name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values
         }
         return ImuReading(**repeated)
 
@@ -85,12 +85,9 @@ _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 class GenericParameters(Settings):
     """The plug-in's only error parameter.
 
-    Parameters
-    ----------
-    gaussian_noise : float
-        Standard deviation of the white noise on each axis of the gyroscope [rad/s] and the
-        accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
-        a BNO055.
+    ``gaussian_noise``: standard deviation of the white noise on each axis of the gyroscope [rad/s]
+    and the accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
+    a BNO055.
     """
 
     gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
@@ -117,7 +114,8 @@ class GenericImu(ImuModel):
         return self._read(truth, self._numbers.take(samples)), self.new_samples(samples)
 
     def _realise(self, truth: ImuTruth, seed: Any) -> ImuReading:
-        return self._another(seed).steps(truth)[0]
+        numbers = NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * 10)
+        return self._read(truth, numbers.take(len(truth.orientation)))
 
     def _read(self, truth: ImuTruth, numbers: np.ndarray) -> ImuReading:
         noise = self.parameters.gaussian_noise * numbers
@@ -150,8 +148,7 @@ def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
     """Return the standard deviation that the drift approaches after several correlation times.
 
     ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
-    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process. The parameter drift is
-    in the signal's unit, f is positive [1/s], dt the period [s].
+    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process; f is positive [1/s].
     """
     frequency = np.asarray(drift_frequency, dtype=float)
     forgotten = -np.expm1(-2.0 * frequency * period)
@@ -165,8 +162,8 @@ def drift_parameters(
 
     Raises :class:`.ConfigurationError`: a value is not positive.
 
-    ``stationary_std``: wanted standard deviation [the signal's unit]. ``correlation_time``: wanted
-    correlation time [s]. ``period``: sample period at which the plug-in will run [s].
+    ``stationary_std`` [the signal's unit] and ``correlation_time`` [s] that are wanted where the
+    plug-in runs with the sample ``period`` [s].
     """
     names = ("standard deviation", "correlation time", "sample period")
     for name, value in zip(names, (stationary_std, correlation_time, period)):
@@ -190,21 +187,12 @@ class HectorParameters(Settings):
 
     The defaults for the yaw are those that were tuned to a BNO055; the others are the plug-in's.
 
-    Parameters
-    ----------
-    yaw_offset, rate_offset, accel_offset : float
-        Constant error [rad, rad/s, m/s^2].
-    yaw_drift, rate_drift, accel_drift : float
-        Strength of the drift [rad, rad/s, m/s^2], which is not its standard deviation: see
-        :mod:`imu_simulation_framework.sensors.imu_models.plugins`.
-    yaw_drift_frequency, rate_drift_frequency, accel_drift_frequency : float
-        Inverse of the drift's correlation time [1/s; the plug-in says Hz].
-    yaw_gaussian_noise : float
-        Never reaches the orientation; only its square is published, as the yaw's variance [rad].
-    rate_gaussian_noise, accel_gaussian_noise : float
-        Standard deviation of the white noise [rad/s, m/s^2].
-    rate_scale_error, accel_scale_error : float
-        Factor on the true value.
+    ``..._offset``: constant error [rad, rad/s, m/s^2]. ``..._drift``: strength of the drift [rad,
+    rad/s, m/s^2], which is not its standard deviation: see :mod:`.imu_models.plugins`.
+    ``..._drift_frequency``: inverse of the drift's correlation time [1/s; the plug-in says Hz].
+    ``..._gaussian_noise``: standard deviation of the white noise [rad/s, m/s^2]; that of the yaw
+    never reaches the orientation, only its square is published as a variance. ``..._scale_error``:
+    factor on the true value.
     """
 
     yaw_offset: float = declared(0.0, checked_parameter)
@@ -335,11 +323,7 @@ class HectorImu(ImuModel):
         return (error * true).as_quat(), bias
 
     def covariances(self) -> tuple[Any, ...]:
-        """Return what the plug-in publishes as covariances, row by row.
-
-        It fills those of gyroscope and accelerometer once, when it is loaded: here, with the
-        Gaussian noise of the parameters.
-        """
+        # The plug-in fills those of gyroscope and accelerometer once, when it is loaded.
         p = self.parameters
         tilt = (p.accel_gaussian_noise / self.gravity) ** 2
         return (
@@ -388,10 +372,9 @@ def make_imu_model(
     Raises :class:`.ConfigurationError`: the name or a parameter is unknown, or a value is out of
     range.
 
-    ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``:
-    parameters that shall differ from those of the preset; the names are those of the fields of the
-    model's parameters. ``period``: time from one sample to the next [s]. ``seed`` (int or
-    numpy.random.SeedSequence): of all runs.
+    ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``: those
+    that shall differ from the preset's, by field. ``period``: time from one sample to the next [s].
+    ``seed`` (int or numpy.random.SeedSequence): of all runs.
     """
     if name not in PRESETS:
         raise ConfigurationError(

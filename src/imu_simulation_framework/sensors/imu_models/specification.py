@@ -29,6 +29,7 @@ import copy
 import math
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from operator import itemgetter
 from typing import Any, Mapping, NamedTuple
 
@@ -48,34 +49,20 @@ from imu_simulation_framework.sensors.imu_models.base import (
     joined,
     untouched,
 )
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    MagnetometerSpecification,
-    OutputSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
 from imu_simulation_framework.sensors.noise.streams import child_generator, child_seed, run_seed
 from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing, stands_still
-from imu_simulation_framework.sensors.triad_errors import (
-    TriadNoise,
-    TriadResponse,
-    matrix_times,
-    unless_identity,
-)
+from imu_simulation_framework.sensors.triad_errors import TriadNoise, triads_of
 from imu_simulation_framework.sensors.triads import TRIADS
 
 
 class TriadSeries(NamedTuple):
-    """Samples that are all due.
-
-    Their orientation, time, what each triad makes of the truth; of a vibration each triad's bias,
-    and its amplitude; and whether the robot stands, where it knows that.
-    """
+    """Samples that are all due, what each triad makes of the truth; whether the robot stands."""
 
     orientation: np.ndarray
     time: np.ndarray
     of_truth: list[np.ndarray]
-    rectified: list[np.ndarray | float]
-    amplitude: np.ndarray | None
+    speed: np.ndarray | None
     stands: np.ndarray | None
 
 
@@ -88,76 +75,17 @@ class RealisedTriads(NamedTuple):
     zeroing: Zeroing | None
 
 
-class TriadModel:
-    """What is the same in each realisation of a triad."""
+def reading_of(truth, rate, force, rate_bias, force_bias, later, **parts):
+    """Return a reading of one sample or of (samples, ...).
 
-    def __init__(self, name, specification, period):
-        triad = getattr(specification, name)
-        self.noise = TriadNoise(triad, period, run_seed(0, 0))
-        self._rate = 1.0 / period
-        self._bandwidth = triad.bandwidth
-        self._response = TriadResponse(name, specification)
-        self.rectified = self._response.rectified
-        self._iron = None
-        if isinstance(triad, MagnetometerSpecification):
-            self._iron = np.array(triad.hard_iron), unless_identity(np.array(triad.soft_iron))
-
-    def of_truth(self, signal, force, time):
-        """Give what it makes of signal and specific force, (3,) or (samples, 3), without noise."""
-        if self._iron is not None:
-            hard, soft = self._iron
-            signal = matrix_times(soft, signal) + hard
-        return self._response.of_truth(signal, force, time)
-
-    def together(self, models) -> TriadModel:
-        """Return one of many units, whose signals are then (1, n, 3), without their noise."""
-        one = copy.copy(self)
-        one._response = self._response.together([model._response for model in models])
-        return one
-
-    def put(self, members, models):
-        """Let some of the units, by number, be others."""
-        self._response.put(members, [model._response for model in models])
-
-    def band_limit(self) -> BandLimit | None:
-        """Return the low-pass of a new realisation; from half of the rate on there is none."""
-        if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
-            return None
-        return BandLimit(self._bandwidth, self._rate)
-
-    def read(self, of_truth, noise, bias, time, limit, vibration):
-        """Return readings and their bias, (3,) each, or (samples, 3)."""
-        if limit is not None:
-            signal = of_truth + noise
-            of_truth = limit.advance(np.atleast_2d(signal)).reshape(signal.shape)
-            noise = 0.0
-        if vibration is not None:
-            noise = noise + self._response.shaken(vibration)
-        return self._response.read(of_truth, noise, bias, time)
-
-
-def triad_models(specification: ImuSpecification, period: float) -> list[TriadModel]:
-    """Return the models of the triads that an IMU has, whose samples have this period [s]."""
-    return [
-        TriadModel(name, specification, period)
-        for name in TRIADS
-        if getattr(specification, name) is not None
-    ]
-
-
-def reading_of(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
-    """Return a reading of one sample or of (samples, ...); some parts are computed if asked for.
-
-    That is what is given as a function: the orientation of a series, and the magnetic field.
+    ``truth``: the true orientation. ``later``: functions that compute parts if they are asked for.
     """
 
     def ask(reading, name):
-        if name == "orientation":
-            return orientation()
+        if name in later:
+            return later[name]()
         if name in MAGNETIC_PARTS:
-            if magnetic is None:
-                raise AttributeError(f"this reading has no {name}")
-            return magnetic()
+            raise AttributeError(f"this reading has no {name}")
         if reading.orientation.ndim == 1:
             # One sample at a time, a general library's overhead is most of the time.
             ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
@@ -169,8 +97,6 @@ def reading_of(truth, orientation, rate, force, rate_bias, force_bias, magnetic=
         conjugate = (*(-component for component in true[:3]), true[3])
         return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
 
-    if not callable(orientation):
-        parts["orientation"] = orientation
     return ImuReading(
         ask,
         angular_velocity=rate,
@@ -187,47 +113,38 @@ def _yaw(x, y, z, w, functions):
 
 
 def _zeroed(zeroing, rate, rate_bias, force, stands):
-    """Return rates without the offset, their bias, and what the filter turns by, (n, 3) each."""
-    corrected, still = zeroing.advance(rate, force, stands)
-    turned = np.where(still[:, np.newaxis], 0.0, corrected)
+    """Return rates less the offset, their bias, and what the filter turns by, (3,) or (n, 3)."""
+    if zeroing is None:
+        return rate, rate_bias, rate
+    stands = None if stands is None else np.atleast_1d(stands)
+    corrected, still = zeroing.advance(np.atleast_2d(rate), np.atleast_2d(force), stands)
+    turned = np.where(still[:, np.newaxis], 0.0, corrected).reshape(rate.shape)
+    corrected = corrected.reshape(rate.shape)
     return corrected, rate_bias + (corrected - rate), turned
 
 
-class SampleInstants(NamedTuple):
-    """The sensor's samples are the simulation's with the numbers first, first + stride, ..."""
+def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[int, int]:
+    """Return the sensor's first sample and its stride, in samples of a simulation, in all runs.
 
-    first: int
-    stride: int
+    Raises :class:`.ConfigurationError` for a rate below the simulation's, but no whole fraction of
+    it.
 
-    @classmethod
-    def of_output(cls, output: OutputSpecification, period: float, seed) -> SampleInstants:
-        """Return when a sensor takes its samples, in all runs of a simulation of this period [s].
-
-        A random beginning is drawn from a child of the first run's seed. Raises
-        :class:`.ConfigurationError` for a rate below the simulation's, but no whole fraction of it.
-        """
-        ratio = 1.0 / (output.rate * period)
-        stride = max(1, round(ratio))
-        if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
-            raise ConfigurationError(
-                f"output.rate is {output.rate:g} Hz, but it must be a whole fraction of the "
-                f"simulation's {1.0 / period:g} Hz, as {1.0 / (stride * period):g} Hz, or not "
-                "below it."
-            )
-        offset = output.start_offset
-        if output.random_start_offset > 0.0:
-            drawn = child_generator(run_seed(seed, 0), len(TRIADS) + 1).random()
-            offset += drawn * output.random_start_offset
-        return cls(round(offset / period), stride)
-
-    def means(self, signal: np.ndarray, due: np.ndarray) -> np.ndarray:
-        """Return means (m, 3) of a signal (n, 3) since the sample before each that is due, (m,)."""
-        if self.stride == 1:
-            return signal[due]
-        starts = np.maximum(due - self.stride + 1, 0)
-        return np.array(
-            [np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, due)]
-        ).reshape(-1, 3)
+    ``period``: the simulation's [s]. ``seed``: of a child of its first run a random beginning is
+    drawn.
+    """
+    ratio = 1.0 / (output.rate * period)
+    stride = max(1, round(ratio))
+    if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
+        raise ConfigurationError(
+            f"output.rate is {output.rate:g} Hz, but it must be a whole fraction of the "
+            f"simulation's {1.0 / period:g} Hz, as {1.0 / (stride * period):g} Hz, or not "
+            "below it."
+        )
+    offset = output.start_offset
+    if output.random_start_offset > 0.0:
+        drawn = child_generator(run_seed(seed, 0), len(TRIADS) + 1).random()
+        offset += drawn * output.random_start_offset
+    return round(offset / period), stride
 
 
 @dataclass(frozen=True)
@@ -267,8 +184,8 @@ class SpecificationImu(ImuModel):
     def _set_up(self):
         specification: ImuSpecification = self.parameters.specification
         output = specification.output
-        self._instants = SampleInstants.of_output(output, self.period, self._seed)
-        self._sensor_period = self._instants.stride * self.period
+        self._first, self._stride = sample_instants(output, self.period, self._seed)
+        self._sensor_period = self._stride * self.period
         self._use(specification)
         self.drop_repeated = output.drop_repeated
         self.has_magnetometer = len(self._triads) == 3
@@ -285,7 +202,7 @@ class SpecificationImu(ImuModel):
     def _use(self, specification):
         """Have the errors of another specification, whose section ``output`` is the same."""
         self._specification = specification
-        self._triads = triad_models(specification, self._sensor_period)
+        self._triads = triads_of(specification, self._sensor_period)
 
     def _be_unit(self, seed):
         """Be the unit of this realisation, where it may be any of a part's."""
@@ -318,18 +235,15 @@ class SpecificationImu(ImuModel):
 
     def step(self, truth: ImuTruth) -> ImuReading:
         truth = self._measured(truth)
-        first, stride = self._instants
-        since = self._count - first
-        self.has_new_sample = since >= 0 and since % stride == 0
+        since = self._count - self._first
+        self.has_new_sample = since >= 0 and since % self._stride == 0
         self._recent.append((truth.angular_velocity, truth.specific_force))
         if self.has_new_sample:
             self._held = self._sample(truth)
             self._recent = []
-        elif self._held is None:
+        elif since < 0:
             self._held = untouched(truth)
-        if since < 0:
-            self._held = untouched(truth)
-            self._recent = self._recent[-stride + 1 :] if stride > 1 else []
+            self._recent = self._recent[-self._stride + 1 :] if self._stride > 1 else []
         self._count += 1
         return self._held
 
@@ -348,7 +262,7 @@ class SpecificationImu(ImuModel):
         if self._between_samples():
             return joined([self.step(sample) for sample in truth.samples()])
         time = self._times(np.arange(self._count, self._count + samples))
-        started = self._count > self._instants.first
+        started = self._count > self._first
         reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
         _ = reading.orientation  # now, as the filter goes on from here
         if truth.magnetic_field is not None:
@@ -360,7 +274,7 @@ class SpecificationImu(ImuModel):
 
     def _between_samples(self):
         """Whether samples of the simulation are, or are still, without one of the sensor."""
-        return self._instants.stride > 1 or self._count < self._instants.first
+        return self._stride > 1 or self._count < self._first
 
     def _prepared(self, truth):
         truth = self._measured(truth)
@@ -374,10 +288,18 @@ class SpecificationImu(ImuModel):
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, self._times(due))
         at_due = truth.each(itemgetter(due))._replace(
-            angular_velocity=self._instants.means(truth.angular_velocity, due),
-            specific_force=self._instants.means(truth.specific_force, due),
+            angular_velocity=self._means(truth.angular_velocity, due),
+            specific_force=self._means(truth.specific_force, due),
         )
         return truth, self._series_of(at_due, self._times(due))
+
+    def _means(self, signal, due):
+        """Return means (m, 3) of a signal (n, 3) since the sample before each that is due, (m,)."""
+        if self._stride == 1:
+            return signal[due]
+        starts = np.maximum(due - self._stride + 1, 0)
+        means = [np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, due)]
+        return np.array(means).reshape(-1, 3)
 
     def _times(self, numbers):
         """Return when samples are, since power on, (n, 1) [s]."""
@@ -395,20 +317,15 @@ class SpecificationImu(ImuModel):
         if len(series.time) == samples:
             return reading
         # The sensor's readings at all samples: the truth before the first, each held after.
-        early = untouched(truth.each(itemgetter(slice(self._instants.first))))
-        index = np.arange(max(0, samples - self._instants.first)) // self._instants.stride
+        early = untouched(truth.each(itemgetter(slice(self._first))))
+        index = np.arange(max(0, samples - self._first)) // self._stride
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
         )
 
     def _series_of(self, truth, time):
-        rectified, amplitude = [0.0] * len(self._triads), None
-        if self._vibrates:
-            rectified = [triad.rectified(truth.speed) for triad in self._triads]
-            amplitude = self._specification.vibration.amplitude(truth.speed)[:, np.newaxis]
-        of_truth = self._of_truth(truth, time)
-        stands = self._stands(truth)
-        return TriadSeries(truth.orientation, time, of_truth, rectified, amplitude, stands)
+        of_truth, stands = self._of_truth(truth, time), self._stands(truth)
+        return TriadSeries(truth.orientation, time, of_truth, truth.speed, stands)
 
     def _stands(self, truth):
         """Return whether the robot stands (n,) or (), where it knows that; else None."""
@@ -424,96 +341,76 @@ class SpecificationImu(ImuModel):
             triad.of_truth(signal, force, time) for triad, signal in signals if signal is not None
         ]
 
+    def _readings(self, realised, of_truth, drawn, time, speed):
+        """Yield readings and bias of each triad, drawn when it is asked for: a third of the noise.
+
+        ``drawn``: draws noise and bias of these samples from a :class:`.TriadNoise`.
+        """
+        vibration = None
+        if self._vibrates:
+            vibration = realised.vibration.advance(np.size(speed)).reshape(*np.shape(speed), 3)
+            vibration *= self._specification.vibration.amplitude(speed)[..., np.newaxis]
+        for triad, values, noises, limit in zip(
+            self._triads, of_truth, realised.noises, realised.limits
+        ):
+            noise, bias = drawn(noises)
+            if self._vibrates:
+                bias = bias + triad.rectified(speed)
+            yield triad.read(values, noise, bias, time, limit, vibration)
+
     def _series(self, series, realised, filter, started):
         """Return the readings of samples that are all due."""
-        orientation, time = series.orientation, series.time
-        if not started and len(time):
+        orientation, time, of_truth, speed, stands = series
+        samples = len(time)
+        if not started and samples:
             self._stand(realised, orientation[0])
-        vibration = None
-        if series.amplitude is not None:
-            vibration = series.amplitude * realised.vibration.advance(len(time))
-
-        def read(number):
-            noise, bias = realised.noises[number].advance(len(time))
-            if series.amplitude is not None:
-                bias = bias + series.rectified[number]
-            return self._triads[number].read(
-                series.of_truth[number], noise, bias, time, realised.limits[number], vibration
-            )
-
-        (rate, rate_bias), (force, force_bias) = read(0), read(1)
-        turned = rate
-        if realised.zeroing is not None:
-            rate, rate_bias, turned = _zeroed(
-                realised.zeroing, rate, rate_bias, force, series.stands
-            )
-        magnetic, field = None, None
-        if len(series.of_truth) == 3:
-            if self._fuses_field:
-                field = read(2)[0]
-
-            # When it is asked for, as its noise is a third of all.
-            def magnetic():
-                return read(2)[0] if field is None else field
+        read = self._readings(realised, of_truth, lambda noise: noise.advance(samples), time, speed)
+        (rate, rate_bias), (force, force_bias) = next(read), next(read)
+        rate, rate_bias, turned = _zeroed(realised.zeroing, rate, rate_bias, force, stands)
+        magnetic = len(of_truth) == 3
+        field = next(read)[0] if magnetic and self._fuses_field else None
 
         def fused():
-            if not (self._fuses and len(time)):
+            if not (self._fuses and samples):
                 return orientation
             if started:
                 return filter.update_all(turned, force, field)
             return fuse_run(filter, orientation[0], turned, force, field)
 
-        return reading_of(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
+        later = {"orientation": fused}
+        if magnetic:
+            later["magnetic_field"] = lambda: next(read)[0] if field is None else field
+        return reading_of(orientation, rate, force, rate_bias, force_bias, later)
 
     def _sample(self, truth):
         time = self._count * self.period + self._since_power_on
-        first = self._count == self._instants.first
+        first, realised = self._count == self._first, self._realised
         rate, force = (
             (values[0] if len(values) == 1 else np.mean(values, axis=0))
             for values in zip(*self._recent)
         )
         of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
-        true_rate = rate
-        realised, vibration = self._realised, None
-        if first:
-            self._stand(realised, np.asarray(truth.orientation, dtype=float))
-        if self._vibrates:
-            amplitude = self._specification.vibration.amplitude(truth.speed)
-            vibration = amplitude * realised.vibration.advance(1)[0]
-        read = []
-        for triad, values, noises, limit in zip(
-            self._triads, of_truth, realised.noises, realised.limits
-        ):
-            noise, bias = noises.step()
-            if self._vibrates:
-                bias = bias + triad.rectified(truth.speed)
-            read.append(triad.read(values, noise, bias, time, limit, vibration))
-        (rate, rate_bias), (force, force_bias) = read[:2]
-        turned = rate
-        if realised.zeroing is not None:
-            stands = self._stands(truth._replace(angular_velocity=true_rate))
-            one = (rate, rate_bias, force, stands)
-            rate, rate_bias, turned = (
-                values[0]
-                for values in _zeroed(
-                    realised.zeroing, *(None if v is None else np.array([v]) for v in one)
-                )
-            )
-        magnetic = {"magnetic_field": read[2][0]} if len(read) == 3 else {}
+        stands = self._stands(truth._replace(angular_velocity=rate))
         orientation = np.asarray(truth.orientation, dtype=float)
+        if first:
+            self._stand(realised, orientation)
+        (rate, rate_bias), (force, force_bias), *magnetic = self._readings(
+            realised, of_truth, TriadNoise.step, time, truth.speed
+        )
+        rate, rate_bias, turned = _zeroed(realised.zeroing, rate, rate_bias, force, stands)
+        parts = {"magnetic_field": magnetic[0][0]} if magnetic else {}
         if self._fuses:
-            field = tuple(magnetic.values()) if self._fuses_field else ()
+            field = parts.values() if self._fuses_field else ()
             if first:
                 orientation = self._filter.start(orientation, force, *field)
             else:
                 orientation = self._filter.update(turned, force, *field)
-        return reading_of(
-            truth.orientation, orientation, rate, force, rate_bias, force_bias, **magnetic
-        )
+        parts["orientation"] = orientation
+        return reading_of(truth.orientation, rate, force, rate_bias, force_bias, {}, **parts)
 
     def new_samples(self, samples: int) -> np.ndarray:
         new = np.zeros(samples, dtype=bool)
-        new[self._instants.first :: self._instants.stride] = True
+        new[self._first :: self._stride] = True
         return new
 
     def covariances(self):
@@ -552,28 +449,18 @@ class SpecificationImu(ImuModel):
         from scipy.spatial.transform import Rotation
 
         samples = zeroing.samples_before
-        truth = ImuTruth.at_rest(samples, orientation)
-        rate, force = truth.angular_velocity, truth.specific_force
+        _, rate, force, *_ = ImuTruth.at_rest(samples, orientation)
         if self.parameters.latitude is not None:
             latitude = math.radians(self.parameters.latitude)
             turning = EARTH_RATE * np.array([0.0, math.cos(latitude), math.sin(latitude)])
             rate = rate + Rotation.from_quat(orientation).inv().apply(turning)
         time = self._since_power_on - self._sensor_period * np.arange(samples, 0, -1)[:, np.newaxis]
-        still, vibration = np.zeros(samples), None
-        if self._vibrates:
-            amplitude = self._specification.vibration.amplitude(still)[:, np.newaxis]
-            vibration = amplitude * realised.vibration.advance(samples)
         of_truth = self._of_truth((None, rate, force), time)
+        read = self._readings(
+            realised, of_truth, lambda noise: noise.advance(samples), time, np.zeros(samples)
+        )
         # Only a detector looks at the accelerometer.
-        readings = []
-        for number in range(2 if zeroing.detects else 1):
-            noise, bias = realised.noises[number].advance(samples)
-            if self._vibrates:
-                bias = bias + self._triads[number].rectified(still)
-            limit = realised.limits[number]
-            read = self._triads[number].read(of_truth[number], noise, bias, time, limit, vibration)
-            readings.append(read[0])
-        zeroing.begin(*readings)
+        zeroing.begin(*(readings for readings, _ in islice(read, 2 if zeroing.detects else 1)))
 
     def detected_standstills(self, truth: ImuTruth) -> tuple[Standstill, ...]:
         """Return at which stops on the way the detector of run 0 takes the sensor for standing.

@@ -141,8 +141,7 @@ class Bar(FerrousBody):
     def magnetised_in(self, field: np.ndarray, cells: int = CELLS) -> np.ndarray:
         """Return the cells' magnetisations (cells, 3) [A/m], in its axes, in a field of the world.
 
-        ``field`` (3,): without the body; uniform, in the world's axes [T]. ``cells``: of a long
-        bar.
+        ``field`` (3,): uniform, without the body [T]. ``cells``: of a long bar.
         """
         planes = self.planes(cells + 1)
         cells = len(planes) - 1
@@ -171,10 +170,8 @@ class Bar(FerrousBody):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return planes [m] and how much magnetisation ends on each, (planes, 3) [A/m].
 
-        Fewer than the cells have: what ends between two of them is shared so that it has the same
-        sum and the same middle.
-
-        ``field`` (3,): as for :meth:`magnetised_in`. ``most``: planes. ``cells``: of a long bar.
+        Fewer than the cells have, at ``most``: what ends between two of them is shared so that it
+        has the same sum and the same middle. ``field``, ``cells``: as for :meth:`magnetised_in`.
         """
         magnetisations = self.magnetised_in(field, cells)
         fine, coarse = self.planes(cells + 1), self.planes(most)
@@ -185,10 +182,9 @@ class Bar(FerrousBody):
 
 
 class BarFields:
-    """What several bars add to a uniform field, outside of them.
+    """What several bars, at least one, add to a uniform field (3,) [T], outside of them.
 
-    ``bars``: at least one. ``field`` (3,): in the world's axes [T]. ``most``, ``cells``: planes of
-    each, and cells to find what ends on them.
+    ``most``, ``cells``: planes of each, and cells to find what ends on them.
     """
 
     def __init__(
@@ -203,9 +199,7 @@ class BarFields:
             planes, ending = bar.poles_in(field, most, cells)
             corners = _corners(np.array(bar.size), bar.long_side, planes)
             # What a kernel of each plane adds to the field, (6 planes, 3, 1).
-            field_of_kernels = np.einsum(
-                "kmi,pm->kpi", _FIELD_OF_PARTS.reshape(6, 3, 3) @ bar.rotation.T, ending
-            )
+            field_of_kernels = np.einsum("kmi,pm->kpi", _FIELD_OF_PARTS @ bar.rotation.T, ending)
             place, columns = np.array(bar.position)[:, np.newaxis], field_of_kernels
             self._bars.append((place, bar.rotation, corners, columns.reshape(-1, 3, 1)))
 
@@ -278,24 +272,15 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     return kernels
 
 
-def _tensor(kernels: np.ndarray) -> tuple[Any, ...]:
+def _tensor(kernels: np.ndarray) -> np.ndarray:
     """Return the second derivatives of which kernels are parts, by row and column."""
     yz, zx, xy = kernels[:3]
     x, y, z = -kernels[3:]
-    return (x, xy, zx), (xy, y, yz), (zx, yz, z)
+    return np.array([(x, xy, zx), (xy, y, yz), (zx, yz, z)])
 
 
-def _field_of_parts() -> np.ndarray:
-    """Return what makes a field [T] (3) of kernels (6) times components of what ends (3)."""
-    matrix = np.zeros((6, 3, 3))
-    for kernel, (row, column) in enumerate(((1, 2), (2, 0), (0, 1))):
-        matrix[kernel, row, column] = matrix[kernel, column, row] = 1.0
-    for axis in range(3):
-        matrix[3 + axis, axis, axis] = -1.0
-    return VACUUM_PERMEABILITY / (4.0 * np.pi) * matrix.reshape(18, 3)
-
-
-_FIELD_OF_PARTS = _field_of_parts()
+_FIELD_OF_PARTS = VACUUM_PERMEABILITY / (4.0 * np.pi) * _tensor(np.eye(6)).transpose(2, 0, 1)
+"""What makes a field [T] (3) of kernels (6) times components of what ends (3), (6, 3, 3)."""
 
 
 class Ellipsoid(FerrousBody):
@@ -307,19 +292,13 @@ class Ellipsoid(FerrousBody):
         return _factors(half**2, np.prod(half))
 
     def magnetised_in(self, field: np.ndarray) -> np.ndarray:
-        """Return its magnetisation (3,) [A/m], in its own axes, in a field (3,) [T] of the world.
-
-        ``field`` (3,): without the body; uniform, in the world's axes [T].
-        """
+        """Return its magnetisation (3,) [A/m], in its axes, in a field (3,) [T] of the world."""
         susceptibility = self.permeability - 1.0
         return self.driven_by(field) / (1.0 + susceptibility * self.demagnetising_factors())
 
 
 class EllipsoidFields:
-    """What several ellipsoids add to a uniform field.
-
-    ``bodies``: at least one. ``field`` (3,): in the world's axes [T].
-    """
+    """What several ellipsoids, at least one, add to a uniform field (3,) [T]."""
 
     def __init__(self, bodies: Sequence[Ellipsoid], field: np.ndarray) -> None:
         self._positions = np.array([body.position for body in bodies])
@@ -377,15 +356,9 @@ def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
 class Dipole(Settings):
     """A magnet that is small beside its distance, fixed in the world.
 
-    Parameters
-    ----------
-    position : 3 float
-        In the world [m].
-    moment : 3 float
-        In the world's axes [A m^2], from its south to its north pole. A neodymium magnet has
-        about 1 A m^2 per cubic centimetre.
-    name : str
-        For whoever reads the description.
+    ``position`` (3,) [m], and ``moment`` (3,) [A m^2], from its south to its north pole, in the
+    world's axes. A neodymium magnet has about 1 A m^2 per cubic centimetre. ``name``: for whoever
+    reads it.
     """
 
     position: Axes = declared(check=checked_numbers, count=3)
@@ -394,12 +367,9 @@ class Dipole(Settings):
 
 
 def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
-    """Return the field of dipoles.
+    """Return the field (..., 3) [T] of dipoles, in the axes of all three.
 
-    ``offset`` (..., 3): from the dipole to who measures [m]. ``moment`` (..., 3): [A m^2], in the
-    same axes.
-
-    Returns (..., 3): in those axes, too [T].
+    ``offset`` (..., 3): from the dipole to who measures [m]. ``moment`` (..., 3): [A m^2].
     """
     # A dipole's field grows without end; nearer than a millimetre it is as there.
     square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), 1e-3**2)
@@ -409,10 +379,7 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
 
 
 class DipoleFields:
-    """The field of several dipoles together.
-
-    ``dipoles``: at least one.
-    """
+    """The field of several dipoles together, at least one."""
 
     def __init__(self, dipoles: Sequence[Dipole]) -> None:
         self._positions = np.array([dipole.position for dipole in dipoles])
@@ -432,10 +399,7 @@ class MotorField(Settings):
     it (Biot and Savart): what is measured once, a wheel held and the motor on, is true for every
     torque. The magnets within the motors do not change: they are hard iron of the magnetometer.
 
-    Parameters
-    ----------
-    left, right : 3 float
-        Field per torque of a wheel, in the magnetometer's axes [T/(N m)].
+    ``left``, ``right`` (3,): field per torque of a wheel, in the magnetometer's axes [T/(N m)].
     """
 
     left: Axes = declared(_ZERO, checked_numbers, count=3)

@@ -54,27 +54,13 @@ _LOWEST, _HIGHEST = -1000.0, 850_000.0
 def earth_field(
     latitude: float, longitude: float, height: float, date: datetime.date | str
 ) -> np.ndarray:
-    """Return Earth's magnetic field.
+    """Return Earth's magnetic field at a :class:`Place`, east, north, up, (3,) [T].
 
     It is that of the core: the crust, buildings, and storms from the sun add some 100 nT each. Over
     a kilometre it changes by some nanoteslas only, so that one value does for a whole drive.
 
     Raises :class:`.ConfigurationError`: a value is none that the model knows; the sentence begins
     with its name.
-
-    Parameters
-    ----------
-    latitude, longitude : float
-        WGS 84 [deg].
-    height : float
-        Above the ellipsoid [m].
-    date : datetime.date or str
-        A text is a date as in 2026-11-22; a date with a time counts at that time.
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        East, north, up [T].
     """
     return Place(latitude, longitude, height, date).field()
 
@@ -145,14 +131,8 @@ class Place(Settings):
     Raises ConfigurationError: a value is none that the model of Earth's field knows; the sentence
     begins with its name.
 
-    Parameters
-    ----------
-    latitude, longitude : float
-        WGS 84 [deg].
-    height : float
-        Above the ellipsoid [m].
-    date : datetime.date or str
-        A text is a date as in 2026-11-22.
+    ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m]. ``date``: a
+    datetime.date, which with a time counts at that time, or a text as 2026-11-22.
     """
 
     latitude: float = declared(50.0, maximum=90.0)
@@ -170,18 +150,10 @@ class Place(Settings):
 class MagneticEnvironment(Settings):
     """All that makes a magnetic field where the robot drives; nothing of it is random.
 
-    Parameters
-    ----------
-    place : Place
-        Whose field Earth's is, the same in the whole world of the drive.
-    earth : 3 float, optional
-        Earth's field as it was measured, along the world's axes [T], in place of the model's.
-    turned : float
-        How far the world's x axis is turned from east, counter-clockwise [rad].
-    bars : sequence of Bar
-        Those three are fixed in the world.
-    motors : MotorField
-        The robot's own.
+    ``place``: whose field Earth's is, the same in the whole world of the drive. ``earth`` (3,):
+    Earth's field as it was measured, along the world's axes [T], in place of the model's.
+    ``turned``: how far the world's x axis is turned from east, counter-clockwise [rad].
+    ``dipoles``, ``ellipsoids``, ``bars``: fixed in the world. ``motors``: the robot's own.
     """
 
     place: Place = declared(Place, part=Place)
@@ -217,12 +189,7 @@ class MagneticEnvironment(Settings):
         return bodies
 
     def field(self, position: np.ndarray) -> np.ndarray:
-        """Return the field that is fixed in the world: Earth's and all bodies'.
-
-        ``position`` (n, 3): in the world [m].
-
-        Returns (n, 3): in the world's axes [T].
-        """
+        """Return Earth's and all bodies' field (n, 3) [T] at places (n, 3) [m] in the world."""
         position = np.asarray(position, dtype=float)
         total = np.empty(position.shape)
         total[...] = self.undisturbed
@@ -240,9 +207,9 @@ class MagneticEnvironment(Settings):
     ) -> np.ndarray:
         """Return the field that a magnetometer without errors measures.
 
-        ``position`` (n, 3): of the magnetometer in the world [m]. ``orientation`` (n, 4): of the
-        magnetometer in the world; quaternions x, y, z, w of length one. ``wheel_torque`` (n, 2):
-        left and right [N m]; without, the motors are without current.
+        ``position`` (n, 3) [m], ``orientation`` (n, 4): of the magnetometer in the world;
+        quaternions x, y, z, w of length one. ``wheel_torque`` (n, 2): left and right [N m];
+        without, the motors are without current.
 
         Returns (n, 3): in the magnetometer's axes [T].
         """
@@ -280,12 +247,9 @@ _AXES_TWICE = [0, 1, 2, 0, 1]
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
-    """Return a magnetic environment by its name, ``steel_beam``, or from its file.
+    """Return a magnetic environment from its file, or by the name of one in config/magnetic.
 
-    Raises :class:`.ConfigurationError`: there is neither, it cannot be read, or it is no
-    description of one.
-
-    ``name``: a file, or the name of one in the package's config/magnetic.
+    Raises :class:`.ConfigurationError`: there is neither, or it describes no environment.
     """
     path = find_description(name, "magnetic", "a magnetic environment")
     what = "the magnetic environment"

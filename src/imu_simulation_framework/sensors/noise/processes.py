@@ -55,14 +55,12 @@ class NoiseProcess(ABC):
     Raises :class:`.ConfigurationError`: the period is not positive, or a parameter is not what it
     must be.
 
-    ``period``: time from one sample to the next [s]. ``generator`` (numpy.random.Generator): every
-    random number comes from here.
+    ``period``: time from one sample to the next [s]. ``generator`` (numpy.random.Generator): of
+    every random number.
     """
 
-    _scale: np.ndarray
-    """Size of what is random, or changes, on each axis."""
-    _filtered = False
-    """Whether a block is made by a filter."""
+    _scale: np.ndarray  # size of what is random, or changes, on each axis
+    _filtered = False  # whether a block is made by a filter
 
     def __init__(self, period, generator):
         self._period = checked_number("period", period, above=0.0)
@@ -80,10 +78,6 @@ class NoiseProcess(ABC):
         process._generator = generator
         process._started = False
         return process
-
-    def reset(self):
-        """Start a new realisation at the next sample; the random numbers go on."""
-        self._started = False
 
     def step(self) -> np.ndarray:
         """Return the next sample (3,)."""
@@ -112,22 +106,17 @@ class NoiseProcess(ABC):
     def batch(self, samples: int, runs: int = 1) -> np.ndarray:
         """Return independent realisations (runs, samples, 3).
 
-        Each starts anew; that of :meth:`step` and :meth:`advance` is neither used nor changed,
-        but for the generator that they share. Many runs may be made a few at a time: their
-        numbers are the same.
+        Each starts anew; that of :meth:`step` and :meth:`advance` is neither used nor changed, but
+        for the generator that they share.
         """
-        values = np.empty((runs, samples, 3))
-        process = self.restarted(self._generator)
-        for run in values:
-            process.reset()
-            run[:] = process.advance(samples)
-        return values
+        starts = (self.restarted(self._generator) for _ in range(runs))
+        return np.array([process.advance(samples) for process in starts]).reshape(runs, -1, 3)
 
     def together(self, processes) -> NoiseProcess:
         """Return a process whose samples (3, n) are those of n others of this kind, side by side.
 
-        ``processes`` (sequence of NoiseProcess): with the same parameters, or with others each, and
-        each with its own generator. It is for single steps only.
+        ``processes`` (sequence of NoiseProcess): each with its own generator, and perhaps its own
+        parameters. It is for single steps only.
         """
         one, count = copy.copy(self), len(processes)
         one._started = True
@@ -157,12 +146,14 @@ class NoiseProcess(ABC):
         self._state = np.zeros_like(self._scale)
 
     @abstractmethod
-    def _step(self) -> np.ndarray:
-        """Return the next sample."""
+    def _step(self) -> np.ndarray: ...
 
     @abstractmethod
-    def _fill(self, block):
-        """Overwrite a block with the next samples."""
+    def _fill(self, block): ...
+
+
+def _sizes(name, value):
+    return np.array(checked_axes(name, value, minimum=0.0))
 
 
 _PARAMETERS = {"_scale", "_phi", "_innovation"}
@@ -208,10 +199,12 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
 def flicker_processes(band, period):
     """Return the Gauss-Markov processes that sum up to flicker noise with B = 1.
 
+    Their correlation times are log-spaced; their variances make the Allan variance flat, by
+    non-negative least squares.
+
     ``band`` (tuple of 2 float): shortest and longest averaging time [s]. ``period`` [s].
 
-    Returns ``correlation_times``, ``sigmas`` (n,): [s], [unit of B]; they cannot be
-    changed, as they are kept for the next who asks.
+    Returns ``correlation_times``, ``sigmas`` (n,): [s], [unit of B]; read-only, as they are kept.
     """
     # Imported here, since every node knows the models, and it takes its time.
     from scipy.optimize import nnls
@@ -242,8 +235,7 @@ class WhiteNoise(NoiseProcess):
 
     def __init__(self, density, period, generator):
         super().__init__(period, generator)
-        density = np.array(checked_axes("density", density, minimum=0.0))
-        self._scale = density / math.sqrt(self._period)
+        self._scale = _sizes("density", density) / math.sqrt(self._period)
         self._factors = np.tile(self._scale, _TOGETHER)
 
     def _step(self):
@@ -261,8 +253,7 @@ class RandomWalk(NoiseProcess):
 
     def __init__(self, density, period, generator):
         super().__init__(period, generator)
-        density = np.array(checked_axes("density", density, minimum=0.0))
-        self._scale = density * math.sqrt(self._period)
+        self._scale = _sizes("density", density) * math.sqrt(self._period)
         self._factors = np.tile(self._scale, _TOGETHER)
 
     def _step(self):
@@ -280,8 +271,8 @@ class RandomWalk(NoiseProcess):
 class GaussMarkov(NoiseProcess):
     """First-order Gauss-Markov process, stationary from the beginning.
 
-    ``b <- phi b + sigma sqrt(1 - phi^2) w`` with ``phi = exp(-dt / tau_c)``. Allan variance:
-    :func:`imu_simulation_framework.sensors.noise.processes.gauss_markov_allan_variance`.
+    ``b <- phi b + sigma sqrt(1 - phi^2) w`` with ``phi = exp(-dt / tau_c)``. Its Allan variance is
+    :func:`gauss_markov_allan_variance`.
 
     ``sigma`` (float or 3 float): stationary standard deviation [unit]. ``correlation_time`` (float
     or 3 float): tau_c [s].
@@ -291,7 +282,7 @@ class GaussMarkov(NoiseProcess):
 
     def __init__(self, sigma, correlation_time, period, generator):
         super().__init__(period, generator)
-        self._scale = np.array(checked_axes("sigma", sigma, minimum=0.0))
+        self._scale = _sizes("sigma", sigma)
         time = np.array(checked_axes("correlation_time", correlation_time, above=0.0))
         self._phi = np.exp(-self._period / time)
         self._innovation = self._scale * np.sqrt(-np.expm1(-2.0 * self._period / time))
@@ -321,9 +312,7 @@ class BiasInstability(NoiseProcess):
     """Flicker noise over a band of times, as a sum of independent Gauss-Markov processes.
 
     The Allan deviation is 0.664 B for averaging times inside the band, within 0.5 %, and falls
-    beyond it; below four samples it cannot be made so. The processes' correlation times are
-    log-spaced; their variances are those that make the Allan variance flat, by non-negative least
-    squares.
+    beyond it; below four samples it cannot be made so.
 
     ``coefficient`` (float or 3 float): B [unit]. ``band`` (2 float): shortest and longest averaging
     time [s].
@@ -333,13 +322,12 @@ class BiasInstability(NoiseProcess):
 
     def __init__(self, coefficient, band, period, generator):
         super().__init__(period, generator)
-        coefficient = np.array(checked_axes("coefficient", coefficient, minimum=0.0))
+        coefficient = _sizes("coefficient", coefficient)
         times, sigmas = flicker_processes(checked_band("band", band), self._period)
-        self._phi = np.exp(-self._period / times)[:, np.newaxis]
+        times = times[:, np.newaxis]
+        self._phi = np.exp(-self._period / times)
         self._scale = np.outer(sigmas, coefficient)
-        self._innovation = self._scale * np.sqrt(
-            -np.expm1(-2.0 * self._period / times)[:, np.newaxis]
-        )
+        self._innovation = self._scale * np.sqrt(-np.expm1(-2.0 * self._period / times))
 
     def _start(self):
         self._state = self._scale * self._generator.standard_normal(self._scale.shape)
@@ -409,8 +397,7 @@ class Quantisation(NoiseProcess):
 
     def __init__(self, coefficient, period, generator):
         super().__init__(period, generator)
-        coefficient = np.array(checked_axes("coefficient", coefficient, minimum=0.0))
-        self._scale = coefficient / self._period
+        self._scale = _sizes("coefficient", coefficient) / self._period
 
     def _start(self):
         self._state = self._generator.standard_normal(3)
@@ -476,10 +463,7 @@ def one_sided_density(density):
 
 
 def density_of_rms(rms, bandwidth: float):
-    """Return N from the root mean square within a bandwidth, ``rms / sqrt(2 * bandwidth)``.
-
-    The bandwidth is the noise-equivalent one, from zero up [Hz].
-    """
+    """Return N from the rms in a noise-equivalent bandwidth [Hz], ``rms / sqrt(2 bandwidth)``."""
     return np.asarray(rms, dtype=float) / np.sqrt(2.0 * bandwidth)
 
 
@@ -492,21 +476,17 @@ def random_walk_of_minimum(minimum, white_noise):
 
     .. math:: K = \frac{\sqrt 3}{2} \frac{\sigma_{min}^2}{N}.
 
-    That is the assumption under which Kalibr's wiki (P. Geneva and others, IMU Noise Model, "From
-    the Datasheet of the IMU") lets the in-run bias stability stand for a random walk. A sensor
-    whose minimum is a plateau of flicker noise drifts less than this says beyond the minimum.
+    So Kalibr's wiki (P. Geneva and others, IMU Noise Model, "From the Datasheet of the IMU") lets
+    the in-run bias stability stand for a random walk. A sensor whose minimum is a plateau of
+    flicker noise drifts less than this says beyond the minimum.
 
-    ``minimum`` (float or array_like): the lowest Allan deviation, in-run bias stability [unit].
-    ``white_noise`` (float or array_like): N, two-sided, positive [unit/sqrt(Hz)].
+    ``minimum`` (array_like): the lowest Allan deviation [unit]. ``white_noise`` (array_like): N,
+    two-sided, positive [unit/sqrt(Hz)].
 
     Returns (ndarray): K [unit/s/sqrt(Hz)].
     """
-    return (
-        0.5
-        * np.sqrt(3.0)
-        * np.square(np.asarray(minimum, dtype=float))
-        / np.asarray(white_noise, dtype=float)
-    )
+    minimum, noise = np.asarray(minimum, dtype=float), np.asarray(white_noise, dtype=float)
+    return 0.5 * np.sqrt(3.0) * np.square(minimum) / noise
 
 
 def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, random_walk=None):
@@ -516,13 +496,11 @@ def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, ran
     :math:`N^2 / \tau + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C), which is
     lowest where :math:`K = \sqrt 3 N / \tau`; what is left of it there is the flicker's.
 
-    ``minimum`` (float or array_like): the lowest Allan deviation, in-run bias stability [unit].
-    ``averaging_time``: at which it is the lowest [s]. ``white_noise`` (float or array_like): N,
-    two-sided [unit/sqrt(Hz)]. ``random_walk`` (float or array_like): K, where it is known
-    [unit/s/sqrt(Hz)].
+    ``minimum`` (array_like): the lowest Allan deviation [unit], at ``averaging_time`` [s].
+    ``white_noise`` (array_like): N, two-sided [unit/sqrt(Hz)]. ``random_walk`` (array_like): K,
+    where it is known [unit/s/sqrt(Hz)].
 
-    Returns ``flicker``: B; nan where white noise and random walk exceed the minimum
-    [unit]; ``random_walk``: K [unit/s/sqrt(Hz)].
+    Returns B, nan where white noise and random walk exceed the minimum, and K.
     """
     noise = np.asarray(white_noise, dtype=float)
     walk = np.sqrt(3.0) * noise / averaging_time if random_walk is None else np.array(random_walk)
@@ -532,17 +510,12 @@ def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, ran
 
 
 def driving_density(stationary_std, correlation_time):
-    """Return the driving density q of a Gauss-Markov process, ``sigma * sqrt(2 / tau)``.
-
-    Of sigma [unit] and tau, positive [s]; q is in unit/s/sqrt(Hz).
-    """
-    return np.asarray(stationary_std, dtype=float) * np.sqrt(
-        2.0 / np.asarray(correlation_time, dtype=float)
-    )
+    """Return q [unit/s/sqrt(Hz)] of a Gauss-Markov process, ``sigma * sqrt(2 / tau)``."""
+    time = np.asarray(correlation_time, dtype=float)
+    return np.asarray(stationary_std, dtype=float) * np.sqrt(2.0 / time)
 
 
 def driven_std(density, correlation_time):
     """Return the stationary standard deviation of a driven process, ``q * sqrt(tau / 2)``."""
-    return np.asarray(density, dtype=float) * np.sqrt(
-        0.5 * np.asarray(correlation_time, dtype=float)
-    )
+    time = np.asarray(correlation_time, dtype=float)
+    return np.asarray(density, dtype=float) * np.sqrt(0.5 * time)

@@ -16,10 +16,7 @@ _AHEAD = 2**22  # numbers that are drawn ahead for many members together, 32 MB
 
 
 def run_seed(seed, run: int) -> np.random.SeedSequence:
-    """Return the seed of one run.
-
-    ``seed`` (int or numpy.random.SeedSequence): of all runs. ``run``: counted from 0.
-    """
+    """Return the seed of one run, from 0 on; ``seed`` (int or SeedSequence): of all runs."""
     return child_seed(_sequence(seed), run)
 
 

@@ -27,14 +27,11 @@ PARAMETER = {
         # Table 3.1 of the thesis on the BNO055: densities, one-sided as datasheets have them.
         (GYRO, "noise", "density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided", DENSITY),
         (GYRO, "noise", "density: 1, unit: deg/s/sqrt(Hz), spectrum: two-sided", DEGREE),
-        (ACCEL, "noise", "density: 150, unit: ug/sqrt(Hz), spectrum: one-sided", 150e-6 * G / ROOT),
         # White noise of one-sided density d has the rms d sqrt(bandwidth).
         (GYRO, "noise", "rms: 0.14, unit: deg/s, bandwidth: 100", DENSITY),
         # (3.23) and (3.27) to (3.30) of the thesis, in SI.
         (ACCEL, "noise", "random_walk: 5.4e-3, unit: m/s/sqrt(h)", 9.0e-5),
-        (GYRO, "noise", "random_walk: 0.32, unit: deg/sqrt(h)", 0.32 / 60.0 * DEGREE),
         (ACCEL, "random_walk", "value: 4.86, unit: m/s/h/sqrt(h)", 2.25e-5),
-        (GYRO, "random_walk", "value: 2.1364, unit: deg/h/sqrt(h)", 2.1364 / 216e3 * DEGREE),
         (GYRO, "bias_instability", "value: 1, unit: deg/h, meaning: coefficient", DEGREE / 3600.0),
         (
             *(GYRO, "bias_instability", "value: 0.664, unit: rad/s, meaning: allan_minimum"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
+from imu_simulation_framework.sensors.conditions import SupplyVoltage, Vibration
 from imu_simulation_framework.sensors.formats.base import WriteOptions
 from imu_simulation_framework.sensors.formats.registry import FORMATS
 
@@ -75,20 +76,25 @@ SAYABLE = {
         output=FUSION,
     ),
     "specification": isf.ImuSpecification(
-        name="all of it",
+        name="everything: 1",
         gyroscope=per_axis(
-            1e-4,
-            quantisation=1e-6,
-            bias_instability=1e-5,
-            bias_instability_band=(1.0, 500.0),
-            rate_ramp=(-1e-8, 0.0, 1e-8),
+            1.0 / 3e4,
+            quantisation=1.0 / 3.0,
+            bias_instability=2e-20,
+            bias_instability_band=(0.3, 300.0),
+            rate_ramp=(-1e-9, 0.0, 1e-9),
             saturation=34.9,
-            scale_factor_and_misalignment=np.arange(9.0).reshape(3, 3),
-            g_sensitivity=np.arange(9.0).reshape(3, 3),
+            scale_factor_and_misalignment=np.arange(9.0).reshape(3, 3) / 7.0,
+            g_sensitivity=np.arange(9.0).reshape(3, 3) / 11.0,
         ),
-        accelerometer=per_axis(1e-3, temperature_scale_factor=1e-4),
-        temperature=isf.TemperatureProfile(end=40.0),
+        accelerometer=per_axis(1e-3, temperature_scale_factor=1e-4, bandwidth=47.0),
+        temperature=isf.TemperatureProfile(20.0, 21.0, 22.0, power=((0.0, 1.0), (2.0, 3.0))),
         output=replace(FUSION, start_offset=0.5, filter="vqf", topic="/left/imu"),
+        magnetometer=isf.MagnetometerSpecification(
+            nonlinearity=1e-3, hard_iron=(2e-6, -1e-6, 3e-6), soft_iron=np.diag([1.0, 2.0, 3.0])
+        ),
+        supply=SupplyVoltage(5.0, ((0.0, 5.0), (1.0, 4.8))),
+        vibration=Vibration(spectrum=((0.0, 0.02), (400.0, 0.02)), reference_speed=2.0),
     ),
 }
 
@@ -122,6 +128,7 @@ def test_what_a_format_can_say_comes_back_equal_and_without_omissions(name, conv
     specification = SAYABLE[name]
     reading, writing = convert(specification, name)
     assert_same(reading.specification, specification, name)
+    assert name != "specification" or reading.specification == specification
     # Hector's orientation is neither the truth nor fused, and Gazebo lets turn-on biases decay.
     expected = {"hector": "orientation_reference", "sdf": "decay", "unity": "decay"}
     unexpected = [text for text in writing.remarks if expected.get(name, "none") not in text]
