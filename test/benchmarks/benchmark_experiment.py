@@ -53,7 +53,7 @@ def mujoco_alone(samples):
 def simulator_with(preset=None):
     """Return a function that lets the simulator step, with an IMU or without."""
     simulator = MujocoSimulator(load_robot_parameters(), PHYSICS_RATE, SAMPLE_RATE)
-    simulator.set_wheel_velocities(*COMMAND)
+    simulator.command(*COMMAND)
     imu = make_imu_model(preset, {}, simulator.sample_period, 1) if preset else None
 
     def run():

@@ -88,7 +88,7 @@ def drive(arguments):
 
 def robot(arguments):
     """Load a robot's parameters."""
-    print(load_robot_parameters(arguments[0]).limits)
+    print(load_robot_parameters(arguments[0]).drivetrain.limits)
 
 
 def correction(arguments):

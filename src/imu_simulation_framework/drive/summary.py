@@ -52,6 +52,7 @@ import numpy as np
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError, versions
 from imu_simulation_framework.core.files import plain
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
 from imu_simulation_framework.heading.statistics import TWO_SIDED
 
@@ -121,7 +122,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
             for name, statistics in comparison.tracking.items()
         },
         "wheels": {
-            name: _statistics_summary(statistics, "rad_per_s")
+            name: _statistics_summary(statistics, "rad_per_s" if name in WHEELS else "rad")
             for name, statistics in (
                 comparison.wheels.statistics.items() if comparison.wheels else ()
             )

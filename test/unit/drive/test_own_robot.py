@@ -85,7 +85,7 @@ def robot(tmp_path):
 def driven(parameters, left, right, seconds=4.0):
     """Return the second half of a drive from rest, which is in steady motion."""
     simulator = MujocoSimulator(parameters)
-    simulator.set_wheel_velocities(left, right)
+    simulator.command(left, right)
     return type(simulator.state)(
         *(part[len(part) // 2 :] for part in simulator.steps(round(100 * seconds)))
     )
@@ -191,7 +191,7 @@ def test_limits_are_those_of_the_joints(robot):
     text = text.replace('<axis xyz="0 0 1"/></joint>', '<axis xyz="0 0 1"/>\
 <limit effort="2.0" velocity="8"/></joint>')  # fmt: skip
     parameters = robot(text, drive=None)
-    assert parameters.limits.max_wheel_velocity == 7.0
+    assert parameters.drivetrain.limits.max_wheel_velocity == 7.0
     assert parameters.max_wheel_torque == 2.0
 
 

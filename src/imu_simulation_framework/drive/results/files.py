@@ -31,7 +31,12 @@ from imu_simulation_framework.core.tables import (
     read_csv,
 )
 from imu_simulation_framework.core.whole_files import picture, reason_of, write_whole, written_aside
-from imu_simulation_framework.drive.results.record import NOT_ALWAYS, STORED, ExperimentRecord
+from imu_simulation_framework.drive.results.record import (
+    NOT_ALWAYS,
+    OF_MOTORS,
+    STORED,
+    ExperimentRecord,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -363,8 +368,8 @@ OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated", "od
 class ExperimentTables:
     """What was driven and what was measured, time zero being the start of the drive.
 
-    ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the wheel velocities left
-    and right [rad/s] that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
+    ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the columns of
+    ``WheelVelocities`` that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
     recorded, what the recorded IMU is judged against; None in results of versions that judged it
     against the trajectory; ``fixes``: satellite positions x, y [m] as received, in the axes and
     scale of ``trajectory_data``; None where there are none; ``imu_simulated``: ``ImuRecord`` of the
@@ -417,7 +422,8 @@ def write_recorded_tables(folder, record, zero, end):
     tables = record.tables(zero, end)
     for name, table in tables.items():
         folder.write_table_in_parts(name, table.blocks())
-    return {name: table.whole(REQUIRED_COLUMNS[name]) for name, table in tables.items()}
+    needed = {**REQUIRED_COLUMNS, **dict.fromkeys(OF_MOTORS)}
+    return {name: table.whole(needed[name]) for name, table in tables.items()}
 
 
 def complete_tables(folder) -> None:

@@ -56,8 +56,10 @@ class ExternalRobot(Node):
         refuse_what_has_no_effect(configuration)
         self._topics = configuration.external
         self._lock = threading.Lock()
+        drivetrain = experiment_robot(configuration).drivetrain
+        self._numbers = len(drivetrain.commands)
         self._session = ExternalRobotSession(
-            experiment_robot(configuration).drivetrain,
+            drivetrain,
             1.0 / configuration.control.rate,
             self._topics.twist_in_world,
         )
@@ -162,7 +164,7 @@ class ExternalRobot(Node):
             self._session.due(stamp_of(data))
 
     def _on_command(self, message):
-        if len(message.data) == 2:
+        if len(message.data) == self._numbers:
             with self._lock:
                 command = self._session.command(*message.data)
             self._command(*command)

@@ -60,7 +60,7 @@ class ResultComparison(Participant):
         self._gnss = experiment_gnss(self.configuration)
         self._session = RecordingSession.of(self.configuration)
         robot = experiment_robot(self.configuration)
-        of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
+        of_wheels = functools.partial(wheel_rows, robot=robot)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
