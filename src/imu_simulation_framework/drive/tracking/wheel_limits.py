@@ -26,6 +26,7 @@ from imu_simulation_framework.motion.trajectory import (
 # Suggestions for smoothing are tried up to here; a longer window cuts every corner.
 _LONGEST_SUGGESTED_WINDOW = 10.0
 _SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
+_SCALES_OF_CARS = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5)
 
 
 def _times(table):
@@ -90,7 +91,7 @@ def rolled(trajectory, robot):
         )
         v, yaw_rate = v + faster, yaw_rate + turning
         if drivetrain.least_radius:
-            wanted = drivetrain.inverse(v, yaw_rate)
+            wanted = drivetrain.inverse(*drivetrain.limited(v, yaw_rate))
             commanded = drivetrain.reachable(wanted, commanded, step)
             v, yaw_rate = drivetrain.forward(*commanded)
         turn = step * yaw_rate
@@ -162,6 +163,11 @@ def _largest_fitting_scale(trajectory, drivetrain):
     def fits(hundredths):
         return _fits(scale(trajectory, hundredths / 100.0), drivetrain)
 
+    if drivetrain.least_radius:
+        # A smaller path is a tighter one, so that no small scale has to fit.
+        smaller = (scale(trajectory, factor) for factor in _SCALES_OF_CARS)
+        able = (_fits(one, drivetrain) and not untaken_turn(one, drivetrain) for one in smaller)
+        return next((factor for factor, can in zip(_SCALES_OF_CARS, able) if can), None)
     if not fits(1):
         return None
     # What fits is an interval that holds a fitting small one, as |a + b factor| is convex.
@@ -185,7 +191,8 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
     worst = _hardest_time(trajectory, drivetrain)
 
     def fits(poses, where):
-        return _fits(scale(motion_at(smooth(poses, window), where), factor), drivetrain)
+        smoothed = scale(motion_at(smooth(poses, window), where), factor)
+        return _fits(smoothed, drivetrain) and not untaken_turn(smoothed, drivetrain)
 
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
