@@ -60,6 +60,7 @@ class ResultComparison(Participant):
         self._gnss = experiment_gnss(self.configuration)
         self._session = RecordingSession.of(self.configuration)
         robot = experiment_robot(self.configuration)
+        self._numbers = len(robot.drivetrain.commands)
         of_wheels = functools.partial(wheel_rows, robot=robot)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
@@ -127,7 +128,7 @@ class ResultComparison(Participant):
             self._session.record.keep_in(self.folder)
 
     def _on_command(self, message):
-        if self.folder is None or len(message.data) != 2:
+        if self.folder is None or len(message.data) != self._numbers:
             return
         if self._commanded_at is None:
             self._commanded_at = time.monotonic()
