@@ -24,8 +24,8 @@ mujoco = required("mujoco", "the robot in MuJoCo")
 GROUND = "ground"
 # Where the base's degrees of freedom are in MuJoCo's vectors of positions and velocities; then come
 # the driven wheels', and those of what steers with the wheels on it.
-BASE_POSITION, BASE_QUATERNION, BASE_POSITIONS = slice(0, 3), slice(3, 7), 7
-BASE_VELOCITY, BASE_ANGULAR_VELOCITY, BASE_VELOCITIES = slice(0, 3), slice(3, 6), 6
+BASE_POSITION, BASE_QUATERNION = slice(0, 3), slice(3, 7)
+BASE_VELOCITY, BASE_ANGULAR_VELOCITY, BASE_FREEDOM = slice(0, 3), slice(3, 6), 6
 
 # Contacts this stiff let the robot sink in by 2 um instead of MuJoCo's default 0.3 mm, which would
 # make the wheels' effective radius, and with it every distance, 0.17 % too small, and slide
@@ -76,13 +76,18 @@ def build_model(
     # Friction that is equal in all directions; the pyramidal cone depends on the heading.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     for joint in parameters.wheel_joints:
-        model.joint(joint).armature = parameters.motor_inertia
+        model.dof_armature[_degree_of_freedom(model, joint)] = parameters.motor_inertia
     for joint in parameters.steering_joints:
         # What a critically damped motor of this bandwidth drives.
-        model.joint(joint).armature = parameters.steering_gain / _STEERING_BANDWIDTH**2
+        inertia = parameters.steering_gain / _STEERING_BANDWIDTH**2
+        model.dof_armature[_degree_of_freedom(model, joint)] = inertia
     _set_contacts(model, parameters)
     _require_stable_motors(model, parameters, physics_rate)
     return model
+
+
+def _degree_of_freedom(model, joint) -> int:
+    return int(model.joint(joint).dofadr[0])
 
 
 def _specification(urdf):
@@ -178,7 +183,8 @@ def _require_stable_motors(model, parameters, physics_rate):
     # Explicit integration of torque = gain * error oscillates when a step's torque changes the
     # velocity by more than the error; least inertia has a wheel in the air.
     mujoco.mj_setConst(model, mujoco.MjData(model))
-    inertia = min(float(model.dof_M0[model.joint(n).dofadr[0]]) for n in parameters.wheel_joints)
+    wheels = [_degree_of_freedom(model, joint) for joint in parameters.wheel_joints]
+    inertia = float(min(model.dof_M0[wheels]))
     lowest = parameters.velocity_gain / inertia
     if physics_rate < lowest:
         raise ConfigurationError(
@@ -453,11 +459,12 @@ class MujocoSimulator:
         self._base_position = self._data.qpos[BASE_POSITION]
         self._base_quaternion = self._data.qpos[BASE_QUATERNION]
         driven = len(parameters.wheel_joints)
-        self._wheel_velocities = self._data.qvel[BASE_VELOCITIES : BASE_VELOCITIES + driven]
-        joints = [self._model.joint(name) for name in parameters.joints]
-        self._positions_of = np.array([int(joint.qposadr[0]) for joint in joints])
+        self._wheel_velocities = self._data.qvel[BASE_FREEDOM : BASE_FREEDOM + driven]
+        found = [_degree_of_freedom(self._model, name) for name in parameters.joints]
+        self._velocities_of = np.array(found)
+        # Of the free joint's a quaternion takes the place of three angles.
+        self._positions_of = self._velocities_of + 1
         self._steering = self._positions_of[driven : self._model.nu]
-        self._velocities_of = np.array([int(joint.dofadr[0]) for joint in joints])
         self._warnings = self._data.warning.number
         self.sample_period = 1.0 / sample_rate
         self._motors = Motors(parameters, self.sample_period)

@@ -382,7 +382,10 @@ def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParam
     if steering:
         places = tuple(tuple((one.position - middle)[:2].tolist()) for one in steering)
         angle, rate = _steering_limits(urdf, steering, drive, path)
-        drivetrain = AckermannDrivetrain(radius, half_track, limits, places, angle, rate)
+        try:
+            drivetrain = AckermannDrivetrain(radius, half_track, limits, places, angle, rate)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{path}: {error}") from None
     reach = [
         math.hypot(*(pose.position[:2] - middle[:2])) + urdf.reach(shape)
         for _, _, pose, shape in urdf.collisions()
@@ -484,16 +487,17 @@ def _steering_limits(urdf, steering, drive, path) -> tuple[float, float]:
         [float(urdf.numbers(limit, key, 1, "0")[0]) for limit in limits]
         for key in ("lower", "upper")
     )
-    angles = [abs(angle) for angle in (*lower, *upper) if angle]
-    angle = min(
-        [*angles, *([drive.max_steering_angle] if drive.max_steering_angle else [])], default=None
-    )
-    if angle is None:
+    angles = [min(-low, high) for low, high in zip(lower, upper) if low or high]
+    if min(angles, default=1.0) <= 0.0:
+        raise urdf.fault("the limits of a joint that steers let it do so to one side only")
+    if drive.max_steering_angle is not None:
+        angles.append(drive.max_steering_angle)
+    if not angles:
         raise _unlimited(path, "max_steering_angle [rad]")
     rate = drive.max_steering_rate or _limit(urdf, steering, "velocity")
     if not rate:
         raise _unlimited(path, "max_steering_rate [rad/s]")
-    return angle, rate
+    return min(angles), rate
 
 
 def _place_imu(urdf, imu: OwnImu, middle, path) -> _Pose:

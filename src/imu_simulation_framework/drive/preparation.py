@@ -38,8 +38,8 @@ FARTHEST_YAW = np.radians(90.0)
 class PreparedDrive:
     """A recorded drive, ready to be replayed.
 
-    ``name``: for the results' folder; ``trajectory``: Trajectory with the wheels' velocities
-    ``left`` and ``right`` [rad/s], sampled at the control rate, from time 0; ``reference``: Poses
+    ``name``: for the results' folder; ``trajectory``: Trajectory with the columns of
+    WheelVelocities, sampled at the control rate, from time 0; ``reference``: Poses
     as they were recorded, at their own stamps from time 0 of the trajectory: what the recorded IMU
     is judged against; ``fixes``: satellite positions x, y [m] as received, in the trajectory's axes
     and scale; None where the reference knew its heading itself; ``start``, ``stop``: first and last

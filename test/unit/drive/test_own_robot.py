@@ -336,6 +336,8 @@ def test_a_car_is_read_from_its_description(robot):
         ({"left_wheel": ["front_left_joint"], "right_wheel": ["front_right_joint"]},
          "front_right_joint drives a wheel that pin_right_joint steers"),
         ({"steering": ["left_joint"]}, "left_joint does not turn about z"),
+        ({"text": car(limit='lower="0" upper="0.4"')}, "own.urdf: .* to one side only"),
+        ({"text": car().replace(f'"{WHEELBASE} ', '"0 ')}, "own.yaml: steering has to be one or"),
     ],
 )  # fmt: skip
 def test_a_car_that_cannot_be_steered_is_refused_in_a_sentence(robot, change, sentence):

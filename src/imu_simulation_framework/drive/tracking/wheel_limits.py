@@ -44,7 +44,10 @@ def wheel_velocities(trajectory, drivetrain):
         trajectory["yaw_rate"].to_numpy(dtype=float),
     )
     index = pd.Index(_times(trajectory), name="time")
-    return pd.DataFrame(dict(zip(drivetrain.commands, commands)), index).ffill().fillna(0.0)
+    table = pd.DataFrame(dict(zip(drivetrain.commands, commands)), index)
+    steering = list(drivetrain.commands[len(WHEELS) :])
+    table[steering] = table[steering].ffill().fillna(0.0)
+    return table
 
 
 # Slow enough to leave most of a reference's noise to the side behind: 1 m turns by 1 rad/s.
