@@ -135,7 +135,7 @@ class AckermannDrivetrain(Drivetrain):
 
     At curvature k all wheels turn about one point on the driven axle's line, 1/k to the left of
     its middle (Siegwart, Nourbakhsh, Scaramuzza: Introduction to Autonomous Mobile Robots, section
-    3.2.3). A steering joint at (x, y) then has the angle ``atan(k x / (1 - k y))``, which with y =
+    3.3.1). A steering joint at (x, y) then has the angle ``atan(k x / (1 - k y))``, which with y =
     0 is that of the bicycle model, ``yaw_rate = v tan(angle) / wheelbase`` (Rajamani: Vehicle
     Dynamics and Control, section 2.2), and the driven wheels are as different as the turn has it,
     by an electronic differential.
