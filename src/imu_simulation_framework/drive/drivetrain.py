@@ -67,7 +67,7 @@ class Drivetrain(Settings, ABC):
 
     @abstractmethod
     def inverse(self, v: Any, yaw_rate: Any) -> tuple[Any, ...]:
-        """Return the commands that make the robot move so, in the order of :attr:`commands`.
+        """Return the commands that make the robot move so, see :attr:`.Drivetrain.commands`.
 
         ``v``, ``yaw_rate`` (float or ndarray): speed [m/s] and yaw rate [rad/s]. An angle is nan
         where the robot stands, as then it may be any.
