@@ -52,7 +52,9 @@ name                 columns
                      velocity, in the axes of the robot, where v and yaw_rate
                      are along x and about z
 ``MagneticField``    mag_x, mag_y, mag_z [T], in the IMU's axes
-``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned
+``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned; of a
+                     robot that steers also steering, or steering_left and
+                     steering_right [rad]
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
                      cross_track_error [m]
 ``Fixes``            x, y [m], satellite positions as received, on the Trajectory

@@ -243,8 +243,10 @@ motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}
         + "[magnetic_environment]\nfile = hall.yaml\n",
         f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n[trajectory]\nstop = 8.0\n",
         SPECIFIED + "[odometer]\nfile = odometer.yaml\n",
+        f"[robot]\nparameters = {urdf_path('robot_ackermann.yaml')}\n[trajectory]\nstart = 4.0\n"
+        "stop = 12.0\n",
     ],
-    ids=["the Earth's turning", "a magnetometer", "four wheels", "an odometer"],
+    ids=["the Earth's turning", "a magnetometer", "four wheels", "an odometer", "a car"],
 )
 def test_nodes_and_one_process_give_the_same_files(experiment, tmp_path, settings):
     (tmp_path / "mine.ini").write_text(settings)

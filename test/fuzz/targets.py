@@ -84,7 +84,7 @@ def drive(arguments):
 
 
 def robot(arguments):
-    print(load_robot_parameters(arguments[0]).limits)
+    print(load_robot_parameters(arguments[0]).drivetrain.limits)
 
 
 def correction(arguments):

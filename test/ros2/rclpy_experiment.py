@@ -15,6 +15,7 @@ from ros2_peers import TIMEOUT, result_below
 from sensor_msgs.msg import Imu, JointState
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import run_in_process
 from imu_simulation_framework.drive.results.files import create_result_folder
@@ -43,9 +44,11 @@ def experiment(program, tmp_path):
     return start
 
 
-@pytest.mark.parametrize("imu", ["hector", "specification"])
-def test_tables_are_those_of_one_process_to_the_byte(experiment, tmp_path, imu):
-    arguments = [f"imu:={imu}", "seed:=7", "controller:=ramsete"]
+@pytest.mark.parametrize(
+    ("imu", "robot"), [("hector", "robot.yaml"), ("specification", "robot_ackermann.yaml")]
+)
+def test_tables_are_those_of_one_process_to_the_byte(experiment, tmp_path, imu, robot):
+    arguments = [f"imu:={imu}", "seed:=7", "controller:=ramsete", f"robot:={urdf_path(robot)}"]
     if imu == "hector":
         (tmp_path / "odometer.yaml").write_text("rate: 30\nslip: 0.01\nscale_sigma: 0.01\n")
         arguments += ["gnss:=rtk", f"odometer:={tmp_path / 'odometer.yaml'}"]

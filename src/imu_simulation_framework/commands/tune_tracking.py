@@ -30,6 +30,7 @@ from imu_simulation_framework.commands.command_line import accepted_number, add_
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import listed
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.drive.check import RecordingSetup, set_up_named
 from imu_simulation_framework.drive.preparation import prepare_drive
@@ -87,7 +88,9 @@ def followed_how(tables: Any, after: float = 0.0) -> dict[str, float]:
     error, wheels = (
         table[table.index >= after] for table in (tables.control_error, tables.wheel_velocities)
     )
-    changes = np.diff(wheels.to_numpy(), axis=0) / np.diff(wheels.index)[:, np.newaxis]
+    changes = (
+        np.diff(wheels[list(WHEELS)].to_numpy(), axis=0) / np.diff(wheels.index)[:, np.newaxis]
+    )
     values = (error["distance_error"], error["yaw_error"], changes)
     names = ("distance", "yaw", "effort")
     return {name: math.sqrt(np.mean(np.square(v))) for name, v in zip(names, values)}

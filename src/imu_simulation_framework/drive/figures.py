@@ -259,13 +259,17 @@ def _spectra(comparison, attribute, title):
 
 
 def wheel_velocities(comparison) -> Figure:
-    """Velocities of both wheels as commanded and as they turned, and how far these are apart."""
+    """Velocities of both wheels, and what steers, as commanded and in fact, and what is between."""
     wheels = comparison.wheels
     figure = Figure(nothing="There are no wheel velocities to show: none was commanded.")
     if wheels is None:
         return figure
-    for wheel in WHEELS:
-        figure.panel("velocity [rad/s]", f"{wheel.capitalize()} wheel", height=200)
+    steering = [name for name in wheels.commanded.columns if name not in WHEELS]
+    for wheel in (*WHEELS, *steering):
+        titles = "velocity [rad/s]", f"{wheel.capitalize()} wheel"
+        if wheel in steering:
+            titles = "angle [rad]", wheel.capitalize().replace("_", ", ")
+        figure.panel(*titles, height=200)
         commanded = wheels.commanded[wheel]
         figure.line(commanded.index, commanded, _WIDE_REFERENCE, "commanded")
         if wheels.error is not None:

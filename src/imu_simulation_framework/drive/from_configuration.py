@@ -73,13 +73,14 @@ def refuse_what_has_no_effect(configuration: Configuration) -> None:
 
 
 def make_follower(configuration: Configuration, reference: Reference) -> Follower:
-    """Return what commands the wheels along a reference, as section control says.
+    """Return what commands the robot along a reference, as section control says.
 
-    ``reference``: with the wheels' velocities.
+    ``reference``: with velocities.
     """
     control, period = configuration.control, 1.0 / configuration.control.rate
     robot = experiment_robot(configuration)
-    return Follower(reference, make_controller(control.controller, control, period, robot), period)
+    controller = make_controller(control.controller, control, period, robot)
+    return Follower(reference, controller, period, robot.drivetrain)
 
 
 def make_terrain(configuration: Configuration) -> Terrain | None:

@@ -40,7 +40,7 @@ def drive_in_process(
     Returns ExperimentRecord: from stamp 0 to the drive's end.
     """
     robot = SimulatedRobot(configuration)
-    reference = Reference.of_table(drive.trajectory, drive.trajectory)
+    reference = Reference.of_table(drive.trajectory)
     follower = make_follower(configuration, reference)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)

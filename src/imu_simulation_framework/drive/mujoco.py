@@ -1,4 +1,4 @@
-"""The robot in MuJoCo: commanded wheel velocities in, true motion and ideal IMU out."""
+"""The robot in MuJoCo: commands of its drivetrain in, true motion and ideal IMU out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, Sequence, cast
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError, required
+from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.settings import checked_number
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.robot import RobotParameters, robot_description
@@ -20,16 +22,18 @@ from imu_simulation_framework.sensors.magnetism.bodies import Bar, FerrousBody
 mujoco = required("mujoco", "the robot in MuJoCo")
 
 GROUND = "ground"
-# Where the degrees of freedom are in MuJoCo's vectors of positions and velocities; the wheels' are
-# the rest.
-BASE_POSITION, BASE_QUATERNION, WHEEL_POSITIONS = slice(0, 3), slice(3, 7), slice(7, None)
-BASE_VELOCITY, BASE_ANGULAR_VELOCITY, WHEEL_VELOCITIES = slice(0, 3), slice(3, 6), slice(6, None)
+# Where the base's degrees of freedom are in MuJoCo's vectors of positions and velocities; then come
+# the driven wheels', and those of what steers with the wheels on it.
+BASE_POSITION, BASE_QUATERNION = slice(0, 3), slice(3, 7)
+BASE_VELOCITY, BASE_ANGULAR_VELOCITY, BASE_FREEDOM = slice(0, 3), slice(3, 6), 6
 
 # Contacts this stiff let the robot sink in by 2 um instead of MuJoCo's default 0.3 mm, which would
 # make the wheels' effective radius, and with it every distance, 0.17 % too small, and slide
 # sideways in curves by a quarter. They cost no time: the solver needs one iteration either way.
 _CONTACT_TIME_CONSTANT = 0.005  # s
 _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
+
+_STEERING_BANDWIDTH = 100.0  # rad/s, of what holds a steering joint at its angle
 
 
 def build_model(
@@ -40,8 +44,9 @@ def build_model(
 ):
     """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
 
-    The model's degrees of freedom are the free joint of base_footprint, then the wheels in the
-    order of ``wheel_joints`` of :class:`.RobotParameters`; so are its actuators. Raises
+    The model's degrees of freedom are the free joint of base_footprint, then the driven wheels in
+    the order of ``wheel_joints`` of :class:`.RobotParameters`, then what steers and rolls; its
+    actuators are those of the driven wheels, then of the steering joints. Raises
     ConfigurationError: the description cannot be expanded, or the physics rate is too low for the
     motors.
 
@@ -54,7 +59,11 @@ def build_model(
     _add_ground(spec, terrain)
     _add_bodies(spec, bodies)
     for joint in parameters.wheel_joints:
-        _add_velocity_control(spec, joint, parameters)
+        gain = parameters.velocity_gain
+        _add_motor(spec, joint, parameters.max_wheel_torque, gain, (0.0, 0.0, -gain))
+    for joint in parameters.steering_joints:
+        gain = parameters.steering_gain
+        _add_motor(spec, joint, gain, gain, (0.0, -gain, -2.0 * gain / _STEERING_BANDWIDTH))
     try:
         model = spec.compile()
     except ValueError as error:
@@ -66,10 +75,19 @@ def build_model(
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     # Friction that is equal in all directions; the pyramidal cone depends on the heading.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    model.dof_armature[WHEEL_VELOCITIES] = parameters.motor_inertia
+    for joint in parameters.wheel_joints:
+        model.dof_armature[_degree_of_freedom(model, joint)] = parameters.motor_inertia
+    for joint in parameters.steering_joints:
+        # What a critically damped motor of this bandwidth drives.
+        inertia = parameters.steering_gain / _STEERING_BANDWIDTH**2
+        model.dof_armature[_degree_of_freedom(model, joint)] = inertia
     _set_contacts(model, parameters)
     _require_stable_motors(model, parameters, physics_rate)
     return model
+
+
+def _degree_of_freedom(model, joint) -> int:
+    return int(model.joint(joint).dofadr[0])
 
 
 def _specification(urdf):
@@ -121,18 +139,18 @@ def _add_bodies(spec, bodies):
         site.quat = quaternion
 
 
-def _add_velocity_control(spec, joint, parameters):
+def _add_motor(spec, joint, limit, gain, bias):
+    """Add a motor: torque = gain * command + bias * (1, position, velocity), within the limit."""
     actuator = spec.add_actuator()
     actuator.name = joint
     actuator.target = joint
     actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
-    # torque = gain * (commanded velocity - velocity), within the limit
     actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
-    actuator.gainprm = _padded(parameters.velocity_gain)
+    actuator.gainprm = _padded(gain)
     actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
-    actuator.biasprm = _padded(0.0, 0.0, -parameters.velocity_gain)
+    actuator.biasprm = _padded(*bias)
     actuator.forcelimited = True
-    actuator.forcerange = [-parameters.max_wheel_torque, parameters.max_wheel_torque]
+    actuator.forcerange = [-limit, limit]
 
 
 def _padded(*values):
@@ -142,16 +160,20 @@ def _padded(*values):
 
 
 def _set_contacts(model, parameters):
-    wheels = [int(model.jnt_bodyid[model.joint(name).id]) for name in parameters.wheel_joints]
+    rolling = parameters.wheel_joints + parameters.rolling_joints
+    wheels = [int(model.jnt_bodyid[model.joint(name).id]) for name in rolling]
     for index in range(model.ngeom):
         name = model.geom(index).name
         model.geom_solref[index] = _CONTACT_TIME_CONSTANT, 1.0
         model.geom_solimp[index, :3] = _CONTACT_IMPEDANCE
+        is_robot = not name.startswith(GROUND)
+        # The robot touches the ground, and not itself, which a simple shape may at a steered wheel.
+        model.geom_contype[index], model.geom_conaffinity[index] = is_robot, not is_robot
         # A contact takes the larger friction of its two partners unless one has priority.
-        model.geom_priority[index] = 0 if name.startswith(GROUND) else 1
+        model.geom_priority[index] = is_robot
         if int(model.geom_bodyid[index]) in wheels:
             model.geom_friction[index, 0] = parameters.wheel_friction
-        elif "caster" in name or (parameters.description and not name.startswith(GROUND)):
+        elif "caster" in name or (parameters.description and is_robot):
             model.geom_friction[index, 0] = parameters.caster_friction
             # Three values have friction, one has none and is cheaper.
             model.geom_condim[index] = 3 if parameters.caster_friction > 0.0 else 1
@@ -161,7 +183,8 @@ def _require_stable_motors(model, parameters, physics_rate):
     # Explicit integration of torque = gain * error oscillates when a step's torque changes the
     # velocity by more than the error; least inertia has a wheel in the air.
     mujoco.mj_setConst(model, mujoco.MjData(model))
-    inertia = float(min(model.dof_M0[WHEEL_VELOCITIES]))
+    wheels = [_degree_of_freedom(model, joint) for joint in parameters.wheel_joints]
+    inertia = float(min(model.dof_M0[wheels]))
     lowest = parameters.velocity_gain / inertia
     if physics_rate < lowest:
         raise ConfigurationError(
@@ -171,52 +194,68 @@ def _require_stable_motors(model, parameters, physics_rate):
         )
 
 
-class WheelMotors:
-    """Integral action of the motors' controllers, one for each wheel, once per sample.
+class Motors:
+    """Controllers of the motors, once per sample.
 
-    All wheels of a side are commanded alike.
-
-    MuJoCo's actuators act in each physics step, in proportion to the error. In a curve the wheels
-    drive against the robot's inertia, and by that alone it would turn 1 % too slowly at 1.2 m/s
-    and 0.8 rad/s; the integral takes the standing error away. A command acts after the robot's
-    delay, rounded to sample periods.
+    The driven wheels of a side are commanded alike. MuJoCo's actuators act in each physics step, in
+    proportion to the error. In a curve the wheels drive against the robot's inertia, and by that
+    alone it would turn 1 % too slowly at 1.2 m/s and 0.8 rad/s; an integral takes the standing
+    error away. What steers is led to its angle at its rate. A command acts after the robot's delay,
+    rounded to sample periods.
 
     ``period``: sample period [s].
     """
 
     def __init__(self, parameters: RobotParameters, period: float):
-        self._max_velocity = parameters.limits.max_wheel_velocity
+        self._drivetrain = drivetrain = parameters.drivetrain
         # The integral acts as an addition to the commanded velocity, worth no more than what
         # the motor can give, so that it does not wind up while a wheel is held.
         factor = parameters.velocity_integral_gain * period / parameters.velocity_gain
         # Taking more than half of the error per sample would make slow samplings oscillate.
         self._factor = min(factor, 0.5)
         self._limit = parameters.max_wheel_torque / parameters.velocity_gain
-        self._per_side = len(parameters.wheel_joints) // 2
+        self._per_side = len(parameters.wheel_joints) // len(WHEELS)
         self._delay = round(parameters.command_delay / period)
+        self._angle = getattr(drivetrain, "max_steering_angle", 0.0)
+        self._turn = getattr(drivetrain, "max_steering_rate", 0.0) * period
         self.reset()
 
     def reset(self):
-        """Command standstill and forget."""
-        self._commanded = [0.0] * (2 * self._per_side)
-        self._integrals = [0.0] * (2 * self._per_side)
+        """Command standstill, straight ahead, and forget."""
+        steering = len(self._drivetrain.commands) - len(WHEELS)
+        self._commanded = [0.0] * len(WHEELS) * self._per_side, [0.0] * steering
+        self._integrals = [0.0] * len(WHEELS) * self._per_side
+        self._angles = [0.0] * steering
         self._on_the_way = deque([self._commanded] * self._delay)
 
-    def command(self, left, right):
-        """Set each side's wanted velocity [rad/s]; what exceeds the wheels' largest is cut off."""
-        limit = self._max_velocity
-        sides = (min(max(side, -limit), limit) for side in (left, right))
-        self._commanded = [wanted for wanted in sides for _ in range(self._per_side)]
+    def command(self, *commands):
+        """Set what is wanted, see :attr:`.Drivetrain.commands`; beyond the limits it is cut off."""
+        limit, most = self._drivetrain.limits.max_wheel_velocity, self._angle
+        sides = (min(max(side, -limit), limit) for side in commands[: len(WHEELS)])
+        wheels = [wanted for wanted in sides for _ in range(self._per_side)]
+        self._commanded = (
+            wheels,
+            [min(max(angle, -most), most) for angle in commands[len(WHEELS) :]],
+        )
 
     def control(self, velocities):
-        """Return what MuJoCo's actuators are to hold [rad/s], given the wheels' velocities."""
+        """Return what MuJoCo's actuators are to hold, given the driven wheels' velocities [rad/s].
+
+        These are velocities [rad/s], then angles of what steers [rad].
+        """
         integrals, factor, limit = self._integrals, self._factor, self._limit
         held = []
         self._on_the_way.append(self._commanded)
-        for wheel, wanted in enumerate(self._on_the_way.popleft()):
+        wheels, steering = self._on_the_way.popleft()
+        for wheel, wanted in enumerate(wheels):
             integral = integrals[wheel] + factor * (wanted - velocities[wheel])
             integrals[wheel] = integral = min(max(integral, -limit), limit)
             held.append(wanted + integral)
+        if steering:
+            turn, angles = self._turn, self._angles
+            steps = (min(max(w - angle, -turn), turn) for w, angle in zip(steering, angles))
+            self._angles = [angle + step for angle, step in zip(angles, steps)]
+            held += self._angles
         return held
 
 
@@ -342,11 +381,11 @@ class SimulatorState(NamedTuple):
     ``time`` [s]. ``position`` (3,) [m] and ``orientation`` (4,) [quaternion x, y, z, w] of
     base_footprint in the world; its ``linear_velocity`` (3,) [m/s] and ``angular_velocity`` (3,)
     [rad/s] in its own axes; ``wheel_positions`` (w,) [rad] and ``wheel_velocities`` (w,) [rad/s],
-    in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
-    (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
-    ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
-    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step, or means over the
-    sample period where these were asked for.
+    in the order of ``joints`` of :class:`.RobotParameters`, what steers included. Of the IMU:
+    ``imu_orientation`` (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,)
+    [rad/s] and ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
+    ``wheel_torques`` [N m] are those of the driven wheels' motors in the last physics step, or
+    means over the sample period where these were asked for.
     """
 
     time: Any  # float, or ndarray of several
@@ -419,10 +458,16 @@ class MujocoSimulator:
         self._torques = self._data.actuator_force
         self._base_position = self._data.qpos[BASE_POSITION]
         self._base_quaternion = self._data.qpos[BASE_QUATERNION]
-        self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
+        driven = len(parameters.wheel_joints)
+        self._wheel_velocities = self._data.qvel[BASE_FREEDOM : BASE_FREEDOM + driven]
+        found = [_degree_of_freedom(self._model, name) for name in parameters.joints]
+        self._velocities_of = np.array(found)
+        # Of the free joint's a quaternion takes the place of three angles.
+        self._positions_of = self._velocities_of + 1
+        self._steering = self._positions_of[driven : self._model.nu]
         self._warnings = self._data.warning.number
         self.sample_period = 1.0 / sample_rate
-        self._motors = WheelMotors(parameters, self.sample_period)
+        self._motors = Motors(parameters, self.sample_period)
         # With the base at the world's origin, world axes are the base's.
         self._base_position[:] = 0.0
         self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
@@ -453,7 +498,8 @@ class MujocoSimulator:
     def set_pose(self, x, y, yaw) -> SimulatorState:
         """Put the robot, at rest and standing on the ground, at this pose [m, m, rad].
 
-        Time goes on, the wheels keep their angles, the command becomes zero. The IMU feels nothing
+        Time goes on, the wheels keep their angles, the command becomes zero, and what steers is
+        straight. The IMU feels nothing
         of the jump. Raises SimulatorError: the pose is not finite.
         """
         if not all(map(math.isfinite, (x, y, yaw))):
@@ -464,6 +510,7 @@ class MujocoSimulator:
         self._base_position[:2] += x, y
         mujoco.mju_mulQuat(self._base_quaternion, turn, self._rest_quaternion)
         self._data.qvel[:] = 0.0
+        self._position[self._steering] = 0.0
         self._motors.reset()
         # The solver starts from the last accelerations; those of another pose are wrong here.
         self._data.qacc_warmstart[:] = 0.0
@@ -474,14 +521,14 @@ class MujocoSimulator:
         self._keep(position, velocity, np.zeros((1, self._model.nu)), samples)
         return self.state
 
-    def set_wheel_velocities(self, left, right):
-        """Command the wheels of each side [rad/s]; what exceeds their largest velocity is cut off.
+    def command(self, *commands):
+        """Command the drivetrain, see :attr:`.Drivetrain.commands`, as far as its limits go.
 
-        Raises SimulatorError: a velocity is not finite.
+        Raises SimulatorError: a number is not finite.
         """
-        if not (math.isfinite(left) and math.isfinite(right)):
-            raise SimulatorError(f"The wheels cannot turn with {left} and {right} rad/s.")
-        self._motors.command(left, right)
+        if not all(map(math.isfinite, commands)):
+            raise SimulatorError(f"The wheels cannot turn with {listed(commands)}.")
+        self._motors.command(*commands)
 
     def step(self) -> SimulatorState:
         """Advance by one sample period. Raises SimulatorError: the physics became unstable."""
@@ -531,12 +578,12 @@ class MujocoSimulator:
             positions[:, BASE_QUATERNION][:, _XYZW],
             samples.velocity,
             velocities[:, BASE_ANGULAR_VELOCITY],
-            positions[:, WHEEL_POSITIONS],
-            velocities[:, WHEEL_VELOCITIES],
+            positions[:, self._positions_of],
+            velocities[:, self._velocities_of],
             samples.imu_quaternion[:, _XYZW],
             samples.imu_angular_velocity,
             samples.imu_specific_force,
-            torques,
+            torques[:, : len(self._wheel_velocities)],
         )
         self._states = states
         self._state = None

@@ -2,8 +2,9 @@
 
 The tables and the topics tell of ``base_footprint``, on the ground below the middle of the driven
 wheels, and of ``imu_link``. A description that has them elsewhere, or not at all, gets them. Wheels
-touch the ground as spheres, in one point of their middle plane; joints that are no driven wheel's
-are held where they are at zero, so that a swivel caster is one that slides.
+touch the ground as spheres, in one point of their middle plane. Joints that are neither a driven
+wheel's nor steer, nor of a wheel that is steered, are held where they are at zero, so that a swivel
+caster is one that slides.
 """
 
 from __future__ import annotations
@@ -32,10 +33,14 @@ from imu_simulation_framework.core.settings import (
 )
 from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
+from imu_simulation_framework.drive.drivetrain import (
+    AckermannDrivetrain,
+    DifferentialDrivetrain,
+    Drivetrain,
+    RobotLimits,
+)
 from imu_simulation_framework.drive.robot import (
     LONGEST_DELAY,
-    DifferentialDrivetrain,
-    RobotLimits,
     RobotParameters,
     expand_xacro,
 )
@@ -44,6 +49,7 @@ _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
 _RIM_ACCELERATION = 4.0  # m/s^2
 _SAME_PLACE = 1e-4  # m
 _MOST_TILTED = math.radians(20.0)
+_STEERING_GIVES = math.radians(0.5)
 
 
 def _checked_names(name: str, value: Any) -> tuple[str, ...]:
@@ -80,6 +86,8 @@ class OwnDrive(Settings):
     max_wheel_velocity: float | None = declared(None, unit="rad/s", **_POSITIVE)
     max_wheel_acceleration: float | None = declared(None, unit="rad/s^2", **_POSITIVE)
     max_wheel_torque: float | None = declared(None, unit="N m", **_POSITIVE)
+    max_steering_angle: float | None = declared(None, unit="rad", above=0.0, maximum=1.5)
+    max_steering_rate: float | None = declared(None, unit="rad/s", **_POSITIVE)
     velocity_gain: float | None = declared(None, unit="N m s/rad", **_POSITIVE)
     velocity_integral_gain: float | None = declared(None, unit="N m/rad", minimum=0.0)
     motor_inertia: float | None = declared(None, unit="kg m^2", minimum=0.0)
@@ -103,7 +111,8 @@ class OwnRobot(Settings):
     """The keys of a robot's file that names a description.
 
     ``description``: URDF or xacro, relative to the file; ``arguments``: of the xacro file;
-    ``left_wheel``, ``right_wheel``: joints, under the names of diff_drive_controller;
+    ``left_wheel``, ``right_wheel``: joints of the driven wheels, under the names of
+    diff_drive_controller; ``steering``: joints that steer a car's other wheels, which roll freely;
     ``wheel_radius`` [m]: left out, that of the wheels' collision shapes; ``turning_half_track``
     [m]: half the track of a differential drive that turns like it; left out, what the robot's
     turns in MuJoCo give.
@@ -112,6 +121,7 @@ class OwnRobot(Settings):
     description: str = declared(check=checked_text, needed=True)
     left_wheel: tuple[str, ...] = declared(check=_checked_names)
     right_wheel: tuple[str, ...] = declared(check=_checked_names)
+    steering: tuple[str, ...] | None = declared(None, _checked_names)
     arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
     wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
     turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
@@ -181,6 +191,15 @@ class _Description:
         origin = element.find("origin")
         xyz, rpy = (self.numbers(origin, key, 3, "0 0 0") for key in ("xyz", "rpy"))
         return _Pose(Rotation.from_euler("xyz", rpy), xyz)
+
+    def ancestors(self, link: str) -> list[str]:
+        """Return the links that this one hangs on, from its parent to the root."""
+        self.pose(link)  # which refuses a chain that closes
+        found = []
+        while link in self.above:
+            link = self._end(self.above[link], "parent")
+            found.append(link)
+        return found
 
     def pose(self, link: str) -> _Pose:
         """Return where a link is in the root link. A chain that closes has no root."""
@@ -254,6 +273,13 @@ class _Wheel(NamedTuple):
     radius: float
 
 
+class _Steering(NamedTuple):
+    joint: Any
+    link: str
+    position: np.ndarray
+    wheels: list[_Wheel]
+
+
 def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     """Return the parameters of a robot whose file names a description.
 
@@ -269,7 +295,8 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
     parameters = _of_description(_Description(text, file), own, path)
-    if simulator == "mujoco" and own.turning_half_track is None and len(own.left_wheel) > 1:
+    skids = own.steering is None and len(own.left_wheel) > 1
+    if simulator == "mujoco" and own.turning_half_track is None and skids:
         return _turning_as_in_mujoco(parameters)
     return parameters
 
@@ -328,26 +355,37 @@ def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParam
         raise ConfigurationError(
             f"{path}: a joint of left_wheel is not to the left of those of right_wheel."
         )
+    steering = sorted(
+        (_steering(urdf, name, wheels, own.wheel_radius) for name in own.steering or ()),
+        key=lambda one: -one.position[1],
+    )
     imu = _place_imu(urdf, own.imu, middle, path)
     _place_footprint(urdf, middle)
-    mass = _only_wheels_turn(urdf, wheels)
+    mass = _only_wheels_turn(urdf, wheels, steering)
     radius = float(np.mean([wheel.radius for wheel in wheels]))
     friction = own.contact.wheel_friction or (1.0 if len(left) == 1 else 0.4)
-    grip = friction * mass * STANDARD_GRAVITY / len(wheels)
+    rolling = [wheel for one in steering for wheel in one.wheels]
+    grip = friction * mass * STANDARD_GRAVITY / len(wheels + rolling)
     drive, inertia = own.drive, mass * radius**2 / len(wheels)
     torque = drive.max_wheel_torque or _limit(urdf, wheels, "effort")
     velocity = drive.max_wheel_velocity or _limit(urdf, wheels, "velocity")
     if not velocity:
-        raise ConfigurationError(
-            f"{path}: drive lacks the key max_wheel_velocity [rad/s], which the description's "
-            "joints do not limit either."
-        )
+        raise _unlimited(path, "max_wheel_velocity [rad/s]")
     gain = drive.velocity_gain or 250.0 * inertia
     given = (drive.velocity_integral_gain, drive.motor_inertia)
     integral, motor = (
         one if said is None else said for said, one in zip(given, (20.0 * gain, gain / 1000.0))
     )
-    track = 0.5 * float(np.mean(tracks))
+    half_track = own.turning_half_track or 0.5 * float(np.mean(tracks))
+    limits = RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius)
+    drivetrain: Drivetrain = DifferentialDrivetrain(radius, half_track, limits)
+    if steering:
+        places = tuple(tuple((one.position - middle)[:2].tolist()) for one in steering)
+        angle, rate = _steering_limits(urdf, steering, drive, path)
+        try:
+            drivetrain = AckermannDrivetrain(radius, half_track, limits, places, angle, rate)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{path}: {error}") from None
     reach = [
         math.hypot(*(pose.position[:2] - middle[:2])) + urdf.reach(shape)
         for _, _, pose, shape in urdf.collisions()
@@ -356,8 +394,7 @@ def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParam
         path=path,
         numbers={},
         wheel_joints=own.left_wheel + own.right_wheel,
-        drivetrain=DifferentialDrivetrain(radius, own.turning_half_track or track),
-        limits=RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius),
+        drivetrain=drivetrain,
         max_wheel_torque=torque or 2.0 * grip * radius,
         velocity_gain=gain,
         velocity_integral_gain=integral,
@@ -369,28 +406,48 @@ def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParam
         footprint_radius=max(reach),
         command_delay=drive.command_delay,
         description=ElementTree.tostring(urdf.tree, encoding="unicode"),
+        steering_joints=tuple(one.joint.get("name") for one in steering),
+        rolling_joints=tuple(wheel.joint.get("name") for wheel in rolling),
+        # A wheel's friction at its rim moves it by half a degree.
+        steering_gain=grip * radius / _STEERING_GIVES,
     )
 
 
-def _wheel(urdf, name, radius) -> _Wheel:
+def _unlimited(path, key) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path}: drive lacks the key {key}, which the description's joints do not limit either."
+    )
+
+
+def _turning_joint(urdf, name, direction, what) -> Any:
+    """Return a joint that turns about an axis of the robot, 1 for y, 2 for z, positively."""
     if name not in urdf.joints:
         raise urdf.fault(f"there is no joint {name}; there are {', '.join(urdf.joints)}")
     joint = urdf.joints[name]
     if joint.get("type") not in ("continuous", "revolute"):
-        raise urdf.fault(f"joint {name} is {joint.get('type')}, expected continuous, for a wheel")
+        expected = (
+            "continuous or revolute, to steer" if direction == 2 else "continuous, for a wheel"
+        )
+        raise urdf.fault(f"joint {name} is {joint.get('type')}, expected {expected}")
     link = urdf.child(joint)
-    pose = urdf.pose(link)
     axis = urdf.numbers(joint.find("axis"), "xyz", 3, "1 0 0")
-    across = pose.rotation.apply(axis / (np.linalg.norm(axis) or 1.0))[1]
-    if abs(across) < 0.999:
-        raise urdf.fault(f"joint {name} does not turn about y, across the robot, as a wheel does")
-    if across < 0.0:
-        # Of a wheel that is mounted the other way round; forward is positive here.
+    along = urdf.pose(link).rotation.apply(axis / (np.linalg.norm(axis) or 1.0))[direction]
+    if abs(along) < 0.999:
+        raise urdf.fault(f"joint {name} does not turn about {what}")
+    if along < 0.0:
+        # Of one that is mounted the other way round; forward, and to the left, is positive here.
         element = joint.find("axis")
         element = ElementTree.SubElement(joint, "axis") if element is None else element
         element.set("xyz", " ".join(repr(float(-value)) for value in axis))
     if urdf.links[link].find("inertial") is None:
-        raise urdf.fault(f"link {link}, a wheel, has no inertial, which a moving part needs")
+        role = "which is steered" if direction == 2 else "a wheel"
+        raise urdf.fault(f"link {link}, {role}, has no inertial, which a moving part needs")
+    return joint
+
+
+def _wheel(urdf, name, radius) -> _Wheel:
+    joint = _turning_joint(urdf, name, 1, "y, across the robot, as a wheel does")
+    link = urdf.child(joint)
     shapes = [shape for owner, _, _, shape in urdf.collisions() if owner == link]
     if radius is None:
         round_ones = [s for s in shapes if s is not None and s.tag in ("cylinder", "sphere")]
@@ -399,7 +456,48 @@ def _wheel(urdf, name, radius) -> _Wheel:
                 f"link {link} has no cylinder or sphere as its collision; say wheel_radius"
             )
         radius = float(urdf.numbers(round_ones[0], "radius", 1)[0])
-    return _Wheel(joint, link, pose.position, radius)
+    return _Wheel(joint, link, urdf.pose(link).position, radius)
+
+
+def _steering(urdf, name, driven, radius) -> _Steering:
+    """Return a joint that steers, with the wheels that turn on it."""
+    joint = _turning_joint(urdf, name, 2, "z, upwards, as what steers does")
+    link = urdf.child(joint)
+    turning = [
+        other
+        for other, one in urdf.joints.items()
+        if other != name
+        and link in urdf.ancestors(urdf.child(one))
+        and one.get("type") in ("continuous", "revolute")
+    ]
+    if not turning:
+        raise urdf.fault(f"no wheel turns on link {link}, which joint {name} steers")
+    for wheel in driven:
+        if wheel.joint.get("name") in turning:
+            raise urdf.fault(f"joint {wheel.joint.get('name')} drives a wheel that {name} steers, "
+                             "expected driven wheels that are not steered")  # fmt: skip
+    wheels = [_wheel(urdf, other, radius) for other in turning]
+    return _Steering(joint, link, urdf.pose(link).position, wheels)
+
+
+def _steering_limits(urdf, steering, drive, path) -> tuple[float, float]:
+    """Return how far, and how fast, all steering joints can turn [rad, rad/s]."""
+    limits = [one.joint.find("limit") for one in steering]
+    lower, upper = (
+        [float(urdf.numbers(limit, key, 1, "0")[0]) for limit in limits]
+        for key in ("lower", "upper")
+    )
+    angles = [min(-low, high) for low, high in zip(lower, upper) if low or high]
+    if min(angles, default=1.0) <= 0.0:
+        raise urdf.fault("the limits of a joint that steers let it do so to one side only")
+    if drive.max_steering_angle is not None:
+        angles.append(drive.max_steering_angle)
+    if not angles:
+        raise _unlimited(path, "max_steering_angle [rad]")
+    rate = drive.max_steering_rate or _limit(urdf, steering, "velocity")
+    if not rate:
+        raise _unlimited(path, "max_steering_rate [rad/s]")
+    return min(angles), rate
 
 
 def _place_imu(urdf, imu: OwnImu, middle, path) -> _Pose:
@@ -443,17 +541,20 @@ def _place_footprint(urdf, middle) -> None:
     urdf.root = ROBOT_FRAME
 
 
-def _only_wheels_turn(urdf, wheels) -> float:
+def _only_wheels_turn(urdf, driven, steering) -> float:
     """Hold all other joints, let wheels touch as spheres; return the robot's mass [kg]."""
     for joint in urdf.joints.values():
         joint.set("type", "fixed")
         for mimic in joint.findall("mimic"):
             joint.remove(mimic)
-    for wheel in wheels:
-        # In their order at the root, so that they are the model's degrees of freedom in that order.
-        pose = urdf.pose(urdf.root).inverse() * urdf.pose(urdf.child(wheel.joint))
-        wheel.joint.set("type", "continuous")
-        urdf.hang(wheel.joint, urdf.root, pose)
+    # In their order at the root, so that they are the model's degrees of freedom in that order.
+    moving = [(urdf.root, one) for one in (*driven, *steering)]
+    moving += [(one.link, wheel) for one in steering for wheel in one.wheels]
+    for parent, one in moving:
+        pose = urdf.pose(parent).inverse() * urdf.pose(urdf.child(one.joint))
+        one.joint.set("type", "continuous")
+        urdf.hang(one.joint, parent, pose)
+    wheels = [*driven, *(wheel for one in steering for wheel in one.wheels)]
     radii = {wheel.link: wheel.radius for wheel in wheels}
     for name, collision, _, shape in [*urdf.collisions()]:
         # Meshes are far from the ground, as a rule, and often in formats of other programs.
@@ -489,11 +590,11 @@ def _turning_as_in_mujoco(parameters: RobotParameters) -> RobotParameters:
     from imu_simulation_framework.drive.mujoco import MujocoSimulator
 
     simulator, drivetrain = MujocoSimulator(parameters), parameters.drivetrain
-    speed = min(_SPEED, 0.5 * parameters.limits.max_wheel_velocity * drivetrain.wheel_radius)
+    speed = min(_SPEED, 0.5 * drivetrain.rim_velocity)
     rates = []
     for yaw_rate in _YAW_RATES:
         simulator.reset()
-        simulator.set_wheel_velocities(*drivetrain.inverse(speed, yaw_rate))
+        simulator.command(*drivetrain.inverse(speed, yaw_rate))
         rates.append(float(simulator.steps(400).angular_velocity[100:, 2].mean()))
     if min(rates) <= 0.0:
         raise ConfigurationError(

@@ -30,13 +30,16 @@ COVERED = 0.99  # an IMU that was recorded for less of the drive than this is re
 SMOOTHED_YAW = np.radians(0.5)
 SMOOTHED_POSITION = 0.05  # with the yaw: what smoothing may move without a remark, rms [rad], [m]
 
+FARTHEST_YAW = np.radians(90.0)
+"""By which a robot that steers may head elsewhere where it cannot turn as the drive does [rad]."""
+
 
 @dataclass(frozen=True)
 class PreparedDrive:
     """A recorded drive, ready to be replayed.
 
-    ``name``: for the results' folder; ``trajectory``: Trajectory with the wheels' velocities
-    ``left`` and ``right`` [rad/s], sampled at the control rate, from time 0; ``reference``: Poses
+    ``name``: for the results' folder; ``trajectory``: Trajectory with the columns of
+    WheelVelocities, sampled at the control rate, from time 0; ``reference``: Poses
     as they were recorded, at their own stamps from time 0 of the trajectory: what the recorded IMU
     is judged against; ``fixes``: satellite positions x, y [m] as received, in the trajectory's axes
     and scale; None where the reference knew its heading itself; ``start``, ``stop``: first and last
@@ -78,14 +81,20 @@ def prepare_drive(configuration: Configuration, recorded: Any = None) -> Prepare
     fixes = _fixes_on(driven, recorded.report.fixes, settings)
     driven = _placed(driven, settings)
     moved = {"smoothing": effect}
-    if settings.rolling:
+    untaken = wheel_limits.untaken_turn(driven, robot.drivetrain) if settings.check_limits else ""
+    if settings.rolling or untaken:
         recorded_path, driven = driven, wheel_limits.rolled(driven, robot)
-        moved["rolling"] = trajectory.smoothing_effect(recorded_path, driven)
+        moved["rolling"] = effect = trajectory.smoothing_effect(recorded_path, driven)
+        if untaken and effect.yaw_maximum > FARTHEST_YAW:
+            raise TrajectoryError(
+                f"The robot cannot follow the trajectory: {untaken}, and as near to it as it can "
+                f"it would head up to {np.degrees(effect.yaw_maximum):.0f} deg elsewhere; crop "
+                "that part or take another robot."
+            )
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,
             robot.drivetrain,
-            robot.limits,
             recorded=recorded.table,
             present_scale=settings.scale,
             present_window=settings.smoothing_window,
@@ -101,7 +110,10 @@ def prepare_drive(configuration: Configuration, recorded: Any = None) -> Prepare
         start=start,
         stop=stop,
         remarks=tuple(recorded.report.sentences()),
-        smoothing_remarks=_smoothing_remarks(moved, settings),
+        smoothing_remarks=(
+            *([f"{untaken}: it rolls as near to the drive as it can"] if untaken else []),
+            *_smoothing_remarks(moved, settings),
+        ),
         report={
             **recorded.report.to_dict(),
             **{name: dataclasses.asdict(effect) for name, effect in moved.items()},

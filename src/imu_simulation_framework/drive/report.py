@@ -8,6 +8,7 @@ import traceback
 
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.summary import (
     HEADINGS,
@@ -172,7 +173,10 @@ def _statistics(summary):
         if values:
             rows.append((f"{name} [{said}]", *_cells(values, unit, factor), ""))
     for wheel, values in summary.get("wheels", {}).items():
-        rows.append((f"{wheel} wheel, velocity [rad/s]", *_cells(values, "rad_per_s", 1.0), ""))
+        name, unit = f"{wheel} wheel, velocity [rad/s]", "rad_per_s"
+        if wheel not in WHEELS:
+            name, unit = f"{wheel.replace('_', ', ')}, angle [rad]", "rad"
+        rows.append((name, *_cells(values, unit, 1.0), ""))
     headings = ("", "rms", "mean", "largest", "final", "drift per minute")
     return Table(headings, rows, numbers=5)
 

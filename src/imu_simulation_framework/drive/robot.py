@@ -1,4 +1,4 @@
-"""The robot: its kinematics, its parameters, and its description as URDF."""
+"""The robot: its parameters, and its description as URDF."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
+
+import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, required
 from imu_simulation_framework.core.files import urdf_path
@@ -23,54 +25,11 @@ from imu_simulation_framework.core.settings import (
 )
 from imu_simulation_framework.core.topics import wheel_joints
 from imu_simulation_framework.core.yaml_files import read_yaml
-
-
-@dataclass(frozen=True)
-class DifferentialDrivetrain(Settings):
-    """Two driven wheels on one axle that roll without slip.
-
-    Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle moves with
-    their mean and turns with their difference over the track (for instance Siegwart, Nourbakhsh,
-    Scaramuzza: Introduction to Autonomous Mobile Robots, section 3.2). Raises ConfigurationError:
-    if a length is not a positive number. ``wheel_radius``: radius R of both wheels [m];
-    ``half_track``: distance L from the axle's middle to a wheel [m].
-    """
-
-    wheel_radius: float = declared(above=0.0, unit="m")
-    half_track: float = declared(above=0.0, unit="m")
-
-    def forward(self, left, right):
-        """Return the robot's velocities from those of its wheels.
-
-        ``v = R (left + right) / 2``, ``yaw_rate = R (right - left) / (2 L)``.
-
-        ``left``, ``right`` (float or array_like): wheel velocities [rad/s], positive when rolling
-        forward. Returns ``v`` (float or ndarray): speed of the axle's middle along the robot's x
-        axis [m/s]; ``yaw_rate`` (float or ndarray): positive counter-clockwise [rad/s].
-        """
-        v = self.wheel_radius * (left + right) / 2.0
-        yaw_rate = self.wheel_radius * (right - left) / (2.0 * self.half_track)
-        return v, yaw_rate
-
-    def inverse(self, v, yaw_rate):
-        """Return the wheel velocities that make the robot move so.
-
-        ``left = (v - L yaw_rate) / R``, ``right = (v + L yaw_rate) / R``.
-
-        ``v``, ``yaw_rate`` (float or array_like): speed [m/s] and yaw rate [rad/s]. Returns
-        ``left``, ``right`` (float or ndarray): wheel velocities [rad/s].
-        """
-        turning = self.half_track * yaw_rate
-        return (v - turning) / self.wheel_radius, (v + turning) / self.wheel_radius
-
-
-@dataclass(frozen=True)
-class RobotLimits(Settings):
-    """What each wheel can do. Raises ConfigurationError: a limit is not a positive number."""
-
-    max_wheel_velocity: float = declared(above=0.0, unit="rad/s")
-    max_wheel_acceleration: float = declared(above=0.0, unit="rad/s^2")
-
+from imu_simulation_framework.drive.drivetrain import (
+    DifferentialDrivetrain,
+    Drivetrain,
+    RobotLimits,
+)
 
 MAX_WHEELS = 8  # on a side
 LONGEST_DELAY = 1.0  # s
@@ -208,14 +167,16 @@ class RobotParameters:
     ``path``: the YAML file with all numbers; ``numbers``: all of them, section by section as in
     that file, checked; the description is built from them. A number is a float, a list a tuple;
     ``wheel_joints``: of the driven wheels: those of the left side, then as many of the right side;
-    ``drivetrain``: wheel radius, and the half track with which it turns in that simulator;
-    ``limits``: largest velocity and acceleration of a wheel; ``max_wheel_torque`` [N m];
+    ``steering_joints``: of a robot that steers, the left one first; ``rolling_joints``: of the
+    wheels that these steer; ``drivetrain``: what of it the controllers know, as it turns in that
+    simulator, and the limits of its wheels; ``max_wheel_torque`` [N m];
     ``velocity_gain``: torque of a wheel's motor per error of its velocity [N m s/rad];
     ``velocity_integral_gain``: torque per integral of that error [N m/rad]; ``motor_inertia``: of
     motor and gear, as it acts at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
     [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
     ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground;
-    ``command_delay``: after which the motors begin to follow a command [s]; ``footprint_radius``:
+    ``command_delay``: after which the motors begin to follow a command [s]; ``steering_gain``:
+    torque of a steering joint's motor per error of its angle [N m/rad]; ``footprint_radius``:
     distance from base_footprint beyond which no part of it touches the ground [m]; ``description``:
     URDF of a robot that has one of its own, see :mod:`.own_robot`; empty for the bundled one.
     """
@@ -223,8 +184,7 @@ class RobotParameters:
     path: Path
     numbers: Mapping[str, Mapping]
     wheel_joints: tuple[str, ...]
-    drivetrain: DifferentialDrivetrain
-    limits: RobotLimits
+    drivetrain: Drivetrain
     max_wheel_torque: float
     velocity_gain: float
     velocity_integral_gain: float
@@ -236,6 +196,28 @@ class RobotParameters:
     footprint_radius: float
     command_delay: float = 0.0
     description: str = ""
+    steering_joints: tuple[str, ...] = ()
+    rolling_joints: tuple[str, ...] = ()
+    steering_gain: float = 0.0
+
+    @property
+    def commanded_joints(self) -> tuple[str, ...]:
+        """Joints with motors: the driven wheels', which have velocities, then those that steer."""
+        return self.wheel_joints + self.steering_joints
+
+    def motor_rows(self, positions: Any, velocities: Any) -> np.ndarray:
+        """Return how its motors turn, (n, m): driven wheels [rad/s], then what steers [rad].
+
+        ``positions``, ``velocities`` (array_like, (n, m) or more columns): of its joints.
+        """
+        driven, motors = len(self.wheel_joints), len(self.commanded_joints)
+        turning, standing = np.asarray(velocities), np.asarray(positions)
+        return np.concatenate([turning[:, :driven], standing[:, driven:motors]], axis=1)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """All joints that move, in the order of a simulator's arrays."""
+        return self.commanded_joints + self.rolling_joints
 
 
 def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:
@@ -277,8 +259,11 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
         path=path,
         numbers=asdict(robot),
         wheel_joints=wheel_joints(len(wheel.positions)),
-        drivetrain=DifferentialDrivetrain(wheel.radius, turning or wheel.half_track),
-        limits=RobotLimits(motors.max_wheel_velocity, motors.max_wheel_acceleration),
+        drivetrain=DifferentialDrivetrain(
+            wheel.radius,
+            turning or wheel.half_track,
+            RobotLimits(motors.max_wheel_velocity, motors.max_wheel_acceleration),
+        ),
         max_wheel_torque=motors.max_wheel_torque,
         velocity_gain=motors.velocity_gain,
         velocity_integral_gain=motors.velocity_integral_gain,

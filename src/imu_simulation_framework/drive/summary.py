@@ -52,6 +52,7 @@ import numpy as np
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError, versions
 from imu_simulation_framework.core.files import plain
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
 from imu_simulation_framework.heading.statistics import TWO_SIDED
 
@@ -121,7 +122,10 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
             name: _statistics_summary(statistics, "rad" if name == "yaw_error" else "m")
             for name, statistics in comparison.tracking.items()
         },
-        "wheels": {name: _statistics_summary(one, "rad_per_s") for name, one in wheels.items()},
+        "wheels": {
+            name: _statistics_summary(one, "rad_per_s" if name in WHEELS else "rad")
+            for name, one in wheels.items()
+        },
         "messages": {
             name: _message_summary(getattr(tables, name), run.messages_expected.get(name))
             for name in ("imu_simulated", "ground_truth", "control_error")

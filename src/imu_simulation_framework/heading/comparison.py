@@ -23,7 +23,6 @@ from imu_simulation_framework.core.signals import (
     uniform_grid,
 )
 from imu_simulation_framework.core.stamps import value_at
-from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.reference_error import (
     ErrorSplit,
     ReferenceError,
@@ -64,7 +63,7 @@ class WheelComparison:
 
 
 def compare_wheels(commanded, actual) -> WheelComparison | None:
-    """Compare the wheels' velocities with what was commanded.
+    """Compare the wheels' velocities, and angles of what steers, with what was commanded.
 
     ``commanded``, ``actual`` (DataFrame or None): ``WheelVelocities``. None if nothing was
     commanded.
@@ -76,9 +75,10 @@ def compare_wheels(commanded, actual) -> WheelComparison | None:
     # A velocity at the very moment of a new command is what the one before has led to.
     held = np.searchsorted(commanded.index, actual.index, side="left") - 1
     known = held >= 0
-    error = commanded.iloc[held[known]][list(WHEELS)].set_axis(actual.index[known])
-    error = error - actual.loc[known, list(WHEELS)]
-    known = WHEELS if len(error) else ()
+    columns = [name for name in commanded.columns if name in actual.columns]
+    error = commanded.iloc[held[known]][columns].set_axis(actual.index[known])
+    error = error - actual.loc[known, columns]
+    known = columns if len(error) else ()
     statistics: Any = {wheel: error_statistics(error.index, error[wheel]) for wheel in known}
     return WheelComparison(commanded, actual, error, statistics)
 

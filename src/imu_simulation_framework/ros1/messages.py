@@ -26,10 +26,11 @@ from imu_simulation_framework.core.topics import (
     WHEEL_JOINTS,
     WORLD_FRAME,
 )
+from imu_simulation_framework.drive.robot import RobotParameters
 from imu_simulation_framework.drive.session.messages import (
+    motor_row,
     pack_odometry,
     pack_states,
-    velocities_of_joints,
 )
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.recordings.messages import (
@@ -133,14 +134,13 @@ class RobotMessages:
     One message of each kind is filled anew: published without a queue, it has been serialised
     before.
 
-    ``wheel_joints`` (sequence of str): joints of the driven wheels, in the order of the state's
-    wheels.
+    ``joints`` (sequence of str): joints that move, in the order of the state's.
     """
 
-    def __init__(self, wheel_joints=WHEEL_JOINTS) -> None:
+    def __init__(self, joints=WHEEL_JOINTS) -> None:
         self._odometry = odometry_packer(ROBOT_FRAME)
         self._clock = Clock()
-        self._joints = JointState(name=list(wheel_joints))
+        self._joints = JointState(name=list(joints))
         self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
         self._transform.header.frame_id = WORLD_FRAME
         self._transforms = TFMessage(transforms=[self._transform])
@@ -161,7 +161,7 @@ class RobotMessages:
         return self._clock
 
     def joint_states(self, state) -> JointState:
-        """Return angles and velocities of the driven wheels, at the last of the samples."""
+        """Return angles and velocities of the joints, at the last of the samples."""
         self._joints.position = state.wheel_positions[-1].tolist()
         self._joints.velocity = state.wheel_velocities[-1].tolist()
         return self._joints
@@ -174,13 +174,12 @@ class RobotMessages:
         return self._transforms
 
 
-def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
-    """Read sensor_msgs/JointState, the bytes of n messages: stamps (n,) [ns], velocities (n, w).
+def wheel_rows(messages, robot: RobotParameters) -> tuple[np.ndarray, np.ndarray]:
+    """Read sensor_msgs/JointState, the bytes of n messages: stamps (n,) [ns], motors (n, m).
 
-    They are few, so they are read as a whole; see :func:`.velocities_of_joints`.
+    They are few, so they are read as a whole; see :func:`.motor_row`.
     """
-    read = (JointState().deserialize(data) for data in messages)
-    rows = [velocities_of_joints(message.name, message.velocity, joints) for message in read]
+    rows = [motor_row(JointState().deserialize(data), robot) for data in messages]
     return np.array([stamp_of(data) for data in messages]), np.array(rows)
 
 

@@ -33,11 +33,11 @@ from imu_simulation_framework.drive.session.messages import (
     ground_truth_rows,
     imu_rows,
     magnetic_rows,
+    motor_row,
     odometer_rows,
     pack_odometry,
     pack_states,
     true_pose,
-    velocities_of_joints,
 )
 from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
 from imu_simulation_framework.drive.session.yaws import YawSample, YawSession
@@ -87,6 +87,7 @@ class MujocoSimulatorNode(Participant):
 
         super().__init__(**options)
         self._robot = SimulatedRobot(self.configuration)
+        self.commands = self._robot.robot.drivetrain.commands
         imu = self._robot.imu
         self._packers = ImuPackers(imu.covariances(), imu.magnetic_covariance(), ros2=True)
         self._odometry = odometry_packer(topics.ROBOT_FRAME, ros2=True)
@@ -128,14 +129,14 @@ class MujocoSimulatorNode(Participant):
         if self._started is None and self.reference is not None:
             self._publish(self._robot.last)
 
-    def on_command(self, left: float, right: float) -> None:
+    def on_command(self, *commands: float) -> None:
         now = time.monotonic()
         if self._started is None:
             self._started = now
             self._hold.cancel()
         if self._factor > 0.0:
             time.sleep(max(0.0, self._robot.time / self._factor - (now - self._started)))
-        self._publish(self._robot.tick(left, right))
+        self._publish(self._robot.tick(*commands))
         self._answered_at = time.monotonic()
 
     def look_after(self) -> None:
@@ -172,7 +173,7 @@ class MujocoSimulatorNode(Participant):
             self.send(topics.IMU_BIAS, self._packers.bias(*samples.bias_rows()))
         if len(samples.wheels):
             joints = JointState(
-                name=self._robot.wheel_joints,
+                name=self._robot.robot.joints,
                 position=state.wheel_positions[-1],
                 velocity=state.wheel_velocities[-1],
             )
@@ -222,7 +223,7 @@ class ErrorPublisher(Participant):
         leaders = (PathFollower.program, RECORDER)
         return self._session.begun and self.is_heard_by(self._publisher, leaders)
 
-    def on_command(self, left: float, right: float) -> None:
+    def on_command(self, *commands: float) -> None:
         self._session.commanded()
 
     def _on_ground_truth(self, data):
@@ -298,9 +299,9 @@ class PathFollower(ExperimentNode):
         if self._session.finished:
             self._end_drive.call_async(Empty.Request())
 
-    def _command(self, velocities) -> None:
+    def _command(self, commands) -> None:
         self._answered_at = time.monotonic()
-        self._publisher.publish(Float64MultiArray(data=velocities))
+        self._publisher.publish(Float64MultiArray(data=commands))
 
     def look_after(self) -> None:
         now = time.monotonic()
@@ -340,7 +341,7 @@ class ResultComparison(Participant):
         gnss = from_configuration.experiment_gnss(configuration)
         session = RecordingSession.of(configuration)
         self._session = session
-        self._joints: Any = None
+        self._robot: Any = None
         self._commanded_at = 0.0
         # Of each topic: bytes that have come, who reads and who records them.
         self._kept: dict[str, tuple[list[bytes], Any, Any]] = {}
@@ -391,18 +392,18 @@ class ResultComparison(Participant):
     def is_ready(self) -> bool:
         return len(self._heard) == len(self._kept) + self._lock_step
 
-    def on_command(self, left: float, right: float) -> None:
+    def on_command(self, *commands: float) -> None:
         self._commanded_at = self._commanded_at or time.monotonic()
-        self._session.add_command(left, right)
+        self._session.add_command(*commands)
 
     def _on_joints(self, message):
         self._heard.add(topics.JOINT_STATES)
-        if self._joints is None:
+        if self._robot is None:
             from imu_simulation_framework.drive.from_configuration import experiment_robot
 
-            self._joints = experiment_robot(self.configuration).wheel_joints
-        velocities = velocities_of_joints(message.name, message.velocity, self._joints)
-        self._session.add_wheels(np.array([stamp_in(message)]), np.array([velocities]))
+            self._robot = experiment_robot(self.configuration)
+        row = motor_row(message, self._robot)
+        self._session.add_wheels(np.array([stamp_in(message)]), row[np.newaxis])
 
     def _on_error(self, message):
         self._session.add_error(*_read_error(message))

@@ -44,8 +44,10 @@ class ExternalRobot(Participant):
             )
         from_configuration.refuse_what_has_no_effect(configuration)
         self._topics = configuration.external
+        drivetrain = from_configuration.experiment_robot(configuration).drivetrain
+        self.commands = drivetrain.commands
         self._session = ExternalRobotSession(
-            from_configuration.experiment_robot(configuration).drivetrain,
+            drivetrain,
             1.0 / configuration.control.rate,
             self._topics.twist_in_world,
         )
@@ -151,8 +153,8 @@ class ExternalRobot(Participant):
     def _on_error(self, message):
         self._session.due(stamp_in(message))
 
-    def on_command(self, left: float, right: float) -> None:
-        self._command(*self._session.command(left, right))
+    def on_command(self, *commands: float) -> None:
+        self._command(*self._session.command(*commands))
 
     def _command(self, speed: float, yaw_rate: float) -> None:
         twist = Twist()

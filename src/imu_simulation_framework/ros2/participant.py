@@ -6,7 +6,6 @@ that it needs; path_follower gives the first command when all have.
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable
 
 import numpy as np
@@ -21,6 +20,7 @@ from imu_simulation_framework.drive.configuration import PUBLISHED, SECTIONS, Co
 from imu_simulation_framework.drive.experiment_arguments import node_configuration
 from imu_simulation_framework.drive.from_configuration import SPECIFICATION
 from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.session.driving import wrong_command
 from imu_simulation_framework.ros2.node import Node, descriptor
 
 RESULT = "experiment/result"
@@ -107,6 +107,7 @@ class Participant(ExperimentNode):
         super().__init__(**options)
         self.folder: Any = None
         self.reference: Any = None
+        self.commands: tuple[str, ...] = ()  # where it matters how many there are
         self._commanded = False
         self.hear(RESULT, String, self._on_result)
         self.hear(topics.REFERENCE_TRAJECTORY, Float64MultiArray, self._on_reference)
@@ -130,8 +131,8 @@ class Participant(ExperimentNode):
         """Return whether nothing of the drive would be missed from now on."""
         return True
 
-    def on_command(self, left: float, right: float) -> None:
-        """Take the wheels' velocities [rad/s]."""
+    def on_command(self, *commands: float) -> None:
+        """Take what the drivetrain is commanded, see :attr:`.Drivetrain.commands`."""
 
     def look_after(self) -> None:
         if self._commanded or self.folder is None or self.reference is None:
@@ -143,11 +144,9 @@ class Participant(ExperimentNode):
             )
 
     def _on_command(self, message):
-        if len(message.data) != 2 or not all(map(math.isfinite, message.data)):
-            self.fail(
-                f"{self.program}: expected two finite wheel velocities on {topics.WHEEL_COMMAND}, "
-                f"got {list(message.data)}"
-            )
+        wrong = wrong_command(message.data, self.commands)
+        if wrong:
+            self.fail(f"{self.program}: {wrong}")
             return
         self.on_command(*message.data)
 

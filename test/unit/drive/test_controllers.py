@@ -12,12 +12,9 @@ from scipy.linalg import solve_continuous_are
 from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.from_configuration import make_follower
-from imu_simulation_framework.drive.robot import (
-    DifferentialDrivetrain,
-    RobotLimits,
-    load_robot_parameters,
-)
+from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.tracking import controllers as control
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.drive.tracking.controllers import (
@@ -34,7 +31,7 @@ from imu_simulation_framework.motion import trajectory
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 ROBOT = load_robot_parameters()
-LIMITS = ROBOT.limits
+LIMITS = ROBOT.drivetrain.limits
 PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
@@ -106,12 +103,17 @@ def made(name, **gains):
     return make_controller(name, ControllerGains(**gains), PERIOD, ROBOT)
 
 
+def wheels_of(controller, left, right, error):
+    """Return the wheel velocities that a controller makes of those of the reference."""
+    return DRIVETRAIN.inverse(*controller.correct(*DRIVETRAIN.forward(left, right), error))
+
+
 @pytest.mark.parametrize("name", control.CONTROLLERS)
-def test_without_error_the_precomputed_velocities_pass(name):
-    assert made(name).correct(4.0, -6.0, NO_ERROR) == (4.0, -6.0)
+def test_without_error_the_velocities_of_the_reference_pass(name):
+    assert made(name).correct(0.4, -0.6, NO_ERROR) == (0.4, -0.6)
     # Open loop there is none that would count.
     if name == "open_loop":
-        assert made(name).correct(4.0, 6.0, TrackingError(1.0, 2.0, 1.0, -1.0)) == (4.0, 6.0)
+        assert made(name).correct(0.4, 0.6, TrackingError(1.0, 2.0, 1.0, -1.0)) == (0.4, 0.6)
 
 
 CLOSED = [name for name in control.CONTROLLERS if name != "open_loop"]
@@ -120,17 +122,17 @@ CLOSED = [name for name in control.CONTROLLERS if name != "open_loop"]
 @pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
 def test_negative_yaw_error_turns_right(name, yaw_error):
-    left, right = made(name).correct(5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
+    left, right = wheels_of(made(name), 5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
     assert math.copysign(1.0, right - left) == math.copysign(1.0, yaw_error)
 
 
 def test_yaw_pid_adds_to_the_right_what_it_takes_from_the_left_and_turns_first_at_the_limit():
     controller = made("yaw_pid", yaw_proportional=10.0, yaw_integral=0.0, yaw_derivative=0.0)
-    assert controller.correct(5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
+    assert wheels_of(controller, 5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
         (4.0, 7.0)
     )
     controller = made("yaw_pid", yaw_integral=0.0)
-    left, right = controller.correct(14.0, 14.0, TrackingError(0.5, 0.0, 0.0, 0.0))
+    left, right = wheels_of(controller, 14.0, 14.0, TrackingError(0.5, 0.0, 0.0, 0.0))
     assert right == pytest.approx(15.0)
     assert right - left == pytest.approx(2.0 * 0.5 * ControllerGains.yaw_proportional)
 
@@ -138,11 +140,11 @@ def test_yaw_pid_adds_to_the_right_what_it_takes_from_the_left_and_turns_first_a
 @pytest.mark.parametrize("away", [-0.3, 0.3])
 def test_reference_ahead_speeds_up_both_wheels_and_to_the_left_turns_there_either_way(away):
     ahead, beside = TrackingError(0.0, 0.3, away, 0.0), TrackingError(0.0, 0.3, 0.0, away)
-    left, right = made("yaw_distance_pid").correct(5.0, 5.0, ahead)
+    left, right = wheels_of(made("yaw_distance_pid"), 5.0, 5.0, ahead)
     assert left == right
     assert (left > 5.0) == (away > 0.0)
     for speed in (5.0, -5.0):
-        left, right = made("yaw_distance_pid").correct(speed, speed, beside)
+        left, right = wheels_of(made("yaw_distance_pid"), speed, speed, beside)
         assert (right > left) == (speed * away > 0.0)
 
 
@@ -152,25 +154,25 @@ def test_at_standstill_a_reference_to_the_side_neither_turns_the_robot_nor_store
     beside = TrackingError(0.0, 0.2, 0.0, 0.2)
     for _ in range(100):
         assert waiting.correct(0.0, 0.0, beside) == (0.0, 0.0)
-    assert waiting.correct(5.0, 5.0, beside) == fresh.correct(5.0, 5.0, beside)
+    assert waiting.correct(0.5, 0.0, beside) == fresh.correct(0.5, 0.0, beside)
 
 
 def test_distances_count_along_the_axes_of_the_robot_whichever_way_it_looks():
     # The robot looks at the reference's position, which itself looks to the left.
     controller = made("yaw_distance_pid")
-    left, right = controller.correct(0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
+    left, right = wheels_of(controller, 0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
     expected = ControllerGains.distance_proportional * 0.3
     assert 0.5 * (left + right) == pytest.approx(expected, rel=0.01)
     turned = TrackingError(math.pi, 0.0, 0.0, 0.0)
-    left, right = made("yaw_distance_pid").correct(5.0, 5.0, turned)
+    left, right = wheels_of(made("yaw_distance_pid"), 5.0, 5.0, turned)
     assert 0.5 * (left + right) == pytest.approx(-5.0)
 
 
 def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit():
     controller = made("yaw_distance_pid", distance_proportional=1.0, distance_integral=1.0)
     for _ in range(400):
-        controller.correct(15.0, 15.0, TrackingError(0.0, 0.5, 0.5, 0.0))
-    left, _ = controller.correct(10.0, 10.0, NO_ERROR)
+        wheels_of(controller, 15.0, 15.0, TrackingError(0.0, 0.5, 0.5, 0.0))
+    left, _ = wheels_of(controller, 10.0, 10.0, NO_ERROR)
     assert left == pytest.approx(10.0, abs=0.1)
 
 
@@ -179,8 +181,8 @@ def test_wheels_are_never_commanded_beyond_their_limit(name):
     controller = made(name, correction_limit=100.0)
     generator = np.random.default_rng(1)
     for values in generator.uniform(-14.0, 14.0, (300, 5)):
-        left, right = controller.correct(
-            *values[:2], TrackingError(0.2 * values[2], 5.0, *values[3:])
+        left, right = wheels_of(
+            controller, *values[:2], TrackingError(0.2 * values[2], 5.0, *values[3:])
         )
         assert max(abs(left), abs(right)) <= LIMITS.max_wheel_velocity + 1e-12
 
@@ -213,7 +215,7 @@ class Robot(NamedTuple):
 def _drive(table, controller, start=None, robot=None):
     """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
     robot = robot or Robot()
-    reference = Reference.of_table(table, wheel_limits.wheel_velocities(table, DRIVETRAIN))
+    reference = Reference.of_table(table)
     x, y, yaw = start or reference.pose_at(reference.start)
     left = right = 0.0
     step = 0.01
@@ -223,7 +225,7 @@ def _drive(table, controller, start=None, robot=None):
         time = reference.start + tick * PERIOD
         error = tracking_error(reference.pose_at(time), Pose2D(x, y, yaw))
         errors.append(error)
-        command = controller.correct(*reference.wheel_velocities_at(time), error)
+        command = DRIVETRAIN.inverse(*controller.correct(*reference.velocities_at(time), error))
         for _ in range(round(PERIOD / step)):
             left += follow * (command[0] - left)
             right += follow * (command[1] - right)
@@ -430,16 +432,16 @@ def test_reference_interpolates_and_stands_still_outside(times):
     assert reference.duration == 2.0
 
 
-def test_wheel_velocities_are_zero_outside_the_reference_if_they_were_given():
-    table = indexed([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0])
-    reference = Reference.of_table(table, indexed([0.0, 1.0], left=[9.0, 10.0], right=[11.0, 10.0]))
-    assert reference.wheel_velocities_at(0.5) == pytest.approx((9.5, 10.5))
-    assert reference.wheel_velocities_at(1.0) == pytest.approx((10.0, 10.0))
-    assert reference.wheel_velocities_at(1.001) == (0.0, 0.0)
-    assert reference.wheel_velocities_at(-0.001) == (0.0, 0.0)
+def test_velocities_are_zero_outside_the_reference_if_they_were_given():
+    poses = {"x": [0.0, 1.0], "y": [0.0, 0.0], "yaw": [0.0, 0.0]}
+    reference = Reference.of_table(indexed([0.0, 1.0], **poses, v=[0.9, 1.0], yaw_rate=[0.4, 0.2]))
+    assert reference.velocities_at(0.5) == pytest.approx((0.95, 0.3))
+    assert reference.velocities_at(1.0) == pytest.approx((1.0, 0.2))
+    assert reference.velocities_at(1.001) == (0.0, 0.0)
+    assert reference.velocities_at(-0.001) == (0.0, 0.0)
     reference = Reference.of_table(indexed([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0]))
-    with pytest.raises(ValueError, match="without wheel velocities"):
-        reference.wheel_velocities_at(0.0)
+    with pytest.raises(ValueError, match="without velocities"):
+        reference.velocities_at(0.0)
     with pytest.raises(TrajectoryError, match="at least two samples"):
         Reference.of_table(indexed([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
 
@@ -468,7 +470,8 @@ def _circle(times, v=0.8, yaw_rate=0.4):
 
 
 def check(poses, limits, **options):
-    wheel_limits.check_limits(trajectory.add_velocities(poses), DRIVETRAIN, limits, **options)
+    drivetrain = DifferentialDrivetrain(0.1, 0.25, limits)
+    wheel_limits.check_limits(trajectory.add_velocities(poses), drivetrain, **options)
 
 
 def _step_in_speed():
@@ -481,7 +484,7 @@ def test_only_what_is_within_the_limits_and_a_number_passes():
     table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
     table.iloc[7, 3] = math.nan
     with pytest.raises(TrajectoryError, match="not finite"):
-        wheel_limits.check_limits(table, DRIVETRAIN, RobotLimits(15.0, 40.0))
+        wheel_limits.check_limits(table, DRIVETRAIN)
 
 
 def test_check_says_where_and_how_much_and_its_advice_works():
@@ -550,8 +553,8 @@ def test_wheels_that_slide_otherwise_in_gazebo_are_commanded_so_that_the_robot_t
     commanded = {}
     for simulator in ("mujoco", "gazebo"):
         drivetrain = load_robot_parameters(path, simulator).drivetrain
-        wheels = zip(*[drivetrain.inverse(0.5, 0.3)] * 2)
-        reference = Reference([0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.0, 0.3], *wheels)
+        velocities = [0.5, 0.5], [0.3, 0.3]
+        reference = Reference([0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.0, 0.3], *velocities)
         settings = {
             "robot": {"parameters": str(path)},
             "control": {"controller": controller},

@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.drivetrain import DifferentialDrivetrain
 from imu_simulation_framework.drive.from_configuration import imu_label, refuse_what_has_no_effect
-from imu_simulation_framework.drive.robot import DifferentialDrivetrain
 from imu_simulation_framework.drive.session.external import ExternalRobotSession
 from imu_simulation_framework.drive.session.messages import imu_rows
 from imu_simulation_framework.drive.session.simulation import SimulatedRobot

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 
@@ -85,7 +86,7 @@ def robot(tmp_path):
 def driven(parameters, left, right, seconds=4.0):
     """Return the second half of a drive from rest, which is in steady motion."""
     simulator = MujocoSimulator(parameters)
-    simulator.set_wheel_velocities(left, right)
+    simulator.command(left, right)
     return type(simulator.state)(
         *(part[len(part) // 2 :] for part in simulator.steps(round(100 * seconds)))
     )
@@ -191,7 +192,7 @@ def test_limits_are_those_of_the_joints(robot):
     text = text.replace('<axis xyz="0 0 1"/></joint>', '<axis xyz="0 0 1"/>\
 <limit effort="2.0" velocity="8"/></joint>')  # fmt: skip
     parameters = robot(text, drive=None)
-    assert parameters.limits.max_wheel_velocity == 7.0
+    assert parameters.drivetrain.limits.max_wheel_velocity == 7.0
     assert parameters.max_wheel_torque == 2.0
 
 
@@ -268,3 +269,84 @@ def test_in_gazebo_it_is_refused_and_a_running_robot_turns_by_controllers_of_its
     )
     with pytest.raises(ConfigurationError, match="say simulator:=external"):
         load_robot_parameters(path, "gazebo")
+
+
+WHEELBASE = 0.3
+
+
+def car(
+    pin="revolute", axis="0 0 1", wheel="continuous", limit='lower="-0.5" upper="0.4"', more=""
+):
+    """A car whose right kingpin points down, and whose front wheels are smaller than the driven."""
+    small = 0.8 * RADIUS
+    rear, front = (collision(f'cylinder radius="{one}" length="0.02"') for one in (RADIUS, small))
+    limit = f'<limit {limit} velocity="2" effort="1"/>' if limit else ""
+    parts = [link("base_link", 3.0), '<link name="imu_link"/>', joint("imu_link", "0.1 0 0.1")]
+    for side, y, way in (("left", HALF_TRACK, axis), ("right", -HALF_TRACK, "0 0 -1")):
+        parts += [
+            link(side, 0.2, rear), joint(side, f"0 {y} 0", "continuous"),
+            link(f"pin_{side}", 0.1),
+            joint(f"pin_{side}", f"{WHEELBASE} {y} {small - RADIUS}", pin, axis=way, more=limit),
+            link(f"front_{side}", 0.2, front),
+            joint(f"front_{side}", "0 0 0", wheel, parent=f"pin_{side}"),
+        ]  # fmt: skip
+    return f'<robot name="car">{"".join(parts)}</robot>'
+
+
+STEERED = {"steering": ["pin_right_joint", "pin_left_joint"]}
+
+
+def test_a_car_is_read_from_its_description(robot):
+    parameters = robot(car(), **STEERED)
+    drivetrain = parameters.drivetrain
+    assert parameters.steering_joints == ("pin_left_joint", "pin_right_joint")
+    assert parameters.rolling_joints == ("front_left_joint", "front_right_joint")
+    assert drivetrain.wheelbase == pytest.approx(WHEELBASE)
+    assert drivetrain.steering == (
+        pytest.approx((WHEELBASE, HALF_TRACK)),
+        pytest.approx((WHEELBASE, -HALF_TRACK)),
+    )
+    assert (drivetrain.max_steering_angle, drivetrain.max_steering_rate) == (0.4, 2.0)
+    narrower = robot(
+        car(), **STEERED, drive={"max_wheel_velocity": 20.0, "max_steering_angle": 0.3}
+    )
+    assert narrower.drivetrain.max_steering_angle == 0.3
+    simulator = MujocoSimulator(parameters)
+    simulator.command(*drivetrain.inverse(0.4, 0.4))
+    states = simulator.steps(400)
+    assert np.mean(states.angular_velocity[200:, 2]) == pytest.approx(0.4, rel=2e-3)
+    assert states.position[-1, 1] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"steering": ["pin_joint"]}, "no joint pin_joint; there are .*pin_left_joint"),
+        ({"steering": []}, "steering is .*expected a list of different joints"),
+        ({"steering": ["front_left_joint"]}, "front_left_joint does not turn about z, upwards"),
+        ({"text": car(pin="fixed")}, "pin_right_joint is fixed, expected continuous or revolute"),
+        ({"text": car(wheel="fixed")}, "no wheel turns on link pin_right, which joint pin_right"),
+        ({"text": car(axis="1 0 0")}, "pin_left_joint does not turn about z"),
+        ({"text": car(limit="")}, r"lacks the key max_steering_angle \[rad\], which the"),
+        ({"text": car(limit='lower="-1" upper="1" velocity="0"').replace(' velocity="2"', "")},
+         r"lacks the key max_steering_rate \[rad/s\]"),
+        ({"text": car().replace(f'radius="{0.8 * RADIUS}"', "")},
+         "radius of cylinder is '', expected 1 "),
+        ({"text": car().replace("cylinder", "box")}, "no cylinder or sphere .* say wheel_radius"),
+        ({"left_wheel": ["front_left_joint"], "right_wheel": ["front_right_joint"]},
+         "front_right_joint drives a wheel that pin_right_joint steers"),
+        ({"steering": ["left_joint"]}, "left_joint does not turn about z"),
+        ({"text": car(limit='lower="0" upper="0.4"')}, "own.urdf: .* to one side only"),
+        ({"text": car().replace(f'"{WHEELBASE} ', '"0 ')}, "own.yaml: steering has to be one or"),
+    ],
+)  # fmt: skip
+def test_a_car_that_cannot_be_steered_is_refused_in_a_sentence(robot, change, sentence):
+    change = {"text": car(), **STEERED, **change}
+    with pytest.raises(FrameworkError, match=sentence) as refused:
+        MujocoSimulator(robot(**change))
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
+
+
+def test_the_bundled_car_is_refused_in_gazebo_in_a_sentence():
+    with pytest.raises(ConfigurationError, match="say simulator:=external"):
+        load_robot_parameters(urdf_path("robot_ackermann.yaml"), "gazebo")

@@ -96,6 +96,24 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
         pd.testing.assert_frame_equal(table[kept[name].columns], kept[name], check_exact=True)
 
 
+def test_what_steers_has_columns_beside_the_wheels_also_of_a_killed_experiment(folder):
+    commands = ("left", "right", "steering")
+    record = ExperimentRecord(commands)
+    record.keep_in(folder)
+    record.append_command(1.0, 2.0, 0.3)
+    record.wheels.append(ZERO, (0.9, 1.9, 0.2))
+    record.errors.append(ZERO, (0.0, 0.1, 0.2, 0.3, 0.0))
+    record.flush()
+    left = ExperimentRecord.left_behind(folder)
+    tables = left.tables(ZERO, ZERO + MILLISECOND)
+    for name, row in (
+        ("wheel_velocities", (1.0, 2.0, 0.3)),
+        ("wheel_velocities_actual", (0.9, 1.9, 0.2)),
+    ):
+        table = tables[name].whole()
+        assert tuple(table.columns) == commands and tuple(table.iloc[0]) == row
+
+
 @pytest.mark.parametrize("gone", [False, True], ids=["empty", "older version"])
 def test_where_nobody_told_how_the_wheels_turn_there_is_no_table_of_it(folder, gone):
     record_of_a_drive(folder, wheels=False).flush()

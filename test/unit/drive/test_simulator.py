@@ -41,9 +41,7 @@ def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
     states = []
     for sample in range(round(duration / PERIOD)):
         part = min(1.0, (sample + 1) * PERIOD / ramp_time)
-        simulator.set_wheel_velocities(
-            start[0] + part * (left - start[0]), start[1] + part * (right - start[1])
-        )
+        simulator.command(start[0] + part * (left - start[0]), start[1] + part * (right - start[1]))
         states.append(simulator.step())
     return states
 
@@ -101,13 +99,13 @@ def test_torque_limit_bounds_the_acceleration(simulator, parameters):
     # Two wheels that are homogeneous cylinders add half their mass each as inertia.
     mass += wheel_mass + 2.0 * parameters.motor_inertia / radius**2
     acceleration = 2.0 * parameters.max_wheel_torque / radius / mass
-    simulator.set_wheel_velocities(15.0, 15.0)
+    simulator.command(15.0, 15.0)
     speeds = [simulator.step().linear_velocity[0] for _ in range(20)]
     assert (speeds[-1] - speeds[9]) / (10 * PERIOD) == pytest.approx(acceleration, rel=0.01)
 
 
 def test_wheels_turn_no_faster_than_their_limit(simulator, parameters):
-    limit = parameters.limits.max_wheel_velocity
+    limit = parameters.drivetrain.limits.max_wheel_velocity
     states = _drive(simulator, 10.0 * limit, 10.0 * limit, 2.0)
     assert states[-1].wheel_velocities == pytest.approx([limit, limit], rel=1e-3)
 
@@ -142,7 +140,7 @@ def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(parameter
     motion = np.empty(6)
     for sample in range(150):
         command = 0.03 * sample, 0.05 * sample
-        simulator.set_wheel_velocities(*command)
+        simulator.command(*command)
         state = simulator.step()
         data.ctrl[:] = command
         forces, rates = [], []
@@ -194,7 +192,7 @@ def test_equal_commands_give_equal_bits(parameters):
     def states(simulator):
         generator = np.random.default_rng(3)
         for _ in range(300):
-            simulator.set_wheel_velocities(*generator.uniform(-10.0, 10.0, 2))
+            simulator.command(*generator.uniform(-10.0, 10.0, 2))
             yield simulator.step()
 
     first, second = MujocoSimulator(parameters), MujocoSimulator(parameters)
@@ -247,7 +245,7 @@ def test_a_drive_looks_the_same_from_any_start(simulator):
 @pytest.mark.parametrize("sample_rate", [5, 20, 1000])
 def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
     simulator = MujocoSimulator(parameters, sample_rate=sample_rate)
-    simulator.set_wheel_velocities(3.0, 5.0)
+    simulator.command(3.0, 5.0)
     for _ in range(6 * sample_rate):
         state = simulator.step()
     assert state.wheel_velocities == pytest.approx([3.0, 5.0], rel=1e-3)
@@ -287,7 +285,7 @@ def test_rates_and_gravity_that_do_not_fit_are_refused(parameters, settings, wor
 @pytest.mark.parametrize("command", [(math.nan, 1.0), (1.0, math.inf)])
 def test_commands_that_are_no_numbers_are_refused(simulator, command):
     with pytest.raises(SimulatorError, match="cannot turn with"):
-        simulator.set_wheel_velocities(*command)
+        simulator.command(*command)
     with pytest.raises(SimulatorError, match="cannot be put at"):
         simulator.set_pose(*command, 0.0)
 

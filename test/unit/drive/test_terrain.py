@@ -73,7 +73,7 @@ def test_the_robot_rolls_over_bumps_and_stands_on_them():
     standing = simulator.set_pose(x, y - load_robot_parameters().drivetrain.half_track, 0.0)
     assert standing.position[2] == pytest.approx(0.5 * (z + terrain.radius), abs=0.003)
     simulator.reset()
-    simulator.set_wheel_velocities(8.0, 8.0)
+    simulator.command(8.0, 8.0)
     states = [simulator.step() for _ in range(500)]
     heights = np.array([state.position[2] for state in states])
     tilts = [2.0 * math.asin(min(1.0, np.hypot(*s.orientation[:2]))) for s in states]

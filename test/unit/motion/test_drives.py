@@ -9,7 +9,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core import angles
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.drive.robot import DifferentialDrivetrain, RobotLimits
+from imu_simulation_framework.drive.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.motion import drives, trajectory
 from imu_simulation_framework.motion.drives import DRIVES, MOTION_RATE, random_lap, true_motion
@@ -18,8 +18,8 @@ from imu_simulation_framework.sensors import drive_sensors
 from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
-DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
+DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25, limits=LIMITS)
 
 
 @pytest.fixture(scope="module", params=list(DRIVES))
@@ -61,9 +61,9 @@ def test_a_robot_can_drive_the_truth_which_is_that_of_a_differential_drive(simul
     acceleration = np.gradient(motion["v"], 0.01)
     assert np.max(np.abs(acceleration - motion["acceleration"])) < 0.01
     motion, poses, _ = simulated
-    wheel_limits.check_limits(motion, DRIVETRAIN, LIMITS)
+    wheel_limits.check_limits(motion, DRIVETRAIN)
     prepared = trajectory.smooth(trajectory.resample(poses, 20.0), 1.5)
-    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN, LIMITS)
+    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN)
 
 
 def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginning():

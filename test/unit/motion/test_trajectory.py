@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.errors import TrajectoryError
-from imu_simulation_framework.drive.robot import DifferentialDrivetrain
+from imu_simulation_framework.drive.drivetrain import DifferentialDrivetrain
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.motion import trajectory
 

@@ -22,7 +22,12 @@ from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.files import open_regular, read_settings
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.whole_files import picture, reason_of, write_whole, written_aside
-from imu_simulation_framework.drive.results.record import NOT_ALWAYS, STORED, ExperimentRecord
+from imu_simulation_framework.drive.results.record import (
+    NOT_ALWAYS,
+    OF_MOTORS,
+    STORED,
+    ExperimentRecord,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -348,8 +353,8 @@ OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated", "od
 class ExperimentTables:
     """What was driven and what was measured, time zero being the start of the drive.
 
-    ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the wheel velocities left
-    and right [rad/s] that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
+    ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the columns of
+    ``WheelVelocities`` that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
     recorded, what the recorded IMU is judged against, which older versions judged against the
     trajectory; ``fixes``: satellite positions x, y [m] as received, in the axes and scale of
     ``trajectory_data``; ``imu_simulated``, ``imu_real``: ``ImuRecord``; ``ground_truth``:
@@ -399,7 +404,8 @@ def write_recorded_tables(folder, record, zero, end):
     recorded = record.tables(zero, end)
     for name, table in recorded.items():
         folder.write_table_in_parts(name, table.blocks())
-    return {name: table.whole(REQUIRED_COLUMNS[name]) for name, table in recorded.items()}
+    needed = {**REQUIRED_COLUMNS, **dict.fromkeys(OF_MOTORS)}
+    return {name: table.whole(needed[name]) for name, table in recorded.items()}
 
 
 def complete_tables(folder) -> None:

@@ -264,6 +264,9 @@ STORED = {
 }
 """Name of a table -> the numbers that are stored for it."""
 
+OF_MOTORS = ("wheel_velocities", "wheel_velocities_actual")
+"""Tables that have columns of a robot's drivetrain, the first ones being those of its wheels."""
+
 NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
 """Tables that an experiment may lack: not every simulator tells how fast the wheels turn, and not
 every IMU has a magnetometer."""
@@ -309,16 +312,17 @@ class ExperimentRecord:
 
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
     ``ground_truth`` position, orientation, velocity and angular velocity in the robot's axes;
-    ``errors`` the four tracking errors and the time from the start; ``wheels`` how fast they
-    turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have
-    no stamp: the first is given at time zero, and each further one answers one tracking error, so
-    they are numbered. A GNSS receiver has streams of its own if there is one
-    (:meth:`add_receiver`), and so has an odometer (:meth:`add_odometer`): ``odometer`` takes place,
-    z and w of the orientation, speed and yaw rate.
+    ``errors`` the four tracking errors and the time from the start; ``wheels`` how fast they turn,
+    and where what steers stands, under the names of ``commands``; ``magnetometer`` the field in the
+    IMU's axes [T]. Commands have no stamp: the first is given at time zero, and each further one
+    answers one tracking error, so they are numbered. A GNSS receiver has streams of its own if
+    there is one (:meth:`add_receiver`), and so has an odometer (:meth:`add_odometer`): ``odometer``
+    takes place, z and w of the orientation, speed and yaw rate.
     """
 
-    def __init__(self) -> None:
-        self._streams = {name: Stream(columns) for name, columns in STORED.items()}
+    def __init__(self, commands: Sequence[str] = WHEELS) -> None:
+        columns = {**STORED, **dict.fromkeys(OF_MOTORS, commands)}
+        self._streams = {name: Stream(of_it) for name, of_it in columns.items()}
         self._longest_delay = 0.0
 
     def add_receiver(self, longest_delay: float) -> None:
@@ -352,9 +356,9 @@ class ExperimentRecord:
     commands = _stream("wheel_velocities")
     wheels = _stream("wheel_velocities_actual")
 
-    def append_command(self, left: float, right: float) -> None:
-        """Add one pair of wheel velocities [rad/s]."""
-        self.commands.append(len(self.commands), (left, right))
+    def append_command(self, *commands: float) -> None:
+        """Add what the drivetrain was commanded."""
+        self.commands.append(len(self.commands), commands)
 
     def keep_in(self, folder) -> None:
         """Keep everything in files of a result's folder from now on.
@@ -394,7 +398,8 @@ class ExperimentRecord:
             if name in NOT_ALWAYS and name not in left:
                 continue
             stream = record._streams[name] = Stream.open(paths[name])
-            if stream.columns != expected.columns:
+            found = stream.columns[: len(WHEELS)] if name in OF_MOTORS else stream.columns
+            if found != expected.columns:
                 raise ResultError(
                     f"{paths[name]}: has the columns {', '.join(stream.columns)[:200]}, but "
                     f"{', '.join(expected.columns)} were expected"
@@ -438,7 +443,7 @@ class ExperimentRecord:
             "control_error": table(self.errors, CONTROL_ERROR),
         }
         if len(self.wheels):
-            tables["wheel_velocities_actual"] = table(self.wheels, WHEELS)
+            tables["wheel_velocities_actual"] = table(self.wheels, self.wheels.columns)
         if len(self.magnetometer):
             tables["magnetometer_simulated"] = table(self.magnetometer, MAG)
         if len(self._streams.get("odometer", ())):
@@ -472,7 +477,7 @@ class ExperimentRecord:
         given = np.concatenate([[0.0], *times])
         count = min(len(self.commands), len(given))
         _, commands = self.commands.rows(0, count)
-        return _table(given[:count], dict(zip(WHEELS, commands.T)))
+        return _table(given[:count], dict(zip(self.commands.columns, commands.T)))
 
 
 def _blocks(stream, zero, end, columns):

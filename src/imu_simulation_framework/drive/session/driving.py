@@ -10,6 +10,7 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.drive.tracking.controllers import (
     Follower,
     Pose2D,
@@ -21,14 +22,12 @@ from imu_simulation_framework.drive.tracking.controllers import (
 LONGEST_STEP = 5.0
 """Seconds of the drive from one error to the next; a simulator that hurries may lose some."""
 
-STANDSTILL = (0.0, 0.0)  # wheel velocities, left and right [rad/s]
-
 
 @dataclass(frozen=True)
 class DriveToFollow:
     """What whoever leads the drive needs of it.
 
-    ``name``: for the results' folder; ``reference``: with the wheels' velocities; ``start``,
+    ``name``: for the results' folder; ``reference``: with velocities; ``start``,
     ``stop``: first and last time of the drive on the recording's clock [s]; ``length``: of the path
     [m]; ``read``: of the reference and of the recorded IMU, where there is one: what was read, then
     what was found in it that a person should know; ``warnings``: what else a person should know.
@@ -41,6 +40,21 @@ class DriveToFollow:
     length: float
     read: tuple[tuple[str, ...], ...]
     warnings: tuple[str, ...]
+
+
+def wrong_command(data: Sequence[float], commands: Sequence[str]) -> str:
+    """Return what is wrong with the numbers of a command; empty if nothing is.
+
+    ``commands``: names of what they have to be, see :attr:`.Drivetrain.commands`; empty if any
+    drivetrain's will do.
+    """
+    enough = len(data) == len(commands) if commands else len(data) >= len(WHEELS)
+    if enough and all(map(math.isfinite, data)):
+        return ""
+    what = "two finite wheel velocities"
+    if len(commands) > len(WHEELS):
+        what = f"{len(commands)} finite numbers ({', '.join(commands)})"
+    return f"expected {what} on {topics.WHEEL_COMMAND}, got {list(data)}"
 
 
 class DriveSession:
@@ -63,11 +77,15 @@ class DriveSession:
         """Return where the robot has to stand before the first command, a :class:`.Pose2D`."""
         return self._follower.reference.pose_at(0.0)
 
-    def begin(self) -> tuple[float, float]:
-        """Return the first command: wheel velocities left and right [rad/s]."""
+    def begin(self) -> tuple[float, ...]:
+        """Return the first command, see :attr:`.Drivetrain.commands`."""
         return self._follower.command(0.0)
 
-    def answer(self, time: float, error: TrackingError) -> tuple[float, float]:
+    def standstill(self) -> tuple[float, ...]:
+        """Return the command that stops the robot."""
+        return self._follower.standstill()
+
+    def answer(self, time: float, error: TrackingError) -> tuple[float, ...]:
         """Return the command that answers an error; standstill once the drive is over.
 
         Raises SimulatorError: it is no number, or of another time. ``time``: after the drive's
@@ -87,7 +105,7 @@ class DriveSession:
             )
         self.time = time
         self.finished = self._follower.finished(time)
-        return STANDSTILL if self.finished else self._follower.command(time, error)
+        return self.standstill() if self.finished else self._follower.command(time, error)
 
 
 STAMP_TOLERANCE = 1e-6  # stamps that differ by less are the same instant, s

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.angles import difference, quaternion_product, yaw_from_quaternion
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.robot import DifferentialDrivetrain
+from imu_simulation_framework.drive.drivetrain import Drivetrain
 from imu_simulation_framework.recordings.messages import IMU
 
 _ORIENTATION = struct.Struct("<5d")  # and the first number of its covariance, -1 without one
@@ -28,14 +28,12 @@ class ExternalRobotSession:
     It cannot be put anywhere: its odometry is turned and moved about the vertical instead, so that
     it stands at the drive's first pose.
 
-    ``drivetrain``: of the wheels that are commanded, which need not be the robot's; ``period``: of
+    ``drivetrain``: the one that is commanded, which need not be the robot's; ``period``: of
     commands [s]; ``twist_in_world``: whether the odometry's twist is along the axes of its frame,
     and not along the robot's.
     """
 
-    def __init__(
-        self, drivetrain: DifferentialDrivetrain, period: float, twist_in_world: bool = False
-    ) -> None:
+    def __init__(self, drivetrain: Drivetrain, period: float, twist_in_world: bool = False) -> None:
         self._drivetrain = drivetrain
         self._period = period
         self._silence = round(max(LONGEST_SILENCE, 3.0 * period) * NANOSECONDS)
@@ -105,14 +103,14 @@ class ExternalRobotSession:
         """Learn that a command is due that answers the state of this stamp [ns]."""
         self._unanswered.append(stamp)
 
-    def command(self, left: float, right: float) -> tuple[float, float]:
-        """Return speed [m/s] and yaw rate [rad/s] of wheels that turn so fast [rad/s]."""
+    def command(self, *commands: float) -> tuple[float, float]:
+        """Return speed [m/s] and yaw rate [rad/s] of a drivetrain that is commanded so."""
         newest = 0 if self._newest is None else self._newest[0]
         if self._unanswered:
             late = (newest - self._unanswered.popleft()) / NANOSECONDS
             self._latest = max(self._latest, late)
         self._commanded_at, self._stopped = newest, False
-        return self._drivetrain.forward(left, right)
+        return self._drivetrain.forward(*commands)
 
     def left_alone(self) -> bool:
         """Whether no command came for so long that the robot has to stop; told once."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.drive.robot import RobotParameters
 from imu_simulation_framework.drive.session.driving import TruePose
 from imu_simulation_framework.recordings.messages import (
     FIELD,
@@ -56,18 +58,23 @@ def pack_odometry(packer: Packer, stamps: np.ndarray, rows: np.ndarray) -> np.nd
     return packer.pack(stamps, dict(zip(_SAID, rows.T)))
 
 
-def velocities_of_joints(
-    names: Sequence[str], velocities: Sequence[float], joints: Sequence[str]
-) -> list[float]:
-    """Return how fast some joints turn [rad/s], of a message that has them in any order.
+def motor_row(message: Any, robot: RobotParameters) -> np.ndarray:
+    """Return what a sensor_msgs/JointState, of joints in any order, tells of a robot's motors.
 
-    Raises SimulatorError: the velocity of one is not in it.
+    It is one row of :meth:`.RobotParameters.motor_rows`. Raises SimulatorError: the velocity of a
+    wheel, or the position of what steers, is not in it.
     """
-    known = dict(zip(names, velocities))
-    missing = [joint for joint in joints if joint not in known]
-    if missing:
-        raise SimulatorError(
-            f"{topics.JOINT_STATES}: expected velocities of {', '.join(joints)}, got "
-            f"none of {', '.join(missing)}"
-        )
-    return [known[joint] for joint in joints]
+    rows = []
+    for what, values, joints in (
+        ("positions", message.position, robot.steering_joints),
+        ("velocities", message.velocity, robot.wheel_joints),
+    ):
+        known = dict(zip(message.name, values))
+        missing = [joint for joint in joints if joint not in known]
+        if missing:
+            raise SimulatorError(
+                f"{topics.JOINT_STATES}: expected {what} of {', '.join(joints)}, got "
+                f"none of {', '.join(missing)}"
+            )
+        rows.append([[known.get(joint, math.nan) for joint in robot.commanded_joints]])
+    return robot.motor_rows(*rows)[0]

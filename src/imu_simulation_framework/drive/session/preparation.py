@@ -51,7 +51,7 @@ class PreparationSession:
         }
         return DriveToFollow(
             name=drive.name,
-            reference=Reference.of_table(drive.trajectory, drive.trajectory),
+            reference=Reference.of_table(drive.trajectory),
             start=drive.start,
             stop=drive.stop,
             length=drive.length,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Collection, NamedTuple
+from typing import Any, Collection, NamedTuple, Sequence
 
 import numpy as np
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS, periods_since
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.results.files import ResultFolder
@@ -36,19 +37,22 @@ def ticks_between_wheels(control_period: float) -> int:
     return max(1, math.ceil(WHEELS_PERIOD / control_period - 1e-6))
 
 
-def velocities_of_sides(velocities) -> np.ndarray:
-    """Return how fast each side turns (n, 2), left and right, as the mean of its wheels.
+def velocities_of_sides(rows, columns: int = len(WHEELS)) -> np.ndarray:
+    """Return how fast each side turns, left and right, as the mean of its wheels, and what steers.
 
-    ``velocities`` (ndarray, shape (n, w)): of all wheels, in the order of ``wheel_joints`` of
-    :class:`.RobotParameters` [rad/s].
+    ``rows`` (ndarray, shape (n, m)): as :meth:`.RobotParameters.motor_rows` has them; ``columns``:
+    how many the returned array has, those of :attr:`.Drivetrain.commands`.
     """
-    return velocities.reshape(len(velocities), 2, -1).mean(axis=2)
+    driven = rows.shape[1] - columns + len(WHEELS)
+    sides = rows[:, :driven].reshape(len(rows), len(WHEELS), -1).mean(axis=2)
+    return np.concatenate([sides, rows[:, driven:]], axis=1)
 
 
 class RecordingSession:
     """Records an experiment from before the first wheel command to the end of the drive.
 
-    ``control_period`` [s]; ``gnss``, ``odometer``: of a receiver and of an odometer on the robot.
+    ``control_period`` [s]; ``gnss``, ``odometer``: of a receiver and of an odometer on the robot;
+    ``commands``: of its drivetrain.
     ``zero``: stamp of the drive's beginning [ns], which the first tracking error tells; ``over``:
     whether what still comes belongs to no drive any more.
     """
@@ -58,11 +62,12 @@ class RecordingSession:
         control_period: float,
         gnss: GnssSpecification | None = None,
         odometer: OdometerSpecification | None = None,
+        commands: Sequence[str] = WHEELS,
     ) -> None:
         self._control_period = control_period
         self._wheels_period = ticks_between_wheels(control_period) * control_period
         self._duration: float | None = None
-        self.record = ExperimentRecord()
+        self.record = ExperimentRecord(commands)
         if gnss is not None:
             self.record.add_receiver(gnss.latency + gnss.latency_jitter)
         self._odometer = odometer
@@ -76,7 +81,8 @@ class RecordingSession:
         """Return that of an experiment."""
         gnss = from_configuration.experiment_gnss(configuration)
         odometer = from_configuration.experiment_odometer(configuration)
-        return cls(1.0 / configuration.control.rate, gnss, odometer)
+        commands = from_configuration.experiment_robot(configuration).drivetrain.commands
+        return cls(1.0 / configuration.control.rate, gnss, odometer, commands)
 
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, it is not complete."""
@@ -139,10 +145,10 @@ class RecordingSession:
             return None
         return self.zero + round(self._duration * NANOSECONDS)
 
-    def add_command(self, left: float, right: float) -> None:
-        """Record a pair of wheel velocities [rad/s]."""
+    def add_command(self, *commands: float) -> None:
+        """Record what the drivetrain was commanded."""
         if not self.over:
-            self.record.append_command(left, right)
+            self.record.append_command(*commands)
 
     def add_imu(self, stamps, rows) -> None:
         """Record samples of the IMU.
@@ -162,12 +168,12 @@ class RecordingSession:
         self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)
 
     def add_wheels(self, stamps, rows) -> None:
-        """Record how fast the wheels turn [rad/s], ``rows`` (n, w), all of them.
+        """Record how the motors turn, ``rows`` (n, m), all of them.
 
         See :meth:`add_imu`, and :func:`velocities_of_sides`.
         """
         if len(stamps):
-            rows = velocities_of_sides(rows)
+            rows = velocities_of_sides(rows, len(self.record.wheels.columns))
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
     def add_odometry(self, stamps, rows) -> None:

@@ -45,7 +45,8 @@ class SimulatedSamples(NamedTuple):
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
     arrays. ``published``: numbers of the readings that the IMU gives away, some perhaps several
     times; None where it gives away each once.
-    ``wheels``: at which of the samples the robot says how its wheels stand and turn.
+    ``wheels``: at which of the samples the robot says how its joints stand and turn; ``motors``
+    (len(wheels), m): how its motors turn then, see :meth:`.RobotParameters.motor_rows`.
     ``has_magnetic_field``: whether the readings have one. ``fixes``: what a GNSS receiver on the
     robot has said in each control period of them, tables GnssRecord; ``odometry``: stamps and rows
     of what an odometer has said, likewise.
@@ -56,6 +57,7 @@ class SimulatedSamples(NamedTuple):
     reading: ImuReading
     published: np.ndarray | None
     wheels: np.ndarray
+    motors: np.ndarray
     has_magnetic_field: bool
     fixes: tuple[pd.DataFrame, ...] = ()
     odometry: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
@@ -113,8 +115,8 @@ class SimulatedSamples(NamedTuple):
         return self.stamps, np.concatenate(columns, axis=1)
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamps and velocities of the wheels that joint states have, (n, w)."""
-        return self.stamps[self.wheels], self.state.wheel_velocities[self.wheels]
+        """Stamps and rows (n, m) of what of the motors joint states have."""
+        return self.stamps[self.wheels], self.motors
 
 
 class DrivenSamples(NamedTuple):
@@ -134,8 +136,8 @@ class DrivenSamples(NamedTuple):
 class SimulatedRobot:
     """The configured robot at rest, its IMU's errors beginning.
 
-    Raises FrameworkError: something of it cannot be simulated. ``wheel_joints`` (tuple of str):
-    joints of the wheels, in the order of the samples' wheels; ``positioning``, ``odometer``: the
+    Raises FrameworkError: something of it cannot be simulated. ``robot``: its
+    parameters; ``positioning``, ``odometer``: the
     GNSS receiver and the odometer on it, if it has them; ``imu``: the IMU's error model; ``last``:
     the samples of the last tick; before the first one, that of the robot where it stands.
     """
@@ -154,7 +156,7 @@ class SimulatedRobot:
         ticks = ticks_between_wheels(1.0 / configuration.control.rate)
         self._samples_between_wheels = ticks * self._samples_per_tick
         robot = load_robot_parameters(configuration.robot.parameters or None)
-        self.wheel_joints = robot.wheel_joints
+        self.robot = robot
         environment = make_magnetic_environment(configuration)
         self._simulator = MujocoSimulator(
             robot,
@@ -194,18 +196,18 @@ class SimulatedRobot:
         self._read(make_imu_model(*arguments))
         self._imu_arguments = arguments
 
-    def tick(self, left: float, right: float) -> SimulatedSamples:
-        """Drive for one control period with these wheel velocities [rad/s]; return its samples."""
-        self.drive(left, right)
+    def tick(self, *commands: float) -> SimulatedSamples:
+        """Drive for one control period with commands of the drivetrain; return its samples."""
+        self.drive(*commands)
         return self.measured()
 
-    def drive(self, left: float, right: float) -> DrivenSamples:
+    def drive(self, *commands: float) -> DrivenSamples:
         """Drive for one control period as :meth:`tick` does; its IMU's readings can wait.
 
         What an IMU says does not move the robot, and several control periods are read faster at
         once: see :meth:`measured`.
         """
-        self._simulator.set_wheel_velocities(left, right)
+        self._simulator.command(*commands)
         state = self._simulator.steps(self._samples_per_tick)
         numbers = np.arange(self._samples + 1, self._samples + 1 + self._samples_per_tick)
         self._samples += self._samples_per_tick
@@ -230,12 +232,14 @@ class SimulatedRobot:
             state = SimulatorState(*map(np.concatenate, zip(*(part.state for part in driven))))
         numbers = np.concatenate([part.numbers for part in driven])
         reading, new = self._readings(state)
+        wheels = np.flatnonzero(numbers % self._samples_between_wheels == 0)
         self.last = SimulatedSamples(
             np.concatenate([part.stamps for part in driven]),
             state,
             reading,
             self.imu.emitted(numbers / self._rate, new),
-            np.flatnonzero(numbers % self._samples_between_wheels == 0),
+            wheels,
+            self.robot.motor_rows(state.wheel_positions[wheels], state.wheel_velocities[wheels]),
             self._feels_field,
             tuple(part.fixes for part in driven if part.fixes is not None),
             tuple(part.odometry for part in driven if part.odometry is not None),

@@ -1,10 +1,11 @@
 """Following a reference: where the robot should be, how far it is from there, what corrects it.
 
-All controllers answer ``correct(left, right, error)``: the wheel velocities that follow
-from the reference by inverse kinematics, and the tracking error of this instant, give
-the wheel velocities to command [rad/s]. Gains act on wheel velocities, so a yaw gain is
-in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per metre. RAMSETE and
-lq correct speed and yaw rate instead, and the drivetrain makes wheel velocities of that.
+All controllers answer ``correct(v, yaw_rate, error)``: speed and yaw rate of the reference and the
+tracking error of this instant give the speed [m/s] and yaw rate [rad/s] that the robot shall have;
+the drivetrain makes commands of these. The gains of the PIDs say by how much a driven wheel turns
+faster: a yaw gain is in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per
+metre. Of both driven wheels ``u`` makes ``u R`` of speed, of the right and less of the left one
+``u R / L`` of yaw rate, with the drivetrain's wheel radius R and half track L.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import NamedTuple
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
 from imu_simulation_framework.core.settings import Settings, checked_number, setting
+from imu_simulation_framework.core.tables import TRAJECTORY
+from imu_simulation_framework.drive.drivetrain import Drivetrain
 from imu_simulation_framework.drive.robot import RobotParameters
 
 
@@ -73,38 +76,30 @@ class Reference:
     Values between two samples are interpolated linearly. Before the first sample the reference
     stands at the first pose, after the last sample at the last one. Raises TrajectoryError: if
     there are less than two samples. ``time`` (array_like, shape (n,)) [s], ascending; ``x``, ``y``
-    (array_like, shape (n,)) [m]; ``yaw`` (array_like, shape (n,)) [rad], unwrapped; ``left``,
-    ``right`` (array_like, shape (n,)): wheel velocities [rad/s].
+    (array_like, shape (n,)) [m]; ``yaw`` (array_like, shape (n,)) [rad], unwrapped; ``v`` [m/s],
+    ``yaw_rate`` [rad/s] (array_like, shape (n,)).
     """
 
-    def __init__(self, time, x, y, yaw, left=None, right=None):
+    def __init__(self, time, x, y, yaw, v=None, yaw_rate=None):
         if len(time) < 2:
             raise TrajectoryError(
                 f"A reference needs at least two samples, but the trajectory has {len(time)}."
             )
         # Indexing numpy's arrays costs ten times as much, lists of floats four times the memory.
-        self._time, self._x, self._y, self._yaw = (array("d", v) for v in (time, x, y, yaw))
-        self._left = self._right = None
-        if left is not None and right is not None:
-            self._left, self._right = array("d", left), array("d", right)
-        if len({len(v) for v in (self._time, self._x, self._y, self._yaw)}) > 1:
+        self._time, self._x, self._y, self._yaw = (array("d", one) for one in (time, x, y, yaw))
+        self._v = self._yaw_rate = None
+        if v is not None and yaw_rate is not None:
+            self._v, self._yaw_rate = array("d", v), array("d", yaw_rate)
+        if len({len(one) for one in (self._time, self._x, self._y, self._yaw)}) > 1:
             raise ValueError("the columns of a reference differ in length")
         self.start = self._time[0]
         self.stop = self._time[-1]
 
     @classmethod
-    def of_table(cls, trajectory, wheel_velocities=None):
-        """Make one of tables.
-
-        ``trajectory`` (pandas.DataFrame): Poses or Trajectory table; ``wheel_velocities``
-        (pandas.DataFrame): WheelVelocities table with the same index.
-        """
-        poses = (trajectory.index, *(trajectory[name] for name in ("x", "y", "yaw")))
-        if wheel_velocities is None:
-            return cls(*poses)
-        if len(wheel_velocities) != len(trajectory):
-            raise ValueError("trajectory and wheel velocities differ in length")
-        return cls(*poses, wheel_velocities["left"], wheel_velocities["right"])
+    def of_table(cls, trajectory):
+        """Make one of a table Trajectory, or of Poses, which then has no velocities."""
+        columns = [trajectory.get(name) for name in TRAJECTORY]
+        return cls(trajectory.index, *columns)
 
     def poses(self):
         """Return time, x, y and yaw of all samples, each an ``array`` of float."""
@@ -138,23 +133,23 @@ class Reference:
             rest * self._yaw[index] + fraction * self._yaw[following],
         )
 
-    def wheel_velocities_at(self, time):
-        """Return the wheel velocities (left, right) [rad/s] at a time [s].
+    def velocities_at(self, time):
+        """Return the speed [m/s] and the yaw rate [rad/s] at a time [s].
 
         They are zero before the start and after the end. A command that is held for a control
         period follows the trajectory best with the value in the period's middle. Raises ValueError:
-        if the reference was made without wheel velocities.
+        if the reference was made without velocities.
         """
-        if self._left is None:
-            raise ValueError("this reference was made without wheel velocities")
+        if self._v is None:
+            raise ValueError("this reference was made without velocities")
         if time < self.start or time > self.stop:
             return 0.0, 0.0
         index, fraction = self._locate(time)
         rest = 1.0 - fraction
         following = index + 1
         return (
-            rest * self._left[index] + fraction * self._left[following],
-            rest * self._right[index] + fraction * self._right[following],
+            rest * self._v[index] + fraction * self._v[following],
+            rest * self._yaw_rate[index] + fraction * self._yaw_rate[following],
         )
 
 
@@ -257,17 +252,6 @@ class Pid:
         return limited
 
 
-def _limit_wheels(mean, half_difference, max_wheel_velocity):
-    """Return (left, right) within the limit; turning takes precedence over driving.
-
-    A robot that is late on its way can catch up; one that misses a turn drives away.
-    """
-    half_difference = min(max(half_difference, -max_wheel_velocity), max_wheel_velocity)
-    room = max_wheel_velocity - abs(half_difference)
-    mean = min(max(mean, -room), room)
-    return mean - half_difference, mean + half_difference
-
-
 def _make_pid(prefix, gains, period, angular=False):
     parts = (getattr(gains, f"{prefix}_{part}") for part in _PARTS)
     filtered, limit = gains.derivative_time_constant, gains.correction_limit
@@ -280,31 +264,54 @@ class OpenLoop:
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         pass
 
-    def correct(self, left, right, error):
-        """Return the wheel velocities [rad/s] as they are."""
-        return left, right
+    def correct(self, v, yaw_rate, error):
+        """Return speed [m/s] and yaw rate [rad/s] as they are."""
+        return v, yaw_rate
 
 
-class YawPid:
-    """PID on the yaw error: ``left -= u``, ``right += u``, for a control period [s]."""
+class Controller(ABC):
+    """Base of controllers that correct anything; ``period``: control period [s].
+
+    ``_is_limited``: whether speed, and yaw rate, were last cut to what the robot can reach.
+    """
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
-        self._pid = _make_pid("yaw", gains, period, angular=True)
-        self._max_wheel_velocity = robot.limits.max_wheel_velocity
+        checked_number("A controller's period", period, above=0.0)
+        self._gains = gains
+        self._drivetrain = robot.drivetrain
+        self._radius = robot.drivetrain.wheel_radius
+        self._turning_radius = self._radius / robot.drivetrain.half_track
+        self._is_limited = False, False
 
-    def correct(self, left, right, error):
-        """Return the corrected of the precomputed wheel velocities (left, right) [rad/s]."""
-        turning = self._pid.step(error.yaw_error)
-        return _limit_wheels(
-            0.5 * (left + right), 0.5 * (right - left) + turning, self._max_wheel_velocity
-        )
+    @abstractmethod
+    def correct(self, v, yaw_rate, error):
+        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s]."""
+
+    def _limited(self, *wanted):
+        reached = self._drivetrain.limited(*wanted)
+        self._is_limited = tuple(abs(one - other) > 1e-9 for one, other in zip(reached, wanted))
+        return reached
+
+
+class YawPid(Controller):
+    """PID on the yaw error: u more of the right wheel, and less of the left one."""
+
+    def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
+        super().__init__(gains, period, robot)
+        self._pid = _make_pid("yaw", gains, period, angular=True)
+
+    def correct(self, v, yaw_rate, error):
+        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s]."""
+        _, turn_is_limited = self._is_limited
+        turning = self._pid.step(error.yaw_error, integrate=not turn_is_limited)
+        return self._limited(v, yaw_rate + self._turning_radius * turning)
 
 
 _TRANSITION_VELOCITY = 2.0  # of a wheel [rad/s]
 _MAX_HEADING_OFFSET = 0.7  # rad
 
 
-class YawDistancePid:
+class YawDistancePid(Controller):
     """PID on the yaw error together with PID on the distance to the reference.
 
     The distance vector is split along the robot's axes. Its part ahead, through a PID,
@@ -315,7 +322,7 @@ class YawDistancePid:
 
         offset = u_side * w / (w^2 + w_0^2)
 
-    with w the mean precomputed wheel velocity. At speed that is ``u_side / w``, the
+    with w the wheel velocity of the reference's speed. At speed that is ``u_side / w``, the
     angle that gives the wanted sideways velocity; it changes its sign when the robot
     drives backwards, and vanishes at standstill, where an angle to the reference point
     would be undefined and the robot would spin. The precomputed speed is multiplied by the
@@ -327,44 +334,36 @@ class YawDistancePid:
     """
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
+        super().__init__(gains, period, robot)
         self._yaw_pid = _make_pid("yaw", gains, period, angular=True)
         self._along_pid, self._cross_pid = (_make_pid("distance", gains, period) for _ in "12")
-        self._max_wheel_velocity = robot.limits.max_wheel_velocity
-        self._along_is_limited = False
         self._cross_is_limited = False
 
-    def correct(self, left, right, error):
-        """Return the corrected of the precomputed wheel velocities (left, right) [rad/s]."""
-        mean = 0.5 * (left + right)
+    def correct(self, v, yaw_rate, error):
+        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s]."""
+        wheel = v / self._radius
         ahead, side = error.along_the_robot()
+        along_is_limited, turn_is_limited = self._is_limited
 
-        driving = self._along_pid.step(ahead, integrate=not self._along_is_limited)
+        driving = self._along_pid.step(ahead, integrate=not along_is_limited)
 
         # Standing, the robot cannot reduce an error to the side: integrating it would
         # only store a swerve for the start.
-        is_rolling = abs(mean) > _TRANSITION_VELOCITY
+        is_rolling = abs(wheel) > _TRANSITION_VELOCITY
         sideways = self._cross_pid.step(side, integrate=is_rolling and not self._cross_is_limited)
-        wanted = sideways * mean / (mean * mean + _TRANSITION_VELOCITY**2)
+        wanted = sideways * wheel / (wheel * wheel + _TRANSITION_VELOCITY**2)
         offset = min(max(wanted, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
         self._cross_is_limited = offset != wanted
 
-        turning = self._yaw_pid.step(wrap(error.yaw_error + offset))
-        wanted = mean * math.cos(error.yaw_error) + driving
-        left, right = _limit_wheels(
-            wanted, 0.5 * (right - left) + turning, self._max_wheel_velocity
+        turning = self._yaw_pid.step(wrap(error.yaw_error + offset), integrate=not turn_is_limited)
+        return self._limited(
+            v * math.cos(error.yaw_error) + self._radius * driving,
+            yaw_rate + self._turning_radius * turning,
         )
-        self._along_is_limited = abs(0.5 * (left + right) - wanted) > 1e-9
-        return left, right
 
 
-class SpeedAndYawRateController(ABC):
-    """Base of controllers that correct speed and yaw rate; the drivetrain makes wheels of them."""
-
-    def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
-        checked_number("A controller's period", period, above=0.0)
-        self._gains = gains
-        self._drivetrain = robot.drivetrain
-        self._max_wheel_velocity = robot.limits.max_wheel_velocity
+class SpeedAndYawRateController(Controller):
+    """Base of controllers whose gains are in speed and yaw rate."""
 
     @abstractmethod
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
@@ -374,26 +373,19 @@ class SpeedAndYawRateController(ABC):
         is along the robot's x and y axis [m]; ``yaw_error`` [rad].
         """
 
-    def correct(self, left, right, error):
-        """Return the corrected of the precomputed wheel velocities (left, right) [rad/s].
+    def correct(self, v, yaw_rate, error):
+        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s].
 
-        Raises ValueError: if the error is not finite.
+        Raises ValueError: the error is not finite.
         """
         if not all(map(math.isfinite, error)):
             raise ValueError(f"the control error is {error}")
-        more_left, more_right = self._drivetrain.inverse(
-            *self.correction(
-                *self._drivetrain.forward(left, right),
-                *error.along_the_robot(),
-                error.yaw_error,
-            )
-        )
-        limit = self._gains.correction_limit
-        driving, turning = (
-            min(max(0.5 * (more_right + part), -limit), limit) for part in (more_left, -more_left)
-        )
-        return _limit_wheels(
-            0.5 * (left + right) + driving, 0.5 * (right - left) + turning, self._max_wheel_velocity
+        faster, turning = self.correction(v, yaw_rate, *error.along_the_robot(), error.yaw_error)
+        most = self._gains.correction_limit * self._radius
+        most_turning = self._gains.correction_limit * self._turning_radius
+        return self._limited(
+            v + min(max(faster, -most), most),
+            yaw_rate + min(max(turning, -most_turning), most_turning),
         )
 
 
@@ -466,8 +458,8 @@ def make_controller(name, gains, period, robot):
     """Return a controller by its name.
 
     Raises ConfigurationError: if the name is unknown, or the period is not positive. ``name``: one
-    of `CONTROLLERS`; ``period``: control period [s]; ``robot`` (RobotParameters): its limits, and
-    its drivetrain for a controller in speed and yaw rate.
+    of `CONTROLLERS`; ``period``: control period [s]; ``robot`` (RobotParameters): whose drivetrain
+    says what it can reach.
     """
     if name not in CONTROLLERS:
         raise ConfigurationError(
@@ -480,26 +472,37 @@ NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
 
 class Follower:
-    """Follows a reference: feed-forward by inverse kinematics, corrected by a controller.
+    """Follows a reference: its velocities, corrected by a controller, and what makes them.
 
-    ``reference`` (Reference): with wheel velocities; time zero is the start of the drive;
-    ``controller``: one of :mod:`imu_simulation_framework.drive.tracking.controllers`; ``period``:
-    control period [s].
+    ``reference`` (Reference): with velocities; time zero is the start of the drive; ``controller``:
+    one of :mod:`imu_simulation_framework.drive.tracking.controllers`; ``period``: control period
+    [s]; ``drivetrain``: of the robot.
     """
 
-    def __init__(self, reference, controller, period: float) -> None:
+    def __init__(self, reference, controller, period: float, drivetrain: Drivetrain) -> None:
         self.reference = reference
         self._controller = controller
         self._period = period
+        self._drivetrain = drivetrain
+        self._commanded = (0.0,) * len(drivetrain.commands)
 
-    def command(self, time: float, error: TrackingError = NO_ERROR):
-        """Return wheel velocities (left, right) [rad/s] for the control period that begins now.
+    def command(self, time: float, error: TrackingError = NO_ERROR) -> tuple[float, ...]:
+        """Return the commands of the drivetrain for the control period that begins now.
 
         ``time``: since the start of the drive [s]; ``error``: of this moment.
         """
         # Held for one period, so the value in its middle follows best.
-        left, right = self.reference.wheel_velocities_at(time + 0.5 * self._period)
-        return self._controller.correct(left, right, error)
+        v, yaw_rate = self.reference.velocities_at(time + 0.5 * self._period)
+        return self._reached(*self._controller.correct(v, yaw_rate, error))
+
+    def standstill(self) -> tuple[float, ...]:
+        """Return the commands that stop the robot; what steers stays as it is."""
+        return self._reached(0.0, 0.0)
+
+    def _reached(self, v, yaw_rate):
+        wanted = self._drivetrain.inverse(v, yaw_rate)
+        self._commanded = self._drivetrain.reachable(wanted, self._commanded, self._period)
+        return self._commanded
 
     def finished(self, time: float) -> bool:
         """Return whether the drive has come to its end."""

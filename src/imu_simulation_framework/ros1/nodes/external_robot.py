@@ -49,8 +49,10 @@ class ExternalRobot(Node):
         from_configuration.refuse_what_has_no_effect(configuration)
         self._topics = configuration.external
         self._lock = threading.Lock()
+        drivetrain = from_configuration.experiment_robot(configuration).drivetrain
+        self._numbers = len(drivetrain.commands)
         self._session = ExternalRobotSession(
-            from_configuration.experiment_robot(configuration).drivetrain,
+            drivetrain,
             1.0 / configuration.control.rate,
             self._topics.twist_in_world,
         )
@@ -155,7 +157,7 @@ class ExternalRobot(Node):
             self._session.due(stamp_of(data))
 
     def _on_command(self, message):
-        if len(message.data) == 2:
+        if len(message.data) == self._numbers:
             with self._lock:
                 command = self._session.command(*message.data)
             self._command(*command)

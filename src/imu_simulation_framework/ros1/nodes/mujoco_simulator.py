@@ -19,6 +19,7 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
+from imu_simulation_framework.drive.session.driving import wrong_command
 from imu_simulation_framework.drive.session.simulation import SimulatedRobot
 from imu_simulation_framework.ros1.messages import (
     CalibrationPublisher,
@@ -62,7 +63,7 @@ class MujocoSimulatorNode(Node):
         self._lock = threading.Lock()
         self._robot = SimulatedRobot(self.configuration)
         self._imu_messages = _imu_messages(self._robot.imu)
-        self._robot_messages = RobotMessages(self._robot.wheel_joints)
+        self._robot_messages = RobotMessages(self._robot.robot.joints)
         self._clock = advertise(topics.CLOCK, Clock)
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
@@ -76,7 +77,7 @@ class MujocoSimulatorNode(Node):
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
         self._commands = 0
-        self._command = (0.0, 0.0)
+        self._command: tuple[float, ...] = ()
         self._drive_ended = False
         self._command_given = threading.Condition()
         rospy.Service(SET_POSE, SetPose, self._on_set_pose)
@@ -177,11 +178,9 @@ class MujocoSimulatorNode(Node):
             self._transforms.publish(messages.transforms(state))
 
     def _on_command(self, message):
-        if len(message.data) != 2 or not all(math.isfinite(v) for v in message.data):
-            self.fail(
-                f"{self.name}: expected two finite wheel velocities on {topics.WHEEL_COMMAND}, "
-                f"got {list(message.data)}"
-            )
+        wrong = wrong_command(message.data, self._robot.robot.drivetrain.commands)
+        if wrong:
+            self.fail(f"{self.name}: {wrong}")
             return
         with self._command_given:
             self._command = tuple(message.data)

@@ -196,8 +196,8 @@ class PathFollower(Node):
         self._simulator.end_drive()
         self.finish()
 
-    def _publish(self, left: float, right: float) -> None:
-        self._command.data = [left, right]
+    def _publish(self, *commands: float) -> None:
+        self._command.data = commands
         self._publisher.publish(self._command)
 
     def spin_once(self):
@@ -247,7 +247,7 @@ class PathFollower(Node):
         self._running = False
         rospy.loginfo("%s", self._progress(time.monotonic()))
         self._leave_progress()
-        self._publish(0.0, 0.0)
+        self._publish(*self._session.standstill())
         self._simulator.end_drive()
         if self._driven:
             self._stop_participants()
@@ -258,7 +258,7 @@ class PathFollower(Node):
         worker.start()
         while worker.is_alive():
             worker.join(KEEP_ALIVE_PERIOD)
-            self._publish(0.0, 0.0)
+            self._publish(*self._session.standstill())
 
     def _call_stop_services(self) -> None:
         for participant in ("experiment_recorder", "result_comparison"):

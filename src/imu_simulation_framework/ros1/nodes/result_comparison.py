@@ -52,6 +52,7 @@ class ResultComparison(Participant):
         self._gnss = from_configuration.experiment_gnss(self.configuration)
         self._session = RecordingSession.of(self.configuration)
         robot = from_configuration.experiment_robot(self.configuration)
+        self._numbers = len(robot.drivetrain.commands)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
@@ -66,7 +67,7 @@ class ResultComparison(Participant):
         kept[topics.IMU] = (Imu, imu_rows, session.add_imu)
         kept[topics.GROUND_TRUTH] = (Odometry, ground_truth_rows, session.add_ground_truth)
         if topics.JOINT_STATES not in self._simulator.may_lack:
-            of_wheels = functools.partial(wheel_rows, joints=robot.wheel_joints)
+            of_wheels = functools.partial(wheel_rows, robot=robot)
             kept[topics.JOINT_STATES] = (JointState, of_wheels, session.add_wheels)
         if interface.publishes_magnetic_field(self.configuration, self._simulator):
             kept[topics.IMU_MAG] = (MagneticField, magnetic_rows, session.add_magnetic_field)
@@ -109,7 +110,7 @@ class ResultComparison(Participant):
             self._session.record.keep_in(self.folder)
 
     def _on_command(self, message):
-        if self.folder is None or len(message.data) != 2:
+        if self.folder is None or len(message.data) != self._numbers:
             return
         if self._commanded_at is None:
             self._commanded_at = time.monotonic()

@@ -1,0 +1,244 @@
+"""Drivetrains against closed formulas: what they command, what they reach, and how a car drives."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.drivetrain import (
+    AckermannDrivetrain,
+    DifferentialDrivetrain,
+    RobotLimits,
+)
+from imu_simulation_framework.drive.mujoco import MujocoSimulator
+from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.tracking import wheel_limits
+from imu_simulation_framework.drive.tracking.controllers import (
+    CONTROLLERS,
+    ControllerGains,
+    Follower,
+    Reference,
+    TrackingError,
+    make_controller,
+)
+from imu_simulation_framework.motion import trajectory
+
+WHEELBASE, HALF_TRACK, RADIUS, ANGLE, RATE = 0.4, 0.2, 0.1, 0.6, 2.0
+PLACES = ((WHEELBASE, HALF_TRACK), (WHEELBASE, -HALF_TRACK))
+LIMITS = RobotLimits(15.0, 40.0)
+CAR = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, PLACES, ANGLE, RATE)
+TRICYCLE = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, ((WHEELBASE, 0.0),), ANGLE, RATE)
+DIFFERENTIAL = DifferentialDrivetrain(RADIUS, HALF_TRACK, LIMITS)
+PERIOD = 0.05
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return load_robot_parameters(urdf_path("robot_ackermann.yaml"))
+
+
+@pytest.mark.parametrize("drivetrain", [DIFFERENTIAL, CAR, TRICYCLE])
+@pytest.mark.parametrize(("v", "yaw_rate"), [(0.8, 0.9), (-0.5, 0.3), (-0.05, -0.06), (1.0, 0.0)])
+def test_forward_is_the_inverse_of_inverse(drivetrain, v, yaw_rate):
+    commands = drivetrain.inverse(v, yaw_rate)
+    assert len(commands) == len(drivetrain.commands)
+    assert drivetrain.forward(*commands) == pytest.approx((v, yaw_rate), abs=1e-12)
+    several = drivetrain.inverse(np.array([v, v]), np.array([yaw_rate, yaw_rate]))
+    np.testing.assert_allclose(several, np.column_stack([commands, commands]))
+
+
+@pytest.mark.parametrize("angle", [-0.5, 0.1, 0.6])
+def test_a_bicycle_turns_on_a_circle_of_wheelbase_over_the_tangent_of_its_angle(angle):
+    v, yaw_rate = TRICYCLE.forward(8.0, 8.0, angle)
+    assert v / yaw_rate == pytest.approx(WHEELBASE / math.tan(angle))
+    *_, steered = TRICYCLE.inverse(v, yaw_rate)
+    assert steered == pytest.approx(angle)
+    assert TRICYCLE.least_radius == pytest.approx(WHEELBASE / math.tan(ANGLE))
+
+
+def test_all_wheels_of_a_car_turn_about_one_point_and_the_inner_one_is_the_first_at_its_limit():
+    radius = 1.5
+    left, right, *angles = CAR.inverse(0.6, 0.6 / radius)
+    for angle, (x, y) in zip(angles, PLACES):
+        # At right angles to the line from the turn's centre.
+        assert math.tan(angle) == pytest.approx(x / (radius - y))
+    # Ackermann's condition on a left turn: inner and outer cotangents differ by track / wheelbase.
+    cotangents = [1.0 / math.tan(angle) for angle in angles]
+    assert cotangents[1] - cotangents[0] == pytest.approx(2.0 * HALF_TRACK / WHEELBASE)
+    # The electronic differential's wheels roll on circles of their own.
+    assert left / right == pytest.approx((radius - HALF_TRACK) / (radius + HALF_TRACK))
+    assert CAR.least_radius == pytest.approx(WHEELBASE / math.tan(ANGLE) + HALF_TRACK)
+    *_, inner, outer = CAR.inverse(0.6, 5.0)
+    assert (inner, outer < ANGLE) == (pytest.approx(ANGLE), True)
+
+
+def test_a_car_neither_turns_on_the_spot_nor_tighter_than_it_can_nor_faster_than_its_wheels():
+    assert CAR.limited(0.0, 1.0) == (0.0, 0.0)
+    assert DIFFERENTIAL.limited(0.0, 1.0) == (0.0, 1.0)
+    assert CAR.limited(-0.6, 5.0) == pytest.approx((-0.6, 0.6 / CAR.least_radius))
+    for v, yaw_rate in np.random.default_rng(1).uniform(-9.0, 9.0, (300, 2)):
+        reached = CAR.limited(v, yaw_rate)
+        left, right, *angles = CAR.inverse(*reached)
+        assert max(map(abs, (left, right))) <= LIMITS.max_wheel_velocity + 1e-9
+        assert max(map(abs, angles)) <= ANGLE + 1e-9
+        assert CAR.forward(left, right, *angles) == pytest.approx(reached)
+
+
+def test_at_standstill_the_steering_is_held_and_it_turns_no_faster_than_it_can():
+    commanded = CAR.reachable(CAR.inverse(0.5, 0.5 / CAR.least_radius), (0.0,) * 4, PERIOD)
+    assert max(commanded[2:]) == pytest.approx(RATE * PERIOD)
+    # The driven wheels turn as the steering stands, not as it shall.
+    v, yaw_rate = CAR.forward(*commanded)
+    assert commanded[:2] == pytest.approx(CAR.wheels(v, yaw_rate))
+    stopped = CAR.reachable(CAR.inverse(0.0, 0.7), commanded, PERIOD)
+    assert stopped == (0.0, 0.0, *commanded[2:])
+
+
+@pytest.mark.parametrize(
+    ("places", "words"), [((), "one or two places"), (((0.0, 0.1),), "ahead of or behind")]
+)
+def test_steering_on_the_driven_axle_or_none_is_refused(places, words):
+    with pytest.raises(ConfigurationError, match=words):
+        AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, places)
+
+
+def indexed(times, **columns):
+    return pd.DataFrame(columns, index=pd.Index(times, name="time"))
+
+
+def circle(v=0.6, radius=1.0):
+    times = np.arange(0.0, 10.0, PERIOD)
+    yaw = v / radius * times
+    return trajectory.add_velocities(
+        indexed(times, x=radius * np.sin(yaw), y=radius * (1.0 - np.cos(yaw)), yaw=yaw)
+    )
+
+
+def test_a_turn_that_cannot_be_taken_is_told_with_time_and_radius(robot):
+    drivetrain = robot.drivetrain
+    assert wheel_limits.untaken_turn(circle(), drivetrain) == ""
+    tight = wheel_limits.untaken_turn(circle(radius=0.4), drivetrain)
+    assert "86 deg/s at 0.60 m/s" in tight and "least turning radius of 0.57 m" in tight
+    times = np.arange(0.0, 4.0, PERIOD)
+    spot = indexed(times, x=0.0, y=0.0, yaw=0.5 * times)
+    told = wheel_limits.untaken_turn(trajectory.add_velocities(spot), drivetrain)
+    assert "29 deg/s at 0.00 m/s" in told
+    assert wheel_limits.untaken_turn(trajectory.add_velocities(spot), DIFFERENTIAL) == ""
+    rolled = wheel_limits.rolled(circle(radius=0.4), robot)
+    slower = rolled["yaw_rate"].iloc[20:].to_numpy() / rolled["v"].iloc[20:].to_numpy()
+    assert np.abs(slower).max() <= 1.02 / drivetrain.least_radius
+
+
+def prepared(**sections):
+    sections.setdefault("robot", {})["parameters"] = str(urdf_path("robot_ackermann.yaml"))
+    return prepare_drive(load_configuration(overrides=sections))
+
+
+def test_a_drive_with_a_turn_on_the_spot_is_rolled_and_one_that_is_all_of_them_is_refused():
+    drive = prepared(recording={"drive": "a", "laps": 1})
+    told, moved = drive.smoothing_remarks
+    assert "rolls as near to the drive as it can" in told and "rolling moves" in moved
+    assert list(drive.trajectory.columns[-2:]) == ["steering_left", "steering_right"]
+    assert drive.trajectory.notna().all().all()
+    assert prepared(recording={"drive": "c", "laps": 1}).smoothing_remarks == ()
+    with pytest.raises(TrajectoryError, match="head up to .* deg elsewhere; crop") as refused:
+        prepared(recording={"drive": "d", "laps": 1})
+    assert "\n" not in str(refused.value)
+
+
+def driven(robot, curvature, v, settled=3.0):
+    simulator = MujocoSimulator(robot)
+    commanded = (0.0,) * 4
+    for tick in range(round(settled / PERIOD)):
+        speed = v * min(1.0, (tick + 1) * PERIOD)
+        wanted = robot.drivetrain.inverse(speed, speed * curvature)
+        commanded = robot.drivetrain.reachable(wanted, commanded, PERIOD)
+        simulator.command(*commanded)
+        simulator.steps(5)
+    return simulator.steps(400), commanded
+
+
+@pytest.mark.parametrize(
+    ("curvature", "v"), [(0.0, 0.5), (0.5, 0.5), (1.7, 0.5), (-1.7, 0.5), (1.0, -0.5), (1.0, 1.0)]
+)
+def test_in_mujoco_a_car_drives_the_circle_of_its_formula_within_a_thousandth(robot, curvature, v):
+    states, commanded = driven(robot, curvature, v)
+    speed, yaw_rate = states.linear_velocity[:, 0].mean(), states.angular_velocity[:, 2].mean()
+    assert speed == pytest.approx(v, rel=1e-3)
+    assert yaw_rate == pytest.approx(v * curvature, rel=1e-3, abs=1e-6)
+    if curvature:
+        # Of what it was at on the way, not of its rates.
+        x, y = states.position[:, 0], states.position[:, 1]
+        fit = np.column_stack([2.0 * x, 2.0 * y, np.ones_like(x)])
+        (a, b, c), *_ = np.linalg.lstsq(fit, x**2 + y**2, rcond=None)
+        assert math.sqrt(c + a * a + b * b) == pytest.approx(1.0 / abs(curvature), rel=5e-3)
+    # Its steering stands as commanded, and what rolls freely rolls along.
+    np.testing.assert_allclose(states.wheel_positions[-1, 2:4], commanded[2:], atol=1e-3)
+    for place, angle, rolled in zip(
+        robot.drivetrain.steering, commanded[2:], states.wheel_velocities[:, 4:].mean(axis=0)
+    ):
+        forward = (v - v * curvature * place[1]) * math.cos(angle)
+        forward += v * curvature * place[0] * math.sin(angle)
+        assert rolled == pytest.approx(forward / robot.drivetrain.wheel_radius, rel=3e-3)
+
+
+def test_its_servo_turns_at_its_rate_and_stops_at_its_limit(robot):
+    simulator = MujocoSimulator(robot)
+    simulator.command(0.0, 0.0, 9.0, 9.0)
+    rate, most = robot.drivetrain.max_steering_rate, robot.drivetrain.max_steering_angle
+    half = simulator.steps(round(50 * most / rate)).wheel_positions[-1, 2:4]
+    np.testing.assert_allclose(half, 0.5 * most, atol=3.0 * rate * 0.01)
+    np.testing.assert_allclose(simulator.steps(100).wheel_positions[-1, 2:4], most, rtol=1e-2)
+    # Put elsewhere it stands straight.
+    np.testing.assert_allclose(simulator.set_pose(1.0, 2.0, 3.0).wheel_positions[2:4], 0.0)
+
+
+@pytest.mark.parametrize("name", sorted(CONTROLLERS))
+@pytest.mark.parametrize("v", [0.6, -0.6])
+def test_every_controller_brings_a_car_back_to_its_circle(robot, name, v):
+    table, drivetrain = circle(v=v), robot.drivetrain
+    controller = make_controller(name, ControllerGains(), PERIOD, robot)
+    follower = Follower(Reference.of_table(table), controller, PERIOD, drivetrain)
+    x, y, yaw = 0.0, 0.0, 0.1
+    errors = []
+    for tick in range(round(9.0 / PERIOD)):
+        pose = follower.reference.pose_at(tick * PERIOD)
+        cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
+        east, north = pose.x - x, pose.y - y
+        error = TrackingError(
+            pose.yaw - yaw,
+            math.hypot(east, north),
+            cosine * east + sine * north,
+            cosine * north - sine * east,
+        )
+        errors.append(error)
+        speed, yaw_rate = drivetrain.forward(*follower.command(tick * PERIOD, error))
+        middle = yaw + 0.5 * PERIOD * yaw_rate
+        x, y = x + PERIOD * speed * math.cos(middle), y + PERIOD * speed * math.sin(middle)
+        yaw += PERIOD * yaw_rate
+    off, beside = abs(errors[-1].yaw_error), errors[-1].distance_error
+    if name == "open_loop":
+        assert off > 0.05
+    else:
+        assert off < 0.02
+    if name not in ("open_loop", "yaw_pid"):
+        assert beside < 0.02
+    stopped = follower.standstill()
+    assert stopped[:2] == (0.0, 0.0) and stopped[2] > 0.3
+
+
+@pytest.mark.parametrize("name", sorted(set(CONTROLLERS) - {"open_loop"}))
+def test_a_standing_car_stores_no_yaw_error_that_it_cannot_reduce(robot, name):
+    waiting, fresh = (make_controller(name, ControllerGains(), PERIOD, robot) for _ in "12")
+    error = TrackingError(0.3, 0.0, 0.0, 0.0)
+    for _ in range(100):
+        assert waiting.correct(0.0, 0.0, error) == (0.0, 0.0)
+    # One step of the integral at most, before it is known that the car stands.
+    assert waiting.correct(0.5, 0.0, error) == pytest.approx(
+        fresh.correct(0.5, 0.0, error), abs=0.1
+    )
