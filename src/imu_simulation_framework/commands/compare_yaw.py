@@ -40,6 +40,7 @@ from imu_simulation_framework.heading.comparison import (
     compare_yaw,
     jumps,
 )
+from imu_simulation_framework.heading.error_split import ZEROS
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
@@ -72,6 +73,7 @@ def main(arguments):
         align=options.align,
         max_shift=options.max_shift,
         start_window=options.start_window,
+        zero=options.zero,
     )
     signals = [signal for text in options.signals for signal in read_yaw_signals(text)]
     names = _distinct(signals)
@@ -120,6 +122,11 @@ def _parser():
         "--start-window", type=float, default=default.start_window, metavar="S",
         help="differences are zero on the median over so long a beginning [s]",
     )  # fmt: skip
+    parser.add_argument(
+        "--zero", choices=ZEROS, default=default.zero,
+        help="estimated: with all of the drive where it is known how wrong the first one is; "
+        "start: on that beginning alone; %(default)s by default",
+    )  # fmt: skip
     table_text.add_option(parser)
     add_results(parser, NAME, report=False)
     return parser
@@ -160,6 +167,8 @@ def _remarks(differences, settings, first):
                 f"{one.name}: has no time in common with {first}, so that both begin together; "
                 "--align with a large --max-shift finds what that leaves"
             )
+        if one.comparison.zero_words:
+            yield f"{one.name}: its {one.comparison.zero_words}"
         if settings.align and one.shift.problem:
             yield f"{one.name}: was not aligned: {one.shift.problem}"
 

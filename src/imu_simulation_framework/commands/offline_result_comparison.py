@@ -30,6 +30,7 @@ from imu_simulation_framework.drive.summary import (
     settings_of,
     terminal_table,
 )
+from imu_simulation_framework.heading.error_split import ZEROS
 
 
 def main(arguments):
@@ -77,6 +78,11 @@ def _parser():
         type=float,
         metavar="S",
         help="errors are zero on the median over this long a beginning [s]",
+    )
+    parser.add_argument(
+        "--zero",
+        choices=ZEROS,
+        help="whether that is estimated with the whole drive where the reference's error is known",
     )
     add_formats(parser)
     parser.add_argument(
