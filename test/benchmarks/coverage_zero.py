@@ -88,22 +88,17 @@ def main(count=100, *chosen):
         found = np.array(found)
         for row, zero in enumerate((ESTIMATED, START)):
             miss, std, of_final, final_std, own = found[:, row].T
-            held = [
-                np.mean(np.abs(a) <= TWO_SIDED * s) for a, s in ((miss, std), (of_final, final_std))
-            ]
-            print(
-                f"{kind}, {zero}: start offset within in {100.0 * held[0]:.0f} %, off by "
-                f"{np.degrees(np.sqrt(np.mean(miss**2))):.2g} deg rms (said "
-                f"{np.degrees(np.sqrt(np.mean(std**2))):.2g}); final error within in "
-                f"{100.0 * held[1]:.0f} %, off by {np.degrees(np.sqrt(np.mean(of_final**2))):.2g} deg "
-                f"(said {np.degrees(np.sqrt(np.mean(final_std**2))):.2g}); the IMU's own in "
-                f"{100.0 * np.mean(own):.0f} %",
-                flush=True,
-            )
-        print(
-            f"{kind}: the right model is rejected in {100.0 * np.mean(rejected):.0f} %", flush=True
-        )
+            print(f"{kind}, {zero}: start offset {_words(miss, std)}; final error "
+                  f"{_words(of_final, final_std)}; the IMU's own within in "
+                  f"{100.0 * np.mean(own):.0f} %", flush=True)  # fmt: skip
+        print(f"{kind}: the right model is rejected in {100.0 * np.mean(rejected):.0f} %")
     print(standard_error(count))
+
+
+def _words(miss, std):
+    held = 100.0 * np.mean(np.abs(miss) <= TWO_SIDED * std)
+    rms, said = (np.degrees(np.sqrt(np.mean(one**2))) for one in (miss, std))
+    return f"within in {held:.0f} %, off by {rms:.2g} deg rms (said {said:.2g})"
 
 
 if __name__ == "__main__":
