@@ -41,14 +41,10 @@ def sensors(runs, random):
 
 def references(kind, runs, random):
     """What is known of a reference, and errors that it may have, (runs, n) [rad]."""
-    times, net, absolute = motion()
-    std, correlation_time, lag, turn_error, slip = KINDS[kind]
-    known = ReferenceError(
-        times, std, correlation_time, np.gradient(net, times), net, lag, turn_error
-    )
-    steps = slip * np.sqrt(np.diff(absolute, prepend=0.0))
-    slips = np.cumsum(steps * random.standard_normal((runs, len(times))), axis=1)
-    return known, known.drawn(runs, random) + slips
+    times, net, _ = motion()
+    std, correlation_time, *constants = KINDS[kind]
+    known = ReferenceError(times, std, correlation_time, np.gradient(net, times), net, *constants)
+    return known, known.drawn(runs, random)
 
 
 def study(number, kind):

@@ -41,6 +41,7 @@ from imu_simulation_framework.heading.comparison import (
     jumps,
 )
 from imu_simulation_framework.heading.error_split import ZEROS
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
@@ -54,6 +55,7 @@ COLUMNS = (
     Column("imu", "of this one [deg]"),
     Column("maximum_absolute", "max", "deg", 3),
     Column("final", "final", "deg", 3),
+    Column("final_within", "+-", "deg", 3),
     Column("imu_final", "final of this one", "deg", 3),
     Column("imu_final_within", "+-", "deg", 3),
     Column("drift", "drift", "deg/min", 3),
@@ -61,7 +63,7 @@ COLUMNS = (
     Column("correlation", "correlation", "", 3),
 )
 
-WHOSE = ("reference", "imu", "imu_final", "imu_final_within")
+WHOSE = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
 """Keys of columns that need a reference of which it is known how wrong it is."""
 
 
@@ -243,9 +245,10 @@ def differences_table(differences) -> pd.DataFrame:
     """Sum up differences: a row each, with degrees and seconds.
 
     Indexed by name: duration [s], rms, reference (what of it is expected of the first), imu (in
-    words, what is left for this one), maximum_absolute, final [deg], imu_final and
-    imu_final_within (this one's own, and half its 95 % interval) [deg], drift [deg/min], delay [s],
-    correlation of the rates.
+    words, what is left for this one), maximum_absolute, final and final_within (half the 95 %
+    interval that the reference and the zero leave of it) [deg], imu_final and imu_final_within
+    (this one's own, and half its 95 % interval) [deg], drift [deg/min], delay [s], correlation of
+    the rates.
     """
     rows = {}
     for one in differences:
@@ -258,6 +261,7 @@ def differences_table(differences) -> pd.DataFrame:
             "imu": split.imu_words() if split else "",
             "maximum_absolute": np.degrees(statistics.maximum_absolute),
             "final": np.degrees(statistics.final),
+            "final_within": TWO_SIDED * np.degrees(split.final_std) if split else float("nan"),
             "imu_final": np.degrees(split.imu_final) if split else float("nan"),
             "imu_final_within": np.degrees(0.5 * (split.imu_final_high - split.imu_final_low))
             if split

@@ -259,7 +259,9 @@ class _Bins:
             for curve in (reference.std, reference.rate, reference.turn)
         )
         squares = std**2 + (reference.lag * rate) ** 2 + (reference.turn_error * turn) ** 2
-        changing = replace(reference, lag=0.0, turn_error=0.0)
+        turned = np.interp(times, reference.time, reference.absolute_turn)
+        squares += reference.slip**2 * turned
+        changing = replace(reference, lag=0.0, turn_error=0.0, slip=0.0)
         of_changing = changing.covariance_of_means(times, begins)
         lasting, none = max(times[-1] - times[0], 1e-9), np.zeros(every)
         passing = ReferenceError(times, none + 1.0, _PASSING * lasting, none, none)
@@ -372,7 +374,6 @@ class _Strengths:
         self._rest = of_reference + (_SMALL * size) ** 2 * np.eye(count)
         self._fixed = self._rest + (_LARGE * size) ** 2
         self._grid: list[tuple[Any, ...]] = []
-        self._roots: dict[int, np.ndarray] = {}
         of_curves = size * np.array(list(product(_STRENGTHS, repeat=2)))
         likelihoods: list[float] = []
         for lasting, short in product(size * _WALKS, size * _PASSING_STRENGTHS):
@@ -391,7 +392,8 @@ class _Strengths:
                 - 0.5 * np.linalg.slogdet(inner)[1]
                 - np.sum(np.log(of_curves), axis=1)
             ).tolist()
-            self._grid += [(own, factor, explained, *both) for both in zip(inner, of_curves)]
+            of_own = own, (lasting, short), factor, explained
+            self._grid += [(*of_own, *one) for one in zip(inner, of_curves)]
         weights = np.exp(np.array(likelihoods) - max(likelihoods))
         weights[weights < _UNLIKELY] = 0.0
         self._weights = weights / weights.sum()
@@ -400,15 +402,15 @@ class _Strengths:
         """Return what of an error (m,) may be the IMU's, (m, draws) [rad]."""
         from scipy.linalg import cho_solve
 
-        count, curves = len(error), self._curves
+        count, curves, bins = len(error), self._curves, self._bins
         error, root_of_fixed, drawn = error - error.mean(), _root(self._fixed), []
+        walk, passing = _root(bins.walk), _root(bins.passing)
         for which, times in enumerate(random.multinomial(_DRAWS, self._weights)):
             if times == 0:
                 continue
-            own, factor, explained, inner, strengths = self._grid[which]
-            if id(own) not in self._roots:
-                self._roots[id(own)] = _root(own)
-            sensor = self._roots[id(own)] @ random.standard_normal((count, times))
+            own, (lasting, short), factor, explained, inner, strengths = self._grid[which]
+            sensor = lasting * walk @ random.standard_normal((count, times))
+            sensor += short * passing @ random.standard_normal((count, times))
             sensor += curves * strengths @ random.standard_normal((2, times))
             rest = error[:, np.newaxis] - sensor
             rest -= root_of_fixed @ random.standard_normal((count, times))
@@ -427,7 +429,7 @@ class _Strengths:
         bins, curves = self._bins, self._curves
         likely, found, variances = np.flatnonzero(self._weights), [], []
         for which in likely:
-            own, factor, explained, inner, strengths = self._grid[which]
+            own, _, factor, explained, inner, strengths = self._grid[which]
             variances_of_curves = strengths**2 * (curves.T @ bins.at_start)
             together = own @ bins.at_start + curves @ variances_of_curves
             together += (_LARGE * bins.size) ** 2

@@ -2,13 +2,14 @@ r"""How wrong the heading is that counts as right.
 
 A recorded yaw error is the reference's error less the IMU's. The first is taken as a normal process
 
-.. math:: r(t) = \sigma(t) g(t) - l \dot\psi(t) + k \psi(t)
+.. math:: r(t) = \sigma(t) g(t) - l \dot\psi(t) + k \psi(t) + s w(|\psi|)
 
 with :math:`g` of unit variance and the correlation :math:`e^{-|t|/T}`, :math:`\sigma` as the
 recording or its smoothing says it, a constant lag :math:`l` of a receiver's filter, and a constant
 :math:`k` by which odometry turns too far, as by a wrong track width (Borenstein and Feng:
 Measurement and correction of systematic odometry errors in mobile robots, IEEE Transactions on
-Robotics and Automation 12(6), 1996).
+Robotics and Automation 12(6), 1996), and a random walk :math:`w` over what it has turned to either
+side, as wheels slip in turns.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ import numpy as np
 
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.signals import Spectrum, power_spectral_density
-from imu_simulation_framework.core.tables import REFERENCE_ERROR
+from imu_simulation_framework.core.tables import REFERENCE_ERROR, TURN_SLIP
+from imu_simulation_framework.motion.motion import absolute_turn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +42,7 @@ class ReferenceError:
     ``time`` (n,) [s]. ``std`` (n,): of the part that changes, with the correlation time
     ``correlation_time`` [s], in [rad]. ``rate`` and ``turn`` (n,): the heading's rate [rad/s], and
     how far it has turned [rad]. ``lag`` [s] and ``turn_error``: standard deviations of the two
-    constants.
+    constants. ``slip``: strength of the walk over the turn [rad/sqrt(rad)].
     """
 
     time: np.ndarray
@@ -50,6 +52,7 @@ class ReferenceError:
     turn: np.ndarray
     lag: float = 0.0
     turn_error: float = 0.0
+    slip: float = 0.0
 
     @classmethod
     def of(
@@ -58,9 +61,10 @@ class ReferenceError:
         """Return what a table of poses says; None if it says nothing.
 
         ``reference``: Poses, perhaps with the columns ``yaw_std yaw_error_time yaw_lag
-        turn_error``. ``lag``: how well it is known, if it has been found and taken off [s].
-        ``turning``: heading that says how the robot turns [rad], indexed by time [s]; that of an
-        IMU has less noise than the reference's, whose turning would be like its own error.
+        turn_error`` and ``turn_slip``. ``lag``: how well it is known, if it has been found and
+        taken off [s]. ``turning``: heading that says how the robot turns [rad], indexed by time
+        [s]; that of an IMU has less noise than the reference's, whose turning would be like its own
+        error.
         """
         if not set(REFERENCE_ERROR) <= set(reference.columns):
             return None
@@ -83,7 +87,13 @@ class ReferenceError:
             turn - turn[0],
             lag,
             turn_error,
+            float(reference[TURN_SLIP].median()) if TURN_SLIP in reference else 0.0,
         )
+
+    @property
+    def absolute_turn(self) -> np.ndarray:
+        """How far the heading has turned to either side, (n,) [rad]."""
+        return absolute_turn(self.turn)
 
     def at(self, time: np.ndarray) -> ReferenceError:
         """Return the same at other times (m,), which are counted from the first of them."""
@@ -97,6 +107,9 @@ class ReferenceError:
         apart = np.abs(np.subtract.outer(time, time))
         covariance = np.outer(std, std) * np.exp(-apart / self.correlation_time)
         covariance += self.lag**2 * np.outer(rate, rate)
+        if self.slip:
+            turned = np.interp(time, self.time, self.absolute_turn)
+            covariance += self.slip**2 * np.minimum.outer(turned, turned)
         return covariance + self.turn_error**2 * np.outer(turn, turn)
 
     def covariance_of_means(self, time: np.ndarray, begins: np.ndarray) -> np.ndarray:
@@ -125,6 +138,13 @@ class ReferenceError:
         covariance[np.diag_indices(len(begins))] = means(std**2) * alike
         for constant, curve in ((self.lag, rate), (self.turn_error, turn)):
             covariance += constant**2 * np.outer(means(curve), means(curve))
+        if self.slip:
+            turned = np.interp(time, self.time, self.absolute_turn)
+            of_bins, within = means(turned), np.interp(lasts, time, turned)
+            within = (within - np.interp(firsts, time, turned))[begins]
+            # Of two places within a stretch the first one is a third into it on average.
+            walk = np.minimum.outer(of_bins, of_bins) - np.diag(within / 6.0)
+            covariance += self.slip**2 * walk
         return covariance
 
     def drawn(self, runs: int, random: np.random.Generator) -> np.ndarray:
@@ -137,6 +157,9 @@ class ReferenceError:
             process = share * process
             process += math.sqrt(1.0 - share**2) * random.standard_normal(runs)
             errors[:, sample] += self.std[sample] * process
+        if self.slip:
+            steps = self.slip * np.sqrt(np.diff(self.absolute_turn, prepend=0.0))
+            errors += np.cumsum(steps * random.standard_normal(errors.shape), axis=1)
         return errors
 
     def change_variance(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
@@ -147,6 +170,9 @@ class ReferenceError:
         for constant, curve in ((self.lag, self.rate), (self.turn_error, self.turn)):
             change = np.interp(ends, self.time, curve) - np.interp(starts, self.time, curve)
             variance += (constant * change) ** 2
+        if self.slip:
+            begun, ended = (np.interp(at, self.time, self.absolute_turn) for at in (starts, ends))
+            variance += self.slip**2 * np.abs(ended - begun)
         return variance
 
 

@@ -48,12 +48,15 @@ def drive(random, kind, imu_size):
         std, time_constant = 3.0 * DEGREE * np.exp(0.5 * correlated(random, 10.0)), 4.0
     elif kind == "lag":
         lag = 0.5
-    elif kind == "slip":
+    elif kind == "turn error":
         turn_error = 0.02
-    known = ReferenceError(TIME, std, time_constant, rate, turn, lag, turn_error)
+    slip = 0.01 * (kind == "slip")
+    known = ReferenceError(TIME, std, time_constant, rate, turn, lag, turn_error, slip)
     of_reference = std * correlated(random, time_constant)
     of_reference -= lag * random.standard_normal() * rate
     of_reference += turn_error * random.standard_normal() * turn
+    walk = np.sqrt(STEP * np.abs(rate)) * random.standard_normal(len(TIME))
+    of_reference += slip * np.cumsum(walk)
     steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(TIME))
     imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
@@ -64,7 +67,7 @@ def drive(random, kind, imu_size):
     return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
 
 
-KINDS = ["white", "correlated", "course", "lag", "slip"]
+KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +158,8 @@ def test_means_over_stretches_have_the_covariance_of_the_means_of_samples():
     time = np.arange(0.0, 40.0, 0.1)
     for std, correlation_time in ((0.02, 0.01), (0.02, 3.0), (0.02, 1e9)):
         turn = np.cumsum(0.01 * random.standard_normal(len(time)))
-        known = ReferenceError(time, std + 0.0 * time, correlation_time, 0.3 * turn, turn, 0.3, 0.1)
+        constants = 0.3 * turn, turn, 0.3, 0.1
+        known = ReferenceError(time, std + 0.0 * time, correlation_time, *constants)
         begins = np.array([0, 1, 11, 50, 51, 52, 300])
         means = np.zeros((len(begins), len(time)))
         for row, (begin, end) in zip(means, zip(begins, [*begins[1:], len(time)])):
