@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.core.stamps import behind_gaps
-from imu_simulation_framework.heading.reference_error import ReferenceError
+from imu_simulation_framework.heading.reference_error import ReferenceError, walk_of_means
 from imu_simulation_framework.heading.statistics import edge_samples
 
 if TYPE_CHECKING:
@@ -265,8 +265,6 @@ class _Bins:
         of_changing = changing.covariance_of_means(times, begins)
         lasting, none = max(times[-1] - times[0], 1e-9), np.zeros(every)
         passing = ReferenceError(times, none + 1.0, _PASSING * lasting, none, none)
-        middles, widths = means(times) - times[0], times[begins + counts - 1] - times[begins]
-        walk = np.minimum.outer(middles, middles) - np.diag(widths / 6.0)
         more = [
             (_over_mean(at, reference.correlation_time) - 1.0) * (weights @ of_changing @ weights)
             for weights, at in ((at_start, times[:first]), (at_end, times[every - last :]))
@@ -282,7 +280,7 @@ class _Bins:
             at_end,
             reference.covariance_of_means(times, begins),
             means(squares),
-            walk / lasting,
+            walk_of_means(times - times[0], begins) / lasting,
             passing.covariance_of_means(times, begins),
             *more,
         )

@@ -140,11 +140,7 @@ class ReferenceError:
             covariance += constant**2 * np.outer(means(curve), means(curve))
         if self.slip:
             turned = np.interp(time, self.time, self.absolute_turn)
-            of_bins, within = means(turned), np.interp(lasts, time, turned)
-            within = (within - np.interp(firsts, time, turned))[begins]
-            # Of two places within a stretch the first one is a third into it on average.
-            walk = np.minimum.outer(of_bins, of_bins) - np.diag(within / 6.0)
-            covariance += self.slip**2 * walk
+            covariance += self.slip**2 * walk_of_means(turned, begins)
         return covariance
 
     def drawn(self, runs: int, random: np.random.Generator) -> np.ndarray:
@@ -174,6 +170,22 @@ class ReferenceError:
             begun, ended = (np.interp(at, self.time, self.absolute_turn) for at in (starts, ends))
             variance += self.slip**2 * np.abs(ended - begun)
         return variance
+
+
+def walk_of_means(variance: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Return the covariance of a random walk's means over stretches, (m, m).
+
+    ``variance`` (n,): of the walk at each sample, which never decreases. ``begins`` (m,): number of
+    each stretch's first sample, 0 first.
+    """
+    counts = np.repeat(np.diff(begins, append=len(variance)), np.diff(begins, append=len(variance)))
+    means = np.add.reduceat(variance / counts, begins)
+    covariance = np.minimum.outer(means, means)
+    # Of all pairs within a stretch each sample is the first one in so many.
+    places = np.arange(len(variance)) - np.repeat(begins, counts[begins])
+    pairs = variance * (2 * (counts - places) - 1) / counts.astype(float) ** 2
+    covariance[np.diag_indices(len(begins))] = np.add.reduceat(pairs, begins)
+    return covariance
 
 
 def _mean_correlation(counts: np.ndarray, steps: np.ndarray) -> np.ndarray:

@@ -55,8 +55,9 @@ def drive(random, kind, imu_size):
     of_reference = std * correlated(random, time_constant)
     of_reference -= lag * random.standard_normal() * rate
     of_reference += turn_error * random.standard_normal() * turn
-    walk = np.sqrt(STEP * np.abs(rate)) * random.standard_normal(len(TIME))
-    of_reference += slip * np.cumsum(walk)
+    if slip:
+        walk = np.sqrt(STEP * np.abs(rate)) * random.standard_normal(len(TIME))
+        of_reference += slip * np.cumsum(walk)
     steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(TIME))
     imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
@@ -158,7 +159,7 @@ def test_means_over_stretches_have_the_covariance_of_the_means_of_samples():
     time = np.arange(0.0, 40.0, 0.1)
     for std, correlation_time in ((0.02, 0.01), (0.02, 3.0), (0.02, 1e9)):
         turn = np.cumsum(0.01 * random.standard_normal(len(time)))
-        constants = 0.3 * turn, turn, 0.3, 0.1
+        constants = 0.3 * turn, turn, 0.3, 0.1, 0.05
         known = ReferenceError(time, std + 0.0 * time, correlation_time, *constants)
         begins = np.array([0, 1, 11, 50, 51, 52, 300])
         means = np.zeros((len(begins), len(time)))
