@@ -56,8 +56,8 @@ def drive(random, kind, imu_size):
     of_reference -= lag * random.standard_normal() * rate
     of_reference += turn_error * random.standard_normal() * turn
     if slip:
-        walk = np.sqrt(STEP * np.abs(rate)) * random.standard_normal(len(TIME))
-        of_reference += slip * np.cumsum(walk)
+        turned = np.sqrt(np.diff(known.absolute_turn, prepend=0.0))
+        of_reference += slip * np.cumsum(turned * random.standard_normal(len(TIME)))
     steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(TIME))
     imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
