@@ -335,7 +335,8 @@ class _Zero(NamedTuple):
 
 
 def _estimated_zero(bins: _Bins, way: str) -> _Zero:
-    covariance, faults = bins.of_reference.copy(), []
+    covariance = bins.of_reference.copy()
+    faults: list[Fault] = []
     while True:
         strengths = _Strengths(bins, covariance)
         fault = strengths.largest_fault() if len(faults) < _MAX_FAULTS else None
