@@ -38,7 +38,7 @@ name                 columns
 ==================== ==============================================================
 ``Poses``            x, y [m], yaw [rad, unwrapped]; of a reference whose error
                      is known yaw_known, yaw_std [rad], yaw_error_time, yaw_lag
-                     [s], turn_error, see ``heading.reference_error``
+                     [s], turn_error, turn_slip [rad/sqrt(rad)], see ``heading.reference_error``
 ``Trajectory``       Poses and v [m/s], yaw_rate [rad/s]
 ``ImuRecord``        roll, pitch [rad], yaw [rad, unwrapped],
                      gyro_x, gyro_y, gyro_z [rad/s], accel_x, accel_y, accel_z

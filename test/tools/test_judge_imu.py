@@ -17,6 +17,7 @@ from imu_simulation_framework.commands.judge_imu import _with_unit
 from imu_simulation_framework.drive.yaw_signals import read_drive
 from imu_simulation_framework.heading.judgement import judge, started_at_zero
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
@@ -175,6 +176,16 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
     expected = (0.002 * turned) ** 2 / np.var(one[:, -1])
     assert 0.2 < expected < 0.8
     assert together == pytest.approx(expected, abs=4.0 / np.sqrt(400.0))
+    # So is what nobody knows of an identified model's mean bias; how biases spread is a drive's.
+    known = {"rate_bias_uncertainty": 3e-4, "rate_bias_spread": 2e-4}
+    parameters = YawErrorParameters(**known, rate_bias_spread_uncertainty=1e-4)
+    model = yaw_error_model(parameters, drive.motion())
+    one, other = (
+        sum(drawing.errors(0, 400) for drawing in _with_unit(model, seeds))
+        for seeds in (options, argparse.Namespace(**{**vars(options), "seed": 4}))
+    )
+    together = np.corrcoef(one[:, -1], other[:, -1])[0, 1]
+    assert together == pytest.approx(9.0 / (9.0 + 4.0 + 1.0), abs=4.0 / np.sqrt(400.0))
 
 
 def test_the_full_sensor_gives_the_same_verdicts(tmp_path):

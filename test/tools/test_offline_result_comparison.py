@@ -49,7 +49,7 @@ def test_the_same_settings_give_the_same_files(result):
 def test_other_settings_go_to_another_folder_and_change_figures_and_summary(result, tmp_path):
     before = contents(result.folder)
     target = tmp_path / "again" / "wide"
-    settings = ("--median-window", 12, "--align", "--max-shift", 0.5)
+    settings = ("--median-window", 12, "--align", "--max-shift", 0.5, "--zero", "start")
     succeeded(run(result.prefix_path, *settings, "--out", target))
     assert contents(result.folder) == before
     after = contents(target)
@@ -61,6 +61,7 @@ def test_other_settings_go_to_another_folder_and_change_figures_and_summary(resu
         "align": True,
         "max_shift_s": 0.5,
         "start_window_s": 3.0,
+        "zero": "start",
     }
     assert abs(summary["yaw_error"]["real"]["time_shift_s"]) < 0.05
     assert summary["run"] == {"seed": 5}

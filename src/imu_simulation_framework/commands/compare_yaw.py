@@ -40,6 +40,8 @@ from imu_simulation_framework.heading.comparison import (
     compare_yaw,
     jumps,
 )
+from imu_simulation_framework.heading.error_split import ZEROS
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
@@ -53,6 +55,7 @@ COLUMNS = (
     Column("imu", "of this one [deg]"),
     Column("maximum_absolute", "max", "deg", 3),
     Column("final", "final", "deg", 3),
+    Column("final_within", "+-", "deg", 3),
     Column("imu_final", "final of this one", "deg", 3),
     Column("imu_final_within", "+-", "deg", 3),
     Column("drift", "drift", "deg/min", 3),
@@ -60,7 +63,7 @@ COLUMNS = (
     Column("correlation", "correlation", "", 3),
 )
 
-WHOSE = ("reference", "imu", "imu_final", "imu_final_within")
+WHOSE = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
 """Keys of columns that need a reference of which it is known how wrong it is."""
 
 
@@ -72,6 +75,7 @@ def main(arguments):
         align=options.align,
         max_shift=options.max_shift,
         start_window=options.start_window,
+        zero=options.zero,
     )
     signals = [signal for text in options.signals for signal in read_yaw_signals(text)]
     names = _distinct(signals)
@@ -120,6 +124,11 @@ def _parser():
         "--start-window", type=float, default=default.start_window, metavar="S",
         help="differences are zero on the median over so long a beginning [s]",
     )  # fmt: skip
+    parser.add_argument(
+        "--zero", choices=ZEROS, default=default.zero,
+        help="estimated: with all of the drive where it is known how wrong the first one is; "
+        "start: on that beginning alone; %(default)s by default",
+    )  # fmt: skip
     table_text.add_option(parser)
     add_results(parser, NAME, report=False)
     return parser
@@ -160,6 +169,8 @@ def _remarks(differences, settings, first):
                 f"{one.name}: has no time in common with {first}, so that both begin together; "
                 "--align with a large --max-shift finds what that leaves"
             )
+        if one.comparison.zero_words:
+            yield f"{one.name}: its {one.comparison.zero_words}"
         if settings.align and one.shift.problem:
             yield f"{one.name}: was not aligned: {one.shift.problem}"
 
@@ -234,9 +245,10 @@ def differences_table(differences) -> pd.DataFrame:
     """Sum up differences: a row each, with degrees and seconds.
 
     Indexed by name: duration [s], rms, reference (what of it is expected of the first), imu (in
-    words, what is left for this one), maximum_absolute, final [deg], imu_final and
-    imu_final_within (this one's own, and half its 95 % interval) [deg], drift [deg/min], delay [s],
-    correlation of the rates.
+    words, what is left for this one), maximum_absolute, final and final_within (half the 95 %
+    interval that the reference and the zero leave of it) [deg], imu_final and imu_final_within
+    (this one's own, and half its 95 % interval) [deg], drift [deg/min], delay [s], correlation of
+    the rates.
     """
     rows = {}
     for one in differences:
@@ -249,6 +261,7 @@ def differences_table(differences) -> pd.DataFrame:
             "imu": split.imu_words() if split else "",
             "maximum_absolute": np.degrees(statistics.maximum_absolute),
             "final": np.degrees(statistics.final),
+            "final_within": TWO_SIDED * np.degrees(split.final_std) if split else float("nan"),
             "imu_final": np.degrees(split.imu_final) if split else float("nan"),
             "imu_final_within": np.degrees(0.5 * (split.imu_final_high - split.imu_final_low))
             if split

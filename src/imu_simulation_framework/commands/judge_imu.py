@@ -163,8 +163,9 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
     reference = told.reference_errors(known, turned, options.runs, options.seed)
     curves = curves + reference[:, : len(time)].astype(curves.dtype)
     # Where the reference's heading is not known nothing was observed.
-    time, observed, curves = from_zero_where_known(time, drive.observed.error, curves)
-    judgement = judge(time, observed, curves)
+    by = None if known is None else observed.zeroed_by
+    time, error, curves = from_zero_where_known(time, observed.error, curves, by)
+    judgement = judge(time, error, curves)
     remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
     remarks += [] if options.what == "sensor" else model.limits
     of_reference = float(np.sqrt(np.mean(np.square(reference))))

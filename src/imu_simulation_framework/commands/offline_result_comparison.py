@@ -19,6 +19,7 @@ from imu_simulation_framework.core.whole_files import make_folder
 from imu_simulation_framework.drive import summary as summaries
 from imu_simulation_framework.drive.report import write_results
 from imu_simulation_framework.drive.results import files
+from imu_simulation_framework.heading.error_split import ZEROS
 
 
 def main(arguments):
@@ -58,6 +59,8 @@ def _parser():
     add("--max-shift", type=float, metavar="S", help="largest such shift [s]")
     add("--start-window", type=float, metavar="S",
         help="errors are zero on the median over this long a beginning [s]")
+    add("--zero", choices=ZEROS,
+        help="whether that is estimated with the whole drive where the reference's error is known")
     add_formats(parser)
     add("--out", metavar="DIR",
         help="folder for figures and summary; by default those of the result are replaced")

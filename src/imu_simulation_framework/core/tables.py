@@ -37,6 +37,7 @@ LOCAL_VARIANCE = ("variance_east", "variance_north", "variance_up")
 
 POSES = ("x", "y", "yaw")
 REFERENCE_ERROR = ("yaw_std", "yaw_error_time", "yaw_lag", "turn_error")
+TURN_SLIP = "turn_slip"
 TRAJECTORY = (*POSES, "v", "yaw_rate")
 IMU_RECORD = (*EULER, *GYRO, *ACCEL)
 GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate", "v_y", "v_z", *GYRO[:2])

@@ -8,9 +8,11 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from imu_simulation_framework.core import colours
+from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.signals import confidence_factors, logarithmic_average
 from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.comparison import YawComparison
+from imu_simulation_framework.heading.error_split import ESTIMATED
 from imu_simulation_framework.heading.figures import CONFIDENCE, yaw_error_relative
 from imu_simulation_framework.heading.reference_error import expected_spectrum
 from imu_simulation_framework.heading.statistics import TWO_SIDED
@@ -172,7 +174,11 @@ def _turned_from_start(result, trajectory):
 
 def yaw_error(comparison) -> Figure:
     """Return yaw error of IMUs and odometer over time, as it is and its trend."""
-    figure = Figure(_trend_title("Yaw error", comparison), nothing=NO_IMU)
+    title = _trend_title("Yaw error", comparison)
+    estimated = [name for one, _, name in style.headings(comparison) if one.zero == ESTIMATED]
+    if estimated:
+        title += f"; zero of the {listed(estimated)}: estimated with the whole drive"
+    figure = Figure(title, nothing=NO_IMU)
     headings = style.headings(comparison)
     if headings:
         figure.panel("yaw error [deg]", height=340).zero()

@@ -29,9 +29,12 @@ beginning to its end, see :mod:`~imu_simulation_framework.heading.statistics`; w
 known of the reference, ``reference_rms_rad`` is what of the rms is expected to be its own error.
 
 ``reference``, in a yaw error whose reference says how wrong it may be, has what is expected of
-that (``rms_rad``, ``final_std_rad``, ``drift_std_rad_per_s``) and what is left for the IMU,
-``imu_rms_rad`` and ``imu_final_rad`` with their 95 % intervals, see
-:mod:`~imu_simulation_framework.heading.reference_error`.
+that (``rms_rad``, ``drift_std_rad_per_s``), what is left for the IMU, ``imu_rms_rad`` and
+``imu_final_rad`` with their 95 % intervals, and the standard deviations of the start offset and of
+the final error as they were found (``start_offset_std_rad``, ``final_std_rad``), see
+:mod:`~imu_simulation_framework.heading.error_split`. ``zero`` beside it says whether the start
+offset was ``estimated`` with the whole drive, or is the median over the ``start``, as it is where
+nothing is known of the reference.
 
 Everything but ``execution`` is the same for two runs with one seed. Units are at the end
 of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
@@ -54,6 +57,7 @@ from imu_simulation_framework.core.files import plain
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
+from imu_simulation_framework.heading.error_split import ESTIMATED
 from imu_simulation_framework.heading.statistics import TWO_SIDED
 
 
@@ -154,7 +158,9 @@ def _yaw_summary(comparison):
     summary["start_offset_rad"] = comparison.start_offset
     if comparison.split is not None:
         split = comparison.split
+        summary["zero"] = comparison.zero
         summary["reference"] = {
+            "start_offset_std_rad": split.zero_std,
             "rms_rad": split.reference,
             "imu_rms_rad": split.imu,
             "imu_rms_low_rad": split.imu_low,
@@ -225,6 +231,7 @@ SETTINGS = {
     "align": "align",
     "max_shift": "max_shift_s",
     "start_window": "start_window_s",
+    "zero": "zero",
 }
 """Fields of :class:`.ComparisonSettings`, and their keys in a summary."""
 
@@ -332,7 +339,8 @@ def terminal_table(summary) -> str:
     Behind rms, largest and final yaw error and drift over time stands the rms change of the error
     over stretches of path and of turning, as long as fit :data:`OFTEN` times. Where something is
     known of the reference, the rms is followed by what the reference and the IMU have of it, and
-    final error and drift have the 95 % interval that the reference leaves.
+    final error and drift have the 95 % interval that the reference leaves, and below it stands how
+    well the zero is known if it was estimated.
     """
     headings = [(key, name) for key, name in HEADINGS if key in summary["yaw_error"]]
     imus = [summary["yaw_error"][key] or {} for key, _ in headings]
@@ -368,6 +376,12 @@ def terminal_table(summary) -> str:
     for name, *cells in rows:
         aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
         lines.append("  ".join([name.ljust(widths[0]), *aligned]).rstrip())
+    for key, name in headings:
+        statistics = summary["yaw_error"][key] or {}
+        if statistics.get("zero") == ESTIMATED:
+            std = degrees * statistics["reference"]["start_offset_std_rad"]
+            words = f"zero, {name}".ljust(widths[0])
+            lines.append(f"{words}  estimated with the whole drive, +- {TWO_SIDED * std:.2g} deg")
     factor = summary["execution"].get("real_time_factor")
     if factor is not None:
         lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")

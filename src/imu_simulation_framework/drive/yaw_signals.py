@@ -25,6 +25,7 @@ from imu_simulation_framework.drive.results.files import (
 )
 from imu_simulation_framework.drive.summary import previous_summary
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.error_split import ESTIMATED, ZEROS
 from imu_simulation_framework.heading.identification.terms import (
     ObservedYawError,
     observed_yaw_error,
@@ -406,7 +407,10 @@ def _drive_of_result(folder: ResultFolder, step):
         remarks.append(f"{name}: an older result; its reference is the smoothed trajectory")
     path = reference if path is None else path
     earlier = previous_summary(folder).get("comparison_settings", {})
-    settings = ComparisonSettings(align=earlier.get("align") is True)
+    settings = ComparisonSettings(
+        align=earlier.get("align") is True,
+        zero=earlier["zero"] if earlier.get("zero") in ZEROS else ESTIMATED,
+    )
     sources = tuple(folder.path(f"{part}.csv") for part in ("imu_real", "reference"))
     satellite = folder.path("fixes.csv").exists()
     return _observed(name, imu, reference, path, settings, step, satellite, sources, remarks)
@@ -454,6 +458,7 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     error = error[error.index >= error.index[0] + _surest_phase(error, process, step)]
     right = comparison.reference_yaw
     observed = observed_yaw_error(name, error, right, step, reference=process)
+    observed = replace(observed, zero=comparison.zero)
     turn, of_gyroscope = turn_of_gyroscope(imu), None
     if turn is not None:
         # An alignment has taken a shift off the IMU's stamps.
@@ -465,6 +470,7 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
             of_gyroscope = observed_yaw_error(
                 f"{name}, gyroscope", error + apart - apart[0], right, step, reference=process
             )
+            of_gyroscope = replace(of_gyroscope, zero=comparison.zero)
             rms = f"{np.degrees(np.std(apart)):.3g} deg rms"
             remarks.append(f"the yaw and the integral of the gyroscope are {rms} apart")
     remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]

@@ -23,12 +23,16 @@ from imu_simulation_framework.core.signals import (
     uniform_grid,
 )
 from imu_simulation_framework.core.stamps import value_at
-from imu_simulation_framework.heading.reference_error import (
+from imu_simulation_framework.heading.error_split import (
+    ESTIMATED,
+    START,
+    ZEROS,
     ErrorSplit,
-    ReferenceError,
     split_error,
 )
+from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import (
+    TWO_SIDED,
     ErrorStatistics,
     RelativeError,
     distances,
@@ -102,13 +106,17 @@ class ComparisonSettings(Settings):
     an error starts at zero on the median over this long a beginning [s], and its final value is the
     median over as long an end. Three seconds hold 15 samples of a 5 Hz GPS, whose noise of 0.25 deg
     then moves the whole error by 0.08 deg rather than 0.25 deg, while a drift of 1.3 deg/min adds
-    up to no more than that. Raises ConfigurationError if a value is out of range.
+    up to no more than that. ``zero``: ``estimated``, the IMU's own error over the start is zero, as
+    the whole drive tells it where the reference's own error is known (:func:`.split_error`), and
+    else that median; or ``start``, that median always. Raises ConfigurationError if a value is out
+    of range.
     """
 
     median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
     align: bool = setting(False)
     max_shift: float = setting(1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
     start_window: float = setting(3.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    zero: str = setting(ESTIMATED, choices=ZEROS)
 
 
 @dataclass(frozen=True)
@@ -120,9 +128,11 @@ class YawComparison:
     ``imu_yaw``: heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
     ``reference_yaw``: the right heading at the same stamps. ``error``, ``trend``: ``reference_yaw -
     imu_yaw``, and its running median. ``start_offset``: what was added to the IMU's heading [rad],
-    within (-pi, pi]. ``time_shift``: None if no alignment in time was asked for. ``yaw_spectrum``,
-    ``error_spectrum`` [rad^2/Hz]; None for too few samples. ``split``: what of the error is the
-    reference's own, and what is left for the IMU; None where nothing is known of the reference.
+    within (-pi, pi]. ``zero``: how it was found, ``estimated`` or ``start``; its standard deviation
+    is ``split.zero_std``. ``time_shift``: None if no alignment in time was asked for.
+    ``yaw_spectrum``, ``error_spectrum`` [rad^2/Hz]; None for too few samples. ``split``: what of
+    the error is the reference's own, and what is left for the IMU; None where nothing is known of
+    the reference.
     ``over_distance``, ``over_turn``: how the error changes over stretches of path [m] and of
     turning [rad] of the trajectory, the same ones for both IMUs. ``at_start``: by the median of how
     many samples the error is zero.
@@ -142,6 +152,26 @@ class YawComparison:
     over_distance: list[RelativeError] = field(default_factory=list)
     over_turn: list[RelativeError] = field(default_factory=list)
     at_start: int = 1
+    zero: str = START
+
+    @property
+    def zero_words(self) -> str:
+        """Return which zero the error has, where that is not just the median over the start."""
+        if self.zero == START or self.split is None:
+            return ""
+        reach = TWO_SIDED * np.degrees(self.split.zero_std)
+        start = np.degrees(np.median(self.error.to_numpy()[: self.at_start]))
+        words = (
+            f"zero is estimated with the whole drive, +- {reach:.2g} deg (95 %); over the start "
+            f"the error is {start:.2g} deg"
+        )
+        for fault in self.split.faults:
+            what = "jumps by" if fault.stays else "has an outlier of"
+            words += (
+                f"; at {fault.time:.3g} s it {what} about {np.degrees(fault.size):.2g} deg, which "
+                "weighs little in the zero"
+            )
+        return words
 
     @property
     def sentences(self) -> list[str]:
@@ -165,11 +195,11 @@ class YawComparison:
         # Of a mean over some correlation times.
         alike = 1.0 if length <= 0.0 else min(1.0, 2.0 * process.correlation_time / length)
         first = float(np.median(std[: self.at_start])) * np.sqrt(alike)
-        if first > max(_UNSURE_START * usual, _NOTABLE_START):
+        if self.zero == START and first > max(_UNSURE_START * usual, _NOTABLE_START):
             said.append(
                 f"the reference is uncertain by {np.degrees(first):.2g} deg where the error is put "
                 f"to zero, at the start, and by {np.degrees(usual):.2g} deg elsewhere: so large a "
-                "constant may be in the whole error, [comparison] start_window"
+                "constant may be in the whole error, [comparison] zero: estimated"
             )
         return said
 
@@ -223,15 +253,17 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         imu = reference - error
     at_start = edge_samples(time, settings.start_window)
     start = float(np.median(error[:at_start]))
-    error = error - start
     index = pd.Index(time, name="time")
-    error = pd.Series(error, index=index, name="yaw_error")
-    trend = median_trend(error, settings.median_window)
-    split = None
+    error = pd.Series(error - start, index=index, name="yaw_error")
+    split, zero = None, START
     if of_reference is not None:
         turning = pd.Series(imu, index=time)
         of_reference = ReferenceError.of(poses, lag, turning) or of_reference
-        split = split_error(error, of_reference, settings.start_window)
+        split = split_error(error, of_reference, settings.start_window, settings.zero)
+        if settings.zero == ESTIMATED:
+            zero = ESTIMATED
+            error, start = error - split.zero, start + split.zero
+    trend = median_trend(error, settings.median_window)
     return YawComparison(
         imu_yaw=pd.Series(reference - error.to_numpy(), index=index, name="yaw"),
         reference_yaw=pd.Series(reference, index=index, name="yaw"),
@@ -246,6 +278,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         error_spectrum=power_spectral_density(time, error),
         split=split,
         at_start=at_start,
+        zero=zero,
     )
 
 

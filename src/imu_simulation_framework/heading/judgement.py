@@ -27,6 +27,8 @@ from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
+from imu_simulation_framework.heading.error_split import zero_weights
+from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import edge_samples
 
 BLOCK = 4_000_000
@@ -90,18 +92,29 @@ def started_at_zero(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -
 
 
 def from_zero_where_known(
-    time: np.ndarray, observed: ArrayLike, ensemble: np.ndarray
+    time: np.ndarray,
+    observed: ArrayLike,
+    ensemble: np.ndarray,
+    reference: ReferenceError | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return times, observed error and ensemble where all are known, each error from zero.
 
     ``time`` (samples,): of the ensemble [s]. ``observed`` (other,): at the same times from the
-    first on, not a number where nothing was observed. ``ensemble`` (runs, samples). Returns
-    ``time``, ``observed`` (known,); ``ensemble`` (runs, known).
+    first on, not a number where nothing was observed. ``ensemble`` (runs, samples). ``reference``:
+    what is known of the observed error's reference; then all errors have the zero that is estimated
+    with the whole drive, by the weights that the observed one has in it, else that of
+    :func:`started_at_zero`. Returns ``time``, ``observed`` (known,); ``ensemble`` (runs, known).
     """
     observed = np.asarray(observed, dtype=float)[: len(time)]
     known = np.flatnonzero(np.isfinite(observed))
     time = np.asarray(time, dtype=float)[known]
     ensemble = np.asarray(ensemble)[:, known]
+    if reference is not None:
+        import pandas as pd
+
+        weights = zero_weights(pd.Series(observed[known], time), reference)
+        zeros = (ensemble @ weights)[:, np.newaxis].astype(ensemble.dtype)
+        return time, observed[known] - weights @ observed[known], ensemble - zeros
     return time, started_at_zero(time, observed[known]), started_at_zero(time, ensemble)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import Occurrences, find
-from imu_simulation_framework.core.tables import REFERENCE_ERROR
+from imu_simulation_framework.core.tables import REFERENCE_ERROR, TURN_SLIP
 from imu_simulation_framework.motion import course
 from imu_simulation_framework.motion.smoothing import (
     FixNoise,
@@ -377,8 +377,9 @@ class FixSettings(Settings):
     How wrong the heading is, of poses too: ``yaw_deviation`` (float or None): standard deviation
     [rad]; None: as the recording or the smoothing says. ``yaw_error_time``: how long such an error
     stays alike where positions do not tell it [s]. ``turn_error``: standard deviation of the share
-    by which the heading turns too far all the time, as that of odometry may. ``course_lag``: that
-    of a constant delay of a course [s], as a receiver's filter has it. Raises ConfigurationError if
+    by which the heading turns too far all the time, as that of odometry may. ``turn_slip``: of a
+    random walk that grows with the turn, as that of wheels that slip. ``course_lag``: that of a
+    constant delay of a course [s], as a receiver's filter has it. Raises ConfigurationError if
     a value is out of range.
     """
 
@@ -389,6 +390,7 @@ class FixSettings(Settings):
     yaw_deviation: float | None = setting(None, unit="rad", minimum=0.0)
     yaw_error_time: float = setting(10.0, unit="s", above=0.0)
     turn_error: float = setting(0.0, minimum=0.0, maximum=1.0)
+    turn_slip: float = setting(0.0, unit="rad/sqrt(rad)", minimum=0.0, maximum=1.0)
     course_lag: float = setting(0.5, unit="s", minimum=0.0)
 
 
@@ -581,7 +583,8 @@ def heading_errors(settings, deviations, error_time, lag) -> dict:
     if settings.yaw_deviation is not None:
         deviations = np.full(len(deviations), settings.yaw_deviation)
     values = deviations, error_time, lag, settings.turn_error
-    return dict(zip(REFERENCE_ERROR, values))
+    slip = {TURN_SLIP: settings.turn_slip} if settings.turn_slip > 0.0 else {}
+    return {**dict(zip(REFERENCE_ERROR, values)), **slip}
 
 
 def _course_deviations(velocities, speeds, variances):

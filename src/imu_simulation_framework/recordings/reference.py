@@ -71,7 +71,8 @@ def _from_poses(samples, settings, limits, minimum_samples, time_offset):
     else:
         yaw = yaw_from_quaternion(quaternions[order])
     columns = {**{axis: samples.columns[axis][order] for axis in "xy"}, "yaw": unwrap(yaw)}
-    if deviations is not None or settings.yaw_deviation is not None or settings.turn_error > 0.0:
+    stated = settings.yaw_deviation is not None or settings.turn_error + settings.turn_slip > 0.0
+    if deviations is not None or stated:
         deviations = np.zeros(len(samples)) if deviations is None else deviations
         columns.update(heading_errors(settings, deviations[order], settings.yaw_error_time, 0.0))
     return pd.DataFrame(columns, index=pd.Index(cleaner.times[order], name="time")), report
@@ -94,8 +95,8 @@ def _stated_deviations(samples, remarks):
     if np.ptp(deviations[known]) == 0.0:
         remarks.append(
             f"the yaw's standard deviation is stated as {np.degrees(deviations[known][0]):.3g} deg "
-            "all the time, which is no estimate and is not used; yaw_deviation and turn_error can "
-            "say how wrong the reference's heading is"
+            "all the time, which is no estimate and is not used; yaw_deviation, turn_error and "
+            "turn_slip can say how wrong the reference's heading is"
         )
         return None
     return np.where(known, deviations, np.nan)

@@ -181,15 +181,38 @@ def test_a_reference_that_is_uncertain_at_the_start_is_said_to_shift_the_whole_e
     std = np.radians(np.where(time < 10.0, first, 2.0))
     poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
     poses = poses.assign(yaw_std=std, yaw_error_time=20.0, yaw_lag=0.0, turn_error=0.0)
-    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
+    settings = ComparisonSettings(zero="start")
+    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], settings, poses)
     assert [sentence for sentence in result.sentences if "30 deg" in sentence] == (
         result.sentences if said else []
     )
     assert len(result.sentences) == said
     # Over many correlation times the mean is known better than each sample.
     poses["yaw_error_time"] = 0.05
-    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
+    result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], settings, poses)
     assert len(result.sentences) == said and "30 deg" not in "".join(result.sentences)
+
+
+def test_a_zero_that_is_estimated_does_not_follow_a_reference_that_is_poor_at_the_start():
+    time, degree = np.arange(2401) / 20.0, np.radians(1.0)
+    std = degree * np.where(time < 10.0, 20.0, 1.0)
+    wrong = degree * np.where(time < 10.0, 15.0, 0.0) + 0.5 * degree * np.sin(time)
+    poses = pd.DataFrame({"yaw": wavy_yaw(time) + 0.7 + wrong}, index=time)
+    imu = pd.Series(wavy_yaw(time) - 0.01 * degree * time, index=time)
+    exact = compare_yaw(imu, poses["yaw"], ComparisonSettings(), poses)
+    known = poses.assign(yaw_std=std, yaw_error_time=5.0, yaw_lag=0.0, turn_error=0.0)
+    start = compare_yaw(imu, poses["yaw"], ComparisonSettings(zero="start"), known)
+    result = compare_yaw(imu, poses["yaw"], ComparisonSettings(), known)
+    # Where nothing is known of the reference, or it is asked for, it is the median of the start.
+    assert exact.zero == start.zero == "start" and exact.start_offset == start.start_offset
+    assert exact.error.equals(start.error) and exact.zero_words == ""
+    off = abs(result.start_offset - 0.7)
+    assert off < 1.96 * result.split.zero_std < 3.0 * degree < abs(start.start_offset - 0.7)
+    assert result.error.iloc[-1] - start.error.iloc[-1] == pytest.approx(
+        start.start_offset - result.start_offset
+    )
+    assert "estimated" in result.zero_words and not result.sentences
+    assert start.split.zero_std > 10.0 * degree
 
 
 def test_an_aligned_error_is_smaller_and_where_it_cannot_be_it_is_said():

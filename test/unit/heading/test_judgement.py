@@ -22,6 +22,7 @@ from imu_simulation_framework.heading.judgement import (
     shown_tests,
     started_at_zero,
 )
+from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import error_statistics
 
 TIME = np.arange(120) * 5.0
@@ -204,6 +205,17 @@ def test_errors_start_at_zero_and_only_what_was_observed_is_compared():
     np.testing.assert_array_equal(time, known)
     np.testing.assert_array_equal(error, np.zeros(6))
     np.testing.assert_array_equal(ensemble, started_at_zero(time, curves[:, known]))
+
+
+def test_an_ensemble_has_the_zero_that_was_estimated_of_the_observed_error():
+    time, random = np.arange(200.0), np.random.default_rng(1)
+    std = np.where(time < 20.0, 0.3, 0.01)
+    known = ReferenceError(time, std, 5.0, 0.0 * time, 0.0 * time)
+    curves = known.drawn(400, random)
+    time, observed, ensemble = from_zero_where_known(time, curves[0] + 3.0, curves, known)
+    # The same weights for all, of which the poor start has little.
+    np.testing.assert_allclose(ensemble[0], observed, atol=1e-9)
+    assert np.std(ensemble[:, -1]) < 0.02 < 0.1 < np.std(started_at_zero(time, curves)[:, -1])
 
 
 def test_looks_are_shown_in_degrees():

@@ -10,12 +10,9 @@ import pytest
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
 from imu_simulation_framework.core.tables import REFERENCE_ERROR
-from imu_simulation_framework.heading.reference_error import (
-    ReferenceError,
-    expected_spectrum,
-    split_error,
-)
-from imu_simulation_framework.heading.statistics import Progress, relative_errors
+from imu_simulation_framework.heading.error_split import ESTIMATED, split_error
+from imu_simulation_framework.heading.reference_error import ReferenceError, expected_spectrum
+from imu_simulation_framework.heading.statistics import TWO_SIDED, Progress, relative_errors
 from imu_simulation_framework.motion.positioning import (
     TRAJECTORY_RATE,
     FixSettings,
@@ -51,35 +48,49 @@ def drive(random, kind, imu_size):
         std, time_constant = 3.0 * DEGREE * np.exp(0.5 * correlated(random, 10.0)), 4.0
     elif kind == "lag":
         lag = 0.5
-    elif kind == "slip":
+    elif kind == "turn error":
         turn_error = 0.02
-    known = ReferenceError(TIME, std, time_constant, rate, turn, lag, turn_error)
+    slip = 0.01 * (kind == "slip")
+    known = ReferenceError(TIME, std, time_constant, rate, turn, lag, turn_error, slip)
     of_reference = std * correlated(random, time_constant)
     of_reference -= lag * random.standard_normal() * rate
     of_reference += turn_error * random.standard_normal() * turn
+    if slip:
+        turned = np.sqrt(np.diff(known.absolute_turn, prepend=0.0))
+        of_reference += slip * np.cumsum(turned * random.standard_normal(len(TIME)))
     steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(TIME))
     imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
     first = slice(round(START / STEP))
-    error = of_reference - imu
-    error = pd.Series(error - np.median(error[first]), TIME)
+    # The IMU's own error is zero over the start.
+    error = pd.Series(of_reference - imu + np.mean(imu[first]), TIME)
     own = np.mean(imu[first]) - imu
     return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
 
 
-@pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
-def test_the_interval_of_the_imus_part_holds_it(kind):
+KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_intervals_of_the_imus_part_and_of_the_zero_hold_them(kind):
     random, drives, held = np.random.default_rng(7), 40, []
     for _ in range(drives):
         error, known, own, final = drive(random, kind, 1.5)
-        split = split_error(error, known, START)
-        of_final = split.imu_final_low <= final <= split.imu_final_high
-        held.append((split.imu_low <= own <= split.imu_high, of_final))
+        split = split_error(error, known, START, ESTIMATED)
+        seen = np.median(error.to_numpy()[-round(START / STEP) :]) - split.zero
+        held.append(
+            (
+                split.imu_low <= own <= split.imu_high,
+                split.imu_final_low <= final <= split.imu_final_high,
+                abs(split.zero) <= TWO_SIDED * split.zero_std,
+                abs(seen - final) <= TWO_SIDED * split.final_std,
+            )
+        )
     # Four standard errors of a share of 95 %.
     assert np.mean(held, axis=0).min() > 0.95 - 4.0 * math.sqrt(0.95 * 0.05 / drives)
 
 
-@pytest.mark.parametrize("kind", ["white", "correlated", "course", "lag", "slip"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_where_only_the_reference_errs_nothing_is_found_of_the_imu(kind):
     random, drives = np.random.default_rng(8), 40
     splits = [split_error(*drive(random, kind, 0.0)[:2], START) for _ in range(drives)]
@@ -141,6 +152,33 @@ def test_errors_that_are_drawn_have_its_covariance():
     deviations = np.sqrt((np.outer(variances, variances) + expected**2) / runs)
     # Some 800 of them, which hang together.
     assert np.max(np.abs(found - expected) / deviations) < 5.0
+
+
+def test_means_over_stretches_have_the_covariance_of_the_means_of_samples():
+    random = np.random.default_rng(9)
+    time = np.arange(0.0, 40.0, 0.1)
+    for std, correlation_time in ((0.02, 0.01), (0.02, 3.0), (0.02, 1e9)):
+        turn = np.cumsum(0.01 * random.standard_normal(len(time)))
+        constants = 0.3 * turn, turn, 0.3, 0.1, 0.05
+        known = ReferenceError(time, std + 0.0 * time, correlation_time, *constants)
+        begins = np.array([0, 1, 11, 50, 51, 52, 300])
+        means = np.zeros((len(begins), len(time)))
+        for row, (begin, end) in zip(means, zip(begins, [*begins[1:], len(time)])):
+            row[begin:end] = 1.0 / (end - begin)
+        expected = means @ known.covariance(time) @ means.T
+        np.testing.assert_allclose(known.covariance_of_means(time, begins), expected, rtol=1e-6)
+
+
+def test_a_jump_and_an_outlier_hardly_move_an_estimated_zero():
+    random = np.random.default_rng(3)
+    error, known, *_ = drive(random, "correlated", 0.3)
+    right = split_error(error, known, START, ESTIMATED)
+    wrong = error + np.radians(
+        np.where(TIME > 100.0, 60.0, 0.0) + np.where(TIME == 60.0, 900.0, 0.0)
+    )
+    found = split_error(wrong, known, START, ESTIMATED)
+    assert {(round(one.time, -1), one.stays) for one in found.faults} == {(100, True), (60, False)}
+    assert abs(found.zero - right.zero) < found.zero_std < 2.0 * right.zero_std
 
 
 def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():

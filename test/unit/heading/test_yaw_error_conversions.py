@@ -105,7 +105,8 @@ def test_file_reads_back(tmp_path):
     defaults = YawErrorParameters()
     # Of a bias whose spread is known from four drives 95 % are as near as Student says.
     student = t(3).ppf(0.975) / norm.ppf(0.975)
-    open_ = {"rate_bias_uncertainty": SAYABLE.rate_bias_spread * math.sqrt(student**2 - 1.0)}
+    more = SAYABLE.rate_bias_spread * math.sqrt(student**2 - 1.0)
+    open_ = {"rate_bias_spread_uncertainty": more}
     for name in vars(SAYABLE):
         expected = open_.get(name) or getattr(SAYABLE, name) or getattr(defaults, name)
         assert getattr(again, name) == pytest.approx(expected, rel=1e-4), name

@@ -504,7 +504,7 @@ def predicted_from_others(
         model = YawErrorModel(drive.time, tuple(parameters.sources(*turned)))
         curves = model.realisations(runs, seed)
         curves += parameters.reference_errors(drive.reference, turned, runs, seed)
-        yield judge(*from_zero_where_known(drive.time, drive.error, curves))
+        yield judge(*from_zero_where_known(drive.time, drive.error, curves, drive.zeroed_by))
 
 
 def _with_intervals(chosen: Any) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.error_split import ESTIMATED, START
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
     Process,
@@ -38,8 +39,8 @@ class ObservedYawError:
     much the robot has turned, left positive, and how much it has turned to either side
     (:func:`.absolute_turn`) [rad]. ``reference``: what is known of the reference's error, at these
     times; None if nothing is. ``steps`` (n,): where the error may have jumped since the sample
-    before, as a reference's does whose wheels slip. Raises ConfigurationError if too little was
-    observed.
+    before, as a reference's does whose wheels slip. ``zero``: how the error was put to zero, see
+    :class:`.YawComparison`. Raises ConfigurationError if too little was observed.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ObservedYawError:
     absolute_turn: np.ndarray
     reference: ReferenceError | None = None
     steps: np.ndarray | None = None
+    zero: str = START
 
     def __post_init__(self) -> None:
         observed = int(np.sum(np.isfinite(self.error)))
@@ -62,6 +64,11 @@ class ObservedYawError:
     def step(self) -> float:
         """Time from one sample to the next [s]."""
         return float(self.time[1] - self.time[0])
+
+    @property
+    def zeroed_by(self) -> ReferenceError | None:
+        """What is known of the reference if the zero was estimated by it; else None."""
+        return self.reference if self.zero == ESTIMATED else None
 
     @property
     def lag(self) -> float:

@@ -75,9 +75,11 @@ class YawErrorParameters(Settings):
     ``reference_error_time``: by how much the known error of that yaw is larger than it was taken
     for, and its correlation time, 0 for what was known [1], [s]. ``reference_lag``: how late that
     yaw is [s]. ``rate_bias_uncertainty``, ``scale_factor_uncertainty``: standard deviations of what
-    the drives left open of these two [rad/s], [1]. ``drives``: from how many it was identified.
-    ``rejected``: whether what it left unexplained there rejected it. Raises ConfigurationError if a
-    value is not what it must be; the sentence begins with its name.
+    the drives left open of these two [rad/s], [1], the same on all drives of a unit;
+    ``rate_bias_spread_uncertainty``: of what they left open of the spread, as more of it [rad/s].
+    ``drives``: from how many it was identified. ``rejected``: whether what it left unexplained
+    there rejected it. Raises ConfigurationError if a value is not what it must be; the sentence
+    begins with its name.
     """
 
     rate_bias: float = declared(0.0)
@@ -98,6 +100,7 @@ class YawErrorParameters(Settings):
     reference_error_time: float = declared(0.0, minimum=0.0)
     reference_lag: float = declared(0.0)
     rate_bias_uncertainty: float = declared(0.0, minimum=0.0)
+    rate_bias_spread_uncertainty: float = declared(0.0, minimum=0.0)
     scale_factor_uncertainty: float = declared(0.0, minimum=0.0)
     drives: int = declared(1, _checked_count)
     rejected: bool = declared(False, checked_flag)
@@ -123,11 +126,10 @@ class YawErrorParameters(Settings):
         if drives > 1 and "rate_bias_spread" in estimates:
             from scipy.special import stdtrit
 
-            found = cls(**values)
-            spread, _, high = estimates["rate_bias_spread"]
+            spread, (_, _, high) = cls(**values).rate_bias_spread, estimates["rate_bias_spread"]
             limits = spread * stdtrit(drives - 1, 0.975), high if math.isfinite(high) else 0.0
             more = math.sqrt(max(0.0, (max(limits) / TWO_SIDED) ** 2 - spread**2))
-            values["rate_bias_uncertainty"] = math.hypot(found.rate_bias_uncertainty, more)
+            values["rate_bias_spread_uncertainty"] = more
         return cls(**values, drives=drives, rejected=rejected)
 
     @property
@@ -161,8 +163,10 @@ class YawErrorParameters(Settings):
         ):
             if value:
                 made.append(KnownError(name, -value * curve))
+        of_drives = math.hypot(self.rate_bias_spread, self.rate_bias_spread_uncertainty)
         for name, sigma, curve in (
-            ("rate bias", math.hypot(self.rate_bias_spread, self.rate_bias_uncertainty), time),
+            ("rate bias", of_drives, time),
+            ("mean rate bias", self.rate_bias_uncertainty, time),
             ("scale factor", self.scale_factor_uncertainty, net_turn),
         ):
             if sigma:
@@ -274,8 +278,12 @@ def specification_of(
 
 
 KIND = "yaw_error_model"
-_OTHERS = {"drives", "rejected", "rate_bias_uncertainty", "scale_factor_uncertainty"}
-_KEYS = {field.name for field in fields(YawErrorParameters)} - _OTHERS
+_OTHERS = {"drives", "rejected"}
+_KEYS = {
+    field.name
+    for field in fields(YawErrorParameters)
+    if field.name not in _OTHERS and not field.name.endswith("_uncertainty")
+}
 
 
 def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
