@@ -16,15 +16,9 @@ from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.signals import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
-from imu_simulation_framework.heading.judgement import (
-    PSD,
-    SIGNED,
-    STATISTICS,
-)
+from imu_simulation_framework.heading.judgement import PSD, SIGNED, STATISTICS
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.several_drives import (
-    unseen_share,
-)
+from imu_simulation_framework.heading.several_drives import unseen_share
 from imu_simulation_framework.heading.statistics import TWO_SIDED, autocorrelation
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
@@ -460,9 +454,7 @@ def residuals_figure(time, normalised) -> Figure:
     """
     time, values = np.asarray(time, dtype=float), np.asarray(normalised, dtype=float)
     seen = np.isfinite(values)
-    figure = Figure().panel(
-        "innovation / std", "Normalised innovations", x="time [s]", height=200
-    )  # fmt: skip
+    figure = Figure().panel("innovation / std", "Normalised innovations", x="time [s]", height=200)
     figure.points(time[seen], values[seen], colours.REAL, size=3)
     for level in (-TWO_SIDED, TWO_SIDED):
         figure.level(level, style.LIMIT, _WITHIN)

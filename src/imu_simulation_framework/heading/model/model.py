@@ -20,10 +20,7 @@ import pandas as pd
 from scipy.linalg import solve_triangular
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.distribution import (
-    YawErrorDistribution,
-    normal_within,
-)
+from imu_simulation_framework.heading.model.distribution import YawErrorDistribution, normal_within
 from imu_simulation_framework.heading.model.sources import (
     CURVES,
     PROCESSES,
@@ -319,9 +316,7 @@ class YawErrorModel(YawErrorDistribution):
         return numbers_per_run(self.state_space, self._constants(), self._walks(), len(self.time))
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
-        """Return how well the model explains an observed yaw error.
-
-        By the Kalman filter of statsmodels.
+        """Return how well the model explains an observed yaw error, by statsmodels' Kalman filter.
 
         ``observed`` (n,): at the model's times [rad]; NaN where nothing was observed. Raises
         ConfigurationError if it has another length, or statsmodels is not installed.

@@ -177,14 +177,10 @@ def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
     coefficient = vertical.effective(gyroscope.bias_instability)
     if coefficient > 0.0:
         times, sigmas = flicker_processes(gyroscope.bias_instability_band, sample)
+        spread = units.bias_instability
         sources += [
-            RateGaussMarkov(
-                BIAS_INSTABILITY,
-                coefficient * sigma,
-                correlation_time,
-                spread=units.bias_instability,
-            )
-            for correlation_time, sigma in zip(times, sigmas)
+            RateGaussMarkov(BIAS_INSTABILITY, coefficient * sigma, time, spread=spread)
+            for time, sigma in zip(times, sigmas)
         ]
     density = vertical.effective(gyroscope.random_walk)
     if density > 0.0:
@@ -198,8 +194,7 @@ def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
     sources += vertical.known("rate ramp", np.array(gyroscope.rate_ramp) * since_start)
     density = vertical.effective(gyroscope.white_noise)
     if density > 0.0:
-        walk = AngleRandomWalk("angle random walk", density, spread=units.white_noise)
-        sources.append(walk)
+        sources.append(AngleRandomWalk("angle random walk", density, spread=units.white_noise))
     return sources
 
 
@@ -271,12 +266,9 @@ def _felt(imu, motion, operation):
 
 def _error_of_filter(imu, motion, environment=None):
     """Return the yaw error (n,) [rad] of a sensor with nothing random in it, by running it once."""
-    orientation = (
-        imu_model(imu, motion.period)
-        .batch(imu_truth(motion, environment), 1, parts=("orientation",))
-        .orientation[0]
-    )
-    return unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
+    truth = imu_truth(motion, environment)
+    reading = imu_model(imu, motion.period).batch(truth, 1, parts=("orientation",))
+    return unwrap(difference(motion.yaw, yaw_from_quaternion(reading.orientation[0])))
 
 
 class _Vertical:
@@ -332,11 +324,9 @@ class _Vertical:
             ]
         return sources
 
-    def integrated(self, rate_error, zeroed=True):
+    def integrated(self, rate_error):
         """Return yaw error (k,) [rad] that errors of the rate (n, 3) lead to."""
-        if zeroed:
-            rate_error = self._zeroed(rate_error)
-        return self._yaw(np.sum(self._up * rate_error, axis=1))
+        return self._yaw(np.sum(self._up * self._zeroed(rate_error), axis=1))
 
     def of_instants(self):
         """Return what an error of the angle at each instant that counts, and only there, leads to.
