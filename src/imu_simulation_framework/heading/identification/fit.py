@@ -132,10 +132,7 @@ class Likelihood:
         }
 
     def highest(self, values: dict[str, float], kept: Collection[str]) -> float:
-        """Return the log-likelihood where it is highest, with some of the values kept as they are.
-
-        ``values``: from which to search. ``kept``: the parameters' names.
-        """
+        """Return the highest log-likelihood, searched from the values, of which some are kept."""
         free = [name for name in self.names if name not in kept]
         bounds = [tuple(np.log(self.scales.bounds(name))) for name in free]
         first = np.log([values[name] for name in free])
@@ -146,17 +143,12 @@ class Likelihood:
         return self._filter.filtered(self.space(values), *self._of_drives(values))
 
     def given(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
-        """Return the log-likelihood, but for a constant term, if some constants have values.
-
-        ``constants``: index of the constant, and its value.
-        """
+        """Return the log-likelihood, but for a constant term, given constants by their index."""
         chosen, fixed = list(constants), np.array(list(constants.values()))
         both = list(zip(self.drives, self._regressors))
         errors = [drive.error - curves[:, chosen] @ fixed for drive, curves in both]
         curves = [np.delete(curves, chosen, axis=1) for _, curves in both]
-        broad = self._observed.start_std
-        stds = np.delete(self._stds, chosen)
-        observed = self._observe(errors, curves, stds, broad)
+        observed = self._observe(errors, curves, np.delete(self._stds, chosen), self.start_std)
         filtered = DriveFilter(observed.drives, self._states)
         of_fixed = -0.5 * float(np.sum((fixed / self._stds[chosen]) ** 2))
 
@@ -259,9 +251,8 @@ class _Observed:
         mixed = np.linalg.solve(triangle, np.eye(len(unknown))) / sizes[len(errors) :, np.newaxis]
         largest = [np.max(np.abs(np.concatenate(broadly) @ one), initial=0.0) for one in mixed.T]
         reach = np.diag(np.where(np.isinf(stds), 0.0, stds))
-        reach[np.ix_(unknown, unknown)] = (
-            broad * mixed / np.array([value or 1.0 for value in largest])
-        )
+        sizes = np.array([value or 1.0 for value in largest])
+        reach[np.ix_(unknown, unknown)] = broad * mixed / sizes
         center = np.zeros(len(stds))
         center[unknown] = of_unknown
         observed = tuple(
@@ -316,10 +307,7 @@ class Fit:
 
 
 def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
-    """Return the model that explains the drives best.
-
-    ``start``: values of some parameters to begin with.
-    """
+    """Return the model that explains the drives best; ``start``: some values to begin with."""
     names, sizes = likelihood.names, likelihood.scales
     bounds = [tuple(np.log(sizes.bounds(name))) for name in names]
     firsts = {}
@@ -376,10 +364,9 @@ def _escape(found):
 
 
 def maximise(function, first, bounds, iterations=_ENOUGH):
-    """Return where a smooth function of few variables is largest, and its value there.
+    """Return where a smooth function of an array (p,) is largest, and its value there.
 
-    ``function``: takes an array (p,). ``first`` (p,). ``bounds`` (list of (float, float)).
-    ``iterations``: at most.
+    ``bounds``: p pairs. ``iterations``: at most.
     """
     if len(first) == 0:
         return first, function(first)

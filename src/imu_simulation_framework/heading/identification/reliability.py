@@ -256,10 +256,7 @@ def likeness(term: terms.ConstantTerm, drives: Sequence[terms.ObservedYawError])
 
 
 def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list[str]:
-    """Return a sentence on each parameter that the drives leave open.
-
-    ``estimates`` (dict of Estimate).
-    """
+    """Return a sentence on each parameter of the estimates that the drives leave open."""
     sentences = []
     duration = max(drive.time[-1] for drive in drives)
     for name, estimate in estimates.items():
@@ -370,8 +367,7 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
 
     ``normalised``: of each drive; NaN where nothing was observed.
     """
-    values = np.concatenate([drive[np.isfinite(drive)] for drive in normalised])
-    return [_whiteness(normalised), _normality(values), _size(normalised)]
+    return [_whiteness(normalised), _normality(normalised), _size(normalised)]
 
 
 def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
@@ -388,7 +384,8 @@ def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
     return ResidualCheck("whiteness", total, p, f"innovations are {words} (Ljung-Box)")
 
 
-def _normality(values: np.ndarray) -> ResidualCheck:
+def _normality(drives: Sequence[np.ndarray]) -> ResidualCheck:
+    values = np.concatenate([drive[np.isfinite(drive)] for drive in drives])
     statistic = len(values) / 6.0 * (skew(values) ** 2 + 0.25 * kurtosis(values) ** 2)
     p = float(chi2.sf(statistic, 2))
     words = "normal" if p >= LEVEL else "not normal: there are outliers, or steps"
@@ -447,9 +444,7 @@ def without_faults(found: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list
             one[:burn] = 0.0
         which = int(np.argmax([one.max() for one in sizes]))
         at = int(np.argmax(sizes[which]))
-        if sizes[which][at] < limit:
-            return tuple(drives), faults
-        if len(faults) > max(1.0, MAX_FAULTS * count):
+        if sizes[which][at] < limit or len(faults) > max(1.0, MAX_FAULTS * count):
             return tuple(drives), faults
         drive = drives[which]
         steps = np.zeros(len(drive.time)) if drive.steps is None else drive.steps.copy()

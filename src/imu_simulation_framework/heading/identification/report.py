@@ -218,9 +218,8 @@ def contents(
         table = predictions_table(identification, predictions)
         texts["predictions.csv"] = table_text(table, PREDICTED, "csv")
     files = {name: text.encode("utf-8") for name, text in texts.items()}
-    for index, (drive, normalised) in enumerate(
-        zip(identification.drives, identification.normalised())
-    ):
+    both = zip(identification.drives, identification.normalised())
+    for index, (drive, normalised) in enumerate(both):
         figure = figures.identification_figure(drive.name, identification.parts(index), normalised)
         number = f"_{index + 1}" if several else ""
         for format in dict.fromkeys(options.formats):
@@ -307,12 +306,7 @@ def _parts(identification):
 
 
 class FittedDrive(NamedTuple):
-    """A drive that a model was fitted to.
-
-    ``name``; ``parts``: a table by time [s] of the error, and what each part of the model makes of
-    it [rad]; ``normalised`` (n,): innovations over their standard deviations, NaN where nothing was
-    observed.
-    """
+    """A drive's ``name``; ``parts``: of :func:`.fitted_parts`; ``normalised`` (n,) innovations."""
 
     name: str
     parts: pd.DataFrame
@@ -367,11 +361,10 @@ def identification_report(
     was read; ``options`` have ``name``, ``step`` and ``rate``; ``predictions``: of each drive from
     the others, if there are any.
     """
+    both = zip(identification.drives, identification.normalised())
     drives = [
         FittedDrive(drive.name, identification.parts(index), normalised)
-        for index, (drive, normalised) in enumerate(
-            zip(identification.drives, identification.normalised())
-        )
+        for index, (drive, normalised) in enumerate(both)
     ]
     rows = [
         (check.name, check.sentence, f"{check.statistic:.4g}", f"{check.p:.2g}")
@@ -379,10 +372,9 @@ def identification_report(
     ]
     checks = Table(("check", "", "statistic", "p"), rows, numbers=2)
     estimates = page_table(estimates_table(identification), ESTIMATES)
+    said = [*identification.remarks, *identification.sentences]
     answers = [
-        Section(
-            "Estimates", text=[*identification.remarks, *identification.sentences], table=estimates
-        ),
+        Section("Estimates", text=said, table=estimates),
         Section("Models compared", table=page_table(tried_table(identification), TRIED)),
         Section("Checks of what is left unexplained", table=checks),
     ]
