@@ -423,7 +423,7 @@ def requirements(
     All sizes mean the same: the standard deviation from sensor to sensor or from start to start of
     an error of either sign, and of noise its density or coefficient.
 
-    ``motion`` (Motion or EarthMotion): of the IMU. ``limit``: of the yaw error, to either side
+    ``motion``: of the IMU. ``limit``: of the yaw error, to either side
     [rad]. ``at``: when, after the motion's start [s]. ``probability``: between 0 and 1. ``rate``:
     of the sensor [Hz]. ``sample``, ``operation``: as for :func:`.yaw_error_model`. Index: name of
     the error; unit; alone and equal_shares, the largest size [unit] with no other error, and with

@@ -346,10 +346,7 @@ def _place(test) -> float:
 
 
 def calibration_figure(found) -> Figure:
-    """Return the distributions over drives of their places in what was predicted for them.
-
-    ``found`` (sequence of Calibration).
-    """
+    """Return the distributions of drives' places in what was predicted, of some Calibrations."""
     figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
     share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(found[0].pit))
     looks = dict(zip((one.name for one in found), style.series(len(found))))
@@ -428,10 +425,7 @@ def identification_figure(name, parts, normalised) -> Figure:
 
 
 def parts_figure(parts) -> Figure:
-    """Return an error [rad] over time, and what each part of a fitted model makes of it.
-
-    ``parts`` (DataFrame): of :func:`.fitted_parts`, by time [s].
-    """
+    """Return an error over time, and its ``parts``, those of :func:`.fitted_parts`."""
     figure = Figure().panel("yaw error [deg]", height=240)
     look = {**style.REFERENCE, "linewidth": 3.5}
     figure.line(parts.index, np.degrees(parts[_ERROR]), look, "observed")

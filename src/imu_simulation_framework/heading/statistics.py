@@ -278,10 +278,9 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
 
     It does not begin at zero, as that of an experiment does (:func:`.compare_yaw`).
 
-    ``samples`` (pandas.DataFrame): ImuRecord, on the motion's clock; what lies before or after the
-    motion is left out. ``motion`` (Motion): interpolated at the samples' times. Returns
-    it unwrapped, beginning within half a turn [rad]; indexed by time [s]. Raises MotionError if no
-    sample lies within the motion's time.
+    ``samples``: ImuRecord, on the motion's clock; what lies before or after the motion is left out.
+    ``motion``: interpolated at the samples' times. Returns it unwrapped, beginning within half a
+    turn [rad]; indexed by time [s]. Raises MotionError if no sample lies within the motion's time.
     """
     import pandas as pd
 

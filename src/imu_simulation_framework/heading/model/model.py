@@ -65,17 +65,16 @@ class Likelihood(NamedTuple):
 class YawErrorModel(YawErrorDistribution):
     """Distribution of the yaw error over time, on one motion.
 
-    ``time`` (n,): even steps, from the motion's start [s]. ``sources`` (tuple of Source):
-    independent of each other; those of one name are one line of the budget. ``sensor_period``: time
-    between the sensor's samples, of which a step is a whole multiple [s]; by default the processes
-    are those of continuous time. ``limits`` (tuple of str): sentences: where the motion or the
-    sensor leave what a linear model can say. ``heading_time_constant``: of a heading towards which
-    the integral of the rate's errors goes back [s]; by default there is none. ``standstill``: over
-    which the rate's offset was taken before the first of the times [s]; by default it was not.
-    ``standstills``: stops at which it is taken anew, and the yaw error held, at times of the model.
-    What the sources' curves are is changed by neither. Raises ConfigurationError if times are not
-    even or less than two, a curve has another length, a stop does not end after it begins, or the
-    step is no multiple of the sensor's period.
+    ``time`` (n,): even steps, from the motion's start [s]. ``sources``: independent of each other;
+    those of one name are one line of the budget. ``sensor_period``: time between the sensor's
+    samples, of which a step is a whole multiple [s]; by default the processes are those of
+    continuous time. ``limits``: as of a YawErrorDistribution. ``heading_time_constant``: of a
+    heading towards which the integral of the rate's errors goes back [s]; by default there is none.
+    ``standstill``: over which the rate's offset was taken before the first of the times [s]; by
+    default it was not. ``standstills``: stops at which it is taken anew, and the yaw error held, at
+    times of the model. What the sources' curves are is changed by neither. Raises
+    ConfigurationError if times are not even or less than two, a curve has another length, a stop
+    does not end after it begins, or the step is no multiple of the sensor's period.
     """
 
     time: np.ndarray
