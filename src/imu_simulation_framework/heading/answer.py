@@ -24,16 +24,10 @@ from scipy.special import ndtri
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.heading.model import of_imu
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution, normal_within
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.odometer import TRACK, WHEEL_SIZE, WHEELS
-from imu_simulation_framework.heading.model.of_imu import (
-    G_SENSITIVITY,
-    MISALIGNMENT,
-    RATE_BIAS,
-    SCALE_FACTOR,
-    yaw_error_model,
-)
 from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
@@ -184,7 +178,7 @@ def _differs(model: YawErrorDistribution, name: str) -> str:
         return KNOWN
     if not any(isinstance(source, RandomConstant) for source in kinds) or name == "quantisation":
         return DRIVE
-    return STARTS if name == RATE_BIAS else UNITS
+    return STARTS if name == of_imu.RATE_BIAS else UNITS
 
 
 def mendings_of(
@@ -206,8 +200,8 @@ def mendings_of(
     now = model.not_exceeded(0.95)
     found = []
     for words, names in (
-        ("scale factor and axes calibrated", (SCALE_FACTOR, MISALIGNMENT)),
-        ("g-sensitivity calibrated", (G_SENSITIVITY,)),
+        ("scale factor and axes calibrated", (of_imu.SCALE_FACTOR, of_imu.MISALIGNMENT)),
+        ("g-sensitivity calibrated", (of_imu.G_SENSITIVITY,)),
         ("a temperature that does not change", ("temperature",)),
         ("wheels and track calibrated", (WHEELS, TRACK, WHEEL_SIZE)),
     ):
@@ -224,7 +218,7 @@ def mendings_of(
         others.append((f"a stop {STOPS}", replace(operation, stops=STOPS)))
     for words, other in others:
         try:
-            mended = yaw_error_model(imu, other.moved(motion), operation=other, **arguments)
+            mended = of_imu.yaw_error_model(imu, other.moved(motion), operation=other, **arguments)
         except FrameworkError:
             continue  # a motion that cannot stop
         found.append((words, mended.until(min(end, len(mended.time)))))
@@ -267,7 +261,7 @@ def _models(
     """Yield each IMU's name and its model up to a time."""
     period = step_of_model(at, moved, operation)
     for name, imu in imus.items():
-        model = yaw_error_model(imu, moved, period, sample=sample, operation=operation)
+        model = of_imu.yaw_error_model(imu, moved, period, sample=sample, operation=operation)
         yield name, model.until(min(round(at / period) + 1, len(model.time)))
 
 
@@ -429,7 +423,7 @@ def requirements(
     All sizes mean the same: the standard deviation from sensor to sensor or from start to start of
     an error of either sign, and of noise its density or coefficient.
 
-    ``motion`` (Motion or EarthMotion): of the IMU. ``limit``: of the yaw error, to either side
+    ``motion``: of the IMU. ``limit``: of the yaw error, to either side
     [rad]. ``at``: when, after the motion's start [s]. ``probability``: between 0 and 1. ``rate``:
     of the sensor [Hz]. ``sample``, ``operation``: as for :func:`.yaw_error_model`. Index: name of
     the error; unit; alone and equal_shares, the largest size [unit] with no other error, and with
@@ -449,14 +443,14 @@ def requirements(
         )
     # What a sensor without errors says wrong: its filter leans, and the Earth turns.
     ideal = ImuSpecification(output=OutputSpecification(rate=rate))
-    model = yaw_error_model(ideal, motion, at, sample=sample, operation=operation)
+    model = of_imu.yaw_error_model(ideal, motion, at, sample=sample, operation=operation)
     always = float(model.mean()[-1])
     allowed = _largest_std(limit, abs(always), probability)
     rows = []
     for requirement in REQUIREMENTS:
         size = factor(requirement.unit)
         imu = _only(requirement, size, rate)
-        model = yaw_error_model(imu, motion, at, sample=sample, operation=operation)
+        model = of_imu.yaw_error_model(imu, motion, at, sample=sample, operation=operation)
         effect = np.hypot(model.mean()[-1] - always, np.sqrt(model.variance()[-1]))
         # Rounding leaves a little where the motion shows nothing.
         alone = allowed / effect if effect > 1e-9 * size else np.inf

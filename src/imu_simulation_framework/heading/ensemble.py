@@ -86,15 +86,10 @@ COUNT = 2 * _BINS + 2
 _EDGES = _SCALE * np.sinh(RESOLUTION * np.arange(-_BINS, _BINS + 1))
 
 
-def bin_of(values) -> np.ndarray:
-    """Return the number of the bin that each value is in, int64."""
-    return np.searchsorted(_EDGES, values, side="right")
-
-
 def counts_of(values) -> np.ndarray:
     """Return how many of the values (runs, times) are in each bin, (times, COUNT) of int64."""
     times = np.shape(values)[1]
-    places = bin_of(values) + COUNT * np.arange(times)
+    places = np.searchsorted(_EDGES, values, side="right") + COUNT * np.arange(times)
     counts = np.bincount(places.ravel(), minlength=times * COUNT)
     return counts.reshape(times, COUNT)
 
@@ -181,10 +176,7 @@ class Reduction:
 
     @classmethod
     def of_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
-        """Return what :meth:`arrays` was made of.
-
-        Raises EnsembleError if it was of something else.
-        """
+        """Return what :meth:`arrays` was made of, else raise EnsembleError."""
         time = np.asarray(time, dtype=float)
         places = quantile_places(len(time))
         counts = np.zeros((len(places), COUNT), dtype=np.int64)
@@ -275,9 +267,7 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
 
 
 def merged(reductions: Iterable[Reduction]) -> Reduction:
-    """Return what is kept of all runs of several parts, in their order.
-
-    Only one of the parts is in memory at a time, apart from the statistics of each run.
+    """Return what is kept of all runs of several parts, in their order; one at a time is in memory.
 
     Raises EnsembleError if there is no part, or they are at different times.
     """

@@ -16,15 +16,9 @@ from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.signals import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
 from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
-from imu_simulation_framework.heading.judgement import (
-    PSD,
-    SIGNED,
-    STATISTICS,
-)
+from imu_simulation_framework.heading.judgement import PSD, SIGNED, STATISTICS
 from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.several_drives import (
-    unseen_share,
-)
+from imu_simulation_framework.heading.several_drives import unseen_share
 from imu_simulation_framework.heading.statistics import TWO_SIDED, autocorrelation
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.figure import Figure
@@ -352,10 +346,7 @@ def _place(test) -> float:
 
 
 def calibration_figure(found) -> Figure:
-    """Return the distributions over drives of their places in what was predicted for them.
-
-    ``found`` (sequence of Calibration).
-    """
+    """Return the distributions of drives' places in what was predicted, of some Calibrations."""
     figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
     share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(found[0].pit))
     looks = dict(zip((one.name for one in found), style.series(len(found))))
@@ -434,10 +425,7 @@ def identification_figure(name, parts, normalised) -> Figure:
 
 
 def parts_figure(parts) -> Figure:
-    """Return an error [rad] over time, and what each part of a fitted model makes of it.
-
-    ``parts`` (DataFrame): of :func:`.fitted_parts`, by time [s].
-    """
+    """Return an error over time, and its ``parts``, those of :func:`.fitted_parts`."""
     figure = Figure().panel("yaw error [deg]", height=240)
     look = {**style.REFERENCE, "linewidth": 3.5}
     figure.line(parts.index, np.degrees(parts[_ERROR]), look, "observed")
@@ -460,9 +448,7 @@ def residuals_figure(time, normalised) -> Figure:
     """
     time, values = np.asarray(time, dtype=float), np.asarray(normalised, dtype=float)
     seen = np.isfinite(values)
-    figure = Figure().panel(
-        "innovation / std", "Normalised innovations", x="time [s]", height=200
-    )  # fmt: skip
+    figure = Figure().panel("innovation / std", "Normalised innovations", x="time [s]", height=200)
     figure.points(time[seen], values[seen], colours.REAL, size=3)
     for level in (-TWO_SIDED, TWO_SIDED):
         figure.level(level, style.LIMIT, _WITHIN)

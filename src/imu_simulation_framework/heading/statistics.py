@@ -73,11 +73,10 @@ def edge_samples(time: np.ndarray, window: float, at_end: bool = False) -> int:
 def error_statistics(
     time: ArrayLike, error: ArrayLike, final_window: float = 3.0
 ) -> ErrorStatistics | None:
-    """Return the :class:`ErrorStatistics` of an error.
+    """Return the statistics of an error (n,) in any unit; None if there is no sample.
 
-    ``time`` (n,): strictly ascending [s]. ``error`` (n,): the error in any unit. ``final_window``:
-    seconds at the end whose median is the final value. Returns ErrorStatistics or None: None if
-    there is no sample.
+    ``time`` (n,): strictly ascending [s]. ``final_window``: seconds at the end whose median is the
+    final value.
     """
     time, error = np.asarray(time, dtype=float), np.asarray(error, dtype=float)
     if len(error) == 0:
@@ -107,7 +106,7 @@ def running_window(table: Any, window: float) -> Any:
     At the ends the window is cut off and holds the samples that exist.
 
     ``table`` (Series or DataFrame): indexed by time [s], strictly ascending, however unevenly.
-    ``window``: length of the window [s]. Returns pandas.api.typing.Rolling.
+    ``window``: length of the window [s].
     """
     import pandas as pd
 
@@ -125,8 +124,8 @@ def median_trend(series: pd.Series, window: float) -> pd.Series:
     At the ends the window is cut off: padding with zeros would bend the trend to zero, repeating
     the last sample would let its noise decide. A gap is such an end, too.
 
-    ``series`` (Series): indexed by time [s]. ``window``: length of the window [s]; samples at its
-    edges are in it. Returns Series.
+    ``series``: indexed by time [s]. ``window``: length of the window [s]; samples at its edges are
+    in it.
     """
     import pandas as pd
 
@@ -233,10 +232,9 @@ def relative_errors(
     long stop does not count more than a metre of path. Where the error is not known at both of
     its ends a stretch is left out.
 
-    ``error`` (Series) [rad] indexed by time [s]. ``progress`` (Progress): on the same clock.
-    ``lengths`` (sequence of float): in the progress's unit. ``change_variance``: gives for starts
-    and ends (m,) [s] the variance (m,) of what the reference's own error changes by [rad^2].
-    Without those of which no stretch is known.
+    ``error`` [rad] indexed by time [s]. ``progress``: on the same clock. ``lengths``: in the
+    progress's unit; those of which no stretch is known are left out. ``change_variance``: gives for
+    starts and ends (m,) [s] the variance (m,) of what the reference's own error changes by [rad^2].
     """
     time, values = error.index.to_numpy(dtype=float), error.to_numpy(dtype=float)
     found = []
@@ -280,10 +278,9 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
 
     It does not begin at zero, as that of an experiment does (:func:`.compare_yaw`).
 
-    ``samples`` (pandas.DataFrame): ImuRecord, on the motion's clock; what lies before or after the
-    motion is left out. ``motion`` (Motion): interpolated at the samples' times. Returns
-    it unwrapped, beginning within half a turn [rad]; indexed by time [s]. Raises MotionError if no
-    sample lies within the motion's time.
+    ``samples``: ImuRecord, on the motion's clock; what lies before or after the motion is left out.
+    ``motion``: interpolated at the samples' times. Returns it unwrapped, beginning within half a
+    turn [rad]; indexed by time [s]. Raises MotionError if no sample lies within the motion's time.
     """
     import pandas as pd
 
@@ -307,12 +304,11 @@ WAITING = 1000
 class StreamedYawError:
     """Pairs two streams of yaws whose stamps need not agree.
 
-    Two sensors of a simulator may each have a phase of their own, so the truth is interpolated at
-    the IMU's stamp, as :func:`.heading.comparison.compare_yaw` does with
-    whole tables; a sample of the IMU waits for the truth that follows it. Each stream is in order
-    by itself, but one may be far ahead of the other. When more than ``WAITING`` samples wait the
-    oldest is given up. A stamp that is older than its stream's last one is a clock that was
-    set back: what came before is forgotten.
+    The truth is interpolated at the IMU's stamp, as :func:`.heading.comparison.compare_yaw` does
+    with whole tables; a sample of the IMU waits for the truth that follows it. Each stream is in
+    order by itself, but one may be far ahead of the other. When more than ``WAITING`` samples wait
+    the oldest is given up. A stamp that is older than its stream's last one is a clock that was set
+    back: what came before is forgotten.
     """
 
     def __init__(self) -> None:
@@ -322,8 +318,7 @@ class StreamedYawError:
     def add_truth(self, stamp: int, yaw: float) -> list[tuple[int, float]]:
         """Add a sample of the truth: stamp [ns] and yaw [rad].
 
-        Returns list of (int, float): stamps [ns] of the IMU's samples whose error [rad] is known
-        now, in order; the error is not wrapped.
+        Returns stamps [ns] of the IMU's samples whose error [rad], not wrapped, is known now.
         """
         self._append(self._truth, stamp, yaw)
         return self._known()

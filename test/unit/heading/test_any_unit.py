@@ -94,19 +94,6 @@ def test_run_by_run_sample_by_sample_and_all_at_once_it_is_the_same_unit(motion)
     np.testing.assert_array_equal(stepped, together.angular_velocity[1])
 
 
-def test_the_time_of_first_passage_of_a_random_walk():
-    model = YawErrorModel(np.arange(0.0, 101.0), (AngleRandomWalk("noise", 1.0),))
-    stays, half_width = model.survival(15.0, runs=4000)
-    assert stays[0] == 1.0 and np.all(np.diff(stays) <= 0.0)
-    # Of a Brownian motion between two barriers (Karatzas and Shreve, section 2.8).
-    odd = 2.0 * np.arange(20) + 1.0
-    signs = (-1.0) ** np.arange(20)
-    for time in (40, 100):
-        decay = np.exp(-((odd * math.pi / 30.0) ** 2) * time / 2.0)
-        expected = 4.0 / math.pi * np.sum(signs / odd * decay)
-        assert stays[time] == pytest.approx(expected, abs=2.5 * half_width[time])
-
-
 def test_what_was_measured_of_a_part_goes_before_its_sheet_and_that_before_its_class():
     sheet = isf.read_imu_specification("mti300")
     known = estimates("mti300")

@@ -5,13 +5,7 @@ import pytest
 
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.heading import ensemble
-from imu_simulation_framework.heading.ensemble import (
-    Moments,
-    Reduction,
-    merged,
-    quantile_places,
-    reduce_runs,
-)
+from imu_simulation_framework.heading.ensemble import Moments, Reduction, merged, reduce_runs
 
 TIME = np.arange(301.0)
 
@@ -68,9 +62,9 @@ def test_a_value_beyond_the_grid_is_counted_there_and_gives_an_infinite_quantile
 
 def test_quantiles_are_known_at_few_times_and_spectra_not_of_short_drives():
     for times in (2, 121, 122, 601, 86401):
-        places = quantile_places(times)
+        places = ensemble.quantile_places(times)
         assert places[-1] == times - 1 and len(places) <= 121
-    assert quantile_places(601)[0] == 0
+    assert ensemble.quantile_places(601)[0] == 0
     reduction = reduce_runs([0.0, 1.0], [[0.0, 0.1]])
     assert len(reduction.frequency) == 0
     assert reduction.statistics["final"][0] == pytest.approx(0.1)

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import coverage_yaw_error as study
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.identification import identify
+from imu_simulation_framework.heading.identification import identify, reliability
 from imu_simulation_framework.heading.identification.fit import (
     MODEL,
     RESIDUAL,
@@ -25,13 +25,6 @@ from imu_simulation_framework.heading.identification.fit import (
 from imu_simulation_framework.heading.identification.identify import (
     identify_yaw_error,
     predicted_from_others,
-)
-from imu_simulation_framework.heading.identification.reliability import (
-    LEVEL,
-    UNSEEN,
-    check_residuals,
-    identifiable_constants,
-    intervals,
 )
 from imu_simulation_framework.heading.identification.report import refusal
 from imu_simulation_framework.heading.identification.terms import (
@@ -108,7 +101,7 @@ def test_parts_add_up_to_the_error_and_the_table_of_models_marks_the_chosen_one(
     named = {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"}
     assert named <= set(parts.columns)
     # And what the checks cannot see is said.
-    assert UNSEEN in result.sentences
+    assert reliability.UNSEEN in result.sentences
     table = identified["rate drift"][0].tried
     chosen = table[table["chosen"]]
     assert len(chosen) == 1 and chosen["likelihood_ratio"].item() == 0.0
@@ -173,10 +166,10 @@ def test_the_likelihood_falls_by_as_much_at_both_ends_of_an_interval():
     # angle random walk went to nothing, and stayed there: the interval ended at the estimate.
     drives = study.drives("rate random walk", 3)
     terms = (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE)
-    constants, _ = identifiable_constants(drives)
+    constants, _ = reliability.identifiable_constants(drives)
     likelihood = Likelihood(drives, terms, constants)
     found = refit(likelihood, study.MODELS["rate random walk"])
-    estimates = intervals(found)
+    estimates = reliability.intervals(found)
     for name in likelihood.names:
         others = [other for other in likelihood.names if other != name]
         for end in (estimates[name].low, estimates[name].high):
@@ -244,7 +237,9 @@ def test_a_drive_is_predicted_from_the_others_and_another_sensors_is_rejected():
 
 
 def test_what_a_motion_cannot_tell_is_named():
-    names = lambda *drives: [term.parameter for term in identifiable_constants(drives)[0]]  # noqa: E731
+    def names(*drives):
+        return [term.parameter for term in reliability.identifiable_constants(drives)[0]]
+
     phase = TIME[1:] % 40.0
     both = np.where(phase < 15.0, 0.5, np.where(phase < 30.0, -0.2, 0.0))
     assert names(turning(0.0)) == ["rate_bias"]
@@ -253,9 +248,9 @@ def test_what_a_motion_cannot_tell_is_named():
     assert len(names(turning(both))) == 3
     # A second drive to the other side tells what a steady turn does not.
     assert names(turning(0.3), turning(-0.3)) == ["rate_bias", "scale_factor"]
-    still = identifiable_constants([turning(0.0)])[1]
+    still = reliability.identifiable_constants([turning(0.0)])[1]
     assert all("several full turns" in sentence for sentence in still)
-    steady = identifiable_constants([turning(0.3)])[1]
+    steady = reliability.identifiable_constants([turning(0.3)])[1]
     assert "steady rate" in steady[0] and "would tell them apart" in steady[0]
 
 
@@ -272,15 +267,16 @@ def test_residual_checks_see_what_is_wrong_and_the_size_check_rejects_as_rarely_
         ([louder], "size"),
         ([white / 1.5, white[::-1] * 1.5], "size"),
     ):
-        assert name in [check.name for check in check_residuals(values) if not check.passed]
-    assert all(check.passed for check in check_residuals([white]))
+        failed = [one.name for one in reliability.check_residuals(values) if not one.passed]
+        assert name in failed
+    assert all(check.passed for check in reliability.check_residuals([white]))
     # The scale does not count: a fit takes it from the same innovations.
     generator = np.random.default_rng(4)
-    p = [check_residuals([scale * generator.standard_normal(600)])[2].p
+    p = [reliability.check_residuals([scale * generator.standard_normal(600)])[2].p
          for scale in np.geomspace(0.5, 2.0, 400)]  # fmt: skip
     assert kstest(p, "uniform").pvalue > 0.01
     # Binomial: 4 of 400 expected, more than 12 in one of 3000 cases.
-    assert np.sum(np.array(p) < LEVEL) <= 12
+    assert np.sum(np.array(p) < reliability.LEVEL) <= 12
 
 
 def test_observations_are_at_even_steps_and_bad_input_is_refused():

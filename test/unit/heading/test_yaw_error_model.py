@@ -118,9 +118,11 @@ def _wiener_within(limit, std):
 def test_first_exit_of_a_wiener_process_in_closed_form_whatever_the_step(steps, limit):
     time = np.linspace(0.0, 3600.0, steps + 1)
     model = YawErrorModel(time, (AngleRandomWalk("angle random walk", 1.0 / 60.0),))
-    share, half_width = model.probability_always_within(limit, 8000, seed=2)
-    assert half_width < 0.011
-    assert share == pytest.approx(_wiener_within(limit, 1.0), abs=1.5 * half_width)  # 3 sigma
+    stays, half_width = model.survival(limit, 8000, seed=2)
+    assert stays[0] == 1.0 and np.all(np.diff(stays) <= 0.0) and half_width[-1] < 0.011
+    for place in (steps // 2, steps):
+        expected = _wiener_within(limit, np.sqrt(place / steps))
+        assert stays[place] == pytest.approx(expected, abs=1.5 * half_width[place])  # 3 sigma
 
 
 def test_first_exit_between_steps_as_by_a_simulation_with_fine_steps():

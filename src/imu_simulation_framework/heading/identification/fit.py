@@ -18,21 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from imu_simulation_framework.heading.identification.terms import (
-    ANGLE_RANDOM_WALK,
-    CONSTANTS_OF_REFERENCE,
-    OF_REFERENCE,
-    RANDOM_TERMS,
-    REFERENCE_ERROR,
-    REFERENCE_SLIP,
-    SPREAD,
-    ConstantTerm,
-    ObservedYawError,
-    RandomTerm,
-    Scales,
-    scales,
-    sources,
-)
+from imu_simulation_framework.heading.identification import terms
 from imu_simulation_framework.heading.model.sources import StateSpace, state_space
 from imu_simulation_framework.heading.model.state_space import (
     DriveFilter,
@@ -70,18 +56,18 @@ class Likelihood:
 
     def __init__(
         self,
-        drives: Sequence[ObservedYawError],
-        random: Sequence[RandomTerm],
-        constants: Sequence[ConstantTerm],
+        drives: Sequence[terms.ObservedYawError],
+        random: Sequence[terms.RandomTerm],
+        constants: Sequence[terms.ConstantTerm],
         spread: bool = False,
         start_std: float | None = None,
     ):
         # The reference's known error has the last state, which its standard deviation multiplies.
-        random = sorted(random, key=RANDOM_TERMS.index)
+        random = sorted(random, key=terms.RANDOM_TERMS.index)
         self.drives, self.random, self.constants = tuple(drives), tuple(random), tuple(constants)
-        self.names = [name for term in random for name in term.parameters] + [SPREAD] * spread
+        self.names = [name for term in random for name in term.parameters] + [terms.SPREAD] * spread
         self.spread = spread
-        self.scales: Scales = scales(drives)
+        self.scales: terms.Scales = terms.scales(drives)
         self._regressors = [
             np.array([term.regressor(drive) for term in constants]).reshape(-1, len(drive.time)).T
             for drive in drives
@@ -97,7 +83,7 @@ class Likelihood:
             spread = [-drive.time[:, np.newaxis]] if self.spread else []
             own = [one.own, *spread, drive.constants_of_reference]
             gain = None
-            if REFERENCE_ERROR in self.random:
+            if terms.REFERENCE_ERROR in self.random:
                 gain = drive.reference.std if drive.reference else np.zeros(len(drive.time))
             turned = np.diff(drive.absolute_turn, prepend=0.0)
             jumped = None if drive.steps is None else observed.start_std**2 * drive.steps
@@ -110,7 +96,7 @@ class Likelihood:
         """Standard deviation of what is not known at all [rad]."""
         return self._observed.start_std
 
-    def of(self, drives: Sequence[ObservedYawError], start_std: float) -> Likelihood:
+    def of(self, drives: Sequence[terms.ObservedYawError], start_std: float) -> Likelihood:
         """Return the likelihood of other drives for the same terms."""
         return Likelihood(drives, self.random, self.constants, self.spread, start_std)
 
@@ -125,13 +111,13 @@ class Likelihood:
 
     def _of_drives(self, values):
         """Return the standard deviations of a drive's own constants, and the slip."""
-        spread = [values[SPREAD]] if self.spread else []
-        slip = values.get(REFERENCE_SLIP.parameters[0], 0.0)
-        return [1.0, *spread, *[1.0] * len(CONSTANTS_OF_REFERENCE)], slip
+        spread = [values[terms.SPREAD]] if self.spread else []
+        slip = values.get(terms.REFERENCE_SLIP.parameters[0], 0.0)
+        return [1.0, *spread, *[1.0] * len(terms.CONSTANTS_OF_REFERENCE)], slip
 
     def space(self, values: dict[str, float]) -> StateSpace:
         """Return the random terms as a state-space model."""
-        return state_space(tuple(sources(self.random, values)), self.scales.step, None)
+        return state_space(tuple(terms.sources(self.random, values)), self.scales.step, None)
 
     def __call__(self, values: dict[str, float]) -> float:
         """Return the log-likelihood for the random terms' parameters."""
@@ -146,10 +132,7 @@ class Likelihood:
         }
 
     def highest(self, values: dict[str, float], kept: Collection[str]) -> float:
-        """Return the log-likelihood where it is highest, with some of the values kept as they are.
-
-        ``values``: from which to search. ``kept``: the parameters' names.
-        """
+        """Return the highest log-likelihood, searched from the values, of which some are kept."""
         free = [name for name in self.names if name not in kept]
         bounds = [tuple(np.log(self.scales.bounds(name))) for name in free]
         first = np.log([values[name] for name in free])
@@ -160,17 +143,12 @@ class Likelihood:
         return self._filter.filtered(self.space(values), *self._of_drives(values))
 
     def given(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
-        """Return the log-likelihood, but for a constant term, if some constants have values.
-
-        ``constants``: index of the constant, and its value.
-        """
+        """Return the log-likelihood, but for a constant term, given constants by their index."""
         chosen, fixed = list(constants), np.array(list(constants.values()))
         both = list(zip(self.drives, self._regressors))
         errors = [drive.error - curves[:, chosen] @ fixed for drive, curves in both]
         curves = [np.delete(curves, chosen, axis=1) for _, curves in both]
-        broad = self._observed.start_std
-        stds = np.delete(self._stds, chosen)
-        observed = self._observe(errors, curves, stds, broad)
+        observed = self._observe(errors, curves, np.delete(self._stds, chosen), self.start_std)
         filtered = DriveFilter(observed.drives, self._states)
         of_fixed = -0.5 * float(np.sum((fixed / self._stds[chosen]) ** 2))
 
@@ -190,7 +168,7 @@ class Likelihood:
         space = self.space(values)
         states = self._filter.smoothed(space, *self._of_drives(values))[index]
         count, drive = len(space.design), self.drives[index]
-        observed, own = self._observed, count + 1 + self.spread + len(CONSTANTS_OF_REFERENCE)
+        observed, own = self._observed, count + 1 + self.spread + len(terms.CONSTANTS_OF_REFERENCE)
         start = observed.starts[index] + observed.start_std * states[count]
         parts = {"start offset": start}
         values_over_time = observed.constants(states[own:])
@@ -199,10 +177,10 @@ class Likelihood:
         if self.spread:
             parts["rate bias of the drive"] = -states[count + 1] * drive.time
         of_reference = (
-            drive.constants_of_reference.T * states[own - len(CONSTANTS_OF_REFERENCE) : own]
+            drive.constants_of_reference.T * states[own - len(terms.CONSTANTS_OF_REFERENCE) : own]
         )
-        parts.update(zip(CONSTANTS_OF_REFERENCE, of_reference))
-        if REFERENCE_ERROR in self.random and drive.reference:
+        parts.update(zip(terms.CONSTANTS_OF_REFERENCE, of_reference))
+        if terms.REFERENCE_ERROR in self.random and drive.reference:
             states[count - 1] *= drive.reference.std
         return states[:count], parts
 
@@ -273,16 +251,13 @@ class _Observed:
         mixed = np.linalg.solve(triangle, np.eye(len(unknown))) / sizes[len(errors) :, np.newaxis]
         largest = [np.max(np.abs(np.concatenate(broadly) @ one), initial=0.0) for one in mixed.T]
         reach = np.diag(np.where(np.isinf(stds), 0.0, stds))
-        reach[np.ix_(unknown, unknown)] = (
-            broad * mixed / np.array([value or 1.0 for value in largest])
-        )
+        sizes = np.array([value or 1.0 for value in largest])
+        reach[np.ix_(unknown, unknown)] = broad * mixed / sizes
         center = np.zeros(len(stds))
         center[unknown] = of_unknown
         observed = tuple(
             ObservedDrive(
-                error - start - curves @ center,
-                np.full((len(error), 1), broad),
-                curves @ reach,
+                error - start - curves @ center, np.full((len(error), 1), broad), curves @ reach
             )
             for error, start, curves in zip(errors, starts, regressors)
         )
@@ -332,10 +307,7 @@ class Fit:
 
 
 def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
-    """Return the model that explains the drives best.
-
-    ``start``: values of some parameters to begin with.
-    """
+    """Return the model that explains the drives best; ``start``: some values to begin with."""
     names, sizes = likelihood.names, likelihood.scales
     bounds = [tuple(np.log(sizes.bounds(name))) for name in names]
     firsts = {}
@@ -343,7 +315,7 @@ def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
         first = []
         for name in names:
             factor = time if name.endswith("_time") else strength
-            factor = walk if name in ANGLE_RANDOM_WALK.parameters else factor
+            factor = walk if name in terms.ANGLE_RANDOM_WALK.parameters else factor
             first.append(np.log((start or {}).get(name, factor * sizes.typical(name))))
         firsts[tuple(first)] = np.array(first)
     ways = sorted(firsts.values(), key=lambda first: -likelihood(_named(names, first)))
@@ -392,10 +364,9 @@ def _escape(found):
 
 
 def maximise(function, first, bounds, iterations=_ENOUGH):
-    """Return where a smooth function of few variables is largest, and its value there.
+    """Return where a smooth function of an array (p,) is largest, and its value there.
 
-    ``function``: takes an array (p,). ``first`` (p,). ``bounds`` (list of (float, float)).
-    ``iterations``: at most.
+    ``bounds``: p pairs. ``iterations``: at most.
     """
     if len(first) == 0:
         return first, function(first)
@@ -467,15 +438,15 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
         # Each step is shared in proportion to the variances of what it may be.
         of_sensor = float(np.sum(space.noise, axis=0)[0, 0])
         share = slipped / np.maximum(slipped + of_sensor, np.finfo(float).tiny)
-        parts[REFERENCE_SLIP.name] = np.cumsum(share * np.diff(walk, prepend=walk[0]))
-        walk -= parts[REFERENCE_SLIP.name]
-    if ANGLE_RANDOM_WALK.name in space.names:
-        parts[ANGLE_RANDOM_WALK.name] = walk
+        parts[terms.REFERENCE_SLIP.name] = np.cumsum(share * np.diff(walk, prepend=walk[0]))
+        walk -= parts[terms.REFERENCE_SLIP.name]
+    if terms.ANGLE_RANDOM_WALK.name in space.names:
+        parts[terms.ANGLE_RANDOM_WALK.name] = walk
     elif last is not None:
         parts[last] += walk
     total = np.sum(list(parts.values()), axis=0)
     table = table.assign(**parts)
-    of_reference = {term.name for term in OF_REFERENCE} | set(CONSTANTS_OF_REFERENCE)
+    of_reference = {term.name for term in terms.OF_REFERENCE} | set(terms.CONSTANTS_OF_REFERENCE)
     table[RESIDUAL] = drive.error - total
     table[MODEL] = table[[name for name in parts if name not in of_reference]].sum(axis=1)
     table["innovation"] = fit.filtered.innovations[index]

@@ -200,9 +200,9 @@ def _factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> floa
     else:
         rest = hessian[0, 0] - hessian[0, 1] ** 2 / hessian[1, 1]
         variance = 1.0 / rest if rest > 0.0 else math.inf
-    return (
-        math.exp(min(TWO_SIDED * math.sqrt(variance), 700.0)) if variance < math.inf else math.inf
-    )
+    if math.isinf(variance):
+        return math.inf
+    return math.exp(min(TWO_SIDED * math.sqrt(variance), 700.0))
 
 
 def _specification(fit: _Fit, track: float) -> OdometerSpecification:

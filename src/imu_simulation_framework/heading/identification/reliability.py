@@ -14,24 +14,15 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import chi2, kurtosis, levene, norm, skew
 
+from imu_simulation_framework.heading.identification import terms
 from imu_simulation_framework.heading.identification.fit import Fit, maximise, refit
-from imu_simulation_framework.heading.identification.terms import (
-    ANGLE_RANDOM_WALK,
-    CONSTANT_TERMS,
-    DIRECTION,
-    RATE_BIAS,
-    SCALE_FACTOR,
-    UNITS,
-    ConstantTerm,
-    ObservedYawError,
-)
 from imu_simulation_framework.heading.statistics import autocorrelation
 
 CONFIDENCE = 0.95
 _BETTER = 0.02
 """A gain of log-likelihood that is more than the search's own tolerance."""
 _MAX_POINTS = 25
-_WALK = ANGLE_RANDOM_WALK.parameters[0]
+_WALK = terms.ANGLE_RANDOM_WALK.parameters[0]
 _SHARES = np.linspace(0.05, 1.5, 30)
 _NEAR = 0.01
 """How near to the wanted fall of the likelihood, as a share of its root, a limit is."""
@@ -100,7 +91,7 @@ def _averaged(fit, high, confidence):
             return float(weights @ norm.cdf((value - mean) / std)) - share
 
         low, high = (brentq(excess, *around, args=(share,)) for share in (tail, 1.0 - tail))
-        unit = UNITS[likelihood.constants[index].parameter]
+        unit = terms.UNITS[likelihood.constants[index].parameter]
         found.append(Estimate(float(fit.constants[0][index]), low, high, unit))
     return found
 
@@ -122,7 +113,7 @@ def _of_random(fit, name, drop):
 
     bounds = np.log(likelihood.scales.bounds(name))
     limits = np.exp(_crossings(fall, search, np.log(best[name]), bounds, 0.3, drop))
-    return Estimate(best[name], *limits.tolist(), UNITS[name])
+    return Estimate(best[name], *limits.tolist(), terms.UNITS[name])
 
 
 def _of_constant(fit, index, drop):
@@ -138,7 +129,7 @@ def _of_constant(fit, index, drop):
 
     bounds = centre - 50.0 * std, centre + 50.0 * std
     limits = _crossings(fall, search, centre, bounds, 2.0 * std, drop)
-    return Estimate(centre, *limits, UNITS[likelihood.constants[index].parameter])
+    return Estimate(centre, *limits, terms.UNITS[likelihood.constants[index].parameter])
 
 
 class _Search:
@@ -232,18 +223,18 @@ _MIN_TURN = math.radians(45.0)
 
 
 def identifiable_constants(
-    drives: Sequence[ObservedYawError],
-) -> tuple[list[ConstantTerm], list[str]]:
+    drives: Sequence[terms.ObservedYawError],
+) -> tuple[list[terms.ConstantTerm], list[str]]:
     """Return the constant terms that the drives can tell apart, and a sentence on each other one.
 
     From the information matrix of the constants beside each drive's own start offset: a term is
     unidentifiable where the others' curves add up to its own.
     """
-    kept: list[ConstantTerm] = []
+    kept: list[terms.ConstantTerm] = []
     sentences = []
-    for term in CONSTANT_TERMS:
+    for term in terms.CONSTANT_TERMS:
         curve = _curve(term, drives)
-        if term is not RATE_BIAS and np.ptp(curve) < _MIN_TURN:
+        if term is not terms.RATE_BIAS and np.ptp(curve) < _MIN_TURN:
             sentences.append(
                 f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, so "
                 "it cannot be determined; a drive of several full turns would"
@@ -257,18 +248,15 @@ def identifiable_constants(
     return kept, sentences
 
 
-def likeness(term: ConstantTerm, drives: Sequence[ObservedYawError]) -> str | None:
+def likeness(term: terms.ConstantTerm, drives: Sequence[terms.ObservedYawError]) -> str | None:
     """Return why a constant is hard to tell from others, and which drive would; else None."""
-    before = CONSTANT_TERMS[: CONSTANT_TERMS.index(term)]
+    before = terms.CONSTANT_TERMS[: terms.CONSTANT_TERMS.index(term)]
     explained = _explained(term, before, drives)
     return _why(term, explained, drives) if explained > _ALIKE else None
 
 
-def weak_parameters(estimates, drives: Sequence[ObservedYawError]) -> list[str]:
-    """Return a sentence on each parameter that the drives leave open.
-
-    ``estimates`` (dict of Estimate).
-    """
+def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list[str]:
+    """Return a sentence on each parameter of the estimates that the drives leave open."""
     sentences = []
     duration = max(drive.time[-1] for drive in drives)
     for name, estimate in estimates.items():
@@ -320,18 +308,18 @@ def _curve(term, drives):
 
 
 def _why(term, explained, drives):
-    if term is SCALE_FACTOR:
+    if term is terms.SCALE_FACTOR:
         cause = "the robot turned at a steady rate, so that a scale factor looks like a rate bias"
         cure = "a drive with turns to both sides, or with stops, would tell them apart"
-    elif term is DIRECTION and _explained(term, [RATE_BIAS], drives) > _explained(
-        term, [SCALE_FACTOR], drives
+    elif term is terms.DIRECTION and _explained(term, [terms.RATE_BIAS], drives) > _explained(
+        term, [terms.SCALE_FACTOR], drives
     ):
         cause = (
             "the robot turned as much in any minute as in any other, so that a preferred direction "
             "looks like a rate bias"
         )
         cure = "a drive with long straight stretches or stops would tell them apart"
-    elif term is DIRECTION:
+    elif term is terms.DIRECTION:
         cause = (
             "the robot turned to one side nearly all the time, so that a preferred direction looks "
             "like a scale factor"
@@ -379,8 +367,7 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
 
     ``normalised``: of each drive; NaN where nothing was observed.
     """
-    values = np.concatenate([drive[np.isfinite(drive)] for drive in normalised])
-    return [_whiteness(normalised), _normality(values), _size(normalised)]
+    return [_whiteness(normalised), _normality(normalised), _size(normalised)]
 
 
 def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
@@ -397,7 +384,8 @@ def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
     return ResidualCheck("whiteness", total, p, f"innovations are {words} (Ljung-Box)")
 
 
-def _normality(values: np.ndarray) -> ResidualCheck:
+def _normality(drives: Sequence[np.ndarray]) -> ResidualCheck:
+    values = np.concatenate([drive[np.isfinite(drive)] for drive in drives])
     statistic = len(values) / 6.0 * (skew(values) ** 2 + 0.25 * kurtosis(values) ** 2)
     p = float(chi2.sf(statistic, 2))
     words = "normal" if p >= LEVEL else "not normal: there are outliers, or steps"
@@ -433,9 +421,7 @@ class Fault(NamedTuple):
     size: float
 
 
-def without_faults(
-    found: Fit,
-) -> tuple[tuple[ObservedYawError, ...], list[Fault]]:
+def without_faults(found: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list[Fault]]:
     """Return the drives without outliers, and with steps where the error jumped.
 
     One fault at a time, the largest innovation first, each taken for the likelier of both, as by
@@ -458,9 +444,7 @@ def without_faults(
             one[:burn] = 0.0
         which = int(np.argmax([one.max() for one in sizes]))
         at = int(np.argmax(sizes[which]))
-        if sizes[which][at] < limit:
-            return tuple(drives), faults
-        if len(faults) > max(1.0, MAX_FAULTS * count):
+        if sizes[which][at] < limit or len(faults) > max(1.0, MAX_FAULTS * count):
             return tuple(drives), faults
         drive = drives[which]
         steps = np.zeros(len(drive.time)) if drive.steps is None else drive.steps.copy()

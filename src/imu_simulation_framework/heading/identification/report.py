@@ -15,22 +15,11 @@ from imu_simulation_framework.core.errors import versions
 from imu_simulation_framework.core.tables import table_to_csv
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.heading.figures import (
-    calibration_figure,
-    identification_figure,
-    parts_figure,
-    residuals_figure,
-)
+from imu_simulation_framework.heading import figures
 from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
-from imu_simulation_framework.heading.judgement import (
-    Judgement,
-    holm,
-)
+from imu_simulation_framework.heading.judgement import Judgement, holm
 from imu_simulation_framework.heading.model.parameters import yaw_error_model_text
-from imu_simulation_framework.heading.several_drives import (
-    calibration_sentences,
-    calibrations,
-)
+from imu_simulation_framework.heading.several_drives import calibration_sentences, calibrations
 from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
 from imu_simulation_framework.report.table import Column, page_table, table_text
@@ -229,15 +218,14 @@ def contents(
         table = predictions_table(identification, predictions)
         texts["predictions.csv"] = table_text(table, PREDICTED, "csv")
     files = {name: text.encode("utf-8") for name, text in texts.items()}
-    for index, (drive, normalised) in enumerate(
-        zip(identification.drives, identification.normalised())
-    ):
-        figure = identification_figure(drive.name, identification.parts(index), normalised)
+    both = zip(identification.drives, identification.normalised())
+    for index, (drive, normalised) in enumerate(both):
+        figure = figures.identification_figure(drive.name, identification.parts(index), normalised)
         number = f"_{index + 1}" if several else ""
         for format in dict.fromkeys(options.formats):
             files[f"identification{number}.{format}"] = picture(drawing(figure), format)
     for format in dict.fromkeys(options.formats) if predictions else ():
-        figure = calibration_figure(calibrations(predictions))
+        figure = figures.calibration_figure(calibrations(predictions))
         files[f"predictions.{format}"] = picture(drawing(figure), format)
     return files
 
@@ -318,12 +306,7 @@ def _parts(identification):
 
 
 class FittedDrive(NamedTuple):
-    """A drive that a model was fitted to.
-
-    ``name``; ``parts``: a table by time [s] of the error, and what each part of the model makes of
-    it [rad]; ``normalised`` (n,): innovations over their standard deviations, NaN where nothing was
-    observed.
-    """
+    """A drive's ``name``; ``parts``: of :func:`.fitted_parts`; ``normalised`` (n,) innovations."""
 
     name: str
     parts: pd.DataFrame
@@ -349,13 +332,13 @@ def identification_page(
         sections += [
             Section(
                 f"Error and its parts{behind}",
-                figure=parts_figure(drive.parts),
+                figure=figures.parts_figure(drive.parts),
                 how_to_read="The observed error, and what each part of the model makes of it. What "
                 "the parts explain is drift; what only the observed error has is noise.",
             ),
             Section(
                 f"What is left unexplained{behind}",
-                figure=residuals_figure(drive.parts.index, drive.normalised),
+                figure=figures.residuals_figure(drive.parts.index, drive.normalised),
                 how_to_read="Each value less what those before it predict, in standard deviations. "
                 "Of a right model 95 % are within the dashed lines, without a trend, and no "
                 "correlation but a few leaves its own lines.",
@@ -378,11 +361,10 @@ def identification_report(
     was read; ``options`` have ``name``, ``step`` and ``rate``; ``predictions``: of each drive from
     the others, if there are any.
     """
+    both = zip(identification.drives, identification.normalised())
     drives = [
         FittedDrive(drive.name, identification.parts(index), normalised)
-        for index, (drive, normalised) in enumerate(
-            zip(identification.drives, identification.normalised())
-        )
+        for index, (drive, normalised) in enumerate(both)
     ]
     rows = [
         (check.name, check.sentence, f"{check.statistic:.4g}", f"{check.p:.2g}")
@@ -390,12 +372,9 @@ def identification_report(
     ]
     checks = Table(("check", "", "statistic", "p"), rows, numbers=2)
     estimates = page_table(estimates_table(identification), ESTIMATES)
+    said = [*identification.remarks, *identification.sentences]
     answers = [
-        Section(
-            "Estimates",
-            text=[*identification.remarks, *identification.sentences],
-            table=estimates,
-        ),
+        Section("Estimates", text=said, table=estimates),
         Section("Models compared", table=page_table(tried_table(identification), TRIED)),
         Section("Checks of what is left unexplained", table=checks),
     ]
@@ -406,7 +385,7 @@ def identification_report(
                 "Each drive, predicted from the others",
                 text=calibration_sentences(found),
                 table=page_table(predictions_table(identification, predictions), PREDICTED),
-                figure=calibration_figure(found),
+                figure=figures.calibration_figure(found),
                 how_to_read="Of right predictions 95 % have their whole line within the band.",
             )
         )

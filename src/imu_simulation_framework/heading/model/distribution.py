@@ -18,8 +18,8 @@ _POINTS = 7
 class YawErrorDistribution(ABC):
     """Distribution of a yaw error at each of its times, and of the time that it leaves a limit.
 
-    ``time`` (n,): even steps [s]. ``sources`` (tuple of Source): what causes the error. ``limits``
-    (tuple of str): sentences: where the motion or the sensor leave what a linear model can say.
+    ``time`` (n,): even steps [s]. ``limits``: sentences: where the motion or the sensor leave what
+    a linear model can say.
     """
 
     time: np.ndarray
@@ -99,11 +99,9 @@ class YawErrorDistribution(ABC):
         return float(_not_exceeded(probability, self.mean()[-1:], std[-1:], shares)[0])
 
     def probability_within(self, limit: float) -> np.ndarray:
-        """Return the probability that the yaw error is within plus or minus the limit, (n,).
+        """Return the probability that the yaw error is within a limit [rad] to either side, (n,).
 
         At each time by itself, not all the way up to it.
-
-        ``limit`` [rad].
         """
         std, shares = self._units()
         return normal_within(self.mean()[:, np.newaxis], std, limit) @ shares

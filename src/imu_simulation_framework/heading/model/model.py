@@ -20,10 +20,7 @@ import pandas as pd
 from scipy.linalg import solve_triangular
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.distribution import (
-    YawErrorDistribution,
-    normal_within,
-)
+from imu_simulation_framework.heading.model.distribution import YawErrorDistribution, normal_within
 from imu_simulation_framework.heading.model.sources import (
     CURVES,
     PROCESSES,
@@ -68,17 +65,16 @@ class Likelihood(NamedTuple):
 class YawErrorModel(YawErrorDistribution):
     """Distribution of the yaw error over time, on one motion.
 
-    ``time`` (n,): even steps, from the motion's start [s]. ``sources`` (tuple of Source):
-    independent of each other; those of one name are one line of the budget. ``sensor_period``: time
-    between the sensor's samples, of which a step is a whole multiple [s]; by default the processes
-    are those of continuous time. ``limits`` (tuple of str): sentences: where the motion or the
-    sensor leave what a linear model can say. ``heading_time_constant``: of a heading towards which
-    the integral of the rate's errors goes back [s]; by default there is none. ``standstill``: over
-    which the rate's offset was taken before the first of the times [s]; by default it was not.
-    ``standstills``: stops at which it is taken anew, and the yaw error held, at times of the model.
-    What the sources' curves are is changed by neither. Raises ConfigurationError if times are not
-    even or less than two, a curve has another length, a stop does not end after it begins, or the
-    step is no multiple of the sensor's period.
+    ``time`` (n,): even steps, from the motion's start [s]. ``sources``: independent of each other;
+    those of one name are one line of the budget. ``sensor_period``: time between the sensor's
+    samples, of which a step is a whole multiple [s]; by default the processes are those of
+    continuous time. ``limits``: as of a YawErrorDistribution. ``heading_time_constant``: of a
+    heading towards which the integral of the rate's errors goes back [s]; by default there is none.
+    ``standstill``: over which the rate's offset was taken before the first of the times [s]; by
+    default it was not. ``standstills``: stops at which it is taken anew, and the yaw error held, at
+    times of the model. What the sources' curves are is changed by neither. Raises
+    ConfigurationError if times are not even or less than two, a curve has another length, a stop
+    does not end after it begins, or the step is no multiple of the sensor's period.
     """
 
     time: np.ndarray
@@ -319,9 +315,7 @@ class YawErrorModel(YawErrorDistribution):
         return numbers_per_run(self.state_space, self._constants(), self._walks(), len(self.time))
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
-        """Return how well the model explains an observed yaw error.
-
-        By the Kalman filter of statsmodels.
+        """Return how well the model explains an observed yaw error, by statsmodels' Kalman filter.
 
         ``observed`` (n,): at the model's times [rad]; NaN where nothing was observed. Raises
         ConfigurationError if it has another length, or statsmodels is not installed.

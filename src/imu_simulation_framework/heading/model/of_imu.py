@@ -32,8 +32,7 @@ the time constant of the tilt, :math:`T_a`, and the variance
 :math:`N^2 T_a / 2 + N_a^2 / (2 T_a g^2)` of the noise of gyroscope and accelerometer.
 
 What is the same in every run, disturbed fields, iron and felt accelerations, the filter itself
-tells, once, from readings without noise; so the rejection of disturbances is in it as far as noise
-does not decide it.
+tells, once, from readings without noise, its rejection of disturbances included.
 """
 
 from __future__ import annotations
@@ -142,9 +141,8 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
         turning[1:] -= turns(level[:-1], level[1:]) / motion.period
         sources += vertical.known("Earth's turning", turning)
     curve = np.zeros(len(time))
-    # The filter takes the vertical from the specific force, so that it leans while the body
-    # accelerates, and a leaning filter that turns about the vertical changes its yaw at another
-    # rate, that of its reading. What is not linear in both, the filter itself tells, once.
+    # A filter leans while the body accelerates, and one that leans and turns about the vertical
+    # changes its yaw at another rate. What is not linear in both, the filter itself tells, once.
     leans = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
     if leans and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
@@ -177,14 +175,10 @@ def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
     coefficient = vertical.effective(gyroscope.bias_instability)
     if coefficient > 0.0:
         times, sigmas = flicker_processes(gyroscope.bias_instability_band, sample)
+        spread = units.bias_instability
         sources += [
-            RateGaussMarkov(
-                BIAS_INSTABILITY,
-                coefficient * sigma,
-                correlation_time,
-                spread=units.bias_instability,
-            )
-            for correlation_time, sigma in zip(times, sigmas)
+            RateGaussMarkov(BIAS_INSTABILITY, coefficient * sigma, time, spread=spread)
+            for time, sigma in zip(times, sigmas)
         ]
     density = vertical.effective(gyroscope.random_walk)
     if density > 0.0:
@@ -198,8 +192,7 @@ def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
     sources += vertical.known("rate ramp", np.array(gyroscope.rate_ramp) * since_start)
     density = vertical.effective(gyroscope.white_noise)
     if density > 0.0:
-        walk = AngleRandomWalk("angle random walk", density, spread=units.white_noise)
-        sources.append(walk)
+        sources.append(AngleRandomWalk("angle random walk", density, spread=units.white_noise))
     return sources
 
 
@@ -271,22 +264,18 @@ def _felt(imu, motion, operation):
 
 def _error_of_filter(imu, motion, environment=None):
     """Return the yaw error (n,) [rad] of a sensor with nothing random in it, by running it once."""
-    orientation = (
-        imu_model(imu, motion.period)
-        .batch(imu_truth(motion, environment), 1, parts=("orientation",))
-        .orientation[0]
-    )
-    return unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
+    truth = imu_truth(motion, environment)
+    reading = imu_model(imu, motion.period).batch(truth, 1, parts=("orientation",))
+    return unwrap(difference(motion.yaw, yaw_from_quaternion(reading.orientation[0])))
 
 
 class _Vertical:
     """What of errors of the rate goes into the yaw, along a motion of n samples.
 
-    ``motion`` (Motion or EarthMotion): with the standstill before the drive, if any. ``up`` (n, 3):
-    the vertical in the body's axes. ``time`` (k,): of a model, from the beginning of the drive on
-    [s]. ``before``: how many of the samples are the standstill before the drive, whose mean rate is
-    taken off. ``standstills``: those on the way. ``weights`` (3,): mean squares of the components
-    of the vertical.
+    ``motion``: with the standstill before the drive, if any. ``up`` (n, 3): the vertical in the
+    body's axes. ``time`` (k,): of a model, from the beginning of the drive on [s]. ``before``: how
+    many of the samples are the standstill before the drive, whose mean rate is taken off.
+    ``standstills``: those on the way. ``weights`` (3,): mean squares of the vertical's components.
     """
 
     def __init__(self, motion, up, time, before=0, standstills=()):
@@ -332,11 +321,9 @@ class _Vertical:
             ]
         return sources
 
-    def integrated(self, rate_error, zeroed=True):
+    def integrated(self, rate_error):
         """Return yaw error (k,) [rad] that errors of the rate (n, 3) lead to."""
-        if zeroed:
-            rate_error = self._zeroed(rate_error)
-        return self._yaw(np.sum(self._up * rate_error, axis=1))
+        return self._yaw(np.sum(self._up * self._zeroed(rate_error), axis=1))
 
     def of_instants(self):
         """Return what an error of the angle at each instant that counts, and only there, leads to.
@@ -422,8 +409,8 @@ USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
 def _with_heading(sources, imu, motion, time, sample, environment):
     """Return a yaw error's sources with a magnetic heading, and where they are not all.
 
-    ``sources`` are of the same sensor without. Returned curves are those that remain; processes are
-    to be taken with the heading's time constant.
+    ``sources`` are of the same sensor without. Processes are to be taken with the heading's time
+    constant.
     """
     constant = imu.output.magnetic_time_constant
     limits = []
@@ -453,11 +440,15 @@ def _with_heading(sources, imu, motion, time, sample, environment):
         density = noise / level * math.expm1(sample / constant) / sample
         kept.append(AngleRandomWalk("magnetometer noise", density, of_gyroscope=False))
     dip = abs(environment.undisturbed[2]) / level
-    tilt = _tilt(imu)
+    of_tilt = imu.output.filter_time_constant
+    rate, force = (
+        float(np.mean(np.square(triad.white_noise[:2])))
+        for triad in (imu.gyroscope, imu.accelerometer)
+    )
+    tilt = math.sqrt(rate * of_tilt / 2.0 + force / (2.0 * of_tilt * STANDARD_GRAVITY**2))
     if tilt * dip > 0.0:
         sigma = tilt * dip / constant
-        time_constant = imu.output.filter_time_constant
-        kept.append(RateGaussMarkov("filter's tilt", sigma, time_constant, of_gyroscope=False))
+        kept.append(RateGaussMarkov("filter's tilt", sigma, of_tilt, of_gyroscope=False))
     known = MagnetometerSpecification(**{name: getattr(magnetometer, name) for name in _KNOWN})
     ideal = ImuSpecification(output=imu.output, magnetometer=known)
     error = _error_of_filter(ideal, motion, environment)
@@ -514,16 +505,6 @@ def _left_out(imu, magnetometer, dip) -> list[str]:
     return limits
 
 
-def _tilt(imu):
-    """Return the standard deviation of the filter's tilt about a level axis [rad]."""
-    constant = imu.output.filter_time_constant
-    rate, force = (
-        float(np.mean(np.square(triad.white_noise[:2])))
-        for triad in (imu.gyroscope, imu.accelerometer)
-    )
-    return math.sqrt(rate * constant / 2.0 + force / (2.0 * constant * STANDARD_GRAVITY**2))
-
-
 LinearImu = Union[
     ImuSpecification,
     SpecificationParameters,
@@ -546,18 +527,17 @@ def yaw_error_model(
 ) -> YawErrorModel:
     """Return the distribution of an IMU's, or an odometer's, yaw error along a motion.
 
-    ``imu`` (LinearImu): its errors. ``motion`` (Motion or EarthMotion): of the IMU itself, evenly
-    sampled; of the middle between the wheels for an odometer. ``period``: time from one of the
-    model's times to the next [s]. Where it is no whole multiple of the sensor's, the sensor's
-    processes are taken in continuous time.
-    ``magnetic_environment`` (MagneticEnvironment): for a sensor with a magnetic heading; by default
-    an undisturbed field as in Europe. ``sample``: time from one of the sensor's samples to the
-    next, where the motion is sampled more coarsely [s]; by default the motion's. A slower sensor
-    has its own. ``operation`` (Operation): how a specified sensor is used, zeroed at standstill; by
-    default as it is switched on. Its stops are those of the motion (:meth:`.Operation.moved`).
-    Raises ConfigurationError if the errors are of another kind, the sensor does without its
-    gyroscope, or its offset shall be taken at stops, but it has a magnetic heading. Raises
-    MotionError if the motion is not evenly sampled, or shorter than the period.
+    ``imu``: its errors. ``motion``: of the IMU itself, evenly sampled; of the middle between the
+    wheels for an odometer. ``period``: time from one of the model's times to the next [s]. Where it
+    is no whole multiple of the sensor's, the sensor's processes are taken in continuous time.
+    ``magnetic_environment``: for a sensor with a magnetic heading; by default an undisturbed field
+    as in Europe. ``sample``: time from one of the sensor's samples to the next, where the motion is
+    sampled more coarsely [s]; by default the motion's. A slower sensor has its own. ``operation``:
+    how a specified sensor is used, zeroed at standstill; by default as it is switched on. Its stops
+    are those of the motion (:meth:`.Operation.moved`). Raises ConfigurationError if the errors are
+    of another kind, the sensor does without its gyroscope, or its offset shall be taken at stops,
+    but it has a magnetic heading. Raises MotionError if the motion is not evenly sampled, or
+    shorter than the period.
     """
     operation = Operation(standstill=0.0) if operation is None else operation
     sample = motion.period if sample is None else sample
@@ -592,7 +572,7 @@ def yaw_error_model(
         )
         sources, limits = imu.sources(time, net, absolute), list(imu.limits)
     elif isinstance(imu, HectorParameters):
-        sources, limits = _of_hector(imu, time, sample)
+        sources, limits = _of_hector(imu, time, sample), []
     elif isinstance(imu, OdometerSpecification):
         sample = max(sample, 1.0 / imu.rate)
         motion = motion.local() if isinstance(motion, EarthMotion) else motion
@@ -666,4 +646,4 @@ def _of_hector(parameters, time, sample):
         frequency = parameters.yaw_drift_frequency
         sigma = float(drift_stationary_std(parameters.yaw_drift, frequency, sample))
         sources.append(YawGaussMarkov("yaw drift", sigma, 1.0 / frequency, stationary=False))
-    return sources, []
+    return sources

@@ -166,8 +166,8 @@ class StateSpace:
     design: np.ndarray
     yaw_noise: np.ndarray
     of_state: tuple[int, ...]
-    offsets: tuple[int, ...] = ()
-    spreads: tuple[float, ...] = ()
+    offsets: tuple[int, ...]
+    spreads: tuple[float, ...]
 
     @property
     def varies(self) -> bool:
@@ -234,17 +234,8 @@ def state_space(
     design = np.array([1.0, *of_yaw])
     spreads = dict.fromkeys(names, 0.0)
     spreads.update((s.name, s.spread) for s in sources if getattr(s, "spread", 0.0))
-    return StateSpace(
-        names,
-        transition,
-        noise,
-        initial,
-        design,
-        yaw_noise,
-        tuple(of_state),
-        of_offset,
-        tuple(spreads.values()),
-    )
+    matrices = transition, noise, initial, design, yaw_noise
+    return StateSpace(names, *matrices, tuple(of_state), of_offset, tuple(spreads.values()))
 
 
 def _mean_square(source, size):

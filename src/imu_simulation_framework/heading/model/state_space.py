@@ -93,7 +93,7 @@ def _streams(space, constants, walks, samples):
         if root.shape[1] > 0:
             initial = _initial_root(space, group, root.shape[1])
             numbers = len(initial) + root.shape[1] * steps
-            spread = space.spreads[group] if space.spreads else 0.0
+            spread = space.spreads[group]
             streams.append(_Stream(name, numbers, root=root, initial=initial, spread=spread))
         if space.yaw_noise[group] > 0.0:
             std = float(np.sqrt(space.yaw_noise[group]))
@@ -232,10 +232,7 @@ _CERTAIN = 20.0
 
 
 def bridges_within(
-    errors: np.ndarray,
-    variance: np.ndarray,
-    limit: np.ndarray,
-    free: np.ndarray | bool = True,
+    errors: np.ndarray, variance: np.ndarray, limit: np.ndarray, free: np.ndarray
 ) -> np.ndarray:
     """Return the probability that no bridge between errors so far has left a band, (runs, n).
 
