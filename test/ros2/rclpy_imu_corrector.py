@@ -17,7 +17,7 @@ from imu_simulation_framework.recordings.messages import (
     Packer,
     separate,
 )
-from imu_simulation_framework.ros2.nodes import ImuCorrector
+from imu_simulation_framework.ros2.node import ImuCorrector
 from imu_simulation_framework.sensors.correction import (
     ImuCorrection,
     TriadCorrection,

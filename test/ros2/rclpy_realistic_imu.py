@@ -25,7 +25,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import keys_of
 from imu_simulation_framework.realistic_imu.live import RealisticImuArguments
-from imu_simulation_framework.ros2.nodes import RealisticImuNode
+from imu_simulation_framework.ros2.node import RealisticImuNode
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 

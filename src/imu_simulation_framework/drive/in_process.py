@@ -11,6 +11,7 @@ from typing import Any, Callable
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.drive.check import PreparationSession
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.from_configuration import make_follower
 from imu_simulation_framework.drive.mujoco import SimulatorState
@@ -23,7 +24,6 @@ from imu_simulation_framework.drive.session.driving import (
     TrackingSession,
     TruePose,
 )
-from imu_simulation_framework.drive.session.preparation import PreparationSession
 from imu_simulation_framework.drive.session.recording import RecordingSession
 from imu_simulation_framework.drive.session.simulation import MEASURED_AT_ONCE, SimulatedRobot
 from imu_simulation_framework.drive.tracking.controllers import Reference

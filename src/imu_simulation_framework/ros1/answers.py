@@ -170,7 +170,7 @@ def wait_while_alive(call: Background, service: str, silence: float) -> None:
 
 
 PREPARATION = (
-    "imu_simulation_framework.drive.session.preparation",
+    "imu_simulation_framework.drive.check",
     "PreparationSession",
     "the preparation of the drive",
 )

@@ -76,7 +76,7 @@ def _check_middleware() -> None:
 
 def _find(class_name: str) -> tuple[str, str]:
     """Return the module in which a node's class stands, and what it says of it."""
-    for home in ("nodes", "experiment", "external_robot"):
+    for home in ("node", "experiment", "external_robot"):
         tree = ast.parse(Path(__file__).with_name(f"{home}.py").read_text("utf-8"))
         for one in tree.body:
             if isinstance(one, ast.ClassDef) and one.name == class_name:

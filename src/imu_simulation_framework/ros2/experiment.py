@@ -255,7 +255,7 @@ class PathFollower(ExperimentNode):
     program = "path_follower"
 
     def __init__(self, **options: Any) -> None:
-        from imu_simulation_framework.drive.session.preparation import PreparationSession
+        from imu_simulation_framework.drive.check import PreparationSession
 
         super().__init__(**options)
         configuration = self.configuration

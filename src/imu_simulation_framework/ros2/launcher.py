@@ -14,13 +14,13 @@ from pathlib import Path
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.drive import from_configuration
+from imu_simulation_framework.drive.check import PreparationSession
 from imu_simulation_framework.drive.experiment_arguments import (
     check_arguments,
     experiment_parameters,
     node_configuration,
     read_command_line,
 )
-from imu_simulation_framework.drive.session.preparation import PreparationSession
 from imu_simulation_framework.ros2 import entry_points, participant
 
 OF_ROS1 = {
