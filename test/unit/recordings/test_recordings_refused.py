@@ -186,6 +186,7 @@ IMUS = [
     case(angles(), "no column 'azimuth'; its columns are t", **mapped(yaw="azimuth [deg]")),
     case(angles(), "'yaww' is not known, did you mean yaw?", **mapped(yaww="heading")),
     case(angles(), "unknown format 'xml'", format="xml"),
+    case(angles(), "cannot be read as format tables, expected a folder", format="tables"),
     case(bag(imu()), "expected columns as /topic.field of one of /topic", **mapped()),
     case(kitti({}), "but this is read as kitti; leave the map out", **mapped()),
     case(csv(t=TIMES, azimuth=TIMES), "found none; map them, the file's columns are t, azimuth"),

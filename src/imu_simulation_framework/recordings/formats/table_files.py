@@ -249,6 +249,11 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
 def read_table_file(path) -> RecordedTables:
     """Read all tables of a file or folder; raises RecordingError where it cannot be read."""
     kind = table_kind(path)
+    if not kind:
+        raise RecordingError(
+            f"{path}: cannot be read as format tables, expected a folder, an archive or a file of "
+            "several tables; leave the format to auto, or say csv"
+        )
     files = csv_files(path) if kind == "folder" else [path]
     return _read(str(path), kind, versions_of(files))
 
