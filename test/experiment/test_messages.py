@@ -189,7 +189,7 @@ def test_the_wheels_velocities_are_found_by_the_names_of_their_joints():
         joint_states([left, right], [0.1, 0.2]),
         joint_states(["arm", right, left], [9.0, 0.4, 0.3]),
     ]
-    stamps, rows = raw_messages.wheel_rows(messages, WHEEL_JOINTS)
+    stamps, rows = raw_messages.wheel_rows(messages, load_robot_parameters())
     np.testing.assert_array_equal(stamps, [7_050_000_000] * 2)
     np.testing.assert_array_equal(rows, [[0.1, 0.2], [0.3, 0.4]])
 
@@ -197,7 +197,7 @@ def test_the_wheels_velocities_are_found_by_the_names_of_their_joints():
 @pytest.mark.parametrize(("names", "velocities"), [(["arm"], [1.0]), (list(WHEEL_JOINTS), [])])
 def test_joint_states_without_the_wheels_velocities_are_refused(names, velocities):
     with pytest.raises(SimulatorError, match="joint_states: expected velocities of left_wheel"):
-        raw_messages.wheel_rows([joint_states(names, velocities)], WHEEL_JOINTS)
+        raw_messages.wheel_rows([joint_states(names, velocities)], load_robot_parameters())
 
 
 def test_a_tracking_error_is_read_as_rospy_reads_it():

@@ -23,7 +23,6 @@ import numpy as np
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.signals import Spectrum, power_spectral_density
 from imu_simulation_framework.core.tables import REFERENCE_ERROR, TURN_SLIP
-from imu_simulation_framework.motion.motion import absolute_turn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +92,9 @@ class ReferenceError:
     @property
     def absolute_turn(self) -> np.ndarray:
         """How far the heading has turned to either side, (n,) [rad]."""
+        # Imported here, since every node knows this module's settings, and it takes memory.
+        from imu_simulation_framework.motion.motion import absolute_turn
+
         return absolute_turn(self.turn)
 
     def at(self, time: np.ndarray) -> ReferenceError:
