@@ -147,9 +147,9 @@ def _parser():
 
 @dataclass(frozen=True)
 class AxisError:
-    """The error of one axis, truth minus IMU, (n,) in the unit of :data:`UNITS`.
+    """The error of one axis, truth minus IMU, (n,) in the unit of ``UNITS``.
 
-    ``axis`` is of :data:`AXES` or :data:`NORM`; ``allan_deviation`` is the overlapping one at the
+    ``axis`` is of ``AXES`` or :data:`NORM`; ``allan_deviation`` is the overlapping one at the
     averaging times ``tau`` [s], (taus,) each.
     """
 

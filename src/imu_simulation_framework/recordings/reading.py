@@ -1,9 +1,9 @@
 """Recordings of a drive: reference trajectories and IMUs, from bags and text files.
 
-:func:`read_reference` and :func:`read_imu` find out the format, read samples as they were recorded
+:func:`.read_reference` and :func:`read_imu` find out the format, read samples as they were recorded
 (one module per format), turn them into this package's conventions, leave out and report what cannot
 be used, and make one of the package's tables. Who wants to see the same samples under several
-conventions takes the two halves: :func:`read_reference_samples` and :func:`.reference_table`,
+conventions takes the two halves: :func:`.read_reference_samples` and :func:`.reference_table`,
 :func:`read_imu_samples` and :func:`.imu_table`.
 """
 
@@ -54,7 +54,7 @@ def read_reference(
     stamp_limits: StampLimits | None = None,
     fix_settings: FixSettings | None = None,
 ) -> Recorded:
-    """Read a reference trajectory; the other parameters are of :func:`read_reference_samples`.
+    """Read a reference trajectory; the other parameters are of :func:`.read_reference_samples`.
 
     Raises RecordingError: the recording cannot be read, or its data cannot be used.
 
@@ -132,9 +132,9 @@ def read_imu(
     minimum_samples: int = cleaning.MINIMUM_SAMPLES,
     stamp_limits: StampLimits | None = None,
 ) -> Recorded:
-    """Read a recorded IMU; raises as :func:`read_reference`.
+    """Read a recorded IMU; raises as :func:`.read_reference`.
 
-    The other parameters are those of :func:`read_imu_samples` and of :func:`read_reference`.
+    The other parameters are those of :func:`read_imu_samples` and of :func:`.read_reference`.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def read_imu_samples(
 ) -> cleaning.Samples:
     """Read the samples of an IMU as they were recorded.
 
-    ``path``, ``format`` and what is raised: as for :func:`read_reference_samples`.
+    ``path``, ``format`` and what is raised: as for :func:`.read_reference_samples`.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ _LOWEST, _HIGHEST = -1000.0, 850_000.0
 def earth_field(
     latitude: float, longitude: float, height: float, date: datetime.date | str
 ) -> np.ndarray:
-    """Return Earth's magnetic field at a :class:`Place`, east, north, up, (3,) [T].
+    """Return Earth's magnetic field at a :class:`.Place`, east, north, up, (3,) [T].
 
     It is that of the core: the crust, buildings, and storms from the sun add some 100 nT each. Over
     a kilometre it changes by some nanoteslas only, so that one value does for a whole drive.
