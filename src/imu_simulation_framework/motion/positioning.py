@@ -18,21 +18,8 @@ from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import Occurrences, find
 from imu_simulation_framework.core.tables import REFERENCE_ERROR, TURN_SLIP
-from imu_simulation_framework.motion import course
-from imu_simulation_framework.motion.smoothing import (
-    FixNoise,
-    PlaneFixes,
-    SmoothMotion,
-    bridge_variance,
-    estimate_robustly,
-    motion_model,
-    smooth_plane,
-    stated_noise,
-    step_densities,
-    velocity_lag,
-    velocity_scale,
-    white_variances,
-)
+from imu_simulation_framework.motion import course, fix_noise
+from imu_simulation_framework.motion.smoothing import SmoothMotion, bridge_variance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +48,7 @@ class UsableFixes(NamedTuple):
     ``refused_velocity_scale`` says how far the positions go for each metre of theirs.
     """
 
-    fixes: PlaneFixes
+    fixes: fix_noise.PlaneFixes
     kept: np.ndarray
     held_courses: int
     refused_velocity_scale: float | None
@@ -77,7 +64,7 @@ def usable_fixes(fix, minimum_speed) -> UsableFixes:
     relative = times - times[0]
     position = local_position(fix)
     kept = ~repeated_fixes(relative, position, minimum_speed)
-    fixes = PlaneFixes(
+    fixes = fix_noise.PlaneFixes(
         relative[kept],
         position[kept],
         np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept]),
@@ -85,7 +72,7 @@ def usable_fixes(fix, minimum_speed) -> UsableFixes:
     )
     fixes, held_courses = _without_held_courses(fixes, minimum_speed)
     fixes, refused_scale = _with_sensible_velocities(fixes)
-    lag = 0.0 if fixes.velocities is None else velocity_lag(fixes)
+    lag = 0.0 if fixes.velocities is None else fix_noise.velocity_lag(fixes)
     return UsableFixes(replace(fixes, velocity_lag=lag), kept, held_courses, refused_scale)
 
 
@@ -186,7 +173,7 @@ def _without_held_courses(fixes, minimum_speed):
 
 def _with_sensible_velocities(fixes):
     """Return fixes, without velocities if these are not the positions' own, and their scale."""
-    scale = None if fixes.velocities is None else velocity_scale(fixes)
+    scale = None if fixes.velocities is None else fix_noise.velocity_scale(fixes)
     if scale is None or 1.0 / VELOCITY_TOLERANCE < scale < VELOCITY_TOLERANCE:
         return fixes, None
     return replace(fixes, velocities=None), scale
@@ -457,8 +444,8 @@ class _Path(NamedTuple):
     ``motions`` at the model's times.
     """
 
-    used: PlaneFixes
-    noise: FixNoise
+    used: fix_noise.PlaneFixes
+    noise: fix_noise.FixNoise
     left_out: np.ndarray
     time: np.ndarray
     positions: np.ndarray
@@ -485,17 +472,17 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     left_out = np.zeros(len(fixes.times), dtype=bool)
     densities = None
     if given is None:
-        noise, used, left_out = estimate_robustly(fixes, correlation_time)
-        densities = step_densities(used, noise, left_out)
+        noise, used, left_out = fix_noise.estimate_robustly(fixes, correlation_time)
+        densities = fix_noise.step_densities(used, noise, left_out)
     else:
-        used, noise = stated_noise(fixes, given, correlation_time)
-    model = motion_model(used, noise)
-    motions = smooth_plane(used, noise, left_out, model, densities)
+        used, noise = fix_noise.stated_noise(fixes, given, correlation_time)
+    model = fix_noise.motion_model(used, noise)
+    motions = fix_noise.smooth_plane(used, noise, left_out, model, densities)
     time = np.arange(0.0, duration + 1e-9, 1.0 / rate)
     splines = [
         CubicHermiteSpline(model.times, motion.positions, motion.velocities) for motion in motions
     ]
-    known = (motion.covariances()[:, 1, 1] for motion in motions)
+    known = (motion.covariances[:, 1, 1] for motion in motions)
     # Rounding may leave nothing of a variance.
     variances = [np.interp(time, model.times, np.where(one > 0.0, one, np.inf)) for one in known]
     densities = np.full(len(model.steps), given) if densities is None else densities
@@ -638,7 +625,7 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         acceleration_density=float(noise.acceleration_density),
         estimated=settings.acceleration_density is None,
         stated_deviation=_rms(fixes.deviations),
-        white_deviation=float(np.sqrt(white_variances(used, noise).mean())),
+        white_deviation=float(np.sqrt(fix_noise.white_variances(used, noise).mean())),
         slow_deviation=_rms(noise.slow_scale * fixes.deviations),
         residual_rms=_rms([motion.residuals[~path.left_out] for motion in path.motions]),
         doppler=used.velocities is not None,

@@ -12,6 +12,7 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.tables import QUATERNION
 from imu_simulation_framework.motion.course import NoHeadingError
+from imu_simulation_framework.motion.fix_noise import jitter
 from imu_simulation_framework.motion.positioning import (
     UNKNOWN_VARIANCE,
     FixSettings,
@@ -20,7 +21,6 @@ from imu_simulation_framework.motion.positioning import (
     trajectory_from_fixes,
     variances_from_quality,
 )
-from imu_simulation_framework.motion.smoothing import jitter
 from imu_simulation_framework.recordings import cleaning
 from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS
 from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference

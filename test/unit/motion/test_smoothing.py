@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
-from imu_simulation_framework.motion import smoothing
+from imu_simulation_framework.motion import fix_noise, smoothing
 
 SEEDS = range(12)
 
@@ -44,7 +44,7 @@ def slow_errors(generator, times, deviation, slow_time):
 
 
 def fixes(times, positions, stated, velocities=None):
-    return smoothing.PlaneFixes(times, positions, np.full((len(times), 2), stated), velocities)
+    return fix_noise.PlaneFixes(times, positions, np.full((len(times), 2), stated), velocities)
 
 
 def standard_error(values):
@@ -59,7 +59,7 @@ def test_density_and_white_noise_are_found_whatever_the_receiver_states(
     found = []
     for seed in SEEDS:
         _, times, _, _, noisy = drawn(seed, 600, rate, density, deviation)
-        noise = smoothing.estimate_noise(fixes(times, noisy, stated), 0.0)
+        noise = fix_noise.estimate_noise(fixes(times, noisy, stated), 0.0)
         white = noise.white_scale * stated / deviation
         found.append(np.log([noise.acceleration_density / density, white]))
     found = np.array(found)
@@ -78,12 +78,12 @@ def test_slow_errors_are_told_from_the_motion_and_the_velocity_is_consistent():
         noisy = positions + slow_errors(generator, times, 1.0, 2.0)
         noisy += 0.2 * generator.standard_normal(positions.shape)
         given = fixes(times, noisy, 1.0)
-        noise = smoothing.estimate_noise(given, 4.0)
+        noise = fix_noise.estimate_noise(given, 4.0)
         ratios = noise.acceleration_density / 0.5, noise.slow_scale, noise.white_scale / 0.2
         logarithms.append(np.log(ratios))
-        for axis, smooth in enumerate(smoothing.smooth_plane(given, noise)):
+        for axis, smooth in enumerate(fix_noise.smooth_plane(given, noise)):
             errors = smooth.velocities - velocities[:, axis]
-            normalised.append(np.mean(errors**2 / smooth.covariances()[:, 1, 1]))
+            normalised.append(np.mean(errors**2 / smooth.covariances[:, 1, 1]))
     for values in np.array(logarithms).T:
         assert abs(values.mean()) < 3.0 * standard_error(values) + 0.05
     assert np.mean(normalised) == pytest.approx(1.0, abs=3.0 * standard_error(normalised) + 0.05)
@@ -96,7 +96,7 @@ def test_motion_is_not_taken_for_an_error_that_no_receiver_has():
         generator = np.random.default_rng(seed)
         positions, _ = motion(generator, times, 2.0)
         noisy = positions + slow_errors(generator, times, 0.3, 2.0)
-        noise = smoothing.estimate_noise(fixes(times, noisy, 3.0), 4.0)
+        noise = fix_noise.estimate_noise(fixes(times, noisy, 3.0), 4.0)
         # No faster than half a metre a second.
         assert noise.slow_scale * 3.0 / noise.slow_time <= 0.5 + 1e-9
 
@@ -108,10 +108,10 @@ def test_doppler_velocities_are_weighed_by_their_own_noise():
         doppler = velocities + 0.3 * generator.standard_normal(velocities.shape)
         doppler[100:150] = np.nan
         with_doppler = fixes(times, noisy, 1.0, doppler)
-        noise = smoothing.estimate_noise(with_doppler, 0.0)
+        noise = fix_noise.estimate_noise(with_doppler, 0.0)
         deviations.append(noise.velocity_deviation)
         beside, alone = (
-            smoothing.smooth_plane(given, smoothing.estimate_noise(given, 0.0))[0].velocities
+            fix_noise.smooth_plane(given, fix_noise.estimate_noise(given, 0.0))[0].velocities
             - velocities[:, 0]
             for given in (with_doppler, fixes(times, noisy, 1.0))
         )
@@ -129,7 +129,7 @@ def test_outliers_are_found_and_nothing_else(seed, doppler):
     noisy[wrong] += [[30.0, 0.0], [0.0, -20.0], [-10.0, -20.0], [0.0, 12.0]]
     velocities[200] = 0.0
     given = fixes(times, noisy, 0.5, velocities if doppler else None)
-    noise, used, left_out = smoothing.estimate_robustly(given, 0.0)
+    noise, used, left_out = fix_noise.estimate_robustly(given, 0.0)
     assert np.array_equal(np.flatnonzero(left_out), wrong)
     # Without a correlation time there is no slow error.
     assert (noise.slow_scale, noise.slow_time) == (0.0, 0.0)
@@ -143,16 +143,16 @@ def test_a_clean_drive_has_no_outliers_and_one_without_noise_stays_as_it_is():
     for seed in SEEDS:
         _, times, _, _, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
         given = fixes(times, noisy, 0.5)
-        noise = smoothing.estimate_noise(given, 4.0)
-        assert not smoothing.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
+        noise = fix_noise.estimate_noise(given, 4.0)
+        assert not fix_noise.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
     # A slow error is looked for however short its time is.
-    assert smoothing.estimate_noise(given, 1.0).slow_scale > 0.0
+    assert fix_noise.estimate_noise(given, 1.0).slow_scale > 0.0
     times = np.arange(50) / 5.0
     positions = np.column_stack([3.0 * times, 4.0 * times])
     given = fixes(times, positions, 1.0)
     for correlation_time in (0.0, 4.0):
-        noise, used, left_out = smoothing.estimate_robustly(given, correlation_time)
-        smooth = smoothing.smooth_plane(used, noise, left_out)
+        noise, used, left_out = fix_noise.estimate_robustly(given, correlation_time)
+        smooth = fix_noise.smooth_plane(used, noise, left_out)
         assert not left_out.any()
         assert smooth[0].positions == pytest.approx(positions[:, 0], abs=1e-6)
         assert smooth[1].velocities == pytest.approx(np.full(50, 4.0), abs=1e-6)
@@ -162,7 +162,7 @@ def test_long_and_fast_recordings_are_judged_by_stretches_long_enough():
     found = []
     for seed in range(6):
         _, times, _, _, noisy = drawn(seed, 9000, 10.0, 0.5, 0.3)
-        noise = smoothing.estimate_noise(fixes(times, noisy, 0.3), 0.0)
+        noise = fix_noise.estimate_noise(fixes(times, noisy, 0.3), 0.0)
         found.append(np.log(noise.acceleration_density / 0.5))
     assert abs(np.mean(found)) < 3.0 * standard_error(found)
     assert np.std(found) < 0.08
@@ -173,8 +173,8 @@ def test_long_and_fast_recordings_are_judged_by_stretches_long_enough():
     velocities = 0.5 * np.column_stack([np.cos(yaw), np.sin(yaw)])
     noise = 0.01 * np.random.default_rng(1).standard_normal((18000, 2))
     given = fixes(times, np.cumsum(velocities, axis=0) / 100.0 + noise, 0.01)
-    found, used, left_out = smoothing.estimate_robustly(given, 4.0)
-    for motion_found in smoothing.smooth_plane(used, found, left_out):
+    found, used, left_out = fix_noise.estimate_robustly(given, 4.0)
+    for motion_found in fix_noise.smooth_plane(used, found, left_out):
         assert np.sqrt(np.mean(motion_found.residuals**2)) < 0.02
 
 
@@ -182,25 +182,25 @@ def test_long_and_fast_recordings_are_judged_by_stretches_long_enough():
 def test_the_scale_of_velocities_is_told_by_the_positions(factor):
     generator, times, _, velocities, noisy = drawn(2, 300, 5.0, 0.5, 1.0)
     velocities[:20] = np.nan
-    scale = smoothing.velocity_scale(fixes(times, noisy, 1.0, factor * velocities))
+    scale = fix_noise.velocity_scale(fixes(times, noisy, 1.0, factor * velocities))
     assert scale == pytest.approx(1.0 / factor, rel=0.02)
     # Velocities that lead nowhere have none.
     noise = 0.1 * generator.standard_normal((2, 100, 2))
-    assert smoothing.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
+    assert fix_noise.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
 
 
 def test_positions_that_a_receiver_doubts_count_less_and_exact_velocities_not_more():
     stated = np.where((np.arange(400) % 100 < 50)[:, None], 0.2, 5.0) * np.ones((1, 2))
     _, times, _, _, noisy = drawn(5, 400, 5.0, 0.5, stated)
-    noise = smoothing.estimate_noise(smoothing.PlaneFixes(times, noisy, stated), 0.0)
+    noise = fix_noise.estimate_noise(fix_noise.PlaneFixes(times, noisy, stated), 0.0)
     assert noise.white_scale == pytest.approx(1.0, rel=0.15)
     assert noise.acceleration_density == pytest.approx(0.5, rel=0.4)
     _, times, positions, velocities, _ = drawn(1, 200, 5.0, 0.8, 0.0)
-    noise = smoothing.estimate_noise(fixes(times, positions, 1.0, velocities), 0.0)
-    assert noise.velocity_deviation == pytest.approx(smoothing.VELOCITY_DEVIATION, rel=0.1)
+    noise = fix_noise.estimate_noise(fixes(times, positions, 1.0, velocities), 0.0)
+    assert noise.velocity_deviation == pytest.approx(fix_noise.VELOCITY_DEVIATION, rel=0.1)
     stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
-    given = smoothing.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
-    found = smoothing.white_variances(given, smoothing.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
+    given = fix_noise.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
+    found = fix_noise.white_variances(given, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
     # Nobody's position is better than a tenth of a millimetre.
     np.testing.assert_allclose(found, 9.0 * stated**2 + 1e-8, rtol=1e-12)
 
@@ -255,7 +255,7 @@ def test_late_velocities_equal_dense_gaussian_conditioning(lag):
     assert motion.velocities == pytest.approx(expected[len(every) + 2 * count :], **close)
     assert motion.residuals == pytest.approx(values - expected[:count], **close)
     assert motion.known_variances() == pytest.approx(left[:count], **close)
-    assert motion.covariances()[:, 1, 1] == pytest.approx(left[len(every) + 2 * count :], **close)
+    assert motion.covariances[:, 1, 1] == pytest.approx(left[len(every) + 2 * count :], **close)
 
 
 def test_each_step_has_the_density_that_its_motion_tells():
@@ -269,13 +269,13 @@ def test_each_step_has_the_density_that_its_motion_tells():
     noisy = places + 0.3 * generator.standard_normal((600, 2))
     told = velocities + 0.3 * generator.standard_normal((600, 2))
     given, left_out = fixes(times, noisy, 0.3, told), np.zeros(600, dtype=bool)
-    noise = smoothing.estimate_noise(given, 0.0)
-    densities = smoothing.step_densities(given, noise, left_out)
+    noise = fix_noise.estimate_noise(given, 0.0)
+    densities = fix_noise.step_densities(given, noise, left_out)
     found = []
     for of_steps in (None, densities):
-        motions = smoothing.smooth_plane(given, noise, densities=of_steps)
+        motions = fix_noise.smooth_plane(given, noise, densities=of_steps)
         errors = np.column_stack([one.velocities for one in motions]) - velocities
-        stds = np.sqrt([one.covariances()[:, 1, 1] for one in motions]).T
+        stds = np.sqrt([one.covariances[:, 1, 1] for one in motions]).T
         found.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
     one, each = np.sqrt([[np.mean(values**2) for values in rows] for rows in found])
     # 600 errors of each kind, alike over some seconds: the standard error of an rms is about 6 %.
@@ -311,8 +311,8 @@ def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(
     assert motion.positions == pytest.approx(expected[:count], abs=1e-3)
     assert motion.velocities == pytest.approx(expected[count:], abs=1e-3)
     left = np.diag(state - state @ np.linalg.solve(total, state))
-    assert motion.covariances()[:, 0, 0] == pytest.approx(left[:count], abs=1e-3)
-    assert motion.covariances()[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
+    assert motion.covariances[:, 0, 0] == pytest.approx(left[:count], abs=1e-3)
+    assert motion.covariances[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
     deviance = -2.0 * multivariate_normal.logpdf(both, cov=total)
     deviance -= 2.0 * count * np.log(2.0 * np.pi)
     # Nothing known beforehand leaves out the two vague variances.
@@ -368,7 +368,7 @@ def test_white_errors_have_the_size_that_they_have(rate, error):
         # Stamps that are not even.
         times = np.cumsum(generator.uniform(0.5, 1.5, 1000)) / rate
         noise = error * generator.standard_normal((1000, 2))
-        found.append(smoothing.jitter(times, circle(times) + noise))
+        found.append(fix_noise.jitter(times, circle(times) + noise))
     deviation = np.std(found, ddof=1)
     assert abs(np.mean(found) - error) < 3.0 * deviation / np.sqrt(20) + 0.01 * error
     assert deviation < 0.06 * error
@@ -376,20 +376,20 @@ def test_white_errors_have_the_size_that_they_have(rate, error):
 
 def test_jitter_counts_neither_motion_nor_jumps_nor_rest_nor_a_quiet_axis():
     times = np.arange(200) / 20.0
-    assert smoothing.jitter(times, circle(times)) == smoothing.SMALLEST_JITTER
-    assert smoothing.jitter(times[:3], circle(times[:3])) == smoothing.SMALLEST_JITTER
+    assert fix_noise.jitter(times, circle(times)) == fix_noise.SMALLEST_JITTER
+    assert fix_noise.jitter(times[:3], circle(times[:3])) == fix_noise.SMALLEST_JITTER
     generator = np.random.default_rng(3)
     times = np.arange(2000) / 20.0
     positions = circle(times) + 0.02 * generator.standard_normal((2000, 2))
     positions[::50] += 5.0
-    assert smoothing.jitter(times, positions) == pytest.approx(0.02, rel=0.2)
+    assert fix_noise.jitter(times, positions) == pytest.approx(0.02, rel=0.2)
     generator = np.random.default_rng(4)
     along = np.column_stack([times + 0.1 * generator.standard_normal(2000), np.zeros(2000)])
-    assert 0.04 < smoothing.jitter(times, along) < 0.1
+    assert 0.04 < fix_noise.jitter(times, along) < 0.1
     held = circle(times) + 0.1 * generator.standard_normal((2000, 2))
     held[:1200] = held[1200]
-    assert smoothing.jitter(times, held) == pytest.approx(0.1, rel=0.2)
-    assert smoothing.jitter(times, np.zeros((2000, 2))) == smoothing.SMALLEST_JITTER
+    assert fix_noise.jitter(times, held) == pytest.approx(0.1, rel=0.2)
+    assert fix_noise.jitter(times, np.zeros((2000, 2))) == fix_noise.SMALLEST_JITTER
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.4, -0.3])
@@ -407,7 +407,7 @@ def test_velocities_that_are_late_are_found_and_put_at_their_own_time(lag):
     times = np.arange(5.0, 395.0, 1.0)
     places = at(times, place) + 0.3 * generator.standard_normal((len(times), 2))
     velocities = at(times - lag, velocity) + 0.1 * generator.standard_normal((len(times), 2))
-    found = smoothing.velocity_lag(fixes(times, places, 0.3, velocities))
+    found = fix_noise.velocity_lag(fixes(times, places, 0.3, velocities))
     change = np.diff(at(times, velocity), axis=0)
     assert found == pytest.approx(lag, abs=4.0 * 0.3 * np.sqrt(2.0 / np.sum(change**2)))
     if lag == 0.0:
@@ -417,9 +417,9 @@ def test_velocities_that_are_late_are_found_and_put_at_their_own_time(lag):
     wrong = []
     for taken in (0.0, found):
         given = replace(late, velocity_lag=taken)
-        noise = smoothing.FixNoise(1.0)
-        model = smoothing.motion_model(given, noise)
-        smooth = np.column_stack([one.velocities for one in smoothing.smooth_plane(given, noise)])
+        noise = fix_noise.FixNoise(1.0)
+        model = fix_noise.motion_model(given, noise)
+        smooth = np.column_stack([one.velocities for one in fix_noise.smooth_plane(given, noise)])
         inside = slice(2, -2)
         wrong.append(np.sqrt(np.mean((smooth - at(model.times, velocity))[inside] ** 2)))
     assert wrong[1] < 0.5 * wrong[0]
