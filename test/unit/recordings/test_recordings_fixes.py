@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, wrap
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.tables import QUATERNION, REFERENCE_ERROR
+from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE, FixSettings
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.reading import read_reference, read_reference_samples
@@ -221,6 +222,9 @@ def test_the_yaws_stated_variance_is_used_only_where_it_changes(changes):
     stated = FixSettings(yaw_deviation=0.05, turn_error=0.02)
     table, _ = reference_table(lines(**columns), settings=stated)
     assert set(table["yaw_std"]) == {0.05} and set(table["turn_error"]) == {0.02}
+    assert "turn_slip" not in table
+    table, _ = reference_table(lines(**columns), settings=FixSettings(turn_slip=0.04))
+    assert set(table["turn_slip"]) == {0.04} and ReferenceError.of(table).slip == 0.04
 
 
 def test_a_courses_error_is_beside_it_and_antennas_are_at_most_as_wrong_as_they_differ_from_it():
