@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 import signal
 import time
@@ -71,7 +72,8 @@ def test_tables_are_those_of_one_process_to_the_byte(experiment, tmp_path, imu, 
 
 
 def test_yaws_and_their_errors_can_be_watched(experiment, ros, tmp_path):
-    running = experiment("imu:=hector", stop=20.0)
+    # Long enough for the publisher to have heard of its listeners.
+    running = experiment("imu:=hector", stop=200.0)
     errors, truths = (
         ros.listen(f"imu_yaw/{name}", JointState, QoSProfile(depth=10000), raw=False)
         for name in ("simulated_error", "ground_truth")
@@ -113,6 +115,20 @@ def test_what_was_recorded_is_kept_when_it_is_interrupted(experiment, tmp_path):
     result = result_below(tmp_path / "out")
     assert json.loads(result.read_text("summary.json"))["run"]["completed"] is False
     assert len(result.read_table("imu_simulated")) > 50
+
+
+def test_a_recorder_that_stands_still_for_a_second_misses_nothing(experiment, tmp_path):
+    running = experiment(stop=300.0)
+    wait_until_driving(tmp_path / "out")
+    recorder = running.child("ResultComparison")
+    os.kill(recorder, signal.SIGSTOP)
+    time.sleep(1.0)
+    os.kill(recorder, signal.SIGCONT)
+    code, output = running.wait(LONG_ENOUGH)
+    assert code == 0, output
+    messages = json.loads(result_below(tmp_path / "out").read_text("summary.json"))["messages"]
+    for name in ("imu_simulated", "ground_truth"):
+        assert messages[name]["received"] == messages[name]["expected"] > 30_000
 
 
 def test_a_second_imu_ends_it_with_a_sentence_and_a_result(experiment, ros, tmp_path):

@@ -139,6 +139,13 @@ class Program:
     def has_ended(self):
         return self._process.poll() is not None
 
+    def child(self, word):
+        """The number of the one process started by this one that has a word in its command."""
+        pid = self._process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        (child,) = (one for one in children if word in Path(f"/proc/{one}/cmdline").read_text())
+        return int(child)
+
     def interrupt(self, number=signal.SIGINT):
         self._process.send_signal(number)
 

@@ -17,6 +17,7 @@ import warnings
 from typing import Callable
 
 import rosgraph
+import rosgraph.roslogging
 import rospy
 import rospy.impl.simtime
 
@@ -297,6 +298,7 @@ def run_node(node_type, *others) -> None:
         with _limited(120.0, node_type.name):
             _ensure_alone(node_type.name)
             _keep_off_the_clock()
+            _leave_the_link_of_logs()
             if others:
                 connect_directly()
             rospy.init_node(node_type.name, disable_signals=True)
@@ -401,6 +403,14 @@ def _keep_off_the_clock() -> None:
         return True
 
     rospy.impl.simtime.init_simtime = without_simulated_time
+
+
+def _leave_the_link_of_logs() -> None:
+    """Have rospy not renew the link ``latest`` to the folder of logs, as roslaunch has done so.
+
+    Nodes that start together would meet at it, and print that they cannot make it.
+    """
+    rosgraph.roslogging.renew_latest_logdir = lambda _: True
 
 
 def _ensure_alone(name: str) -> None:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import ReliabilityPolicy
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
@@ -16,7 +16,7 @@ from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.external import ExternalRobotSession
 from imu_simulation_framework.drive.session.messages import ground_truth_rows
 from imu_simulation_framework.recordings.messages import IMU, STATE, odometry_packer
-from imu_simulation_framework.ros2.node import DEPTH
+from imu_simulation_framework.ros2.node import quality_of_service
 from imu_simulation_framework.ros2.participant import EXTERNAL, Participant, stamp_in
 
 _ODOMETRY = "nav_msgs/Odometry"
@@ -98,7 +98,7 @@ class ExternalRobot(Participant):
                         f"expected {' or '.join(_COMMANDS)}"
                     )
                 self._stamped = kind is TwistStamped
-                self._commands = self.create_publisher(kind, name, DEPTH)
+                self._commands = self.create_publisher(kind, name, 10)
                 self._awaited.discard("command")
                 break
         callbacks = {"odometry": self._on_odometry, "imu": self._on_imu}
@@ -109,7 +109,7 @@ class ExternalRobot(Participant):
                 offered = {one.qos_profile.reliability for one in publishers}
                 worst = ReliabilityPolicy.BEST_EFFORT
                 reliability = worst if worst in offered else ReliabilityPolicy.RELIABLE
-                qos = QoSProfile(depth=DEPTH, reliability=reliability)
+                qos = quality_of_service(reliability)
                 self.subscribe(name, type_name, callbacks[key], qos=qos)
                 del self._sources[key]
 
