@@ -35,8 +35,7 @@ from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.report.drawing import drawing
 
 _MAX_SHIFT = 2.0  # of the reference's clock [s]
-_CORRELATED = 3.0
-"""Standard errors from which on a correlation of what is left is worth a sentence."""
+_CERTAIN = 3.0  # Standard errors beyond which two halves of a drive differ
 
 
 def main(arguments):
@@ -106,19 +105,21 @@ def _sentences(found, shift, odometer, reference):
         f"{math.degrees(np.sqrt(np.mean(found.error**2))):.3g} deg, without them "
         f"{math.degrees(np.sqrt(np.mean(left**2))):.3g}"
     )
-    if abs(found.correlation) > _CORRELATED / math.sqrt(len(left)):
+    if found.wander > 1.0:
         yield (
-            f"  what is left is not random from step to step, correlated by {found.correlation:.2f}"
-            ": slip on turns, a late reference or its drift; the intervals are too narrow, with a "
-            "longer --step less so"
+            f"  what is left wanders {math.sqrt(found.wander):.1f} times as far as its steps tell, "
+            "as by wheels, load or ground that change, slip on turns, or a late or drifting "
+            "reference; the intervals and the slip are as much larger for it"
         )
     if found.prediction is None:
         yield "  no half of the drive tells enough to predict the other"
     else:
         predicted, std, observed = (math.degrees(value) for value in found.prediction)
+        differ = abs(observed - predicted) > _CERTAIN * std
         yield (
             f"  second half, by what the first half tells: {predicted:.3g} +- "
             f"{TWO_SIDED * std:.2g} deg (95 %), observed {observed:.3g}"
+            f"{': the errors change over the drive' if differ else ''}"
         )
 
 

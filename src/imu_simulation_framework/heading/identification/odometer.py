@@ -10,7 +10,11 @@ diameters 1 to E_d and a track E_b times the believed one, b, make the odometer 
 odometer is linear in both. Steps of that difference have the variance of the slip, which grows with
 what both wheels roll, and that of white noise at either end; both are found by restricted maximum
 likelihood (H. D. Patterson and R. Thompson, "Recovery of inter-block information when block sizes
-are unequal", Biometrika 58, 1971), p and q by generalised least squares.
+are unequal", Biometrika 58, 1971), p and q by generalised least squares. Where what is left wanders
+further over the drive than its steps tell, as by wheels or ground that change, the variances of
+what was found and of the slip are as many times larger (the long-run variance by equally weighted
+cosines of E. Lazarus, D. Lewis, J. Stock and M. Watson, "HAR inference: recommendations for
+practice", Journal of Business and Economic Statistics 36, 2018).
 """
 
 from __future__ import annotations
@@ -34,6 +38,9 @@ MIN_STEPS = 30
 """Of a drive, at least, from which errors are identified."""
 LARGEST_SIGMA = 0.1
 """Of a ratio that was identified; beyond it the drive has not told it."""
+_COSINES, _MAX_WANDER = 6, 2.8
+"""By how many the long-run variance is found, and how much of it a hundredth of all drives exceeds
+where each step's slip is its own: chi-squared over its degrees of freedom."""
 _SMALLEST = 1e-14
 """Of the variances that are looked for [rad^2]; it keeps the steps' covariance positive."""
 
@@ -58,8 +65,9 @@ class IdentifiedOdometer:
     95 %; infinite where the drive does not tell. ``noise``: white, of the difference [rad].
     ``error`` (Series): reference minus odometer [rad], zero at first, indexed by time [s];
     ``explained`` (n,): by wheels and track [rad]. ``way`` [m] and ``turn`` [rad] that the drive
-    holds. ``correlation``: of each step's remainder with the next one's, about zero where the model
-    is right. ``prediction``: None where a half is too short, or does not tell.
+    holds. ``wander``: by what factor variances were widened, as what is left wanders further than
+    its steps tell; 1 where it does not. ``prediction``: None where a half is too short, or does not
+    tell.
     """
 
     specification: OdometerSpecification
@@ -69,7 +77,7 @@ class IdentifiedOdometer:
     explained: np.ndarray
     way: float
     turn: float
-    correlation: float
+    wander: float
     prediction: Prediction | None
 
 
@@ -80,7 +88,7 @@ class _Fit(NamedTuple):
     walk: float
     noise: float
     walk_factor: float
-    remainder: np.ndarray
+    wander: float
 
 
 def identify_odometer(
@@ -111,7 +119,7 @@ def identify_odometer(
         explained,
         float(np.sum(np.abs(np.diff(way)))),
         float(np.sum(np.abs(np.diff(turn)))),
-        float(np.corrcoef(fit.remainder[:-1], fit.remainder[1:])[0, 1]),
+        fit.wander,
         _prediction(steps, regressors, rolled),
     )
 
@@ -161,8 +169,20 @@ def _fitted(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _F
     )
     walk, noise = np.exp(found.x)
     _, covariance, (of_turn, of_way), remainder = _solved(steps, regressors, rolled, walk, noise)
-    factor = _factor(criterion, found.x)
-    return _Fit(of_turn, of_way, covariance, float(walk), float(noise), factor, remainder)
+    factor, wander = _factor(criterion, found.x), _wander(remainder)
+    if wander > 1.0:
+        covariance, walk = wander * covariance, wander * walk
+        factor *= math.exp(TWO_SIDED * math.sqrt(2.0 / _COSINES))
+    return _Fit(of_turn, of_way, covariance, float(walk), float(noise), factor, wander)
+
+
+def _wander(remainder: np.ndarray) -> float:
+    """Return the variance of remainders' (n,) slowest changes, or 1 where it is not above it."""
+    count = len(remainder)
+    phase = np.pi * (np.arange(count) + 0.5) / count
+    slow = np.cos(np.outer(np.arange(1, _COSINES + 1), phase)) @ remainder
+    found = 2.0 * float(slow @ slow) / (count * _COSINES)
+    return found if found > _MAX_WANDER else 1.0
 
 
 def _solved(
