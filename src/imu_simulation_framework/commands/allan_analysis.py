@@ -154,7 +154,7 @@ def _parser():
              "samples then follow each other evenly")
     add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *analysis.AXES),
         help="analyse only these axes, once for each; by default all that were recorded")
-    add("--out", default="allan_analysis", metavar="DIR",
+    add("-o", "--out", default="allan_analysis", metavar="DIR",
         help="folder for the results, by default %(default)s")
     add("--name", default="imu", help="of the sensor in imu.yaml, by default %(default)s")
     add("--outliers", type=float, default=RestSettings().outlier_range, metavar="IQR",

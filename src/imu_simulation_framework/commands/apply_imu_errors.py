@@ -291,7 +291,7 @@ def _parser():
     # fmt: off
     add("bag", metavar="IN", help="bag of ROS 1, or folder of one of ROS 2")
     add("--imu", required=True, metavar="NAME", help="whose errors")
-    add("--out", required=True, metavar="OUT", help="bag of the same kind")
+    add("-o", "--out", required=True, metavar="OUT", help="bag of the same kind")
     add("--input", default="", metavar="TOPIC", help="the ideal IMU (default: the only one)")
     add("--output", default=OUTPUT, type=_topic, metavar="TOPIC",
         help=f"the realistic one (default: {OUTPUT}); that of the input takes its place")

@@ -338,7 +338,7 @@ def _parser():
         help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "
              "noise is found in the recording, which knows little of the slow part")
     add("--onto", metavar="YAML", help="a correction to complete: what is not found here stays")
-    add("--out", default="calibration", metavar="DIR",
+    add("-o", "--out", default="calibration", metavar="DIR",
         help="folder for the results, by default %(default)s")
     add("--name", default="imu", help="of the sensor, by default %(default)s")
     # fmt: on

@@ -67,7 +67,7 @@ def _parser():
     add("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
     add("--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well")
     add(
-        "--out", metavar="DIR",
+        "-o", "--out", metavar="DIR",
         help="folder for the results, by default check_<recording>, with _again where config is",
     )  # fmt: skip
     return parser

@@ -67,10 +67,10 @@ def add_formats(parser: argparse.ArgumentParser, said: str = "of the figures, pn
     parser.add_argument("--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help=said)
 
 
-def add_out(parser: argparse.ArgumentParser, folder: str, *names: str) -> None:
-    """Give a parser the option ``--out``, a folder; ``names``: others of the option."""
+def add_out(parser: argparse.ArgumentParser, folder: str) -> None:
+    """Give a parser the option ``--out``, a folder."""
     parser.add_argument(
-        *names, "--out", type=Path, default=Path(folder), metavar="DIR",
+        "-o", "--out", type=Path, default=Path(folder), metavar="DIR",
         help="%(default)s by default",
     )  # fmt: skip
 
@@ -91,7 +91,7 @@ def add_results(parser: argparse.ArgumentParser, folder: str, report: bool = Tru
     if report:
         parser.add_argument("--report", action="store_true", help="write a web page, too")
     add_formats(parser)
-    add_out(parser, folder, "-o")
+    add_out(parser, folder)
 
 
 def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> Path:

@@ -233,7 +233,7 @@ def _parser():
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
     # fmt: off
-    add("--out", required=True, metavar="DIR", help="folder for all results")
+    add("-o", "--out", required=True, metavar="DIR", help="folder for all results")
     add("--results", nargs="+", metavar="RESULT",
         help="evaluate these instead: results of experiments with record:=true, robot at rest")
     add("--simulator", default="gazebo", choices=("gazebo", "mujoco"))

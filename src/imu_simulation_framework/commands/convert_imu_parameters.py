@@ -64,7 +64,7 @@ def _parser():
     add("--rate", type=_positive, metavar="HZ",
         help="rate of the samples to write for, by default that of the input; and that of the "
              "input, where it does not state one")
-    add("--out", metavar="FILE", help="write to this file, not to standard output")
+    add("-o", "--out", metavar="FILE", help="write to this file, not to standard output")
     add("--correlation-time", type=_positive, metavar="S",
         help="say a random walk as a bias with this correlation time, where the target has only "
              "that (sdf, hector, rotors, unity)")

@@ -20,7 +20,7 @@ def _parse(arguments):
     parser = ArgumentParser(__doc__, epilog=f"drives:\n{drives}")
     add = parser.add_argument
     add("name", help="name of the drive: " + ", ".join(DRIVES))
-    add("--out", metavar="DIR", help="folder for the files (default: where experiments look)")
+    add("-o", "--out", metavar="DIR", help="folder for the files (default: where experiments look)")
     add("--laps", type=int, metavar="N", help="number of laps; becomes part of the files' names")
     add(
         "--seed", type=whole_number, metavar="S",

@@ -13,7 +13,7 @@ def main(arguments):
     """Write the world that the command line describes."""
     parser = ArgumentParser(__doc__)
     parser.add_argument("terrain", choices=("flat", "uneven"))
-    parser.add_argument("--out", type=Path, help="file; by default worlds/<terrain>.world")
+    parser.add_argument("-o", "--out", type=Path, help="file; by default worlds/<terrain>.world")
     for field in dataclasses.fields(Terrain):
         parser.add_argument(
             f"--{field.name}",

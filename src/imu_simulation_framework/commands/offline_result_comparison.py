@@ -62,7 +62,7 @@ def _parser():
     add("--zero", choices=ZEROS,
         help="whether that is estimated with the whole drive where the reference's error is known")
     add_formats(parser)
-    add("--out", metavar="DIR",
+    add("-o", "--out", metavar="DIR",
         help="folder for figures and summary; by default those of the result are replaced")
     # fmt: on
     return parser

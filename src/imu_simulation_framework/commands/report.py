@@ -53,6 +53,6 @@ def _next_step(progress, description) -> None:
 def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE",
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE",
                         help="by default beside the result's other files")  # fmt: skip
     return parser

@@ -203,7 +203,7 @@ def _parser():
     add("--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's")
     add("--gnss", default="single", metavar="R",
         help=f"receiver, or {NO_RECEIVER}; default: %(default)s")
-    add("--out", type=Path, required=True, metavar="DIR", help="a folder")
+    add("-o", "--out", type=Path, required=True, metavar="DIR", help="a folder")
     add("--rate", type=float, default=100.0, metavar="HZ",
         help="samples per second of the motion, whose means the IMU measures; default: %(default)g")
     add("--flight-rate", type=float, default=RATE, metavar="HZ",

@@ -90,7 +90,7 @@ def _parser():
     add("--hours", type=float, required=True, metavar="H", help="length [h]")
     add("--rate", type=float, metavar="HZ",
         help="samples per second (default: the specification's)")  # fmt: skip
-    add("--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
+    add("-o", "--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
     add_seed(parser)
     add("--format", default="", choices=FORMATS, help="default: bag or csv, as the name says")
     return parser

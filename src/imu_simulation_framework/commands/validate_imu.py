@@ -141,7 +141,7 @@ def _parser():
     add("--max-shift", default=1.0, metavar="S",
         type=number_type(lambda shift: 0.0 < shift < math.inf, "is no time above zero [s]"),
         help="at most (default: 1)")  # fmt: skip
-    add("--out", metavar="DIR", help="for CSV, JSON and the figure")
+    add("-o", "--out", metavar="DIR", help="for CSV, JSON and the figure")
     return parser
 
 
