@@ -39,7 +39,7 @@ WORDS = {
     "reference_noise": ("white noise of the reference", "deg"),
     "reference_drift_sigma": ("correlated noise of the reference", "deg"),
     "reference_drift_time": ("its correlation time", "s"),
-    "reference_slip": ("slip of the reference", "deg/sqrt(deg)"),
+    "reference_slip": ("slip of the reference (turn_slip)", "rad/sqrt(rad)"),
     "reference_scale": ("known error of the reference, over what was known", "1"),
     "reference_error_time": ("its correlation time", "s"),
     "reference_lag": ("lag of the reference", "s"),
