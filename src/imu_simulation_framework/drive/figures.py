@@ -183,10 +183,7 @@ def yaw_error(comparison) -> Figure:
     if headings:
         figure.panel("yaw error [deg]", height=340).zero()
     for result, _, name in headings:
-        if result.split is not None:
-            half = TWO_SIDED * np.degrees(result.split.band)
-            label = f"the reference alone ({name}), 95 %"
-            figure.band(half.index, -half, half, colours.REFERENCE, 0.35, label)
+        _band_of_reference(figure, result, f"the reference alone ({name}), 95 %")
     for result, look, name in headings:
         figure.line(result.error.index, np.degrees(result.error), style.raw(look), name)
     for result, look, name in headings:
@@ -207,6 +204,12 @@ def yaw_errors_difference(comparison) -> Figure:
         figure.line(values.index, values, look, "recorded minus simulated")
         _trend(figure, found.trend, style.DIFFERENCE, "trend")
     return figure
+
+
+def _band_of_reference(figure, result, name, zero=0.0):
+    if result.split is not None:
+        half = TWO_SIDED * np.degrees(result.split.band)
+        figure.band(half.index - zero, -half, half, colours.REFERENCE, 0.35, name)
 
 
 def _trend(figure, trend, look, name):
@@ -335,6 +338,9 @@ def yaws(names, series, differences) -> Figure:
         figure.line(yaw.index - zero, np.degrees(yaw), look, one.name)
     title = "First yaw minus each of the others, thin; bold: its trend"
     figure.panel("difference [deg]", title, height=260).zero()
+    for one in differences:
+        alone = f"{names[0]} alone" + (f" ({one.name})" if len(differences) > 1 else "")
+        _band_of_reference(figure, one.comparison, f"{alone}, 95 %", zero)
     for one, look in zip(differences, styles):
         error, trend = one.comparison.error, one.comparison.trend
         thin = {**style.raw(look), "zorder": 1.5}
