@@ -41,6 +41,9 @@ WHEEL_CONTROLLER = "wheel_velocity_controller"
 WHEEL_GROUP_CONTROLLER = "wheel_group_controller"
 """The same for a robot with several wheels on a side: it wants a velocity for each of them."""
 
+STEERING_CONTROLLER = "steering_controller"
+"""Of each joint that steers, with its number behind it."""
+
 CLOCK = "/clock"
 DIAGNOSTICS = "/diagnostics"
 TRANSFORMS = "/tf"

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     LARGEST_NUMBER,
@@ -125,6 +126,7 @@ class OwnRobot(Settings):
     arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
     wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
     turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
+    turning_half_track_in_gazebo: float | None = declared(None, unit="m", **_POSITIVE)
     imu: OwnImu = declared(OwnImu, part=OwnImu)
     drive: OwnDrive = declared(OwnDrive, part=OwnDrive)
     contact: OwnContact = declared(OwnContact, part=OwnContact)
@@ -294,11 +296,29 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     file = path.parent / own.description
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
-    parameters = _of_description(_Description(text, file), own, path)
+    urdf = _Description(text, file)
+    _find_meshes(urdf)
+    parameters = _of_description(urdf, own, path)
+    if simulator == "gazebo":
+        _require_inertia(urdf, parameters)
+        turning = own.turning_half_track_in_gazebo
+        drivetrain = parameters.drivetrain
+        return replace(
+            parameters,
+            drivetrain=replace(drivetrain, half_track=turning or drivetrain.half_track),
+        )
     skids = own.steering is None and len(own.left_wheel) > 1
     if simulator == "mujoco" and own.turning_half_track is None and skids:
         return _turning_as_in_mujoco(parameters)
     return parameters
+
+
+def _package_beside(file: Path, name: str) -> Path | None:
+    for folder in file.resolve().parents:
+        for place in (folder, folder / name):
+            if place.name == name and (place / "package.xml").is_file():
+                return place
+    return None
 
 
 @contextmanager
@@ -315,10 +335,9 @@ def _packages_beside(file: Path) -> Iterator[None]:
         return
 
     def beside(name: str) -> str:
-        for folder in file.resolve().parents:
-            for place in (folder, folder / name):
-                if place.name == name and (place / "package.xml").is_file():
-                    return str(place)
+        place = _package_beside(file, name)
+        if place is not None:
+            return str(place)
         missing.append(name)
         return find(name)
 
@@ -335,6 +354,34 @@ def _packages_beside(file: Path) -> Iterator[None]:
         raise
     finally:
         arguments._eval_find = find  # type: ignore[attr-defined]
+
+
+def _find_meshes(urdf: _Description) -> None:
+    """Have what is only seen name files, where its package is beside the description.
+
+    Gazebo refuses a robot with a mesh of a package that ROS does not know: what nobody finds is
+    not shown.
+    """
+    for link in urdf.links.values():
+        for visual in link.findall("visual"):
+            mesh = visual.find("geometry/mesh")
+            scheme, _, rest = ("" if mesh is None else mesh.get("filename", "")).partition("://")
+            if mesh is None or scheme != "package":
+                continue
+            name, _, inside = rest.partition("/")
+            place = _package_beside(urdf.path, name)
+            if place is not None:
+                mesh.set("filename", f"file://{place / inside}")
+            elif not _known_to_ros(name):
+                link.remove(visual)
+
+
+def _known_to_ros(package: str) -> bool:
+    try:
+        rospkg = importlib.import_module("rospkg")
+    except ImportError:
+        return False
+    return package in rospkg.RosPack().list()
 
 
 def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParameters:
@@ -545,8 +592,8 @@ def _only_wheels_turn(urdf, driven, steering) -> float:
     """Hold all other joints, let wheels touch as spheres; return the robot's mass [kg]."""
     for joint in urdf.joints.values():
         joint.set("type", "fixed")
-        for mimic in joint.findall("mimic"):
-            joint.remove(mimic)
+        for other in [*joint.findall("mimic"), *joint.findall("safety_controller")]:
+            joint.remove(other)
     # In their order at the root, so that they are the model's degrees of freedom in that order.
     moving = [(urdf.root, one) for one in (*driven, *steering)]
     moving += [(one.link, wheel) for one in steering for wheel in one.wheels]
@@ -578,6 +625,63 @@ def _limit(urdf, wheels, key) -> float | None:
     limits = [wheel.joint.find("limit") for wheel in wheels]
     found = [float(urdf.numbers(limit, key, 1, "0")[0]) for limit in limits]
     return min(found) if min(found) > 0.0 else None
+
+
+def _require_inertia(urdf, parameters) -> None:
+    """Refuse what Gazebo cannot move, or forgets: a part that turns, or all the rest, without."""
+
+    def has_inertia(link) -> bool:
+        inertia = urdf.links[link].find("inertial/inertia")
+        return all(urdf.numbers(inertia, key, 1, "0")[0] > 0.0 for key in ("ixx", "iyy", "izz"))
+
+    turning = {urdf.child(urdf.joints[name]) for name in parameters.joints}
+    for link in sorted(turning):
+        if not has_inertia(link):
+            raise urdf.fault(f"link {link} turns, and its inertia is not above 0, as Gazebo needs")
+    if not any(has_inertia(link) for link in set(urdf.links) - turning):
+        raise urdf.fault("no link but its wheels has an inertia above 0, which Gazebo needs")
+
+
+def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
+    """Return the URDF of such a robot with what Gazebo needs besides.
+
+    That is the IMU on a link of its own, motors, contacts and ground truth. Plug-ins, sensors and
+    transmissions that the description has are left out: they would command the same joints.
+    ``arguments``: of own_robot.xacro, but for ``robot``.
+    """
+    urdf = _Description(parameters.description, parameters.path)
+    for tag in ("gazebo", "transmission"):
+        for element in urdf.tree.findall(tag):
+            urdf.tree.remove(element)
+    if IMU_FRAME in urdf.links:
+        urdf.rename(IMU_FRAME)
+    for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
+        element.set("name", "imu_joint_of_the_description")
+    drivetrain, motors = parameters.drivetrain, parameters.commanded_joints
+    for name in motors:
+        joint = urdf.joints[name]
+        for limit in joint.findall("limit"):
+            joint.remove(limit)
+        effort, velocity = parameters.max_wheel_torque, drivetrain.limits.max_wheel_velocity
+        if name in parameters.steering_joints:
+            effort = parameters.steering_gain
+            velocity = getattr(drivetrain, "max_steering_rate", velocity)
+        values = {"effort": repr(effort), "velocity": repr(velocity)}
+        ElementTree.SubElement(joint, "limit", values)
+    rolling = parameters.wheel_joints + parameters.rolling_joints
+    wheels = {urdf.child(urdf.joints[name]) for name in rolling}
+    frictions = (parameters.caster_friction, parameters.wheel_friction)
+    touching = dict.fromkeys(link for link, *_ in urdf.collisions())
+    robot = {
+        "contacts": [[link, frictions[link in wheels]] for link in touching],
+        "motors": list(motors),
+        "driven": list(parameters.wheel_joints),
+        "free": list(parameters.rolling_joints),
+        "imu": [*parameters.imu_position, *parameters.imu_orientation],
+    }
+    added = expand_xacro(urdf_path("own_robot.xacro"), {"robot": robot, **arguments})
+    urdf.tree.extend(ElementTree.fromstring(added))
+    return ElementTree.tostring(urdf.tree, encoding="unicode")
 
 
 _SPEED = 0.5  # m/s, at which turns are tried

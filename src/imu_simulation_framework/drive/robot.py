@@ -233,15 +233,21 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     content = _completed(read_yaml(path, "the robot's parameters"), path)
     if isinstance(content, Mapping) and "description" in content:
-        if simulator == "gazebo":
-            raise ConfigurationError(
-                f"{path}: a robot with a description of its own drives in MuJoCo; in Gazebo it "
-                "has controllers of its own: start it there, and say simulator:=external."
-            )
         # Imported here, since it makes these parameters.
         from imu_simulation_framework.drive.own_robot import own_robot
 
-        return own_robot(path, content, simulator)
+        parameters = own_robot(path, content, simulator)
+    else:
+        parameters = _bundled(path, content, simulator)
+    if simulator == "gazebo" and parameters.command_delay > 0.0:
+        raise ConfigurationError(
+            f"{path}: drive.command_delay is {parameters.command_delay:g} s, but Gazebo's "
+            "controllers have none; expected 0 there."
+        )
+    return parameters
+
+
+def _bundled(path, content, simulator) -> RobotParameters:
     try:
         robot = from_mapping(BundledRobot, content, "the file")
         robot.require_balance()
@@ -250,11 +256,6 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
     wheel, motors, turning = robot.wheel, robot.drive, robot.wheel.turning_half_track
     if simulator == "gazebo":
         turning = wheel.turning_half_track_in_gazebo or turning
-        if motors.command_delay > 0.0:
-            raise ConfigurationError(
-                f"{path}: drive.command_delay is {motors.command_delay:g} s, but Gazebo's "
-                "controllers have none; expected 0 there."
-            )
     return RobotParameters(
         path=path,
         numbers=asdict(robot),
@@ -316,7 +317,11 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
 
 
 def robot_description(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of the robot; ``arguments`` of robot.xacro, for the bundled one."""
+    """Return the URDF of the robot; ``arguments``: of robot.xacro."""
+    if parameters.description and arguments.pop("simulator", "") == "gazebo":
+        from imu_simulation_framework.drive.own_robot import description_in_gazebo
+
+        return description_in_gazebo(parameters, **arguments)
     if parameters.description:
         return parameters.description
     # Numbers, not the name of their file: nothing that a person wrote gets near an expression.

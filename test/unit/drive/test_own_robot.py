@@ -1,6 +1,7 @@
 """Robots with descriptions of their own, held to closed formulas of their wheels."""
 
 import math
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -262,13 +263,93 @@ def test_what_cannot_be_driven_is_refused_in_a_sentence(robot, change, sentence)
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
 
 
-def test_in_gazebo_it_is_refused_and_a_running_robot_turns_by_controllers_of_its_own(robot):
-    path = robot(four_wheels(), **SKID).path
-    assert load_robot_parameters(path, "external").drivetrain.half_track == pytest.approx(
-        HALF_TRACK
-    )
-    with pytest.raises(ConfigurationError, match="say simulator:=external"):
+def in_gazebo(parameters, plugin="hector"):
+    """What Gazebo is given of a robot."""
+    path = parameters.path
+    parameters = load_robot_parameters(path, "gazebo")
+    arguments = {"imu_plugin": plugin, "imu_topic": "imu/data", "rate": 50.0}
+    return ElementTree.fromstring(robot_description(parameters, simulator="gazebo", **arguments))
+
+
+OTHERS_PLUGINS = """<gazebo><plugin name="d" filename="libgazebo_ros_diff_drive.so"/></gazebo>
+<gazebo reference="base_link"><mu1>7</mu1><sensor name="s" type="camera"/></gazebo>
+<transmission name="t2"><joint name="left_joint"/></transmission>
+<joint name="imu_joint" type="fixed"><parent link="base_link"/><child link="mount"/></joint>
+<link name="mount"/></robot>"""
+
+
+def test_in_gazebo_it_has_our_plugins_motors_and_contacts_and_none_of_its_own(robot):
+    parameters = robot(description().replace("</robot>", OTHERS_PLUGINS))
+    gazebo = in_gazebo(parameters)
+    assert {plugin.get("filename") for plugin in gazebo.iter("plugin")} == {
+        "libgazebo_ros_control.so",
+        "libhector_gazebo_ros_imu.so",
+        "libimu_simulation_framework_ground_truth.so",
+    }
+    assert gazebo.find(".//sensor") is None
+    motors = [(item.find("joint").get("name"), item.findtext("joint/hardwareInterface"))
+              for item in gazebo.iter("transmission")]  # fmt: skip
+    velocity = "hardware_interface/VelocityJointInterface"
+    assert motors == [("left_joint", velocity), ("right_joint", velocity)]
+    assert [item.text for item in gazebo.iter("jointName")] == ["left_joint", "right_joint"]
+    contacts = [item for item in gazebo.iter("gazebo") if item.find("mu1") is not None]
+    friction = {item.get("reference"): float(item.findtext("mu1")) for item in contacts}
+    assert friction == {"base_link": 0.0, "cover": 0.0, "caster": 0.0, "left": 1.0, "right": 1.0}
+    for side in ("left", "right"):
+        limit = gazebo.find(f"joint[@name='{side}_joint']/limit")
+        assert float(limit.get("velocity")) == 20.0
+        assert float(limit.get("effort")) == pytest.approx(parameters.max_wheel_torque)
+
+
+@pytest.mark.parametrize("plugin", ["hector", "generic"])
+def test_in_gazebo_its_imu_is_a_link_with_a_mass_where_the_description_has_it(robot, plugin):
+    gazebo = in_gazebo(robot(description().replace("</robot>", OTHERS_PLUGINS)), plugin)
+    (joint,) = gazebo.findall("joint[@name='imu_joint']")
+    assert joint.find("parent").get("link") == "base_footprint"
+    assert [float(n) for n in joint.find("origin").get("xyz").split()] == pytest.approx(IMU)
+    (link,) = gazebo.findall("link[@name='imu_link']")
+    assert float(link.find("inertial/mass").get("value")) > 0.0
+    assert gazebo.find("link[@name='imu_link_of_the_description']") is not None
+    assert gazebo.find(".//plugin/topicName").text == "imu/data"
+
+
+def test_meshes_are_looked_for_in_the_packages_beside_and_not_shown_where_they_are_not(
+    robot, tmp_path
+):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "package.xml").write_text("<package/>")
+    seen = '<visual><geometry><mesh filename="package://{0}/m.dae"/></geometry></visual>'
+    shown = "".join(seen.format(name) for name in ("mine", "nobodys_package"))
+    name = '<link name="cover">'
+    gazebo = in_gazebo(robot(description().replace(name, name + shown)))
+    meshes = [mesh.get("filename") for mesh in gazebo.iterfind("link[@name='cover']/visual//mesh")]
+    assert meshes == [f"file://{tmp_path}/mine/m.dae"]
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        (description().replace('izz="0.01"', 'izz="0"'), "link left turns, and its inertia"),
+        (description().replace(f'3.0"/>{INERTIA}', '3.0"/>').replace(f'0.1"/>{INERTIA}', '0.1"/>'),
+         "no link but its wheels has an inertia"),
+    ],
+)  # fmt: skip
+def test_what_gazebo_would_forget_is_refused_in_a_sentence(robot, text, sentence):
+    path = robot(text).path
+    with pytest.raises(ConfigurationError, match=sentence):
         load_robot_parameters(path, "gazebo")
+
+
+def test_a_delay_of_commands_is_refused_in_gazebo(robot):
+    path = robot(drive={"max_wheel_velocity": 20.0, "command_delay": 0.1}).path
+    with pytest.raises(ConfigurationError, match="Gazebo's controllers have none"):
+        load_robot_parameters(path, "gazebo")
+
+
+def test_a_running_robot_turns_by_controllers_of_its_own(robot):
+    path = robot(four_wheels(), **SKID).path
+    half_track = load_robot_parameters(path, "external").drivetrain.half_track
+    assert half_track == pytest.approx(HALF_TRACK)
 
 
 WHEELBASE = 0.3
@@ -347,6 +428,16 @@ def test_a_car_that_cannot_be_steered_is_refused_in_a_sentence(robot, change, se
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
 
 
-def test_the_bundled_car_is_refused_in_gazebo_in_a_sentence():
-    with pytest.raises(ConfigurationError, match="say simulator:=external"):
-        load_robot_parameters(urdf_path("robot_ackermann.yaml"), "gazebo")
+def test_in_gazebo_a_car_steers_with_velocities_and_its_front_wheels_roll_freely(robot):
+    gazebo = in_gazebo(robot(car(), **STEERED))
+    kinds = {item.find("joint").get("name"): item.findtext("joint/hardwareInterface")
+             for item in gazebo.iter("transmission")}  # fmt: skip
+    parameters = load_robot_parameters(robot(car(), **STEERED).path, "gazebo")
+    for name in parameters.commanded_joints:
+        assert kinds.pop(name) == "hardware_interface/VelocityJointInterface"
+    assert kinds == dict.fromkeys(
+        parameters.rolling_joints, "hardware_interface/EffortJointInterface"
+    )
+    for name in parameters.steering_joints:
+        limit = gazebo.find(f"joint[@name='{name}']/limit")
+        assert float(limit.get("velocity")) == parameters.drivetrain.max_steering_rate

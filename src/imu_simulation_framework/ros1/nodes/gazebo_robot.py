@@ -10,15 +10,17 @@ from controller_manager_msgs.srv import LoadController, SwitchController, Switch
 from gazebo_msgs.srv import GetWorldProperties, SpawnModel
 from geometry_msgs.msg import Pose, TransformStamped, Vector3
 from nav_msgs.msg import Odometry
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.tables import WHEELS
 from imu_simulation_framework.core.topics import (
     JOINT_STATE_CONTROLLER,
     ROBOT_FRAME,
+    STEERING_CONTROLLER,
     WHEEL_CONTROLLER,
     WHEEL_GROUP_CONTROLLER,
     WORLD_FRAME,
@@ -31,7 +33,7 @@ from imu_simulation_framework.drive.from_configuration import (
     make_terrain,
 )
 from imu_simulation_framework.drive.gazebo_world import iron_sdf, terrain_sdf
-from imu_simulation_framework.drive.robot import robot_description
+from imu_simulation_framework.drive.robot import RobotParameters, robot_description
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.ros1.simulators.gazebo import MODEL, READY, plugin_of, set_speed
 from imu_simulation_framework.ros1.simulators.interface import call, wait_for_service
@@ -42,9 +44,21 @@ CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of simulated t
 CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds that Gazebo has to say what time it is there
 
 
-def controllers_of(wheel_joints) -> dict[str, dict]:
-    """Return names and parameters of the controllers of a robot with these driven wheels."""
-    wheels = WHEEL_CONTROLLER if len(wheel_joints) == 2 else WHEEL_GROUP_CONTROLLER
+STEERING_GAIN = 50.0
+"""Velocity of a joint that steers per error of its angle [rad/s per rad]."""
+
+
+def controllers_of(robot: RobotParameters) -> dict[str, dict]:
+    """Return names and parameters of the controllers of a robot."""
+    wheels = WHEEL_GROUP_CONTROLLER if _is_relayed(robot) else WHEEL_CONTROLLER
+    steering = {
+        f"{STEERING_CONTROLLER}_{number}": {
+            "type": "velocity_controllers/JointPositionController",
+            "joint": joint,
+            "pid": {"p": STEERING_GAIN},
+        }
+        for number, joint in enumerate(robot.steering_joints, 1)
+    }
     return {
         JOINT_STATE_CONTROLLER: {
             "type": "joint_state_controller/JointStateController",
@@ -52,9 +66,15 @@ def controllers_of(wheel_joints) -> dict[str, dict]:
         },
         wheels: {
             "type": "velocity_controllers/JointGroupVelocityController",
-            "joints": list(wheel_joints),
+            "joints": list(robot.wheel_joints),
         },
+        **steering,
     }
+
+
+def _is_relayed(robot: RobotParameters) -> bool:
+    """Return whether a controller wants other numbers than a command has."""
+    return len(robot.wheel_joints) > 2 or bool(robot.steering_joints)
 
 
 class GazeboRobot(Node):
@@ -67,6 +87,7 @@ class GazeboRobot(Node):
         self._robot = experiment_robot(self.configuration)
         self._transforms = None
         self._wheels = None
+        self._steering: list = []
         self._transform_stamp = rospy.Time()
         self._newest = 0.0
         self._checked_at = 0.0
@@ -97,8 +118,13 @@ class GazeboRobot(Node):
         self._start_controllers(timeout)
         self._transforms = rospy.Publisher(topics.TRANSFORMS, TFMessage, queue_size=10)
         subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
-        if len(self._robot.wheel_joints) > 2:
+        if _is_relayed(self._robot):
             self._wheels = advertise(f"{WHEEL_GROUP_CONTROLLER}/command", Float64MultiArray)
+            self._steering = [
+                advertise(f"{name}/command", Float64)
+                for name in controllers_of(self._robot)
+                if name.startswith(STEERING_CONTROLLER)
+            ]
             subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
         self._checked_at = time.monotonic()
         rospy.set_param(READY, True)
@@ -133,7 +159,7 @@ class GazeboRobot(Node):
         self._spawn("/gazebo/spawn_urdf_model", MODEL, description, 0.01)
 
     def _start_controllers(self, timeout) -> None:
-        controllers = controllers_of(self._robot.wheel_joints)
+        controllers = controllers_of(self._robot)
         for name, parameters in controllers.items():
             rospy.set_param(name, parameters)
         for service in (
@@ -167,10 +193,13 @@ class GazeboRobot(Node):
             raise SimulatorError(f"gazebo_ros_control does not start {', '.join(controllers)}")
 
     def _on_command(self, message):
-        if len(message.data) == 2:
-            per_side = len(self._robot.wheel_joints) // 2
-            data = [velocity for velocity in message.data for _ in range(per_side)]
+        wheels, angles = message.data[: len(WHEELS)], message.data[len(WHEELS) :]
+        if len(wheels) == len(WHEELS) and len(angles) == len(self._steering):
+            per_side = len(self._robot.wheel_joints) // len(WHEELS)
+            data = [velocity for velocity in wheels for _ in range(per_side)]
             self._wheels.publish(Float64MultiArray(data=data))
+            for publisher, angle in zip(self._steering, angles):
+                publisher.publish(Float64(angle))
 
     def _on_ground_truth(self, message):
         """Say on /tf where the robot is, as the MuJoCo simulator does."""
