@@ -161,7 +161,7 @@ def _padded(*values):
 
 def _set_contacts(model, parameters):
     rolling = parameters.wheel_joints + parameters.rolling_joints
-    wheels = [int(model.jnt_bodyid[model.joint(name).id]) for name in rolling]
+    wheels = {int(model.jnt_bodyid[model.joint(name).id]): name for name in rolling}
     for index in range(model.ngeom):
         name = model.geom(index).name
         model.geom_solref[index] = _CONTACT_TIME_CONSTANT, 1.0
@@ -171,8 +171,9 @@ def _set_contacts(model, parameters):
         model.geom_contype[index], model.geom_conaffinity[index] = is_robot, not is_robot
         # A contact takes the larger friction of its two partners unless one has priority.
         model.geom_priority[index] = is_robot
-        if int(model.geom_bodyid[index]) in wheels:
-            model.geom_friction[index, 0] = parameters.wheel_friction
+        wheel = wheels.get(int(model.geom_bodyid[index]))
+        if wheel is not None:
+            model.geom_friction[index, 0] = parameters.friction(wheel)
         elif "caster" in name or (parameters.description and is_robot):
             model.geom_friction[index, 0] = parameters.caster_friction
             # Three values have friction, one has none and is cheaper.

@@ -41,6 +41,7 @@ from imu_simulation_framework.drive.drivetrain import (
     RobotLimits,
 )
 from imu_simulation_framework.drive.robot import (
+    FRICTION_RATIO,
     LONGEST_DELAY,
     RobotParameters,
     expand_xacro,
@@ -99,11 +100,14 @@ class OwnDrive(Settings):
 class OwnContact(Settings):
     """Coefficients of sliding friction on the ground, of driven wheels and of all else.
 
+    ``friction_ratio``: of the driven wheels on the right over those on the left.
+
     Wheels left out have 1.0, but 0.4 where several on a side have to slide in a turn: on dry ground
     MuJoCo's contacts shake then.
     """
 
     wheel_friction: float | None = declared(None, **_POSITIVE)
+    friction_ratio: float = declared(1.0, **FRICTION_RATIO)
     caster_friction: float = declared(0.0, minimum=0.0, maximum=1e9)
 
 
@@ -450,6 +454,7 @@ def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParam
         imu_orientation=tuple(imu.rotation.as_euler("xyz").tolist()),
         wheel_friction=friction,
         caster_friction=own.contact.caster_friction,
+        friction_ratio=own.contact.friction_ratio,
         footprint_radius=max(reach),
         command_delay=drive.command_delay,
         description=ElementTree.tostring(urdf.tree, encoding="unicode"),
@@ -669,11 +674,10 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
         values = {"effort": repr(effort), "velocity": repr(velocity)}
         ElementTree.SubElement(joint, "limit", values)
     rolling = parameters.wheel_joints + parameters.rolling_joints
-    wheels = {urdf.child(urdf.joints[name]) for name in rolling}
-    frictions = (parameters.caster_friction, parameters.wheel_friction)
+    friction = {urdf.child(urdf.joints[name]): parameters.friction(name) for name in rolling}
     touching = dict.fromkeys(link for link, *_ in urdf.collisions())
     robot = {
-        "contacts": [[link, frictions[link in wheels]] for link in touching],
+        "contacts": [[link, friction.get(link, parameters.caster_friction)] for link in touching],
         "motors": list(motors),
         "driven": list(parameters.wheel_joints),
         "free": list(parameters.rolling_joints),

@@ -115,11 +115,16 @@ class Motors(Settings):
     command_delay: float = declared(0.0, minimum=0.0, maximum=LONGEST_DELAY)
 
 
+FRICTION_RATIO: dict[str, Any] = {"minimum": 0.01, "maximum": 100.0}
+"""What a ratio of frictions may be."""
+
+
 @dataclass(frozen=True)
 class Contact(Settings):
-    """Coefficients of sliding friction on the ground."""
+    """Coefficients of sliding friction on the ground; a ratio is the right side's over the left."""
 
     wheel_friction: float = declared(**_POSITIVE)
+    friction_ratio: float = declared(1.0, **FRICTION_RATIO)
     caster_friction: float = declared(0.0, **_NOT_NEGATIVE)
 
 
@@ -175,6 +180,7 @@ class RobotParameters:
     motor and gear, as it acts at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
     [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
     ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground;
+    ``friction_ratio``: that of the driven wheels on the right over those on the left;
     ``command_delay``: after which the motors begin to follow a command [s]; ``steering_gain``:
     torque of a steering joint's motor per error of its angle [N m/rad]; ``footprint_radius``:
     distance from base_footprint beyond which no part of it touches the ground [m]; ``description``:
@@ -193,6 +199,7 @@ class RobotParameters:
     imu_orientation: tuple[float, ...]
     wheel_friction: float
     caster_friction: float
+    friction_ratio: float
     footprint_radius: float
     command_delay: float = 0.0
     description: str = ""
@@ -213,6 +220,11 @@ class RobotParameters:
         driven, motors = len(self.wheel_joints), len(self.commanded_joints)
         turning, standing = np.asarray(velocities), np.asarray(positions)
         return np.concatenate([turning[:, :driven], standing[:, driven:motors]], axis=1)
+
+    def friction(self, joint: str) -> float:
+        """Return the coefficient of sliding friction of the wheel that a joint turns."""
+        on_the_right = joint in self.wheel_joints[len(self.wheel_joints) // 2 :]
+        return self.wheel_friction * (self.friction_ratio if on_the_right else 1.0)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -273,6 +285,7 @@ def _bundled(path, content, simulator) -> RobotParameters:
         imu_orientation=robot.imu.orientation,
         wheel_friction=robot.contact.wheel_friction,
         caster_friction=robot.contact.caster_friction,
+        friction_ratio=robot.contact.friction_ratio,
         footprint_radius=robot.footprint_radius,
         command_delay=motors.command_delay,
     )

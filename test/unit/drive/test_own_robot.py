@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 
@@ -133,6 +132,19 @@ def test_mujoco_gets_the_masses_of_the_description_and_no_others(robot):
     assert model.body_mass.sum() == pytest.approx(3.0 + 2 * 0.2 + 3 * 0.1)
     # The base's six and the wheels' two: fork, caster and finger are held.
     assert model.nv == 8
+
+
+def test_a_side_with_less_friction_pulls_less(robot):
+    def started(ratio):
+        simulator = MujocoSimulator(robot(contact={"wheel_friction": 0.1, "friction_ratio": ratio}))
+        simulator.command(20.0, 20.0)  # at once: both wheels slip
+        return simulator.steps(10)
+
+    alike, slippery = started(1.0), started(0.5)
+    speeds = [states.linear_velocity[-1, 0] for states in (alike, slippery)]
+    assert speeds[1] / speeds[0] == pytest.approx(0.75, rel=0.05)
+    assert slippery.angular_velocity[-1, 2] < -0.03  # to the right
+    assert abs(alike.angular_velocity[-1, 2]) < 1e-3
 
 
 def test_an_imu_can_be_put_elsewhere(robot):
@@ -279,7 +291,8 @@ OTHERS_PLUGINS = """<gazebo><plugin name="d" filename="libgazebo_ros_diff_drive.
 
 
 def test_in_gazebo_it_has_our_plugins_motors_and_contacts_and_none_of_its_own(robot):
-    parameters = robot(description().replace("</robot>", OTHERS_PLUGINS))
+    text = description().replace("</robot>", OTHERS_PLUGINS)
+    parameters = robot(text, contact={"friction_ratio": 0.5})
     gazebo = in_gazebo(parameters)
     assert {plugin.get("filename") for plugin in gazebo.iter("plugin")} == {
         "libgazebo_ros_control.so",
@@ -294,7 +307,7 @@ def test_in_gazebo_it_has_our_plugins_motors_and_contacts_and_none_of_its_own(ro
     assert [item.text for item in gazebo.iter("jointName")] == ["left_joint", "right_joint"]
     contacts = [item for item in gazebo.iter("gazebo") if item.find("mu1") is not None]
     friction = {item.get("reference"): float(item.findtext("mu1")) for item in contacts}
-    assert friction == {"base_link": 0.0, "cover": 0.0, "caster": 0.0, "left": 1.0, "right": 1.0}
+    assert friction == {"base_link": 0.0, "cover": 0.0, "caster": 0.0, "left": 1.0, "right": 0.5}
     for side in ("left", "right"):
         limit = gazebo.find(f"joint[@name='{side}_joint']/limit")
         assert float(limit.get("velocity")) == 20.0
