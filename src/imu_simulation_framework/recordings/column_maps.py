@@ -303,6 +303,8 @@ def _resolve(text, present):
 
 
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ]|\Z)")
+_TIME_OF_DAY = re.compile(r"\d\d?:\d\d:\d\d([.,]\d+)?\Z")
+_DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _SINCE_1970 = 1e8  # s, more than three years: no recording lasts as long
@@ -376,7 +378,7 @@ def _is_date(table, name):
         return False
     cells = table.texts(name)
     given = cells[cells != ""]
-    return len(given) > 0 and _DATE.match(given.iloc[0]) is not None
+    return len(given) > 0 and any(kind.match(given.iloc[0]) for kind in (_DATE, _TIME_OF_DAY))
 
 
 def _from_dates(table, names):
@@ -397,11 +399,24 @@ def _from_dates(table, names):
 
 
 def seconds_of_dates(texts: pd.Series) -> np.ndarray:
-    """Return the times of dates since 1970 [s], not a number where a text is none."""
+    """Return the times of dates since 1970 [s], not a number where a text is none.
+
+    Of times of day without a date they are since the first one's midnight.
+    """
     texts = texts.str.replace("/", "-", regex=False)
+    given = texts != ""
+    of_day = bool(given.any() and texts[given].str.match(_TIME_OF_DAY).all())
+    if of_day:
+        clocks = texts.str.replace(r"\A(\d):", r"0\1:", regex=True)
+        texts = texts.mask(given, "1970-01-01T" + clocks)
     dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
     nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
-    return np.where(dates.isna(), np.nan, seconds_from_nanoseconds(nanoseconds))
+    seconds = np.where(dates.isna(), np.nan, seconds_from_nanoseconds(nanoseconds))
+    if of_day:
+        known = np.flatnonzero(np.isfinite(seconds))
+        days = np.cumsum(np.diff(seconds[known], prepend=seconds[known[:1]]) < -_DAY / 2.0)
+        seconds[known] += _DAY * days
+    return seconds
 
 
 _POSES = (cleaning.POSITION + ("yaw",), cleaning.POSITION + QUATERNION)

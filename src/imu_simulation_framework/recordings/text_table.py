@@ -118,7 +118,8 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         elif first[1].strip():
             break
     else:
-        raise RecordingError(f"{path}: the recording is empty")
+        empty = "holds nothing but comments, lines behind # or //" if comment else "is empty"
+        raise RecordingError(f"{path}: the recording {empty}")
     rows: Iterator = (
         row for row in lines if row[1].strip() and not row[1].lstrip().startswith(_COMMENTS)
     )
@@ -245,9 +246,11 @@ def _cells(line, separator) -> list[str]:
 
 
 def _is_data(cells) -> bool:
-    """Return whether a line holds numbers, and perhaps dates, instead of names."""
+    """Return whether a line holds numbers, and perhaps dates and some words, instead of names."""
     given = [cell for cell in cells if cell not in _MISSING]
     numbers = {cell for cell in given if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
+    if sum(cell in numbers and "." in cell for cell in given) > len(given) // 2:
+        return True
     return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in given)
 
 

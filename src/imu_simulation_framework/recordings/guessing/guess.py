@@ -18,10 +18,12 @@ from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
     matrix,
+    quaternions,
     vectors,
     with_a_time,
 )
 from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
+from imu_simulation_framework.recordings.guessing.orientations import with_euler_angles
 
 
 @dataclass
@@ -55,7 +57,8 @@ def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
     elif rows >= 3:
         used = _by_shapes(guess, candidates, pieces)
         guess.time = {**guess.imu, **guess.reference}.get("time", "")
-    guess.unused = [c.name for c in candidates if c not in used]
+    places = {candidate.place for candidate in used}
+    guess.unused = [c.name for c in candidates if c.place not in places]
     if not guess.reference and not guess.imu:
         guess.reasons.append("nothing here looks like the columns of a reference or an IMU")
     return guess
@@ -65,7 +68,8 @@ def _by_names(guess, candidates, pieces):
     inertial = vectors(candidates, "gyro", "") + vectors(candidates, "accel", "")
     positions = "poses" if vectors(candidates, "position", "xy") else ""
     positions = "fixes" if best_scalar(candidates, "latitude") else positions
-    turning = vectors(candidates, "quaternion", "wxyz") or best_scalar(candidates, "roll")
+    turning = quaternions(candidates) or best_scalar(candidates, "roll")
+    turning = turning or vectors(candidates, "euler", "xyz")
     usual = measures.IMU_STEPS if inertial or (turning and not positions) else measures.FIX_STEPS
     time, remarks = find_time(candidates, pieces, usual)
     guess.reasons += remarks
@@ -78,6 +82,7 @@ def _by_names(guess, candidates, pieces):
             "no column could be identified as the time, so that there is no reference, and the "
             "IMU is only of use for an Allan analysis with its rate given"
         )
+    candidates = with_euler_angles(candidates, seconds, pieces, guess.reasons)
     imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
     reference, reference_used = {}, set()
     if time:
@@ -227,6 +232,8 @@ def _names(columns):
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
+_TIME_OF_DAY = re.compile(r"\d\d?:\d\d:\d\d([.,]\d+)?\Z")
+_NEW = 0.5  # Share of the rows with another time than the one before, at least
 _SINCE_1970 = 6e8  # s
 _SAME_CLOCK = 60.0  # s
 
@@ -275,6 +282,16 @@ def find_time(candidates, pieces, usual):
         seconds = column.values / measures.TIME_MULTIPLES[unit]
         text = f"{column.name}, {reason}: [{unit}]"
         found.append(TimeColumn(column.written(unit), (column,), seconds, text))
+    for column in named if not found else ():
+        if _all_match(_TIME_OF_DAY, column):
+            seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"
+            if np.mean(measures.steps_within(seconds, pieces) > 0.0) > _NEW:
+                found.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
+            else:
+                remarks.append(
+                    f"{column.name} is not taken as the time: it is written to whole seconds, in "
+                    "each of which there are several samples"
+                )
     if not found:
         return None, remarks
     best = min(found, key=_rank)
