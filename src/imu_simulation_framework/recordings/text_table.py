@@ -128,7 +128,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
     if given is None:
         separator = _separator(first[1])
         names = _cells(first[1], separator)
-    if given is not None or _is_data(names):
+    if given is not None or _is_data(names) or _is_named(names, comment, separator):
         rows = itertools.chain([first], rows)
         names = given or _names(comment, separator, names)
     else:
@@ -252,6 +252,13 @@ def _is_data(cells) -> bool:
     if sum(cell in numbers and "." in cell for cell in given) > len(given) // 2:
         return True
     return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in given)
+
+
+def _is_named(cells, comment, separator) -> bool:
+    """Return whether a line with a number in it is below a comment that names its cells."""
+    names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
+    numbers = [any(map(_NUMBER.match, one)) for one in (cells, names)]
+    return len(names) == len(cells) and numbers == [True, False]
 
 
 def with_units(names, below) -> list[str]:

@@ -234,3 +234,26 @@ def test_the_orientation_of_odometry_is_no_imus(tmp_path):
     ]
     writers.write_bag(path, {"/odom": messages, "/raw_odom": messages})
     assert not guess_columns(path).imu
+
+
+@pytest.mark.parametrize("beside, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
+def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
+    """As MAVLink's RAW_IMU has them: mg and mrad/s, named xacc and xgyro."""
+    forces, rates = np.rint(1e3 * CAR.forces / GRAVITY), np.rint(1e3 * CAR.rates)
+    columns = {f"{axis}acc": forces[:, k] for k, axis in enumerate("xyz")}
+    columns.update({f"{axis}gyro": rates[:, k] for k, axis in enumerate("xyz")})
+    found = guess(time_boot_ms=1e3 * TIME, **columns, **beside)
+    assert found.imu["accel_z"] == "zacc [mg]"
+    assert found.imu.get("gyro_z", "") == (f"zgyro [{unit}]" if unit else "")
+
+
+def test_a_text_that_is_no_time_is_named():
+    stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
+    assert said(guess(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")
+
+
+def test_a_comment_names_columns_of_numbers_and_words(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = (f"A1, ok, {time:.2f}, {rate:.5f}" for time, rate in zip(TIME, CAR.rates[:, 2]))
+    path.write_text("\n".join(["#serial,state,time,gyro_z", *rows]))
+    assert guess_columns(path).time == "time [s]"

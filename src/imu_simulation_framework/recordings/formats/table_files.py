@@ -42,7 +42,9 @@ from imu_simulation_framework.recordings.formats.autopilot_logs import (
     read_text_log,
     read_ulog,
 )
+from imu_simulation_framework.recordings.formats.echoed import read_echoed
 from imu_simulation_framework.recordings.formats.matlab import damaged, read_hdf5, read_mat
+from imu_simulation_framework.recordings.formats.novatel import read_novatel
 from imu_simulation_framework.recordings.formats.serial_lines import read_sentences, read_words
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 from imu_simulation_framework.recordings.text_table import (
@@ -238,6 +240,8 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "matlab": (read_mat, "enu"),
     "hdf5": (read_hdf5, "enu"),
     "sentences": (read_sentences, "ned"),
+    "novatel": (read_novatel, "enu"),
+    "echoed": (read_echoed, "enu"),
     "words": (read_words, "enu"),
     "ulog": (read_ulog, "ned"),
     "dataflash": (read_binary_log, "ned"),

@@ -41,7 +41,7 @@ _UNITS = {
     "ft": "ft feet",
     "rad": "rad rads radian radians",
     "deg": "deg degs degree degrees ° º wgs84",
-    "e7": "e7 1e7 1e-7deg deg*1e7",
+    "e7": "e7 1e7 1e-7deg deg*1e7 dege7",
     "ddmm.mmmm": "ddmm.mmmm ddmm.mm nmea",
     "rad/s": "rad/s rad/sec rad/second rads^-1 rads-1 radians/s radians/sec rps radps",
     "mdeg/s": "mdps mdeg/s",
@@ -172,6 +172,7 @@ def _known_names():
                 for stem in stems.split(","):
                     known[f"{stem} {sign}".strip()] = kind, axis, stem
             for stem in _FUSED[kind].split():
+                known[axis + stem] = kind, axis, stem
                 fused = [axis, *(sign for sign in parts[axis].split() if sign.isdigit())]
                 known.update({stem + sign: (kind, axis, stem) for sign in fused})
     for unit in ("s", "ms", "us", "ns"):

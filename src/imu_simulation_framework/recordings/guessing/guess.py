@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.recordings.column_maps import seconds_of_dates
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
@@ -292,6 +293,11 @@ def find_time(candidates, pieces, usual):
                     f"{column.name} is not taken as the time: it is written to whole seconds, in "
                     "each of which there are several samples"
                 )
+        elif column.texts is not None:
+            text = next(text for text in column.texts if text)
+            remarks.append(
+                f"{column.name} is not taken as the time: {shown(text)} is no known form"
+            )
     if not found:
         return None, remarks
     best = min(found, key=_rank)

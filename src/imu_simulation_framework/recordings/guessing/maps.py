@@ -23,6 +23,8 @@ _NAUTICAL = "cw from north"
 _MIN_FILLED = 0.9
 _ACCEL_COUNTS = (16384, 8192, 4096, 2048)  # a g, of 16 bits over 2, 4, 8 and 16 g
 _GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 114.29, 57.14, 28.57, 14.29)  # a deg/s, InvenSense and ST
+_WHOLE = (("rad/s", 1.0), ("deg/s", np.pi / 180.0))
+_THOUSANDTHS = (("deg/s", np.pi / 180.0), ("mrad/s", 1e-3), ("mdeg/s", 1e-3 * np.pi / 180.0))
 _COUNTS_APART = 0.07  # Logarithm; some of these are an eighth apart
 _EACH = " / "
 _DIFFERENT = 20
@@ -57,7 +59,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     witnesses = [attitude] if attitude else attitudes
     unit = None
     if gyro:
-        beside = matrix(list(accel.values())) if accel else None, of_accel[1]
+        beside = matrix(list(accel.values())) if accel else None, *of_accel
         unit = _gyro_unit(gyro, witnesses, beside, (seconds, pieces, rate), reasons)
     if attitude and attitude.unit is None:
         attitude.settle(gyro if unit else {}, unit, seconds, pieces, reasons)
@@ -203,11 +205,13 @@ def _chosen(attitudes, seconds, pieces, reasons):
 def _gyro_unit(gyro, attitudes, accel, motion, reasons):
     """Return unit and factor of the gyroscope's columns, None if they cannot be determined.
 
-    ``accel``: forces (n, 3), or None, and the factor of their columns; ``motion``: seconds, pieces
-    and samples per second.
+    ``accel``: forces (n, 3), or None, and unit and factor of their columns; ``motion``: seconds,
+    pieces and samples per second.
     """
     names = ", ".join(column.name for column in gyro.values())
-    rates, (forces, of_accel), (*motion, rate) = matrix(list(gyro.values())), accel, motion
+    rates, (forces, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
+    *motion, rate = motion
+    in_thousandths = unit_of_accel == "mg" and whole(rates)
     stated = shared_unit(gyro.values())
     if stated is None:
         reasons.append(f"{names}: in different units, left out")
@@ -243,18 +247,18 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons):
     if forces is not None and set("xyz") <= set(gyro):
         rates = matrix([gyro[axis] for axis in "xyz"])
         scale, correlation = measures.gravity_scale(*motion, forces, rates)
-        for name, expected in (("rad/s", 1.0), ("deg/s", np.pi / 180.0)):
+        for name, expected in _THOUSANDTHS if in_thousandths else _WHOLE:
             if expected / _TILTED_FACTOR < scale < expected * _TILTED_FACTOR:
                 reasons.append(
                     f"{names}: gravity turns {scale:.2g} rad for each 1 of them (correlation "
                     f"{correlation:.2f}), so [{name}]"
                 )
                 return name, ""
-    unit = measures.gyro_unit(rates, forces)
+    unit = "" if in_thousandths else measures.gyro_unit(rates, forces)
     if not unit:
         reasons.append(
-            f"{names}: whether rad/s or deg/s cannot be determined, left out; say it, as gyro_z = "
-            f"{list(gyro.values())[-1].name} [deg/s]"
+            f"{names}: whether rad/s or deg/s{' or mrad/s' * in_thousandths} cannot be "
+            f"determined, left out; say it, as gyro_z = {list(gyro.values())[-1].name} [deg/s]"
         )
         return None
     reasons.append(f"{names}: in {unit} by their size alone, which is only a guess")
@@ -266,7 +270,7 @@ def _nearest_unit(scale, rate, counted):
 
     ``counted``: whether they are whole numbers, as what a sensor counts.
     """
-    for unit, expected in (("rad/s", 1.0), ("deg/s", np.pi / 180.0)):
+    for unit, expected in _WHOLE:
         if 1.0 / _FACTOR < scale / expected < _FACTOR:
             yield unit, "", ""
             return
@@ -275,6 +279,7 @@ def _nearest_unit(scale, rate, counted):
     others["deg/s", f" * {rate:.6g}", ", as changes from sample to sample"] = np.radians(rate)
     if counted:
         others = {("deg/s", f" / {n:g}", ", as counts"): np.radians(1.0 / n) for n in _GYRO_COUNTS}
+        others.update({(unit, "", ""): size for unit, size in _THOUSANDTHS[1:]})
     apart = {one: abs(np.log(scale / size)) for one, size in others.items() if size > 0.0}
     if apart and min(apart.values()) < (_COUNTS_APART if counted else np.log(_FACTOR)):
         yield min(apart, key=apart.get)

@@ -104,9 +104,7 @@ class _Tables:
         gyros = self.having("gyro")
         both = [name for name in gyros if "accel" in _kinds(self.by_table[name])]
         orientations = [*self.having("quaternion"), *self.having("yaw", "heading", "euler")]
-        # An orientation beside positions is not an IMU's, but odometry's or a filter's.
-        places = {*self.having("position"), *self.having("latitude")}
-        orientations = [name for name in orientations if name not in places]
+        orientations = [name for name in orientations if not self._has_places(name)]
         others = [*orientations, *self.having("accel")] if not gyros else []
         return list(dict.fromkeys([*both, *gyros, *(n for n in others if not self.true(n))]))
 
@@ -117,6 +115,10 @@ class _Tables:
         true = [name for name in [*poses, *fixes] if self.true(name)]
         received = [n for n in fixes if _RECEIVERS.intersection(words_of(n))]
         return list(dict.fromkeys([*true, *received, *fixes, *poses]))
+
+    def _has_places(self, name):
+        """Return whether a table has positions: its orientation is odometry's or a filter's."""
+        return not _kinds(self.by_table[name]).isdisjoint(("position", "latitude"))
 
     def true(self, name):
         """Return whether a table is not of the IMU by its name."""
@@ -145,10 +147,13 @@ class _Tables:
                 mine = [c for c in own if c.meaning.kind in kinds]
                 if name != leader:
                     mine = [c for c in self.by_table[name] if c.meaning.kind in kinds]
-                    mine = [] if self.true(name) else self._at_times_of(clock, name, mine)
+                    foreign = self.true(name) or (kinds[0] != "accel" and self._has_places(name))
+                    mine = [] if foreign else self._at_times_of(clock, name, mine)
                 if _complete(kinds[0], mine):
                     together += mine
                     break
+            else:
+                together += [c for c in own if c.meaning.kind in kinds and kinds[0] == "accel"]
         return together, pieces
 
     def _at_times_of(self, clock, name, candidates):
