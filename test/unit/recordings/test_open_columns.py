@@ -7,7 +7,7 @@ from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
 from refusals import refusal
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.guessing.files import guess_columns, guess_where_unknown
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 CAR = Car()
@@ -234,6 +234,7 @@ def test_the_orientation_of_odometry_is_no_imus(tmp_path):
     ]
     writers.write_bag(path, {"/odom": messages, "/raw_odom": messages})
     assert not guess_columns(path).imu
+    assert guess_where_unknown(path, "imu_recording", shared=True)[0] == {}
 
 
 @pytest.mark.parametrize("beside, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])

@@ -1,11 +1,10 @@
 """What programs print: messages as ``rostopic echo`` does, and logs of NovAtel receivers."""
 
-import zlib
-
 import numpy as np
 import pytest
 from column_tables import RATE, TIME, Car
 from refusals import refusal
+from table_writers import novatel
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.recordings.guessing.files import guess_columns
@@ -57,15 +56,6 @@ def test_what_is_no_echoed_message_is_refused(tmp_path):
     assert "line 3 is no field of a message" in refusal(read_imu, path)
     path.write_text("x: 0.1\n---\n")
     assert "holds 1 whole messages" in refusal(read_imu, path)
-
-
-def novatel(name, week, seconds, fields, short=False):
-    head = (
-        f"{week},{seconds:.3f}" if short else f"COM1,0,31.0,FINESTEERING,{week},{seconds:.3f},0,0,0"
-    )
-    text = f"{name}{'S' if short else ''}A,{head};{','.join(map(str, fields))}"
-    checksum = zlib.crc32(text.encode(), 0xFFFFFFFF) ^ 0xFFFFFFFF
-    return f"{'%' if short else '#'}{text}*{checksum:08x}"
 
 
 def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
