@@ -5,8 +5,8 @@ made. A value is a column with its unit in brackets behind it; without brackets 
 If the file's own header has the brackets in it, they may be written once or twice. A column is
 named as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. It may
 have a factor and an offset, which give the number that is in that unit. Times may stand in two
-columns, ``sec [s] + nsec [ns]`` or ``date + clock [iso8601]``, in any unit, as dates, or without a
-unit. What is mapped and of no use is refused by name.
+columns, ``sec [s] + nsec [ns]``, ``date [iso8601] + rest [ms]`` or ``date + clock [iso8601]``, in
+any unit, as dates, or without a unit. What is mapped and of no use is refused by name.
 """
 
 from __future__ import annotations
@@ -320,7 +320,9 @@ def read_times(table, column) -> np.ndarray:
     """
     first = column.terms[0]
     if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
-        return _from_dates(table, [term.name for term in column.terms])
+        counts = [term for term in column.terms if term.stated and term.unit in _MULTIPLES]
+        dates = [term.name for term in column.terms if term not in counts]
+        return sum((_in_seconds(table, term) for term in counts), _from_dates(table, dates))
     parts = [_in_seconds(table, term) for term in column.terms]
     if not any(term.stated for term in column.terms) and first.plain:
         refuse_other_unit(table.path, parts[0], f"time = {first.name}")
@@ -403,7 +405,7 @@ def seconds_of_dates(texts: pd.Series) -> np.ndarray:
 
     Of times of day without a date they are since the first one's midnight.
     """
-    texts = texts.str.replace("/", "-", regex=False)
+    texts = texts.str.replace("/", "-", regex=False).str.replace(r"\s*UTC\Z", "Z", regex=True)
     given = texts != ""
     of_day = bool(given.any() and texts[given].str.match(_TIME_OF_DAY).all())
     if of_day:

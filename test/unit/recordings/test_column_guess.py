@@ -450,7 +450,7 @@ def test_names_with_their_axes_and_units(said, names):
 
 
 UNKNOWN = """b_w_RS_S_x [rad s^-1]|gyro_bias_x|mag_x|mag_field.header.stamp.secs|gyro_integral_dt
-angular_velocity_covariance0|accelerometer_timestamp_relative|delta_q_reset[0]|q5|locationHeadingX
+angular_velocity_covariance0|accelerometer_timestamp_relative|delta_q_reset[0]|q10|locationHeadingX
 locationHeadingAccuracy|baro_alt_meter|ref_lat|vdop|motionGravityX|acceleration_x [m]|speed [deg]
 Temperature (C)|seq|col3|-0.25|"""
 

@@ -125,6 +125,18 @@ def increments(**columns):
     return guess(t=TIME, **step, **columns)
 
 
+def test_axes_that_are_counted_from_1():
+    """As programs write them that have matrices; nine such numbers are no quaternion."""
+    names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
+    names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
+    found = guess(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=REST + 0.5)
+    assert [found.imu[f"gyro_{axis}"].split()[0] for axis in "xyz"] == list(names)[:3]
+    assert found.reference["x"] == "pos_1 [m]" and found.reference["z"] == "pos_3 [m]"
+    turned = Rotation.from_euler("z", CAR.yaw).as_matrix().reshape(-1, 9).T
+    found = guess(t=TIME, **{f"quat_{k}": part for k, part in enumerate(turned, 1)}, **names)
+    assert not {"qw", "qx"} & set(found.imu)
+
+
 def test_changes_from_sample_to_sample_become_rates_by_gravity():
     """As NovAtel's CORRIMU has them; of the first drivers for it, so do their messages."""
     found = increments()
@@ -196,6 +208,26 @@ def test_whole_seconds_are_no_time_of_many_samples():
     found = guess(clock=clock, **CAR.inertial())
     assert "time" not in found.imu
     assert said(found, "clock is not taken as the time", "whole seconds")
+
+
+def test_dates_of_whole_seconds_with_milliseconds_beside(tmp_path):
+    path = tmp_path / "a.csv"
+    whole = np.datetime64("2024-05-06T07:08:09") + np.floor(TIME).astype("m8[s]")
+    table = {"Timestamp": [f"{one.replace('T', ' ')} UTC" for one in whole.astype(str)]}
+    table["Milliseconds"] = np.rint(1e3 * (TIME % 1.0)).astype(int)
+    writers.write_csv(path, {**table, **CAR.inertial()})
+    found = guess_columns(path)
+    assert found.imu["time"] == "Timestamp [iso8601] + Milliseconds [ms]"
+    stamps = read_imu_samples(path, columns=found.imu).columns["stamp"]
+    assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
+
+
+def test_rows_of_a_rotation_matrix_without_names_are_no_gravity(tmp_path):
+    turned = Rotation.from_euler("zyx", np.column_stack([CAR.yaw, SWAY / 50.0, SWAY / 40.0]))
+    columns = np.column_stack([TIME, turned.as_matrix().reshape(-1, 9)])
+    path = tmp_path / "a.txt"
+    np.savetxt(path, columns)
+    assert not guess_columns(path).imu
 
 
 @pytest.mark.parametrize(

@@ -87,11 +87,12 @@ _KIND_UNITS = {
     for kind in kinds.split()
 }
 _SHORT = {"rad": "rad/s", "deg": "deg/s", "ms": "m/s"}  # what a rate's or speed's may be short for
-_NUMBERED = {"0": "x", "1": "y", "2": "z"}
+_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # Counted from 1 they are shifted later
 _BY_UNIT = ("accel", "gyro", "velocity", "euler")  # What an axis alone is if its unit says so
 # Numbered, the scalar is first by most authors: a guess, unless a gyroscope confirms it. The
 # fourth of those that are numbered from 1 is called 4.
 _PARTS = {"w": "w 0 q0 real", "x": "x 1 q1 i", "y": "y 2 q2 j", "z": "z 3 q3 k", "4": "4 q4"}
+_PARTS["matrix"] = "5 6 7 8 9"  # Of nine numbers, which are no quaternion
 _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
     "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s,wb,"
@@ -119,7 +120,7 @@ _SCALARS = {
     "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
     "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed,"
     "week seconds,so w,sow,chip time,chiptime,sys time,clock offset time,"
-    "timestamp unix,time since start,gpst,gpstime",
+    "timestamp unix,time since start,gpst,gpstime,ts,ts utc",
     "date": "date",
     "latitude": "lat,latitude,lla 0",
     "longitude": "lon,lng,long,longitude,lla 1",
@@ -275,6 +276,7 @@ def _look_up(words, unit):
     found, numbered = _KNOWN.get(" ".join(words)) or _KNOWN.get(text), text[-1:].isdigit()
     if not found and numbered and plain[-1] in _NUMBERED:
         found = _KNOWN.get(" ".join([*plain[:-1], _NUMBERED[plain[-1]]]))
+        found = found and (found[0], "3" if plain[-1] == "3" else found[1], found[2])
     if not found and len(plain) > 1 and plain[0] in ("x", "y", "z") and len(plain[1]) > 2:
         found = _KNOWN.get(" ".join([*plain[1:], plain[0]]))
     if not found:
@@ -424,10 +426,20 @@ def vectors(candidates, kind, axes):
             groups.setdefault(meaning.stem, {}).setdefault(meaning.axis, candidate)
     complete = [
         group
-        for group in groups.values()
-        if set(axes) <= set(group) and not all(c.silent for c in group.values())
+        for group in map(_from_0, groups.values())
+        if set(axes) <= set(group)
+        and "matrix" not in group
+        and not all(c.silent for c in group.values())
     ]
     return sorted(complete, key=lambda group: _rank(next(iter(group.values()))))
+
+
+def _from_0(group):
+    """Return a vector's columns by axis, also where the file counts its axes from 1."""
+    if "3" not in group:
+        return group
+    counted = {"y": "x", "z": "y", "3": "z"}
+    return {counted[axis]: group[axis] for axis in counted if axis in group}
 
 
 def quaternions(candidates):

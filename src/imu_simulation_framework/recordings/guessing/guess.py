@@ -114,6 +114,7 @@ def pieces_of(count):
 
 
 _STEADY = 0.1  # Spread of the length of a vector that holds gravity, of its length
+_NOISE = 1e-4  # The same that a sensor has at least; a row of a rotation matrix has none
 _PLACE = 1.0  # deg, how far a recording goes at most
 _FINE = 1e-4  # deg, steps of positions that are of use
 
@@ -169,7 +170,7 @@ def _inertial(numbers, reasons):
             continue
         beside = [numbers[first + 3 : first + 6], numbers[first - 3 : first] if first >= 3 else []]
         rates = [g for g in beside if len(g) == 3 and _places(g) == 2 and like_rates(g)]
-        if len(rates) != 1:
+        if len(rates) != 1 or length.std() < _NOISE * size:
             # Gravity alone could be a quaternion's part or a direction.
             continue
         (gyro,), of_gyro = rates, measures.gyro_unit(matrix(rates[0]), forces)
@@ -337,9 +338,17 @@ def _of_dates(candidates, named):
     # A table that was saved with its index has the time in a column without a name.
     nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
     for column in named + nameless:
-        if _all_match(_DATE_AND_CLOCK, column):
-            reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
-            yield TimeColumn(column.written("iso8601"), (column,), seconds_of(column), reason)
+        seconds = seconds_of(column) if _all_match(_DATE_AND_CLOCK, column) else np.array([np.nan])
+        if not np.isfinite(seconds).any():
+            continue
+        whole = np.nanmax(seconds % 1.0) == 0.0
+        for rest in [one for one in named if whole and one.meaning.unit == "ms"]:
+            if _is_part(rest.values):
+                written = f"{column.written('iso8601')} + {rest.written('ms')}"
+                reason = f"whole seconds in {column.name}, milliseconds in {rest.name}"
+                yield TimeColumn(written, (column, rest), seconds + rest.values / 1e3, reason)
+        reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
+        yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
     dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
     for date, clock in itertools.product(dates, named):
         if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
@@ -347,6 +356,12 @@ def _of_dates(candidates, named):
             written = f"{date.name} + {clock.name} [iso8601]"
             reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
             yield TimeColumn(written, (clock, date), seconds_of_dates(joined), reason)
+
+
+def _is_part(milliseconds):
+    """Whether all are milliseconds within a second, and fill it."""
+    known = milliseconds[np.isfinite(milliseconds)]
+    return len(known) > 0 and known.min() >= 0.0 and 500.0 < known.max() < 1000.0
 
 
 def _all_match(pattern, column):
