@@ -220,6 +220,9 @@ def test_dates_of_whole_seconds_with_milliseconds_beside(tmp_path):
     assert found.imu["time"] == "Timestamp [iso8601] + Milliseconds [ms]"
     stamps = read_imu_samples(path, columns=found.imu).columns["stamp"]
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
+    table["Milliseconds"] = np.rint(1e3 * TIME).astype(int)
+    writers.write_csv(path, {**table, **CAR.inertial()})
+    assert guess_columns(path).imu["time"] == "Milliseconds [ms]"
 
 
 def test_rows_of_a_rotation_matrix_without_names_are_no_gravity(tmp_path):

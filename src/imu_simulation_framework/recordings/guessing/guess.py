@@ -320,6 +320,7 @@ def _rank(time):
     words = meaning.stem.split() if meaning else []
     return (
         -round(min(column.filled for column in time.columns), 1),
+        np.mean(np.diff(time.seconds) == 0.0) > _NEW,
         "utc" in words,
         not time.since_1970,
         not _is_stamp(time),
