@@ -6,7 +6,8 @@ If the file's own header has the brackets in it, they may be written once or twi
 named as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. It may
 have a factor and an offset, which give the number that is in that unit. Times may stand in two
 columns, ``sec [s] + nsec [ns]``, ``date [iso8601] + rest [ms]`` or ``date + clock [iso8601]``, in
-any unit, as dates, or without a unit. What is mapped and of no use is refused by name.
+any unit, as dates, without a unit, or be counted by lines, ``line / 200``. What is mapped and of no
+use is refused by name.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, MAG, QUATER
 from imu_simulation_framework.core.units import factor, factors
 from imu_simulation_framework.recordings import cleaning
 from imu_simulation_framework.recordings.frames import YAW_CONVENTIONS
+from imu_simulation_framework.recordings.text_table import LINE
 
 ISO_TIME = "iso8601"
 NMEA_DEGREES = "ddmm.mmmm"
@@ -242,7 +244,8 @@ def _parse(path, quantity, description, present):
         if description not in present or match["name"] in present:
             name = match["name"]
     convention = convention or quantity.sense or ""
-    linear = _linear(name.strip(), present)
+    names = [*present, LINE] if quantity.name == "time" else present
+    linear = _linear(name.strip(), names)
     if linear:
         return MappedColumn(quantity, (Term(linear[0], unit, stated, *linear[1:]),), convention)
     parts = [_resolve(part.strip(), present) for part in name.split("+")]
@@ -331,7 +334,7 @@ def read_times(table, column) -> np.ndarray:
 
 def in_its_unit(table, term) -> np.ndarray:
     """Return the numbers of a term of a TextTable in its unit."""
-    numbers = table.numbers(term.name)
+    numbers = table.numbers(term.name) if term.name in table.cells else table.lines
     return numbers if term.plain else term.factor * numbers + term.offset
 
 
@@ -376,7 +379,7 @@ def _in_seconds(table, term):
 
 
 def _is_date(table, name):
-    if pd.api.types.is_numeric_dtype(table.cells[name]):
+    if name not in table.cells or pd.api.types.is_numeric_dtype(table.cells[name]):
         return False
     cells = table.texts(name)
     given = cells[cells != ""]

@@ -16,6 +16,8 @@ import pandas as pd
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import printable, shown
 
+LINE = "line"
+"""What column maps call the number of a row's line, where no column has that name."""
 ROWS_AT_ONCE = 5_000
 """Rows that are taken apart together: lines of text take many times the memory of numbers."""
 

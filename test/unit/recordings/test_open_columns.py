@@ -6,6 +6,7 @@ import recording_writers as writers
 from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
 from refusals import refusal
 from scipy.spatial.transform import Rotation
+from table_writers import write_xlsx
 
 from imu_simulation_framework.recordings.guessing.files import guess_columns, guess_where_unknown
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
@@ -223,6 +224,21 @@ def test_dates_of_whole_seconds_with_milliseconds_beside(tmp_path):
     table["Milliseconds"] = np.rint(1e3 * TIME).astype(int)
     writers.write_csv(path, {**table, **CAR.inertial()})
     assert guess_columns(path).imu["time"] == "Milliseconds [ms]"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_lines_count_the_time_of_a_file_without_one(tmp_path, name):
+    path, columns = tmp_path / name, CAR.inertial()
+    if name == "a.csv":
+        writers.write_csv(path, columns)
+    else:
+        write_xlsx(path, [columns, *zip(*columns.values())])
+    found = guess_columns(path)
+    assert "time" not in found.imu and said(found, "time = line / 100 [s]")
+    columns = {"time": "line / 50 [s]", **found.imu}
+    stamps = read_imu_samples(path, columns=columns).columns["stamp"]
+    assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-9)
+    assert "no column 'line'" in refusal(read_imu_samples, path, columns={"gyro_z": "line"})
 
 
 def test_rows_of_a_rotation_matrix_without_names_are_no_gravity(tmp_path):

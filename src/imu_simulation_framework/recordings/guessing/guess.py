@@ -81,7 +81,7 @@ def _by_names(guess, candidates, pieces):
     else:
         guess.reasons.append(
             "no column could be identified as the time, so that there is no reference, and the "
-            "IMU is only of use for an Allan analysis with its rate given"
+            f"IMU is only of use for an Allan analysis with its rate given; {_BY_LINES}"
         )
     candidates = with_euler_angles(candidates, seconds, pieces, guess.reasons)
     imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
@@ -100,6 +100,10 @@ def _by_names(guess, candidates, pieces):
     return used
 
 
+_BY_LINES = (
+    "where samples follow each other evenly, time = line / 100 [s] in the map gives their rate, "
+    "here of 100 Hz"
+)
 PIECES, ROWS = 8, 1000
 """Of a long table so many pieces of so many rows are looked at."""
 
@@ -127,7 +131,7 @@ def _by_shapes(guess, candidates, pieces):
     time = _time(numbers, pieces, measures.IMU_STEPS if imu else measures.FIX_STEPS, guess.reasons)
     if time is None:
         guess.imu = imu
-        guess.reasons.append("no column could be identified as the time")
+        guess.reasons.append(f"no column could be identified as the time; {_BY_LINES}")
         return used
     guess.imu = {"time": time[1], **imu} if imu else {}
     guess.reference = {"time": time[1], **reference} if reference else {}
