@@ -320,12 +320,13 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
         # A bundled drive is described already.
         return setup
     sources = preparation.recording_sources(configuration)
-    parts = [("reference", REFERENCE_TYPES, "the reference")]
+    left_open = _set_up_part(
+        setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference"
+    )
     if configuration.imu_recording.use:
-        parts.append(("imu_recording", IMU_TYPES, "the IMU"))
-    left_open: list[str] = []
-    for section, types, what in parts:
-        left_open += _set_up_part(setup, section, sources, configuration, types, what)
+        left_open += _set_up_part(
+            setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU"
+        )
     setup.sentences += [one for one in dict.fromkeys(left_open) if one not in setup.sentences]
     return setup
 

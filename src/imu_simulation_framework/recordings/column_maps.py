@@ -306,7 +306,7 @@ def _resolve(text, present):
 
 
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ]|\Z)")
-_TIME_OF_DAY = re.compile(r"\d\d?:\d\d:\d\d([.,]\d+)?\Z")
+_TIME_OF_DAY = r"\d\d?:\d\d:\d\d([.,]\d+)?\Z"
 _DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
@@ -383,7 +383,7 @@ def _is_date(table, name):
         return False
     cells = table.texts(name)
     given = cells[cells != ""]
-    return len(given) > 0 and any(kind.match(given.iloc[0]) for kind in (_DATE, _TIME_OF_DAY))
+    return len(given) > 0 and any(re.match(kind, given.iloc[0]) for kind in (_DATE, _TIME_OF_DAY))
 
 
 def _from_dates(table, names):

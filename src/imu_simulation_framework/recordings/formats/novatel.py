@@ -47,7 +47,7 @@ _SOLVED = {
 
 def read_novatel(path) -> dict[str, pd.DataFrame]:
     """Return a table for each log that can be used; raises RecordingError if there is none."""
-    rows = collections.defaultdict(list)
+    rows: dict[str, list[dict[str, float]]] = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
         match = _LOG.search(line)
         # One with a short header has another S at its name's end.
