@@ -430,7 +430,7 @@ KNOWN = {
     ("gyro", "x", ""): "rotRateX|angular_velocity.x",
     ("gyro", "z", ""): "wZ|yawrate|wb[2]",
     ("accel", "y", "m/s^2"): "accelerometer_m_s2[1]",
-    ("accel", "z", ""): "linear_acceleration.z|fb[2]",
+    ("accel", "z", ""): "linear_acceleration.z|fb[2]|GForceZ|zacc",
     ("accel", "x", "g"): "acc_x_g",
     ("speed", "", "km/h"): "speed (km/h)",
     ("velocity_north", "", "m/s"): "vel_n_m_s",

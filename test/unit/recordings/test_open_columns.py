@@ -302,6 +302,9 @@ def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
 def test_a_text_that_is_no_time_is_named():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
     assert said(guess(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")
+    clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
+    clocks[7] = "reset"
+    assert said(guess(Time=clocks, **CAR.inertial()), "Time is not taken", "'reset'")
 
 
 def test_a_comment_names_columns_of_numbers_and_words(tmp_path):

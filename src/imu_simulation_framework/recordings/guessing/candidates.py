@@ -99,7 +99,7 @@ _STEMS = {
     "ang rate,gy,as,pqr,gyro adc,un comp gyro",
     "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
     "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration,fb,"
-    "alpha,accel ln,accel wr,un comp acc",
+    "alpha,accel ln,accel wr,un comp acc,gforce,g force",
     "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion,"
     "quaternions,qn2 b",
     "position": ",pos,position,p,p r,t,translation",
@@ -108,7 +108,7 @@ _STEMS = {
 }
 _FUSED = {
     "gyro": "g gyro gyr w omega",
-    "accel": "a acc accel",
+    "accel": "a acc accel gforce",
     "quaternion": "q quat quaternion",
     "position": "pos t p",
     "velocity": "v vel",

@@ -299,7 +299,8 @@ def find_time(candidates, pieces, usual):
                     "each of which there are several samples"
                 )
         elif column.texts is not None:
-            text = next(text for text in column.texts if text)
+            others = (text for text in column.texts if text and not _TIME_OF_DAY.match(text))
+            text = next(others, column.texts[0])
             remarks.append(
                 f"{column.name} is not taken as the time: {shown(text)} is no known form"
             )
