@@ -70,6 +70,7 @@ def test_the_scalar_of_a_quaternion_numbered_from_1(scalar, form):
     assert found.imu["qw"] == f"{form.format({'first': 1, 'last': 4}[scalar])} [1]"
     assert found.imu["qz"] == f"{form.format({'first': 4, 'last': 3}[scalar])} [1]"
     assert said(found, "numbered from 1", f"with the {scalar} for w")
+    assert said(guess(**columns, **CAR.inertial()), "numbered from 1", f"with the {scalar} for w")
     found = guess(t=TIME, **columns)
     assert said(found, "numbered from 1", "so that the first is taken for w")
 

@@ -23,6 +23,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
 # Correlation of turns of orientation and gyroscope from which on they are the same motion.
 AGREE = 0.8
 _DISAGREE = 0.5  # And up to which they are not
+_EVEN = 0.02  # s
 
 
 def with_euler_angles(candidates, seconds, pieces, reasons):
@@ -31,7 +32,7 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
     The angles about the other axes are roll, pitch only where that about z turns like a yaw: which
     of them is which, loggers of a BNO055 do not agree on.
     """
-    kinds = {}
+    kinds, seconds = {}, _steps(seconds)
     for group in vectors(candidates, "euler", "xyz"):
         names = ", ".join(column.name for column in group.values())
         axis, kind, reason = _about_the_vertical(group, candidates, seconds, pieces)
@@ -76,6 +77,11 @@ def _about_the_vertical(group, candidates, seconds, pieces):
     return "", "", ""
 
 
+def _steps(seconds):
+    """Return the times or, where none is known, even ones: a correlation needs no rate."""
+    return seconds if np.isfinite(seconds).any() else _EVEN * np.arange(len(seconds))
+
+
 def _goes_round(angles, turn):
     return np.nanmin(angles) >= 0.0 and 0.55 * turn < np.nanmax(angles) <= 1.01 * turn
 
@@ -98,7 +104,7 @@ def ordered(group, candidates, seconds, pieces, reasons):
     parts = [group[axis] for axis in "wxyz"]
     first = "1" if parts[-1].meaning.axis == "4" else "0"
     named = f"{', '.join(column.name for column in parts)}: numbered from {first}"
-    last = dict(zip("xyzw", parts))
+    last, seconds = dict(zip("xyzw", parts)), _steps(seconds)
     for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
         alike = [
