@@ -1,9 +1,9 @@
 """Files and folders of tables: workbooks, Parquet, JSON, CSV files, and which module reads others.
 
-A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON is an object a line, or
-one array of objects, each a sample. Objects inside an object are columns with a dot, ``gyro.x``.
-Where all have a text in ``sensor``, ``name`` or ``topic``, as Sensor Logger writes it, each of them
-is a table.
+A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON is an object a line, also
+as Python prints one, or one array of objects, each a sample. Objects inside an object are columns
+with a dot, ``gyro.x``. Where all have a text in ``sensor``, ``name`` or ``topic``, as Sensor Logger
+writes it, each of them is a table.
 
 Telephones make folders and zip files of a CSV file for each sensor: Sensor Logger, phyphox and
 others write ``Gyroscope.csv``, ``Accelerometer.csv``, ``Location.csv`` with times on one clock. The
@@ -12,6 +12,7 @@ name of a file is the name of its table.
 
 from __future__ import annotations
 
+import ast
 import collections
 import datetime
 import functools
@@ -146,11 +147,16 @@ def _objects(path):
     for number, line in enumerate([first, *lines], 1):
         try:
             if line.strip():
-                yield f"line {number}", json.loads(line)
-        except (ValueError, RecursionError) as error:
+                yield f"line {number}", _object(line)
+        except (ValueError, RecursionError, MemoryError, SyntaxError) as error:
             raise RecordingError(
                 f"{path}: line {number} is no JSON ({error}), expected an object a line"
             ) from None
+
+
+def _object(line):
+    """Return what a line of JSON holds, or of what Python prints of a dictionary."""
+    return ast.literal_eval(line.strip()) if line.lstrip().startswith("{'") else json.loads(line)
 
 
 def _flat(sample, prefix=""):
