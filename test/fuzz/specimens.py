@@ -190,6 +190,11 @@ def logs() -> tuple[Specimen, ...]:
     clocks = [f"1000{time:06.3f}" for time in times]
     lines += [tables.sentence(f"GNGGA,{c},4807.0,N,01131.0,E,1,8,0.9,5,M,46,M,,") for c in clocks]
     words = [f"t: {t:.2f} s, gx={one[0]:.4f} gz={one[2]:.4f}" for t, one in zip(times, rate)]
+    echoed = [f"t: {t}\ngyro:\n  z: {one[2]}\n" for t, one in zip(times, rate)]
+    sensed = [
+        tables.novatel("CORRIMUDATA", 2000, t, (2000, t, *one, *other), short=True)
+        for t, one, other in zip(times, 0.01 * rate, 0.01 * force)
+    ]
     samples = [json.dumps({"t": t, "gyro": g}) for t, g in zip(times.tolist(), rate.tolist())]
     contents = {
         "drive.ulg": tables.ulog(topics),
@@ -197,6 +202,8 @@ def logs() -> tuple[Specimen, ...]:
         "drive.log": tables.text_log(messages).encode(),
         "drive.nmea": "\n".join(lines).encode(),
         "words.txt": "\n".join(words).encode(),
+        "echoed.txt": "---\n".join(echoed).encode(),
+        "drive.asc": "\n".join(sensed).encode(),
         "drive.jsonl": "\n".join(samples).encode(),
     }
     return (

@@ -67,6 +67,7 @@ def test_bag_csv_and_tum_meet_in_one_table(tables):
     assert table["rms [deg]"].iloc[0] == table["rms [deg]"].iloc[1]
     assert table.loc["drive.bag odom", "rms [deg]"] == 0.0
     assert "samples in use" in printed
+    assert "drive.bag /odom: nothing is known of how wrong it is" in printed
 
     # A configuration is read as it says.
     Path("drive.ini").write_text(

@@ -6,6 +6,7 @@ import functools
 import operator
 import struct
 import zipfile
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -124,3 +125,12 @@ def as_mat_7_3(path):
 def sentence(text):
     checksum = functools.reduce(operator.xor, text.encode())
     return f"${text}*{checksum:02X}"
+
+
+def novatel(name, week, seconds, fields, short=False):
+    """A log of a NovAtel receiver in ASCII, with a short or a long header."""
+    head = f"{week},{seconds:.3f}"
+    head = head if short else f"COM1,0,31.0,FINESTEERING,{head},0,0,0"
+    text = f"{name}{'S' if short else ''}A,{head};{','.join(map(str, fields))}"
+    checksum = zlib.crc32(text.encode(), 0xFFFFFFFF) ^ 0xFFFFFFFF
+    return f"{'%' if short else '#'}{text}*{checksum:08x}"

@@ -92,11 +92,18 @@ def main(arguments):
             print(remark)
     print(f"first: {names[0]}")
     columns = COLUMNS
-    if table["reference"].isna().all():  # nothing is known of how wrong the first one is
+    unknown = table["reference"].isna().all()
+    if unknown:
         columns = tuple(one for one in COLUMNS if one.key not in WHOSE)
     print(table_text.table_text(table, columns), end="")
     for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)
+    if unknown and signals[0].poses is not None:
+        print(
+            f"{names[0]}: nothing is known of how wrong it is, so that its error is not told from "
+            "the others'; where it is odometry, whose wheels slip, [reference] turn_slip of a "
+            "config.ini says by how much, here as in an experiment"
+        )
     figure = drawing(yaws_figure(names, yaws, differences))
     write_pictures(out, NAME, figure, options.formats)
     for path in table_text.write_tables(out, NAME, table, columns, options.table):

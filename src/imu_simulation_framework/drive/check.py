@@ -320,9 +320,14 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
         # A bundled drive is described already.
         return setup
     sources = preparation.recording_sources(configuration)
-    _set_up_part(setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference")
+    left_open = _set_up_part(
+        setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference"
+    )
     if configuration.imu_recording.use:
-        _set_up_part(setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU")
+        left_open += _set_up_part(
+            setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU"
+        )
+    setup.sentences += [one for one in dict.fromkeys(left_open) if one not in setup.sentences]
     return setup
 
 
@@ -347,12 +352,13 @@ def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
     return set_up(base, text, imu)
 
 
-def _set_up_part(setup, section, sources, configuration, message_types, what) -> None:
+def _set_up_part(setup, section, sources, configuration, message_types, what) -> list[str]:
+    """Choose the topic or the columns of a part; return why none could be guessed."""
     settings = getattr(configuration, section)
     path = sources.reference if section == "reference" else sources.imu
     columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
     if configuration.columns[columns]:
-        return
+        return []
     format = settings.format if settings.format != "auto" else recording_format(path)
     is_open = format == "bag" and not settings.topic
     topics = likely_topics(topics_of_bag(path), message_types) if is_open else []
@@ -368,6 +374,9 @@ def _set_up_part(setup, section, sources, configuration, message_types, what) ->
             setup.set(columns, **guessed)
             setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
             setup.sentences += [reason for reason in reasons if reason not in setup.sentences]
+            return []
+        return reasons
+    return []
 
 
 def config_text(setup, findings, folder) -> str:

@@ -5,8 +5,9 @@ made. A value is a column with its unit in brackets behind it; without brackets 
 If the file's own header has the brackets in it, they may be written once or twice. A column is
 named as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. It may
 have a factor and an offset, which give the number that is in that unit. Times may stand in two
-columns, ``sec [s] + nsec [ns]`` or ``date + clock [iso8601]``, in any unit, as dates, or without a
-unit. What is mapped and of no use is refused by name.
+columns, ``sec [s] + nsec [ns]``, ``date [iso8601] + rest [ms]`` or ``date + clock [iso8601]``, in
+any unit, as dates, without a unit, or be counted by lines, ``line / 200``. What is mapped and of no
+use is refused by name.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, MAG, QUATER
 from imu_simulation_framework.core.units import factor, factors
 from imu_simulation_framework.recordings import cleaning
 from imu_simulation_framework.recordings.frames import YAW_CONVENTIONS
+from imu_simulation_framework.recordings.text_table import LINE
 
 ISO_TIME = "iso8601"
 NMEA_DEGREES = "ddmm.mmmm"
@@ -242,7 +244,8 @@ def _parse(path, quantity, description, present):
         if description not in present or match["name"] in present:
             name = match["name"]
     convention = convention or quantity.sense or ""
-    linear = _linear(name.strip(), present)
+    names = [*present, LINE] if quantity.name == "time" else present
+    linear = _linear(name.strip(), names)
     if linear:
         return MappedColumn(quantity, (Term(linear[0], unit, stated, *linear[1:]),), convention)
     parts = [_resolve(part.strip(), present) for part in name.split("+")]
@@ -303,6 +306,8 @@ def _resolve(text, present):
 
 
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ]|\Z)")
+_TIME_OF_DAY = r"\d\d?:\d\d:\d\d([.,]\d+)?\Z"
+_DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _SINCE_1970 = 1e8  # s, more than three years: no recording lasts as long
@@ -318,7 +323,9 @@ def read_times(table, column) -> np.ndarray:
     """
     first = column.terms[0]
     if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
-        return _from_dates(table, [term.name for term in column.terms])
+        counts = [term for term in column.terms if term.stated and term.unit in _MULTIPLES]
+        dates = [term.name for term in column.terms if term not in counts]
+        return sum((_in_seconds(table, term) for term in counts), _from_dates(table, dates))
     parts = [_in_seconds(table, term) for term in column.terms]
     if not any(term.stated for term in column.terms) and first.plain:
         refuse_other_unit(table.path, parts[0], f"time = {first.name}")
@@ -327,7 +334,7 @@ def read_times(table, column) -> np.ndarray:
 
 def in_its_unit(table, term) -> np.ndarray:
     """Return the numbers of a term of a TextTable in its unit."""
-    numbers = table.numbers(term.name)
+    numbers = table.numbers(term.name) if term.name in table.cells else table.lines
     return numbers if term.plain else term.factor * numbers + term.offset
 
 
@@ -372,11 +379,11 @@ def _in_seconds(table, term):
 
 
 def _is_date(table, name):
-    if pd.api.types.is_numeric_dtype(table.cells[name]):
+    if name not in table.cells or pd.api.types.is_numeric_dtype(table.cells[name]):
         return False
     cells = table.texts(name)
     given = cells[cells != ""]
-    return len(given) > 0 and _DATE.match(given.iloc[0]) is not None
+    return len(given) > 0 and any(re.match(kind, given.iloc[0]) for kind in (_DATE, _TIME_OF_DAY))
 
 
 def _from_dates(table, names):
@@ -397,11 +404,24 @@ def _from_dates(table, names):
 
 
 def seconds_of_dates(texts: pd.Series) -> np.ndarray:
-    """Return the times of dates since 1970 [s], not a number where a text is none."""
-    texts = texts.str.replace("/", "-", regex=False)
+    """Return the times of dates since 1970 [s], not a number where a text is none.
+
+    Of times of day without a date they are since the first one's midnight.
+    """
+    texts = texts.str.replace("/", "-", regex=False).str.replace(r"\s*UTC\Z", "Z", regex=True)
+    given = texts != ""
+    of_day = bool(given.any() and texts[given].str.match(_TIME_OF_DAY).all())
+    if of_day:
+        clocks = texts.str.replace(r"\A(\d):", r"0\1:", regex=True)
+        texts = texts.mask(given, "1970-01-01T" + clocks)
     dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
     nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
-    return np.where(dates.isna(), np.nan, seconds_from_nanoseconds(nanoseconds))
+    seconds = np.where(dates.isna(), np.nan, seconds_from_nanoseconds(nanoseconds))
+    if of_day:
+        known = np.flatnonzero(np.isfinite(seconds))
+        days = np.cumsum(np.diff(seconds[known], prepend=seconds[known[:1]]) < -_DAY / 2.0)
+        seconds[known] += _DAY * days
+    return seconds
 
 
 _POSES = (cleaning.POSITION + ("yaw",), cleaning.POSITION + QUATERNION)

@@ -45,6 +45,8 @@ _SENTENCE = re.compile(
     rb"(?:\A|\n)[^\n$\"]{0,60}\$"
     rb"(?:[A-Z]{2}(?:GGA|GNS|GLL|RMC|VTG|GSA|GSV|GST|HDT|THS|ZDA)|VN[A-Z]{3}),"
 )
+_NOVATEL = re.compile(rb"(?:\A|\n)[^\n$\"]{0,60}[#%][A-Z0-9_]{4,20}A,[^\n;]{10,120};")
+_ECHOED = re.compile(rb"(?:---\s*\n)?[A-Za-z_]\w*:[ \r\n]")
 _WORD_AND_NUMBER = re.compile(rb"[A-Za-z][A-Za-z_. ]*\d?\]?\s*[:=]\s*[+-]?\.?\d")
 _JSON = re.compile(rb"\s*(\[\s*)?\{")
 _BINARY = {
@@ -157,6 +159,10 @@ def table_kind(path, start=None) -> str:
         return "json"
     if _SENTENCE.search(start):
         return "sentences"
+    if _NOVATEL.search(start):
+        return "novatel"
+    if _ECHOED.match(start) and b"\n---" in start:
+        return "echoed"
     if _has_words(start):
         return "words"
     return _by_magic(_TABLES, start, "")

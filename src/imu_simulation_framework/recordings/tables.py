@@ -24,7 +24,7 @@ from imu_simulation_framework.recordings.frames import (
     conventional_imu,
     conventional_reference,
 )
-from imu_simulation_framework.recordings.text_table import TextTable
+from imu_simulation_framework.recordings.text_table import LINE, TextTable
 
 SIGN = "."
 """Between the name of a table and that of its column: ``Gyroscope.x``."""
@@ -54,9 +54,12 @@ class RecordedTables:
         return [name for table in self.tables.values() for name in table.cells.columns]
 
     def owner(self, column) -> str:
-        """Return the name of the table that has a column; raises RecordingError if none has."""
+        """Return the name of the table that has a column; raises RecordingError if none has.
+
+        The number of its lines is of a table that is alone.
+        """
         for name, table in self.tables.items():
-            if column in table.cells.columns:
+            if column in table.cells.columns or (column == LINE and len(self.tables) == 1):
                 return name
         raise RecordingError(
             f"{self.path}: no column {shown(column)}; its columns are {listed(self.columns)}"

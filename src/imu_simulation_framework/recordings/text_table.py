@@ -16,6 +16,8 @@ import pandas as pd
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import printable, shown
 
+LINE = "line"
+"""What column maps call the number of a row's line, where no column has that name."""
 ROWS_AT_ONCE = 5_000
 """Rows that are taken apart together: lines of text take many times the memory of numbers."""
 
@@ -118,7 +120,8 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         elif first[1].strip():
             break
     else:
-        raise RecordingError(f"{path}: the recording is empty")
+        empty = "holds nothing but comments, lines behind # or //" if comment else "is empty"
+        raise RecordingError(f"{path}: the recording {empty}")
     rows: Iterator = (
         row for row in lines if row[1].strip() and not row[1].lstrip().startswith(_COMMENTS)
     )
@@ -127,7 +130,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
     if given is None:
         separator = _separator(first[1])
         names = _cells(first[1], separator)
-    if given is not None or _is_data(names):
+    if given is not None or _is_data(names) or _is_named(names, comment, separator):
         rows = itertools.chain([first], rows)
         names = given or _names(comment, separator, names)
     else:
@@ -245,10 +248,19 @@ def _cells(line, separator) -> list[str]:
 
 
 def _is_data(cells) -> bool:
-    """Return whether a line holds numbers, and perhaps dates, instead of names."""
+    """Return whether a line holds numbers, and perhaps dates and some words, instead of names."""
     given = [cell for cell in cells if cell not in _MISSING]
     numbers = {cell for cell in given if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
+    if sum(cell in numbers and "." in cell for cell in given) > len(given) // 2:
+        return True
     return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in given)
+
+
+def _is_named(cells, comment, separator) -> bool:
+    """Return whether a line with a number in it is below a comment that names its cells."""
+    names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
+    numbers = [any(map(_NUMBER.match, one)) for one in (cells, names)]
+    return len(names) == len(cells) and numbers == [True, False]
 
 
 def with_units(names, below) -> list[str]:

@@ -430,7 +430,7 @@ KNOWN = {
     ("gyro", "x", ""): "rotRateX|angular_velocity.x",
     ("gyro", "z", ""): "wZ|yawrate|wb[2]",
     ("accel", "y", "m/s^2"): "accelerometer_m_s2[1]",
-    ("accel", "z", ""): "linear_acceleration.z|fb[2]",
+    ("accel", "z", ""): "linear_acceleration.z|fb[2]|GForceZ|zacc",
     ("accel", "x", "g"): "acc_x_g",
     ("speed", "", "km/h"): "speed (km/h)",
     ("velocity_north", "", "m/s"): "vel_n_m_s",
@@ -450,7 +450,7 @@ def test_names_with_their_axes_and_units(said, names):
 
 
 UNKNOWN = """b_w_RS_S_x [rad s^-1]|gyro_bias_x|mag_x|mag_field.header.stamp.secs|gyro_integral_dt
-angular_velocity_covariance0|accelerometer_timestamp_relative|delta_q_reset[0]|q4|locationHeadingX
+angular_velocity_covariance0|accelerometer_timestamp_relative|delta_q_reset[0]|q10|locationHeadingX
 locationHeadingAccuracy|baro_alt_meter|ref_lat|vdop|motionGravityX|acceleration_x [m]|speed [deg]
 Temperature (C)|seq|col3|-0.25|"""
 

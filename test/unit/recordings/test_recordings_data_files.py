@@ -1,5 +1,6 @@
 """Tables in workbooks, Parquet, JSON, HDF5 and data of MATLAB."""
 
+import functools
 import json
 import sys
 
@@ -52,12 +53,12 @@ def parquet_of_structs_with_an_index(path, car):
     return path
 
 
-def json_lines(path, car):
+def json_lines(path, car, written=json.dumps):
     lines = (
         {"t": time, "gyro": dict(zip("xyz", rate)), "acc": list(force), "frame": "imu"}
-        for time, rate, force in zip(TIME, car.rates.tolist(), car.forces.tolist())
+        for time, rate, force in zip(TIME.tolist(), car.rates.tolist(), car.forces.tolist())
     )
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    path.write_text("".join(f"{written(line)}\n" for line in lines))
     return path
 
 
@@ -109,6 +110,7 @@ WRITERS = {
     "a.parquet": parquet_of_columns,
     "structs.parquet": parquet_of_structs_with_an_index,
     "a.jsonl": json_lines,
+    "printed.jsonl": functools.partial(json_lines, written=repr),
     "sensors.json": json_of_sensors,
     "a.mat": mat,
     "structs.mat": mat_of_structs,
@@ -132,7 +134,7 @@ def test_a_file_that_is_cut_off_is_refused_in_one_sentence(car, tmp_path, name):
     content = path.read_bytes()
     for size in (len(content) // 2, len(content) - 9):
         path.write_bytes(content[:size])
-        if name == "a.jsonl" and content[size - 1 :][:1] == b"\n":
+        if name.endswith(".jsonl") and content[size - 1 :][:1] == b"\n":
             continue
         refusal(guess_columns, path)
 
@@ -141,6 +143,8 @@ def test_a_file_that_is_cut_off_is_refused_in_one_sentence(car, tmp_path, name):
     ("content", "message"),
     [
         ('{"t": 1}\n{"t": 2\n', "line 2 is no JSON .*, expected an object a line"),
+        ("{'t': 1}\n{'t': array([2])}\n", "line 2 is no JSON"),
+        ("{'t': " * 5_000, "line 1 is no JSON"),
         ('[{"t": 1}, 3]', "sample 2 is no object"),
         ('{"t":' * 100_000, "is no JSON|has .* characters"),
     ],

@@ -1,9 +1,9 @@
 """Files and folders of tables: workbooks, Parquet, JSON, CSV files, and which module reads others.
 
-A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON is an object a line, or
-one array of objects, each a sample. Objects inside an object are columns with a dot, ``gyro.x``.
-Where all have a text in ``sensor``, ``name`` or ``topic``, as Sensor Logger writes it, each of them
-is a table.
+A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON is an object a line, also
+as Python prints one, or one array of objects, each a sample. Objects inside an object are columns
+with a dot, ``gyro.x``. Where all have a text in ``sensor``, ``name`` or ``topic``, as Sensor Logger
+writes it, each of them is a table.
 
 Telephones make folders and zip files of a CSV file for each sensor: Sensor Logger, phyphox and
 others write ``Gyroscope.csv``, ``Accelerometer.csv``, ``Location.csv`` with times on one clock. The
@@ -12,6 +12,7 @@ name of a file is the name of its table.
 
 from __future__ import annotations
 
+import ast
 import collections
 import datetime
 import functools
@@ -42,7 +43,9 @@ from imu_simulation_framework.recordings.formats.autopilot_logs import (
     read_text_log,
     read_ulog,
 )
+from imu_simulation_framework.recordings.formats.echoed import read_echoed
 from imu_simulation_framework.recordings.formats.matlab import damaged, read_hdf5, read_mat
+from imu_simulation_framework.recordings.formats.novatel import read_novatel
 from imu_simulation_framework.recordings.formats.serial_lines import read_sentences, read_words
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 from imu_simulation_framework.recordings.text_table import (
@@ -144,11 +147,16 @@ def _objects(path):
     for number, line in enumerate([first, *lines], 1):
         try:
             if line.strip():
-                yield f"line {number}", json.loads(line)
-        except (ValueError, RecursionError) as error:
+                yield f"line {number}", _object(line)
+        except (ValueError, RecursionError, MemoryError, SyntaxError) as error:
             raise RecordingError(
                 f"{path}: line {number} is no JSON ({error}), expected an object a line"
             ) from None
+
+
+def _object(line):
+    """Return what a line of JSON holds, or of what Python prints of a dictionary."""
+    return ast.literal_eval(line.strip()) if line.lstrip().startswith("{'") else json.loads(line)
 
 
 def _flat(sample, prefix=""):
@@ -238,6 +246,8 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "matlab": (read_mat, "enu"),
     "hdf5": (read_hdf5, "enu"),
     "sentences": (read_sentences, "ned"),
+    "novatel": (read_novatel, "enu"),
+    "echoed": (read_echoed, "enu"),
     "words": (read_words, "enu"),
     "ulog": (read_ulog, "ned"),
     "dataflash": (read_binary_log, "ned"),

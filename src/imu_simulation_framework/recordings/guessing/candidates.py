@@ -41,18 +41,18 @@ _UNITS = {
     "ft": "ft feet",
     "rad": "rad rads radian radians",
     "deg": "deg degs degree degrees ° º wgs84",
-    "e7": "e7 1e7 1e-7deg deg*1e7",
+    "e7": "e7 1e7 1e-7deg deg*1e7 dege7",
     "ddmm.mmmm": "ddmm.mmmm ddmm.mm nmea",
-    "rad/s": "rad/s rad/sec rads^-1 rads-1 radians/s radians/sec rps radps",
+    "rad/s": "rad/s rad/sec rad/second rads^-1 rads-1 radians/s radians/sec rps radps",
     "mdeg/s": "mdps mdeg/s",
-    "deg/s": "deg/s deg/sec degs^-1 degs-1 degrees/s degrees/sec °/s º/s dps degps",
+    "deg/s": "deg/s deg/sec deg/second degs^-1 degs-1 degrees/s degrees/sec °/s º/s dps degps",
     "mm/s": "mm/s",
     "cm/s": "cm/s",
     "m/s": "m/s m/sec ms^-1 ms-1 mps meters/second",
     "km/h": "km/h kmh kph kmph",
     "mph": "mph",
     "knots": "knots knot kn kt kts",
-    "m/s^2": "m/s^2 m/s2 m/s² m/s/s m/s**2 ms^-2 ms-2 ms2 mps2",
+    "m/s^2": "m/s^2 m/s2 m/sec2 meters/s2 m/s² m/s/s m/s**2 ms^-2 ms-2 ms2 mps2",
     "g": "g gee",
     "mg": "mg",
     "m^2": "m^2 m2 m² m**2",
@@ -77,9 +77,9 @@ _KIND_UNITS = {
         ("time", "s ms us ns"),
         ("gyro", "rad/s deg/s mdeg/s"),
         ("accel", "m/s^2 g mg"),
-        ("roll pitch yaw theta heading course", "rad deg"),
+        ("roll pitch yaw theta heading course euler", "rad deg"),
         ("latitude longitude", "deg rad ddmm.mmmm e7"),
-        ("speed velocity_east velocity_north", "m/s cm/s mm/s km/h mph knots"),
+        ("speed velocity velocity_east velocity_north", "m/s cm/s mm/s km/h mph knots"),
         ("position down altitude position_error sigma_east sigma_north", "m km cm mm ft"),
         ("variance_east variance_north", "m^2"),
         ("quaternion hdop date", "1"),
@@ -87,25 +87,32 @@ _KIND_UNITS = {
     for kind in kinds.split()
 }
 _SHORT = {"rad": "rad/s", "deg": "deg/s", "ms": "m/s"}  # what a rate's or speed's may be short for
-_NUMBERED = {"0": "x", "1": "y", "2": "z"}
-# Numbered from 0, the scalar is first by most authors: a guess, unless a gyroscope confirms it.
-_PARTS = {"w": "w 0 q0 real", "x": "x 1 q1 i", "y": "y 2 q2 j", "z": "z 3 q3 k"}
+_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # Counted from 1 they are shifted later
+_BY_UNIT = ("accel", "gyro", "velocity", "euler")  # What an axis alone is if its unit says so
+# Numbered, the scalar is first by most authors: a guess, unless a gyroscope confirms it. The
+# fourth of those that are numbered from 1 is called 4.
+_PARTS = {"w": "w 0 q0 real", "x": "x 1 q1 i", "y": "y 2 q2 j", "z": "z 3 q3 k", "4": "4 q4"}
+_PARTS["matrix"] = "5 6 7 8 9"  # Of nine numbers, which are no quaternion
 _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
     "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s,wb,"
     "ang rate,gy,as,pqr,gyro adc,un comp gyro",
     "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
     "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration,fb,"
-    "alpha,accel ln,accel wr,un comp acc",
+    "alpha,accel ln,accel wr,un comp acc,gforce,g force",
     "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion,"
     "quaternions,qn2 b",
     "position": ",pos,position,p,p r,t,translation",
+    "velocity": "v,vel,velocity,linear velocity,linear,linear vel",
+    "euler": "euler,euler angle,euler angles,eul,eul angle",
 }
 _FUSED = {
     "gyro": "g gyro gyr w omega",
-    "accel": "a acc accel",
-    "quaternion": "q quat",
+    "accel": "a acc accel gforce",
+    "quaternion": "q quat quaternion",
     "position": "pos t p",
+    "velocity": "v vel",
+    "euler": "euler",
 }
 _SCALARS = {
     "time": "time,times,t,stamp,timestamp,timestamps,time stamp,receipt,receipt time,elapsed time,"
@@ -113,7 +120,7 @@ _SCALARS = {
     "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
     "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed,"
     "week seconds,so w,sow,chip time,chiptime,sys time,clock offset time,"
-    "timestamp unix,time since start",
+    "timestamp unix,time since start,gpst,gpstime,ts,ts utc",
     "date": "date",
     "latitude": "lat,latitude,lla 0",
     "longitude": "lon,lng,long,longitude,lla 1",
@@ -165,11 +172,12 @@ def _known_names():
             for sign in signs.split():
                 for stem in stems.split(","):
                     known[f"{stem} {sign}".strip()] = kind, axis, stem
-            known.update({stem + axis: (kind, axis, stem) for stem in _FUSED[kind].split()})
+            for stem in _FUSED[kind].split():
+                known[axis + stem] = kind, axis, stem
+                fused = [axis, *(sign for sign in parts[axis].split() if sign.isdigit())]
+                known.update({stem + sign: (kind, axis, stem) for sign in fused})
     for unit in ("s", "ms", "us", "ns"):
         known.update({name: ("time", "", name) for name in _UNITS[unit].split()})
-    for place, axis in enumerate("wxyz"):
-        known[f"q{place}"] = "quaternion", axis, "q"
     return known
 
 
@@ -180,9 +188,10 @@ _KNOWN = _known_names()
 class Meaning:
     """What a column's name says.
 
-    ``kind``: ``time``, ``date``, ``gyro``, ``accel``, ``quaternion``, ``position``, ``down``,
-    ``theta`` or the name of a quantity of column maps; ``axis``: of a vector or quaternion, else
-    empty; ``stem``: the words without axis and unit: columns of one vector have the same. ``unit``:
+    ``kind``: ``time``, ``date``, ``gyro``, ``accel``, ``quaternion``, ``euler``, ``position``,
+    ``velocity``, ``down``, ``theta`` or the name of a quantity of column maps; ``axis``: of a
+    vector or quaternion, else empty; ``stem``: the words without axis and unit: columns of one
+    vector have the same. ``unit``:
     as column maps have it; empty if the name does not say one. ``origin``: words that only say
     where it comes from: the fewer, the plainer the name; ``numbered``: whether a number says the
     axis.
@@ -223,11 +232,18 @@ def meaning_of(name):
     number = words[-1:] if words and words[-1].isdigit() else []
     plain = words[: len(words) - len(number)]
     for tail in range(3 if not stated else 0, -1, -1):
-        unit = _ENDINGS.get(tuple(plain[-tail:]), "") if tail else stated
+        unit = _unit_of(plain[-tail:]) if tail else stated
         found = _look_up(plain[: len(plain) - tail] + number, unit) if unit or not tail else None
         if found:
             return found
     return None
+
+
+def _unit_of(words):
+    """Return the unit that words are, ``deg per s``; empty if they are none."""
+    if len(words) == 3 and words[1] == "per":
+        return canonical_unit(f"{words[0]}/{words[2]}")
+    return _ENDINGS.get(tuple(words), "")
 
 
 _TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "stamps"])
@@ -260,11 +276,14 @@ def _look_up(words, unit):
     found, numbered = _KNOWN.get(" ".join(words)) or _KNOWN.get(text), text[-1:].isdigit()
     if not found and numbered and plain[-1] in _NUMBERED:
         found = _KNOWN.get(" ".join([*plain[:-1], _NUMBERED[plain[-1]]]))
+        found = found and (found[0], "3" if plain[-1] == "3" else found[1], found[2])
     if not found and len(plain) > 1 and plain[0] in ("x", "y", "z") and len(plain[1]) > 2:
         found = _KNOWN.get(" ".join([*plain[1:], plain[0]]))
     if not found:
         return None
     kind, axis, shared = found
+    if kind == "position" and not shared and unit and unit not in _KIND_UNITS[kind]:
+        kind = next((one for one in _BY_UNIT if _fitting_unit(one, unit, text)), kind)
     unit = _fitting_unit(kind, unit, text)
     if unit is None:
         return None
@@ -407,10 +426,33 @@ def vectors(candidates, kind, axes):
             groups.setdefault(meaning.stem, {}).setdefault(meaning.axis, candidate)
     complete = [
         group
-        for group in groups.values()
-        if set(axes) <= set(group) and not all(c.silent for c in group.values())
+        for group in map(_from_0, groups.values())
+        if set(axes) <= set(group)
+        and "matrix" not in group
+        and not all(c.silent for c in group.values())
     ]
     return sorted(complete, key=lambda group: _rank(next(iter(group.values()))))
+
+
+def _from_0(group):
+    """Return a vector's columns by axis, also where the file counts its axes from 1."""
+    if "3" not in group:
+        return group
+    counted = {"y": "x", "z": "y", "3": "z"}
+    return {counted[axis]: group[axis] for axis in counted if axis in group}
+
+
+def quaternions(candidates):
+    """Return groups as :func:`vectors` of quaternions, by the axes that their names say.
+
+    Of parts that are numbered from 1 the first is the scalar.
+    """
+    counted = [
+        dict(zip("wxyz", (group[number] for number in "xyz4")))
+        for group in vectors(candidates, "quaternion", "xyz4")
+        if "w" not in group
+    ]
+    return vectors(candidates, "quaternion", "wxyz") + counted
 
 
 def fullest_first(groups):

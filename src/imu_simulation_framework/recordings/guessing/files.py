@@ -91,7 +91,7 @@ def guess_where_unknown(path, section, orientation=False, shared=False):
     columns, other = guess.imu, guess.reference
     if is_reference:
         columns, other = other, columns
-    if not columns and (orientation or not is_reference):
+    if not columns and (orientation if is_reference else not shared):
         # Whoever calls it an IMU means the orientation that stands beside positions, and whoever
         # calls it a reference the one that stands alone.
         columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}

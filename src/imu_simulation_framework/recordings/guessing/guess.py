@@ -13,15 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.recordings.column_maps import seconds_of_dates
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
     matrix,
+    quaternions,
     vectors,
     with_a_time,
 )
 from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
+from imu_simulation_framework.recordings.guessing.orientations import with_euler_angles
 
 
 @dataclass
@@ -55,7 +58,8 @@ def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
     elif rows >= 3:
         used = _by_shapes(guess, candidates, pieces)
         guess.time = {**guess.imu, **guess.reference}.get("time", "")
-    guess.unused = [c.name for c in candidates if c not in used]
+    places = {candidate.place for candidate in used}
+    guess.unused = [c.name for c in candidates if c.place not in places]
     if not guess.reference and not guess.imu:
         guess.reasons.append("nothing here looks like the columns of a reference or an IMU")
     return guess
@@ -65,7 +69,8 @@ def _by_names(guess, candidates, pieces):
     inertial = vectors(candidates, "gyro", "") + vectors(candidates, "accel", "")
     positions = "poses" if vectors(candidates, "position", "xy") else ""
     positions = "fixes" if best_scalar(candidates, "latitude") else positions
-    turning = vectors(candidates, "quaternion", "wxyz") or best_scalar(candidates, "roll")
+    turning = quaternions(candidates) or best_scalar(candidates, "roll")
+    turning = turning or vectors(candidates, "euler", "xyz")
     usual = measures.IMU_STEPS if inertial or (turning and not positions) else measures.FIX_STEPS
     time, remarks = find_time(candidates, pieces, usual)
     guess.reasons += remarks
@@ -76,8 +81,9 @@ def _by_names(guess, candidates, pieces):
     else:
         guess.reasons.append(
             "no column could be identified as the time, so that there is no reference, and the "
-            "IMU is only of use for an Allan analysis with its rate given"
+            f"IMU is only of use for an Allan analysis with its rate given; {_BY_LINES}"
         )
+    candidates = with_euler_angles(candidates, seconds, pieces, guess.reasons)
     imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
     reference, reference_used = {}, set()
     if time:
@@ -94,6 +100,10 @@ def _by_names(guess, candidates, pieces):
     return used
 
 
+_BY_LINES = (
+    "where samples follow each other evenly, time = line / 100 [s] in the map gives their rate, "
+    "here of 100 Hz"
+)
 PIECES, ROWS = 8, 1000
 """Of a long table so many pieces of so many rows are looked at."""
 
@@ -108,6 +118,7 @@ def pieces_of(count):
 
 
 _STEADY = 0.1  # Spread of the length of a vector that holds gravity, of its length
+_NOISE = 1e-4  # The same that a sensor has at least; a row of a rotation matrix has none
 _PLACE = 1.0  # deg, how far a recording goes at most
 _FINE = 1e-4  # deg, steps of positions that are of use
 
@@ -120,7 +131,7 @@ def _by_shapes(guess, candidates, pieces):
     time = _time(numbers, pieces, measures.IMU_STEPS if imu else measures.FIX_STEPS, guess.reasons)
     if time is None:
         guess.imu = imu
-        guess.reasons.append("no column could be identified as the time")
+        guess.reasons.append(f"no column could be identified as the time; {_BY_LINES}")
         return used
     guess.imu = {"time": time[1], **imu} if imu else {}
     guess.reference = {"time": time[1], **reference} if reference else {}
@@ -163,7 +174,7 @@ def _inertial(numbers, reasons):
             continue
         beside = [numbers[first + 3 : first + 6], numbers[first - 3 : first] if first >= 3 else []]
         rates = [g for g in beside if len(g) == 3 and _places(g) == 2 and like_rates(g)]
-        if len(rates) != 1:
+        if len(rates) != 1 or length.std() < _NOISE * size:
             # Gravity alone could be a quaternion's part or a direction.
             continue
         (gyro,), of_gyro = rates, measures.gyro_unit(matrix(rates[0]), forces)
@@ -227,6 +238,8 @@ def _names(columns):
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
+_TIME_OF_DAY = re.compile(r"\d\d?:\d\d:\d\d([.,]\d+)?\Z")
+_NEW = 0.5  # Share of the rows with another time than the one before, at least
 _SINCE_1970 = 6e8  # s
 _SAME_CLOCK = 60.0  # s
 
@@ -275,6 +288,22 @@ def find_time(candidates, pieces, usual):
         seconds = column.values / measures.TIME_MULTIPLES[unit]
         text = f"{column.name}, {reason}: [{unit}]"
         found.append(TimeColumn(column.written(unit), (column,), seconds, text))
+    for column in named if not found else ():
+        if _all_match(_TIME_OF_DAY, column):
+            seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"
+            if np.mean(measures.steps_within(seconds, pieces) > 0.0) > _NEW:
+                found.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
+            else:
+                remarks.append(
+                    f"{column.name} is not taken as the time: it is written to whole seconds, in "
+                    "each of which there are several samples"
+                )
+        elif column.texts is not None:
+            others = (text for text in column.texts if text and not _TIME_OF_DAY.match(text))
+            text = next(others, column.texts[0])
+            remarks.append(
+                f"{column.name} is not taken as the time: {shown(text)} is no known form"
+            )
     if not found:
         return None, remarks
     best = min(found, key=_rank)
@@ -296,6 +325,7 @@ def _rank(time):
     words = meaning.stem.split() if meaning else []
     return (
         -round(min(column.filled for column in time.columns), 1),
+        np.mean(np.diff(time.seconds) == 0.0) > _NEW,
         "utc" in words,
         not time.since_1970,
         not _is_stamp(time),
@@ -314,9 +344,17 @@ def _of_dates(candidates, named):
     # A table that was saved with its index has the time in a column without a name.
     nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
     for column in named + nameless:
-        if _all_match(_DATE_AND_CLOCK, column):
-            reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
-            yield TimeColumn(column.written("iso8601"), (column,), seconds_of(column), reason)
+        seconds = seconds_of(column) if _all_match(_DATE_AND_CLOCK, column) else np.array([np.nan])
+        if not np.isfinite(seconds).any():
+            continue
+        whole = np.nanmax(seconds % 1.0) == 0.0
+        for rest in [one for one in named if whole and one.meaning.unit == "ms"]:
+            if _is_part(rest.values):
+                written = f"{column.written('iso8601')} + {rest.written('ms')}"
+                reason = f"whole seconds in {column.name}, milliseconds in {rest.name}"
+                yield TimeColumn(written, (column, rest), seconds + rest.values / 1e3, reason)
+        reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
+        yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
     dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
     for date, clock in itertools.product(dates, named):
         if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
@@ -324,6 +362,12 @@ def _of_dates(candidates, named):
             written = f"{date.name} + {clock.name} [iso8601]"
             reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
             yield TimeColumn(written, (clock, date), seconds_of_dates(joined), reason)
+
+
+def _is_part(milliseconds):
+    """Whether all are milliseconds within a second, and fill it."""
+    known = milliseconds[np.isfinite(milliseconds)]
+    return len(known) > 0 and known.min() >= 0.0 and 500.0 < known.max() < 1000.0
 
 
 def _all_match(pattern, column):

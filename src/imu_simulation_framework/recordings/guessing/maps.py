@@ -11,17 +11,24 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
     fullest_first,
     matrix,
+    quaternions,
     shared_unit,
     vectors,
 )
+from imu_simulation_framework.recordings.guessing.orientations import AGREE, ordered
 
 _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"
-# Correlation of turns of orientation and gyroscope from which on they are the same motion.
-_AGREE = 0.8
-_DISAGREE = 0.5  # And up to which they are not
 # Share of the rows with an angular velocity or force that an orientation must have.
 _MIN_FILLED = 0.9
+_ACCEL_COUNTS = (16384, 8192, 4096, 2048)  # a g, of 16 bits over 2, 4, 8 and 16 g
+_GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 114.29, 57.14, 28.57, 14.29)  # a deg/s, InvenSense and ST
+_WHOLE = (("rad/s", 1.0), ("deg/s", np.pi / 180.0))
+_THOUSANDTHS = (("deg/s", np.pi / 180.0), ("mrad/s", 1e-3), ("mdeg/s", 1e-3 * np.pi / 180.0))
+_COUNTS_APART = 0.07  # Logarithm; some of these are an eighth apart
+_EACH = " / "
+_DIFFERENT = 20
+_MAX_RATE = 4000.0  # deg/s
 _FACTOR = 1.6  # By how much their ratio may miss that of a unit
 _TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
 
@@ -35,8 +42,9 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     """
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     gyro = gyros[0] if gyros else {}
-    accel = _accel(fullest_first(vectors(candidates, "accel", "xyz")), reasons)
-    inertial = [*gyro.values(), *(column for column, _ in accel.values())]
+    rate = 1.0 / measures.step(seconds, pieces)
+    accel, *of_accel = _accel(fullest_first(vectors(candidates, "accel", "xyz")), rate, reasons)
+    inertial = [*gyro.values(), *accel.values()]
     if positions and not inertial:
         return {}, set(), set()
     attitudes = _attitudes(candidates, seconds, pieces, reasons)
@@ -49,8 +57,10 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     attitude = _chosen(full, seconds, pieces, reasons)
     columns, used = {}, set()
     witnesses = [attitude] if attitude else attitudes
-    forces = matrix([column for column, _ in accel.values()]) if accel else None
-    unit = _gyro_unit(gyro, witnesses, forces, seconds, pieces, reasons) if gyro else None
+    unit = None
+    if gyro:
+        beside = matrix(list(accel.values())) if accel else None, *of_accel
+        unit = _gyro_unit(gyro, witnesses, beside, (seconds, pieces, rate), reasons)
     if attitude and attitude.unit is None:
         attitude.settle(gyro if unit else {}, unit, seconds, pieces, reasons)
     if attitude and attitude.unit is not None:
@@ -60,8 +70,8 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
         for axis in sorted(gyro):
             columns[f"gyro_{axis}"] = gyro[axis].written(unit[0], factor=unit[1])
         used.update(gyro.values())
-    columns.update({quantity: column.written(unit) for quantity, (column, unit) in accel.items()})
-    used.update(column for column, _ in accel.values())
+    columns.update({f"accel_{a}": accel[a].written(of_accel[0], "", of_accel[1]) for a in accel})
+    used.update(accel.values())
     foreign = {c for a in attitudes if a.of_reference for c in a.columns}
     return columns, used, {c for a in attitudes for c in a.columns} - foreign
 
@@ -119,7 +129,7 @@ class _Attitude:
         if gyro:
             rates = factor(gyro_unit_and_factor[0]) * matrix(list(gyro.values()))
             scale, correlation = measures.turn_scale(seconds, pieces, self.values(), rates)
-        if correlation > _AGREE:
+        if correlation > AGREE:
             for unit, radians in _RADIANS.items():
                 if 1.0 / _FACTOR < scale * radians < _FACTOR:
                     self.unit = unit
@@ -130,7 +140,7 @@ class _Attitude:
 
 def _attitudes(candidates, seconds, pieces, reasons):
     found = []
-    for group in fullest_first(vectors(candidates, "quaternion", "wxyz")):
+    for group in fullest_first(quaternions(candidates)):
         length = np.linalg.norm(matrix(list(group.values())), axis=1)
         known = length[np.isfinite(length)]
         names = ", ".join(column.name for column in group.values())
@@ -141,35 +151,13 @@ def _attitudes(candidates, seconds, pieces, reasons):
             reasons.append(f"{names}: never changes, no orientation that was measured, left out")
             continue
         if any(c.meaning.numbered for c in group.values()):
-            group = _ordered(group, candidates, seconds, pieces, reasons)
+            group = ordered(group, candidates, seconds, pieces, reasons)
         columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         found.append(_Attitude(columns, "1"))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
         related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
         found += _angles(related, seconds, pieces, reasons)
     return found
-
-
-def _ordered(group, candidates, seconds, pieces, reasons):
-    """Return a quaternion's columns by axis, of which the numbers do not tell which one is w."""
-    parts = [group[axis] for axis in "wxyz"]
-    named = f"{', '.join(column.name for column in group.values())}: numbered from 0"
-    last = dict(zip("xyzw", parts))
-    for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
-        rates = matrix([gyro[axis] for axis in "xyz"])
-        alike = [
-            measures.same_turns(seconds, pieces, matrix([one[axis] for axis in "xyzw"]), rates)
-            for one in (group, last)
-        ]
-        if max(alike) > _AGREE and min(alike) < _DISAGREE:
-            best = int(np.argmax(alike))
-            reasons.append(
-                f"{named}; with the {('first', 'last')[best]} for w it turns as the gyroscope "
-                f"does (correlation {alike[best]:.2f}, else {alike[1 - best]:.2f})"
-            )
-            return (group, last)[best]
-    reasons.append(f"{named}, so that the first is taken for w")
-    return group
 
 
 def _angles(candidates, seconds, pieces, reasons):
@@ -214,10 +202,16 @@ def _chosen(attitudes, seconds, pieces, reasons):
     return first
 
 
-def _gyro_unit(gyro, attitudes, forces, seconds, pieces, reasons):
-    """Return unit and factor of the gyroscope's columns, None if they cannot be determined."""
+def _gyro_unit(gyro, attitudes, accel, motion, reasons):
+    """Return unit and factor of the gyroscope's columns, None if they cannot be determined.
+
+    ``accel``: forces (n, 3), or None, and unit and factor of their columns; ``motion``: seconds,
+    pieces and samples per second.
+    """
     names = ", ".join(column.name for column in gyro.values())
-    rates = matrix(list(gyro.values()))
+    rates, (forces, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
+    *motion, rate = motion
+    in_thousandths = unit_of_accel == "mg" and whole(rates)
     stated = shared_unit(gyro.values())
     if stated is None:
         reasons.append(f"{names}: in different units, left out")
@@ -228,44 +222,85 @@ def _gyro_unit(gyro, attitudes, forces, seconds, pieces, reasons):
     for attitude in attitudes:
         if attitude.unit is None:
             continue
-        scale, correlation = measures.turn_scale(seconds, pieces, attitude.values(), rates)
-        if correlation > _AGREE:
+        scale, correlation = measures.turn_scale(*motion, attitude.values(), rates)
+        if correlation > AGREE:
             turns = f"{names}: {attitude.names} turns {scale:.3g} rad for each 1 of them"
-            for unit, factor, expected in (
-                ("rad/s", "", 1.0),
-                ("deg/s", "", np.pi / 180.0),
-                ("rad/s", " * 57.29578", 180.0 / np.pi),
-            ):
-                if 1.0 / _FACTOR < scale / expected < _FACTOR:
-                    reasons.append(f"{turns} (correlation {correlation:.2f}), so{factor} [{unit}]")
-                    return unit, factor
+            for unit, factor, also in _nearest_unit(scale, rate, whole(rates)):
+                reasons.append(
+                    f"{turns} (correlation {correlation:.2f}), so{factor} [{unit}]{also}"
+                )
+                return unit, factor
             reasons.append(f"{turns}, which is no known unit, left out")
             return None
+    if of_accel.startswith(_EACH) or (whole(rates) and np.nanmax(np.abs(rates)) > _MAX_RATE):
+        reasons.append(
+            f"{names}: counts, of which the file does not say how many are a deg/s, left out; say "
+            f"it by the data sheet, as gyro_z = {list(gyro.values())[-1].name} / 131 [deg/s]"
+        )
+        return None
+    if of_accel:
+        # Changes of angle beside changes of velocity.
+        unit = measures.gyro_unit(rates * rate, forces)
+        by = f"changes from sample to sample as those of the accelerometer, {rate:.4g} in a second"
+        reasons.append(f"{names}: {by if unit else 'whether rad or deg is not known, left out'}")
+        return (unit, of_accel) if unit else None
     if forces is not None and set("xyz") <= set(gyro):
         rates = matrix([gyro[axis] for axis in "xyz"])
-        scale, correlation = measures.gravity_scale(seconds, pieces, forces, rates)
-        for name, expected in (("rad/s", 1.0), ("deg/s", np.pi / 180.0)):
+        scale, correlation = measures.gravity_scale(*motion, forces, rates)
+        for name, expected in _THOUSANDTHS if in_thousandths else _WHOLE:
             if expected / _TILTED_FACTOR < scale < expected * _TILTED_FACTOR:
                 reasons.append(
                     f"{names}: gravity turns {scale:.2g} rad for each 1 of them (correlation "
                     f"{correlation:.2f}), so [{name}]"
                 )
                 return name, ""
-    unit = measures.gyro_unit(rates, forces)
+    unit = "" if in_thousandths else measures.gyro_unit(rates, forces)
     if not unit:
-        reasons.append(f"{names}: whether rad/s or deg/s cannot be determined, left out")
+        reasons.append(
+            f"{names}: whether rad/s or deg/s{' or mrad/s' * in_thousandths} cannot be "
+            f"determined, left out; say it, as gyro_z = {list(gyro.values())[-1].name} [deg/s]"
+        )
         return None
     reasons.append(f"{names}: in {unit} by their size alone, which is only a guess")
     return unit, ""
 
 
-def _accel(groups, reasons):
-    """Return quantity -> column and unit, of the first vector with gravity in it."""
+def _nearest_unit(scale, rate, counted):
+    """Yield the unit of rates of which 1 is so many rad/s, its factor, and words on it; or none.
+
+    ``counted``: whether they are whole numbers, as what a sensor counts.
+    """
+    for unit, expected in _WHOLE:
+        if 1.0 / _FACTOR < scale / expected < _FACTOR:
+            yield unit, "", ""
+            return
+    others = {("rad/s", " * 57.29578", ""): 180.0 / np.pi}
+    others["rad/s", f" * {rate:.6g}", ", as changes from sample to sample"] = rate
+    others["deg/s", f" * {rate:.6g}", ", as changes from sample to sample"] = np.radians(rate)
+    if counted:
+        others = {("deg/s", f" / {n:g}", ", as counts"): np.radians(1.0 / n) for n in _GYRO_COUNTS}
+        others.update({(unit, "", ""): size for unit, size in _THOUSANDTHS[1:]})
+    apart = {one: abs(np.log(scale / size)) for one, size in others.items() if size > 0.0}
+    if apart and min(apart.values()) < (_COUNTS_APART if counted else np.log(_FACTOR)):
+        yield min(apart, key=apart.get)
+
+
+def whole(values):
+    """Return whether all numbers are whole, and many differ."""
+    known = values[np.isfinite(values)]
+    return bool(np.all(known % 1.0 == 0.0)) and len(np.unique(known)) > _DIFFERENT
+
+
+def _accel(groups, rate, reasons):
+    """Return the columns by axis, unit and factor, of the first vector with gravity in it."""
     for group in groups:
         columns = [group[axis] for axis in "xyz"]
         names = ", ".join(column.name for column in columns)
         stated = shared_unit(columns)
         unit, size = measures.accel_unit(matrix(columns))
+        factor = ""
+        if not unit and not stated:
+            unit, factor, also = _scaled_gravity(size, rate, whole(matrix(columns)))
         if not unit:
             reasons.append(f"{names}: usually {size:.3g} long, so without gravity, left out")
         elif stated not in ("", unit):
@@ -274,9 +309,20 @@ def _accel(groups, reasons):
                 "the names say, left out"
             )
         else:
-            reasons.append(f"{names}: usually {size:.3g} long, gravity in {unit}")
-            return {f"accel_{axis}": (group[axis], unit) for axis in "xyz"}
-    return {}
+            also = also if factor else ""
+            reasons.append(f"{names}: usually {size:.3g} long, gravity in {unit}{also}")
+            return {axis: group[axis] for axis in "xyz"}, unit, factor
+    return {}, "", ""
+
+
+def _scaled_gravity(size, rate, counted):
+    """Return unit, factor and words of accelerations in which gravity is so long; or nothing."""
+    for count in _ACCEL_COUNTS if counted else ():
+        if measures.is_gravity(size / count, "g"):
+            return "g", f"{_EACH}{count}", f", as counts of which {count} are one"
+    if np.isfinite(rate) and measures.is_gravity(size * rate, "m/s^2"):
+        return "m/s^2", f" * {rate:.6g}", ", as changes of velocity from sample to sample"
+    return "", "", ""
 
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
@@ -301,6 +347,8 @@ def guess_reference(candidates, seconds, pieces, reasons):
             return {}, set()
         found.quality()
         found.doppler()
+    if not {"velocity_east", "speed"} & set(found.columns):
+        found.without_velocity()
     return found.columns, found.used
 
 
@@ -372,12 +420,19 @@ class _Reference:
     def doppler(self):
         """Velocity east and north, or else speed and course."""
         pair = [best_scalar(self.candidates, f"velocity_{axis}") for axis in ("east", "north")]
+        named = all(pair)
+        for group in [] if named else vectors(self.candidates, "velocity", "xy")[:1]:
+            pair = [group["x"], group["y"]]
         if all(pair):
             names = ", ".join(column.name for column in pair)
             unit = self._speed_unit(names, np.hypot(*matrix(pair).T), shared_unit(pair))
             course = np.arctan2(pair[1].values, pair[0].values)
             sense = measures.sense_of(course, *self.motion)
-            if sense and sense[:2] != ("rad", "ccw from east"):
+            if not sense and not named:
+                self.reasons.append(
+                    f"{names}: whether along east and north cannot be determined, left out"
+                )
+            elif sense and sense[:2] != ("rad", "ccw from east"):
                 self.reasons.append(f"{names}: do not point where the positions go, left out")
             elif unit:
                 for axis, column in zip(("east", "north"), pair):
@@ -395,6 +450,16 @@ class _Reference:
         if unit and words:
             self._take("speed", speed, unit)
             self._take("course", course, *words)
+
+    def without_velocity(self):
+        """Say that a velocity beside the positions is of no use here."""
+        groups = vectors(self.candidates, "velocity", "xy")
+        names = ", ".join(column.name for group in groups[:1] for column in group.values())
+        if names and not any(reason.startswith(names) for reason in self.reasons):
+            self.reasons.append(
+                f"{names}: a velocity, which is of use only beside positions without a heading, "
+                "left out"
+            )
 
     def poses(self) -> bool:
         """Return whether there are x and y."""
@@ -418,7 +483,7 @@ class _Reference:
 
     def quaternion(self, alone=False) -> bool:
         """Return whether there is a quaternion, ``alone`` one that by its name is not the IMU's."""
-        for group in vectors(self.candidates, "quaternion", "wxyz"):
+        for group in quaternions(self.candidates):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
             if abs(length - 1.0) < 0.05 and (group["w"].meaning.of_reference or not alone):
                 for axis in "xyzw":

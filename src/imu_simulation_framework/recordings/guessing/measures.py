@@ -62,6 +62,22 @@ def turn_scale(seconds, pieces, angles, gyro):
     return max(fits, key=lambda fit: fit[1])
 
 
+def yaw_correlation(seconds, pieces, yaw, rates):
+    """Return the correlation of a yaw's turns with those of the rates about the vertical.
+
+    ``yaw`` (n,) [rad]; ``rates`` (n,) in any unit. 0 if there are too few rows or hardly a turn.
+    """
+    seconds, pieces, yaw, rates = _complete(seconds, pieces, yaw, rates)
+    first, last = windows(seconds, pieces)
+    if len(first) < 10:
+        return 0.0
+    turned = np.angle(np.exp(1j * (yaw[last] - yaw[first])))
+    measured = _integrated(seconds, rates[:, None], first, last)[:, 0]
+    if np.percentile(np.abs(turned), 95) < _MIN_TURN or measured.std() == 0.0:
+        return 0.0
+    return float(np.dot(turned, measured) / (np.linalg.norm(turned) * np.linalg.norm(measured)))
+
+
 def same_turns(seconds, pieces, quaternions, gyro):
     """Return the correlation of turns about the body's axes with those that a gyroscope measures.
 
@@ -347,10 +363,15 @@ def local_metres(latitude, longitude):
 def accel_unit(accel):
     """Tell the unit of specific forces, shape (n, 3), by gravity; empty if there is none in it."""
     size = float(np.nanmedian(np.linalg.norm(accel, axis=1)))
-    for unit, gravity in (("g", 1.0), ("m/s^2", 9.8), ("mg", 1000.0)):
-        if 0.85 * gravity < size < 1.2 * gravity:
-            return unit, size
-    return "", size
+    return next((unit for unit in _GRAVITY if is_gravity(size, unit)), ""), size
+
+
+_GRAVITY = {"g": 1.0, "m/s^2": 9.8, "mg": 1000.0}
+
+
+def is_gravity(size, unit) -> bool:
+    """Return whether a specific force of this size in ``g``, ``m/s^2`` or ``mg`` is gravity's."""
+    return bool(0.85 * _GRAVITY[unit] < size < 1.2 * _GRAVITY[unit])
 
 
 def gyro_unit(gyro, forces=None):
@@ -373,6 +394,8 @@ def gyro_unit(gyro, forces=None):
     quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
     if largest > 40.0 or quantum > 0.02:
         return "deg/s"
+    if forces is not None and _leans_without_turning(gyro, forces[known]):
+        return "deg/s"
     if quiet > 0.15 and forces is not None:
         # In some blocks nothing should shake the accelerometer.
         forces = forces[known]
@@ -382,3 +405,17 @@ def gyro_unit(gyro, forces=None):
     if quiet > 0.15:
         return "deg/s"
     return "rad/s" if quiet < 0.02 and largest < 15.0 and quiet > 0.0 else ""
+
+
+_STILL = 0.03  # rad, of the direction of gravity
+_OFFSET = 0.3  # rad/s; no gyroscope is that wrong at rest
+
+
+def _leans_without_turning(gyro, forces):
+    """Return whether gravity stays where it is although the rates, in rad/s, would turn it away."""
+    if gyro.shape[1] != 3:
+        return False
+    up = forces / np.linalg.norm(forces, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
+    mean = up.mean(axis=0)
+    still = float(np.sqrt(np.mean(np.sum((up - mean) ** 2, axis=1)))) < _STILL
+    return still and float(np.linalg.norm(np.cross(gyro.mean(axis=0), mean))) > _OFFSET

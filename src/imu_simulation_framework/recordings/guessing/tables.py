@@ -18,6 +18,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     matrix,
     meaning_in,
     meaning_of,
+    quaternions,
     vectors,
     with_a_time,
     words_of,
@@ -31,7 +32,7 @@ from imu_simulation_framework.recordings.guessing.guess import (
 from imu_simulation_framework.recordings.tables import RecordedTables, order_of
 
 _TIMES = ("time", "date")
-_DIRECTIONS = ("quaternion", "yaw", "heading")
+_DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
 _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
 
 
@@ -102,7 +103,8 @@ class _Tables:
         """Return the tables that may lead an IMU, the likeliest first."""
         gyros = self.having("gyro")
         both = [name for name in gyros if "accel" in _kinds(self.by_table[name])]
-        orientations = [*self.having("quaternion"), *self.having("yaw", "heading")]
+        orientations = [*self.having("quaternion"), *self.having("yaw", "heading", "euler")]
+        orientations = [name for name in orientations if not self._has_places(name)]
         others = [*orientations, *self.having("accel")] if not gyros else []
         return list(dict.fromkeys([*both, *gyros, *(n for n in others if not self.true(n))]))
 
@@ -113,6 +115,10 @@ class _Tables:
         true = [name for name in [*poses, *fixes] if self.true(name)]
         received = [n for n in fixes if _RECEIVERS.intersection(words_of(n))]
         return list(dict.fromkeys([*true, *received, *fixes, *poses]))
+
+    def _has_places(self, name):
+        """Return whether a table has positions: its orientation is odometry's or a filter's."""
+        return not _kinds(self.by_table[name]).isdisjoint(("position", "latitude"))
 
     def true(self, name):
         """Return whether a table is not of the IMU by its name."""
@@ -134,17 +140,20 @@ class _Tables:
         own, pieces = _spread(self.by_table[leader])
         together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
         clock = [c for c in own if c.meaning.kind in _TIMES]
-        for kinds in (("accel",), ("quaternion",), ("roll", "pitch", "yaw", "heading")):
+        for kinds in (("accel",), ("quaternion",), ("roll", "pitch", "yaw", "heading", "euler")):
             if kinds[0] == "roll" and "quaternion" in _kinds(together):
                 break
             for name in dict.fromkeys([leader, *self.having(*kinds)]):
                 mine = [c for c in own if c.meaning.kind in kinds]
                 if name != leader:
                     mine = [c for c in self.by_table[name] if c.meaning.kind in kinds]
-                    mine = [] if self.true(name) else self._at_times_of(clock, name, mine)
+                    foreign = self.true(name) or (kinds[0] != "accel" and self._has_places(name))
+                    mine = [] if foreign else self._at_times_of(clock, name, mine)
                 if _complete(kinds[0], mine):
                     together += mine
                     break
+            else:
+                together += [c for c in own if c.meaning.kind in kinds and kinds[0] == "accel"]
         return together, pieces
 
     def _at_times_of(self, clock, name, candidates):
@@ -177,7 +186,7 @@ def _at(candidate, rows):
 def _complete(kind, candidates):
     """Return whether a quaternion has four parts, angles have a yaw, accelerations show gravity."""
     if kind == "quaternion":
-        return bool(vectors(candidates, "quaternion", "wxyz"))
+        return bool(quaternions(candidates))
     if kind != "accel":
         return not _kinds(candidates).isdisjoint(_DIRECTIONS)
     groups = vectors(candidates, "accel", "xyz")

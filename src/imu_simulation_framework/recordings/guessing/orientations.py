@@ -1,0 +1,122 @@
+"""Orientations whose names leave something open, which the turns of a gyroscope tell.
+
+Of Euler angles called x, y and z the one about the vertical may be z, as Xsens and others have it,
+or x, a heading clockwise in degrees, as Bosch's BNO055 has it (data sheet, Orientation, Euler
+angles). Of a numbered quaternion the first or the last part may be the scalar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.recordings.guessing import measures
+from imu_simulation_framework.recordings.guessing.candidates import (
+    fullest_first,
+    matrix,
+    shared_unit,
+    vectors,
+)
+
+# Correlation of turns of orientation and gyroscope from which on they are the same motion.
+AGREE = 0.8
+_DISAGREE = 0.5  # And up to which they are not
+_EVEN = 0.02  # s
+
+
+def with_euler_angles(candidates, seconds, pieces, reasons):
+    """Return candidates, Euler angles x, y, z with the kinds that they are; add to the reasons.
+
+    The angles about the other axes are roll, pitch only where that about z turns like a yaw: which
+    of them is which, loggers of a BNO055 do not agree on.
+    """
+    kinds, seconds = {}, _steps(seconds)
+    for group in vectors(candidates, "euler", "xyz"):
+        names = ", ".join(column.name for column in group.values())
+        axis, kind, reason = _about_the_vertical(group, candidates, seconds, pieces)
+        if not axis:
+            reasons.append(f"{names}: which of them is the heading cannot be determined, left out")
+            continue
+        reasons.append(f"{names}: {group[axis].name} is the {kind}, {reason}")
+        kinds[group[axis]] = kind
+        if (axis, kind) == ("z", "yaw"):
+            kinds.update({group["x"]: "roll", group["y"]: "pitch"})
+    return [
+        replace(one, meaning=replace(one.meaning, kind=kinds[one], axis=""))
+        if one in kinds
+        else one
+        for one in candidates
+    ]
+
+
+def _about_the_vertical(group, candidates, seconds, pieces):
+    """Return the axis of the Euler angle that is a yaw or a heading, which, and why; or empty."""
+    stated = shared_unit(group.values())
+    largest = max(np.nanmax(np.abs(column.values)) for column in group.values())
+    unit = stated or ("deg" if largest > 2.0 * np.pi + 0.02 else "rad")
+    rates = _vertical_rates(candidates)
+    if rates is not None:
+        alike = {
+            axis: measures.yaw_correlation(
+                seconds, pieces, factor(unit) * group[axis].values, rates
+            )
+            for axis in "xz"
+        }
+        best, other = sorted(alike, key=lambda axis: -abs(alike[axis]))
+        if abs(alike[best]) > AGREE and abs(alike[other]) < _DISAGREE:
+            kind, sense = ("yaw", "as") if alike[best] > 0.0 else ("heading", "against what")
+            reason = f"it turns {sense} the gyroscope does about the vertical"
+            return best, kind, f"{reason} (correlation {alike[best]:.2f})"
+    turn = 2.0 * np.pi / factor(unit)
+    round_ = [axis for axis in "xz" if _goes_round(group[axis].values, turn)]
+    if len(round_) == 1 and any(np.nanmin(group[axis].values) < 0.0 for axis in "xyz"):
+        kind = "heading" if round_ == ["x"] else "yaw"
+        return round_[0], kind, "as it alone goes from 0 to a full turn"
+    return "", "", ""
+
+
+def _steps(seconds):
+    """Return the times or, where none is known, even ones: a correlation needs no rate."""
+    return seconds if np.isfinite(seconds).any() else _EVEN * np.arange(len(seconds))
+
+
+def _goes_round(angles, turn):
+    return np.nanmin(angles) >= 0.0 and 0.55 * turn < np.nanmax(angles) <= 1.01 * turn
+
+
+def _vertical_rates(candidates):
+    """Return rates (n,) about the direction of gravity, or about z where nothing measures that."""
+    for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
+        rates = matrix([gyro[axis] for axis in "xyz"])
+        for accel in fullest_first(vectors(candidates, "accel", "xyz")):
+            up = matrix([accel[axis] for axis in "xyz"])
+            if measures.accel_unit(up)[0]:
+                length = np.linalg.norm(up, axis=1, keepdims=True)
+                return np.sum(rates * up / np.where(length > 0.0, length, 1.0), axis=1)
+        return rates[:, 2]
+    return None
+
+
+def ordered(group, candidates, seconds, pieces, reasons):
+    """Return a quaternion's columns by axis, of which the numbers do not tell which one is w."""
+    parts = [group[axis] for axis in "wxyz"]
+    first = "1" if parts[-1].meaning.axis == "4" else "0"
+    named = f"{', '.join(column.name for column in parts)}: numbered from {first}"
+    last, seconds = dict(zip("xyzw", parts)), _steps(seconds)
+    for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
+        rates = matrix([gyro[axis] for axis in "xyz"])
+        alike = [
+            measures.same_turns(seconds, pieces, matrix([one[axis] for axis in "xyzw"]), rates)
+            for one in (group, last)
+        ]
+        if max(alike) > AGREE and min(alike) < _DISAGREE:
+            best = int(np.argmax(alike))
+            reasons.append(
+                f"{named}; with the {('first', 'last')[best]} for w it turns as the gyroscope "
+                f"does (correlation {alike[best]:.2f}, else {alike[1 - best]:.2f})"
+            )
+            return (group, last)[best]
+    reasons.append(f"{named}, so that the first is taken for w")
+    return group

@@ -1,0 +1,315 @@
+"""What the names of columns leave open, and numbers beside them tell: which axis, unit or scale."""
+
+import numpy as np
+import pytest
+import recording_writers as writers
+from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
+from refusals import refusal
+from scipy.spatial.transform import Rotation
+from table_writers import write_xlsx
+
+from imu_simulation_framework.recordings.guessing.files import guess_columns, guess_where_unknown
+from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
+
+CAR = Car()
+REST = np.zeros(len(TIME))
+HEADING = np.degrees(CAR.azimuth)
+YAW = np.degrees(wrapped(CAR.yaw))
+SWAY = 3.0 * np.sin(0.7 * TIME)
+
+
+def said(found, *words):
+    """Return whether one reason has all of these words."""
+    return any(all(word in reason for word in words) for reason in found.reasons)
+
+
+def euler(x, y, z, form="Euler_{}"):
+    return {form.format(axis): values for axis, values in zip("XYZ", (x, y, z))}
+
+
+@pytest.mark.parametrize("form", ["Euler_{}", "euler{}", "imu.euler_angles.{}", "EULER {} (deg)"])
+def test_bnos_euler_x_is_a_heading_by_the_gyroscope(form):
+    found = guess(t=TIME, **euler(HEADING, SWAY, -SWAY, form), **CAR.inertial())
+    angles = {"roll", "pitch", "yaw", "heading"} & set(found.imu)
+    assert angles == {"heading"}
+    assert found.imu["heading"] == f"{form.format('X')} [deg cw from north]"
+    assert said(found, "is the heading", "against what the gyroscope does")
+    assert set(found.unused) == {form.format("Y"), form.format("Z")}
+
+
+def test_euler_z_is_a_yaw_by_the_gyroscope():
+    found = guess(t=TIME, **euler(SWAY, -SWAY, YAW), **CAR.inertial())
+    assert [found.imu[name] for name in ("roll", "pitch", "yaw")] == [
+        f"Euler_{axis} [deg]" for axis in "XYZ"
+    ]
+
+
+def test_a_gyroscope_on_its_side_tells_which_euler_angle_is_the_heading():
+    side = {f"gyro_{a}": CAR.rates[:, k] for a, k in zip("xyz", (2, 0, 1))}
+    side.update({f"acc_{a}": CAR.forces[:, k] for a, k in zip("xyz", (2, 0, 1))})
+    assert "heading" in guess(t=TIME, **euler(HEADING, SWAY, -SWAY), **side).imu
+
+
+def test_euler_angles_without_a_gyroscope():
+    """The one that alone goes from 0 to a full turn is that about the vertical."""
+    found = guess(t=TIME, **euler(HEADING, SWAY, -SWAY))
+    assert found.imu["heading"] == "Euler_X [deg cw from north]"
+    assert guess(t=TIME, **euler(SWAY, -SWAY, HEADING)).imu["yaw"] == "Euler_Z [deg]"
+    found = guess(t=TIME, **euler(YAW, SWAY, YAW))
+    assert found.imu == {}
+    assert said(found, "Euler_X", "which of them is the heading cannot be determined")
+
+
+@pytest.mark.parametrize("scalar", ["first", "last"])
+@pytest.mark.parametrize("form", ["q{}", "quat_{}", "Quaternion{}"])
+def test_the_scalar_of_a_quaternion_numbered_from_1(scalar, form):
+    quaternions = Rotation.from_euler("z", CAR.yaw).as_quat()
+    parts = np.roll(quaternions, scalar == "first", axis=1).T
+    columns = {form.format(place): part for place, part in enumerate(parts, 1)}
+    found = guess(t=TIME, **columns, **CAR.inertial())
+    assert found.imu["qw"] == f"{form.format({'first': 1, 'last': 4}[scalar])} [1]"
+    assert found.imu["qz"] == f"{form.format({'first': 4, 'last': 3}[scalar])} [1]"
+    assert said(found, "numbered from 1", f"with the {scalar} for w")
+    assert said(guess(**columns, **CAR.inertial()), "numbered from 1", f"with the {scalar} for w")
+    found = guess(t=TIME, **columns)
+    assert said(found, "numbered from 1", "so that the first is taken for w")
+
+
+EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
+PLACE = {"x": CAR.east, "y": CAR.north}
+
+
+def test_velocities_along_x_and_y_are_those_of_the_reference():
+    found = guess(t=TIME, **PLACE, vx=EAST, vy=NORTH)
+    assert found.reference["velocity_east"] == "vx [m/s]"
+    assert found.reference["velocity_north"] == "vy [m/s]"
+
+
+@pytest.mark.parametrize(
+    "columns, words",
+    [
+        ({"vx": CAR.speed, "vy": REST + 0.01}, "do not point where the positions go"),
+        ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity, which is of use only beside"),
+    ],
+)
+def test_velocities_that_are_not_used_are_named(columns, words):
+    found = guess(t=TIME, **PLACE, **columns)
+    assert "velocity_east" not in found.reference
+    assert said(found, "vx, vy", words)
+
+
+def test_velocities_of_which_the_direction_is_not_known_are_left_out():
+    straight = {"x": CAR.speed.cumsum() / RATE, "y": 0.01 * np.sin(TIME)}
+    found = guess(t=TIME, **straight, vx=CAR.speed, vy=REST + 0.001)
+    assert "velocity_east" not in found.reference
+    assert said(found, "vx, vy", "cannot be determined, left out")
+
+
+def test_columns_told_apart_by_their_unit_alone(tmp_path):
+    forces = {f"{axis} [m/s^2]": CAR.forces[:, k] for k, axis in enumerate("xyz")}
+    rates = {f"{axis} [rad/s]": CAR.rates[:, k] for k, axis in enumerate("xyz")}
+    found = guess(t=TIME, **forces, **rates)
+    assert found.imu["gyro_z"] == "z [rad/s] [rad/s]"
+    assert found.imu["accel_x"] == "x [m/s^2] [m/s^2]"
+    assert not found.reference
+    # The units in a line of their own.
+    path = tmp_path / "a.csv"
+    lines = ["t,x,y,z,x,y,z", "s,m/s^2,m/s^2,m/s^2,deg/s,deg/s,deg/s"]
+    rows = np.column_stack([TIME, CAR.forces, np.degrees(CAR.rates)])
+    path.write_text("\n".join([*lines, *(",".join(map(repr, row)) for row in rows.tolist())]))
+    recorded = read_imu_samples(path, columns=guess_columns(path).imu)
+    assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=1e-9)
+    assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-9)
+
+
+def increments(**columns):
+    step = {name: values / RATE for name, values in CAR.inertial().items()}
+    return guess(t=TIME, **step, **columns)
+
+
+def test_axes_that_are_counted_from_1():
+    """As programs write them that have matrices; nine such numbers are no quaternion."""
+    names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
+    names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
+    found = guess(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=REST + 0.5)
+    assert [found.imu[f"gyro_{axis}"].split()[0] for axis in "xyz"] == list(names)[:3]
+    assert found.reference["x"] == "pos_1 [m]" and found.reference["z"] == "pos_3 [m]"
+    turned = Rotation.from_euler("z", CAR.yaw).as_matrix().reshape(-1, 9).T
+    found = guess(t=TIME, **{f"quat_{k}": part for k, part in enumerate(turned, 1)}, **names)
+    assert not {"qw", "qx"} & set(found.imu)
+
+
+def test_changes_from_sample_to_sample_become_rates_by_gravity():
+    """As NovAtel's CORRIMU has them; of the first drivers for it, so do their messages."""
+    found = increments()
+    assert found.imu["accel_z"] == "acc_z * 50 [m/s^2]"
+    assert found.imu["gyro_z"] == "gyro_z * 50 [rad/s]"
+    assert said(found, "as changes of velocity from sample to sample")
+
+
+def test_changes_of_angle_become_rates_by_a_heading():
+    turned = {f"gyro_{axis}": 4.0 * CAR.rates[:, k] / 200.0 for k, axis in enumerate("xyz")}
+    found = guess(t=0.25 * TIME, yaw=YAW, **turned)
+    assert found.imu["gyro_z"] == "gyro_z * 200 [rad/s]"
+    assert said(found, "as changes from sample to sample")
+
+
+def counts(**columns):
+    forces = {
+        f"a{axis}": np.rint(CAR.forces[:, k] / GRAVITY * 8192) for k, axis in enumerate("xyz")
+    }
+    rates = np.rint(np.degrees(CAR.rates) * 65.5)
+    return guess(t=TIME, **forces, **{f"g{a}": rates[:, k] for k, a in enumerate("xyz")}, **columns)
+
+
+def test_counts_of_an_accelerometer_by_gravity_and_of_a_gyroscope_by_a_yaw():
+    found = counts()
+    assert found.imu["accel_z"] == "az / 8192 [g]"
+    assert "gyro_z" not in found.imu
+    assert said(found, "gx, gy, gz: counts", "say it by the data sheet")
+    assert counts(yaw=YAW).imu["gyro_z"] == "gz / 65.5 [deg/s]"
+
+
+def test_large_whole_numbers_are_no_degrees_per_second():
+    """NovAtel's RAWIMU."""
+    rates = np.rint(1e5 * CAR.rates)
+    found = guess(t=TIME, **{f"gyro_{axis}": rates[:, k] for k, axis in enumerate("xyz")})
+    assert found.imu == {}
+    assert said(found, "gyro_x, gyro_y, gyro_z: counts")
+
+
+@pytest.mark.parametrize("offset, unit", [(2.3, "deg/s"), (0.02, "rad/s")])
+def test_an_offset_that_would_turn_gravity_away_is_in_degrees(offset, unit):
+    noise = np.random.default_rng(3).standard_normal((len(TIME), 6))
+    columns = {f"acc_{axis}": 0.003 * noise[:, k] + (k == 2) for k, axis in enumerate("xyz")}
+    spread = 0.09 if unit == "deg/s" else 0.002
+    columns.update({f"g{a}": offset + spread * noise[:, 3 + k] for k, a in enumerate("xyz")})
+    assert guess(t=TIME, **columns).imu["gyro_x"] == f"gx [{unit}]"
+
+
+@pytest.mark.parametrize("start", [9 * 3600.0 + 59 * 60.0 + 50.0, 86400.0 - 20.0])
+def test_the_time_of_day_alone_is_a_time(tmp_path, start):
+    def clock(time):
+        minutes, seconds = divmod((start + time) % 86400.0, 60.0)
+        return f"{int(minutes) // 60}:{int(minutes) % 60:02d}:{seconds:06.3f}"
+
+    path = tmp_path / "a.csv"
+    table = {"Time": [clock(time) for time in TIME], **CAR.inertial()}
+    path.write_text(
+        "\n".join([",".join(table), *(",".join(map(str, row)) for row in zip(*table.values()))])
+    )
+    found = guess_columns(path)
+    assert found.imu["time"] == "Time [iso8601]"
+    stamps = read_imu_samples(path, columns=found.imu).columns["stamp"]
+    assert stamps[0] == pytest.approx(start)
+    assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
+
+
+def test_whole_seconds_are_no_time_of_many_samples():
+    clock = np.array([f"12:00:{int(time):02d}" for time in TIME])
+    found = guess(clock=clock, **CAR.inertial())
+    assert "time" not in found.imu
+    assert said(found, "clock is not taken as the time", "whole seconds")
+
+
+def test_dates_of_whole_seconds_with_milliseconds_beside(tmp_path):
+    path = tmp_path / "a.csv"
+    whole = np.datetime64("2024-05-06T07:08:09") + np.floor(TIME).astype("m8[s]")
+    table = {"Timestamp": [f"{one.replace('T', ' ')} UTC" for one in whole.astype(str)]}
+    table["Milliseconds"] = np.rint(1e3 * (TIME % 1.0)).astype(int)
+    writers.write_csv(path, {**table, **CAR.inertial()})
+    found = guess_columns(path)
+    assert found.imu["time"] == "Timestamp [iso8601] + Milliseconds [ms]"
+    stamps = read_imu_samples(path, columns=found.imu).columns["stamp"]
+    assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
+    table["Milliseconds"] = np.rint(1e3 * TIME).astype(int)
+    writers.write_csv(path, {**table, **CAR.inertial()})
+    assert guess_columns(path).imu["time"] == "Milliseconds [ms]"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_lines_count_the_time_of_a_file_without_one(tmp_path, name):
+    path, columns = tmp_path / name, CAR.inertial()
+    if name == "a.csv":
+        writers.write_csv(path, columns)
+    else:
+        write_xlsx(path, [columns, *zip(*columns.values())])
+    found = guess_columns(path)
+    assert "time" not in found.imu and said(found, "time = line / 100 [s]")
+    columns = {"time": "line / 50 [s]", **found.imu}
+    stamps = read_imu_samples(path, columns=columns).columns["stamp"]
+    assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-9)
+    assert "no column 'line'" in refusal(read_imu_samples, path, columns={"gyro_z": "line"})
+
+
+def test_rows_of_a_rotation_matrix_without_names_are_no_gravity(tmp_path):
+    turned = Rotation.from_euler("zyx", np.column_stack([CAR.yaw, SWAY / 50.0, SWAY / 40.0]))
+    columns = np.column_stack([TIME, turned.as_matrix().reshape(-1, 9)])
+    path = tmp_path / "a.txt"
+    np.savetxt(path, columns)
+    assert not guess_columns(path).imu
+
+
+@pytest.mark.parametrize(
+    "name, unit", [("Gyro_X_deg_per_s", "deg/s"), ("gyro_x_rad_per_sec", "rad/s")]
+)
+def test_units_with_per_between(name, unit):
+    columns = {name.replace("X", axis.upper()).replace("_x_", f"_{axis}_"): CAR.rates[:, k]
+               for k, axis in enumerate("xyz")}  # fmt: skip
+    assert guess(t=TIME, **columns).imu["gyro_x"] == f"{name} [{unit}]"
+
+
+def test_seconds_of_gps():
+    assert guess(GPST=3.9e5 + TIME, **CAR.inertial()).imu["time"] == "GPST [s]"
+
+
+def test_a_text_of_comments_alone(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("# one\n// two\n")
+    assert "holds nothing but comments" in refusal(read_reference_samples, path)
+
+
+def test_a_first_line_of_numbers_and_words_names_no_columns(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"odom {0.1 * k:.1f} {0.5 * k:.2f} 1.25 ok\n" for k in range(9)))
+    assert "its columns are col1, col2, col3" in refusal(
+        read_reference_samples, path, columns={"x": "a"}
+    )
+
+
+def test_the_orientation_of_odometry_is_no_imus(tmp_path):
+    path = tmp_path / "a.bag"
+    turned = Rotation.from_euler("z", CAR.yaw).as_quat()
+    messages = [
+        writers.odometry(round(1e9 * (1e9 + time)), (east, north, 0.0), quaternion)
+        for time, east, north, quaternion in zip(TIME, CAR.east, CAR.north, turned)
+    ]
+    writers.write_bag(path, {"/odom": messages, "/raw_odom": messages})
+    assert not guess_columns(path).imu
+    assert guess_where_unknown(path, "imu_recording", shared=True)[0] == {}
+
+
+@pytest.mark.parametrize("beside, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
+def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
+    """As MAVLink's RAW_IMU has them: mg and mrad/s, named xacc and xgyro."""
+    forces, rates = np.rint(1e3 * CAR.forces / GRAVITY), np.rint(1e3 * CAR.rates)
+    columns = {f"{axis}acc": forces[:, k] for k, axis in enumerate("xyz")}
+    columns.update({f"{axis}gyro": rates[:, k] for k, axis in enumerate("xyz")})
+    found = guess(time_boot_ms=1e3 * TIME, **columns, **beside)
+    assert found.imu["accel_z"] == "zacc [mg]"
+    assert found.imu.get("gyro_z", "") == (f"zgyro [{unit}]" if unit else "")
+
+
+def test_a_text_that_is_no_time_is_named():
+    stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
+    assert said(guess(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")
+    clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
+    clocks[7] = "reset"
+    assert said(guess(Time=clocks, **CAR.inertial()), "Time is not taken", "'reset'")
+
+
+def test_a_comment_names_columns_of_numbers_and_words(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = (f"A1, ok, {time:.2f}, {rate:.5f}" for time, rate in zip(TIME, CAR.rates[:, 2]))
+    path.write_text("\n".join(["#serial,state,time,gyro_z", *rows]))
+    assert guess_columns(path).time == "time [s]"
