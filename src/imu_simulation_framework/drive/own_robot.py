@@ -126,7 +126,6 @@ class OwnRobot(Settings):
     arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
     wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
     turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
-    turning_half_track_in_gazebo: float | None = declared(None, unit="m", **_POSITIVE)
     imu: OwnImu = declared(OwnImu, part=OwnImu)
     drive: OwnDrive = declared(OwnDrive, part=OwnDrive)
     contact: OwnContact = declared(OwnContact, part=OwnContact)
@@ -219,6 +218,8 @@ class _Description:
     def rename(self, link: str) -> None:
         """Give a link another name, since one of ours has to have it."""
         new = f"{link}_of_the_description"
+        while new in self.links:
+            new += "_"
         self.links[link].set("name", new)
         tables: tuple[dict[str, Any], ...] = (self.links, self.above, self.poses)
         for table in tables:
@@ -296,17 +297,14 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     file = path.parent / own.description
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
+    if simulator == "gazebo":
+        # Its wheels hold on to the ground along the robot there, see description_in_gazebo.
+        own = replace(own, turning_half_track=None)
     urdf = _Description(text, file)
     _find_meshes(urdf)
     parameters = _of_description(urdf, own, path)
     if simulator == "gazebo":
         _require_inertia(urdf, parameters)
-        turning = own.turning_half_track_in_gazebo
-        drivetrain = parameters.drivetrain
-        return replace(
-            parameters,
-            drivetrain=replace(drivetrain, half_track=turning or drivetrain.half_track),
-        )
     skids = own.steering is None and len(own.left_wheel) > 1
     if simulator == "mujoco" and own.turning_half_track is None and skids:
         return _turning_as_in_mujoco(parameters)
@@ -642,6 +640,10 @@ def _require_inertia(urdf, parameters) -> None:
         raise urdf.fault("no link but its wheels has an inertia above 0, which Gazebo needs")
 
 
+_SIDEWAYS = 0.5
+"""Part of the moment with which a side's wheels can turn the robot that their sliding takes."""
+
+
 def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
     """Return the URDF of such a robot with what Gazebo needs besides.
 
@@ -669,11 +671,21 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
         values = {"effort": repr(effort), "velocity": repr(velocity)}
         ElementTree.SubElement(joint, "limit", values)
     rolling = parameters.wheel_joints + parameters.rolling_joints
-    wheels = {urdf.child(urdf.joints[name]) for name in rolling}
+    wheels = [urdf.child(urdf.joints[name]) for name in rolling]
     frictions = (parameters.caster_friction, parameters.wheel_friction)
-    touching = dict.fromkeys(link for link, *_ in urdf.collisions())
+    contacts = {
+        link: {"link": link, "friction": frictions[link in wheels]}
+        for link, *_ in urdf.collisions()
+    }
+    if len(parameters.wheel_joints) > 2:
+        driven = [(urdf.joints[name], wheel) for name, wheel in zip(parameters.wheel_joints, wheels)]
+        longest = max(abs(urdf.pose(link).position[0]) for _, link in driven)
+        sideways = min(1.0, _SIDEWAYS * drivetrain.half_track / longest)
+        for joint, link in driven:
+            axis = joint.find("axis").get("xyz")
+            contacts[link].update(axis=axis, along=sideways * parameters.wheel_friction)
     robot = {
-        "contacts": [[link, frictions[link in wheels]] for link in touching],
+        "contacts": list(contacts.values()),
         "motors": list(motors),
         "driven": list(parameters.wheel_joints),
         "free": list(parameters.rolling_joints),
