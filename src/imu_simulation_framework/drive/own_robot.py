@@ -641,7 +641,7 @@ def _require_inertia(urdf, parameters) -> None:
 
 
 _SIDEWAYS = 0.5
-"""Part of the moment with which a side's wheels can turn the robot that their sliding takes."""
+"""What resists the turn of a skid-steered robot in Gazebo, of what its wheels can turn it with."""
 
 
 def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
@@ -649,6 +649,12 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
 
     That is the IMU on a link of its own, motors, contacts and ground truth. Plug-ins, sensors and
     transmissions that the description has are left out: they would command the same joints.
+
+    Gazebo's friction acts along two axes independently, by default those of the world, so that a
+    skid-steered robot would turn differently in each heading. Here they are those of the wheel, and
+    sideways it has so little that nothing slides along the wheels. The robot then turns as a
+    differential drive whose track is the wheels' distance.
+
     ``arguments``: of own_robot.xacro, but for ``robot``.
     """
     urdf = _Description(parameters.description, parameters.path)
@@ -659,34 +665,15 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
         urdf.rename(IMU_FRAME)
     for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
         element.set("name", "imu_joint_of_the_description")
-    drivetrain, motors = parameters.drivetrain, parameters.commanded_joints
-    for name in motors:
-        joint = urdf.joints[name]
-        for limit in joint.findall("limit"):
-            joint.remove(limit)
-        effort, velocity = parameters.max_wheel_torque, drivetrain.limits.max_wheel_velocity
-        if name in parameters.steering_joints:
-            effort = parameters.steering_gain
-            velocity = getattr(drivetrain, "max_steering_rate", velocity)
-        values = {"effort": repr(effort), "velocity": repr(velocity)}
-        ElementTree.SubElement(joint, "limit", values)
-    rolling = parameters.wheel_joints + parameters.rolling_joints
-    wheels = [urdf.child(urdf.joints[name]) for name in rolling]
-    frictions = (parameters.caster_friction, parameters.wheel_friction)
-    contacts = {
-        link: {"link": link, "friction": frictions[link in wheels]}
-        for link, *_ in urdf.collisions()
-    }
-    if len(parameters.wheel_joints) > 2:
-        driven = [(urdf.joints[name], wheel) for name, wheel in zip(parameters.wheel_joints, wheels)]
-        longest = max(abs(urdf.pose(link).position[0]) for _, link in driven)
-        sideways = min(1.0, _SIDEWAYS * drivetrain.half_track / longest)
-        for joint, link in driven:
-            axis = joint.find("axis").get("xyz")
-            contacts[link].update(axis=axis, along=sideways * parameters.wheel_friction)
+    drivetrain = parameters.drivetrain
+    motor = (parameters.max_wheel_torque, drivetrain.limits.max_wheel_velocity)
+    _limit_motors(urdf, parameters.wheel_joints, *motor)
+    if isinstance(drivetrain, AckermannDrivetrain):
+        steering = (parameters.steering_gain, drivetrain.max_steering_rate)
+        _limit_motors(urdf, parameters.steering_joints, *steering)
     robot = {
-        "contacts": list(contacts.values()),
-        "motors": list(motors),
+        "contacts": _contacts(urdf, parameters),
+        "motors": list(parameters.commanded_joints),
         "driven": list(parameters.wheel_joints),
         "free": list(parameters.rolling_joints),
         "imu": [*parameters.imu_position, *parameters.imu_orientation],
@@ -694,6 +681,33 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
     added = expand_xacro(urdf_path("own_robot.xacro"), {"robot": robot, **arguments})
     urdf.tree.extend(ElementTree.fromstring(added))
     return ElementTree.tostring(urdf.tree, encoding="unicode")
+
+
+def _limit_motors(urdf, joints, effort, velocity) -> None:
+    for name in joints:
+        joint = urdf.joints[name]
+        for limit in joint.findall("limit"):
+            joint.remove(limit)
+        ElementTree.SubElement(joint, "limit", effort=repr(effort), velocity=repr(velocity))
+
+
+def _contacts(urdf, parameters) -> list[dict[str, Any]]:
+    """Return the friction of all links that touch something, as own_robot.xacro wants it."""
+    rolling = parameters.wheel_joints + parameters.rolling_joints
+    wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
+    frictions = (parameters.caster_friction, parameters.wheel_friction)
+    contacts = {
+        link: {"link": link, "friction": frictions[link in wheels]}
+        for link, *_ in urdf.collisions()
+    }
+    reach = max(abs(urdf.pose(link).position[0]) for link in wheels)
+    if len(parameters.wheel_joints) > 2 and reach > 0.0:
+        most = _SIDEWAYS * parameters.drivetrain.half_track / reach
+        for link, joint in wheels.items():
+            axis = joint.find("axis").get("xyz")
+            sideways = min(1.0, most) * parameters.wheel_friction
+            contacts[link].update(axis=axis, sideways=sideways)
+    return list(contacts.values())
 
 
 _SPEED = 0.5  # m/s, at which turns are tried

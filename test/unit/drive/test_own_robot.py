@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 
