@@ -663,6 +663,9 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
             urdf.tree.remove(element)
     if IMU_FRAME in urdf.links:
         urdf.rename(IMU_FRAME)
+    for collision in urdf.tree.iterfind("link/collision"):
+        # What is merged into another link keeps its contact only without a name of its own.
+        collision.attrib.pop("name", None)
     for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
         element.set("name", "imu_joint_of_the_description")
     drivetrain = parameters.drivetrain
