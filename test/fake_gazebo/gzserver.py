@@ -60,10 +60,10 @@ class FakeGazebo:
         self._paused = False
         self._update_rate = 1000.0
         self._pose = [0.0, 0.0, 0.0]
-        robot = os.environ.get("FAKE_GAZEBO_ROBOT") or None
-        self._drivetrain = load_robot_parameters(robot, "gazebo").drivetrain
+        robot = load_robot_parameters(os.environ.get("FAKE_GAZEBO_ROBOT") or None, "gazebo")
+        self._drivetrain = robot.drivetrain
         self._controller, self._joints = "", []
-        self._angles = {}  # of the joints that steer, which are there as soon as they are told
+        self._angles = dict.fromkeys(robot.steering_joints, 0.0)
         self._command = (0.0, 0.0)
         self._driving = False
         self._ground_truth = self._imu = self._joint_states = self._torques = None
@@ -206,9 +206,8 @@ class FakeGazebo:
         if "Velocity" in controller["type"]:
             self._controller, self._joints = request.name, controller["joints"]
         elif "JointPosition" in controller["type"]:
-            self._angles[controller["joint"]] = 0.0
-            told, joint = f"{request.name}/command", controller["joint"]
-            rospy.Subscriber(told, Float64, self._on_angle, joint, queue_size=1)
+            told = f"{request.name}/command"
+            rospy.Subscriber(told, Float64, self._on_angle, controller["joint"], queue_size=1)
         return self._fault != "refused_controller"
 
     def _on_switch(self, request):
