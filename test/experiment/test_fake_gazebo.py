@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 from imu_simulation_framework.recordings.reading import read_reference_samples
 from imu_simulation_framework.ros1.launching.launcher import GAZEBO_PLUGIN
 from imu_simulation_framework.sensors.gnss.specification import GnssOrigin
@@ -54,13 +54,14 @@ def gazebo(experiment, tmp_path):
     (packages / "gazebo_ros" / "gzserver").symlink_to(FAKE / "gzserver.py")
     (packages / GAZEBO_PLUGIN).touch()
 
-    def start(*arguments, fault=""):
+    def start(*arguments, fault="", robot=""):
         environment = {
             "PYTHONPATH": f"{FAKE}:{os.environ.get('PYTHONPATH', '')}",
             "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{packages}",
             "GAZEBO_PLUGIN_PATH": packages,
             "GAZEBO_MASTER_URI": f"http://127.0.0.1:{port}",
             "FAKE_GAZEBO_FAULT": fault,
+            "FAKE_GAZEBO_ROBOT": robot,
         }
         variables = [f"{name}={value}" for name, value in environment.items()]
         program = ["env", *variables, find_program("run_experiment.py"), "-v"]
@@ -73,8 +74,8 @@ def gazebo(experiment, tmp_path):
 def driven(gazebo):
     """Let the stand-in drive to the end; returns how it ended."""
 
-    def drive(*arguments):
-        ended = gazebo(*arguments).wait(SECONDS)
+    def drive(*arguments, **how):
+        ended = gazebo(*arguments, **how).wait(SECONDS)
         assert ended.code == 0, ended.output
         assert ended.summary["run"]["completed"] is True
         return ended
@@ -155,9 +156,9 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(driven_with, t
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
 
 
-def driven_whole(driven, *arguments):
+def driven_whole(driven, *arguments, **how):
     """The result of a short drive of which nothing is missing."""
-    ended = driven(*DRIVE, SHORT, "imu:=generic", *arguments)
+    ended = driven(*DRIVE, SHORT, "imu:=generic", *arguments, **how)
     result, summary = ended.result(), ended.summary
     assert summary["run"]["simulator"] == "gazebo"
     for name in ("ground_truth", "imu_simulated"):
@@ -174,6 +175,30 @@ def test_four_wheels_drive_to_the_end(driven, tmp_path):
     robot = urdf_path("robot_four_wheels.yaml")
     (tmp_path / "mine.ini").write_text(f"[robot]\nparameters = {robot}\n")
     driven_whole(driven, "config:=mine.ini")
+
+
+OWN_ROBOT = """\
+description: others.urdf
+left_wheel: [left_wheel_1_joint, left_wheel_2_joint]
+right_wheel: [right_wheel_1_joint, right_wheel_2_joint]
+"""
+
+
+def test_a_robot_with_a_description_of_its_own_drives_to_the_end(driven, tmp_path):
+    bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+    (tmp_path / "others.urdf").write_text(robot_description(bundled))
+    (tmp_path / "others.yaml").write_text(OWN_ROBOT)
+    robot = tmp_path / "others.yaml"
+    driven_whole(driven, f"robot:={robot}", robot=robot)
+
+
+def test_a_car_drives_to_the_end_and_its_steering_is_in_the_tables(driven):
+    robot = urdf_path("robot_ackermann.yaml")
+    result = driven_whole(driven, f"robot:={robot}", robot=robot)
+    commanded, actual = (result.read_table(f"wheel_velocities{name}") for name in ("", "_actual"))
+    for side in ("steering_left", "steering_right"):
+        assert actual[side].abs().max() > 0.05
+        assert actual[side].abs().max() == pytest.approx(commanded[side].abs().max(), rel=0.05)
 
 
 def test_a_drive_to_its_end_with_a_gnss_receiver_that_tells_where_the_robot_is(driven, tmp_path):

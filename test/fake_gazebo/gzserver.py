@@ -6,7 +6,8 @@ is another one. Like Gazebo it waits for nobody but at the limit that our plug-i
 truth is told, answers a request to switch controllers after its next step, says nothing while it
 is paused, and its generic IMU measures between the samples of the ground truth.
 
-With FAKE_GAZEBO_FAULT=refused_controller in the environment it does not load controllers.
+With FAKE_GAZEBO_FAULT=refused_controller in the environment it does not load controllers;
+FAKE_GAZEBO_ROBOT names the file of a robot that is not the bundled one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from geometry_msgs.msg import Quaternion
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64MultiArray, Time
+from std_msgs.msg import Float64, Float64MultiArray, Time
 from std_srvs.srv import Empty
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, yaw_from_quaternion
@@ -59,8 +60,10 @@ class FakeGazebo:
         self._paused = False
         self._update_rate = 1000.0
         self._pose = [0.0, 0.0, 0.0]
-        self._drivetrain = load_robot_parameters().drivetrain
+        robot = load_robot_parameters(os.environ.get("FAKE_GAZEBO_ROBOT") or None, "gazebo")
+        self._drivetrain = robot.drivetrain
         self._controller, self._joints = "", []
+        self._angles = dict.fromkeys(robot.steering_joints, 0.0)
         self._command = (0.0, 0.0)
         self._driving = False
         self._ground_truth = self._imu = self._joint_states = self._torques = None
@@ -102,7 +105,7 @@ class FakeGazebo:
     def _step(self) -> None:
         self._samples += 1
         command = self._command if self._driving else (0.0, 0.0)
-        v, turn = self._drivetrain.forward(*command)
+        v, turn = self._drivetrain.forward(*command, *self._angles.values())
         x, y, yaw = self._pose
         q = quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw))
         forward = (1.0 - 2.0 * q[2] ** 2, 2.0 * q[2] * q[3])
@@ -117,7 +120,10 @@ class FakeGazebo:
             efforts = [TORQUE * velocity for velocity in velocities]
             self._torques.publish(_joint_states(stamp, self._joints, [], efforts))
         if self._joint_states is not None and self._samples % SAMPLES_PER_JOINT_STATE == 0:
-            self._joint_states.publish(_joint_states(stamp, self._joints, velocities))
+            message = _joint_states(stamp, [*self._joints, *self._angles], velocities)
+            message.position += self._angles.values()
+            message.velocity += [0.0] * len(self._angles)
+            self._joint_states.publish(message)
 
     def _publish(self, stamp, v, turn) -> None:
         x, y, yaw = self._pose
@@ -199,6 +205,9 @@ class FakeGazebo:
         controller = rospy.get_param(request.name)
         if "Velocity" in controller["type"]:
             self._controller, self._joints = request.name, controller["joints"]
+        elif "JointPosition" in controller["type"]:
+            told = f"{request.name}/command"
+            rospy.Subscriber(told, Float64, self._on_angle, controller["joint"], queue_size=1)
         return self._fault != "refused_controller"
 
     def _on_switch(self, request):
@@ -211,6 +220,9 @@ class FakeGazebo:
             f"{self._controller}/command", Float64MultiArray, self._on_command, queue_size=1
         )
         return self._driving
+
+    def _on_angle(self, message, joint):
+        self._angles[joint] = message.data
 
     def _on_command(self, message):
         # The real one complains of any other number, and does nothing.

@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
 from experiment_process import ExperimentProcess
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 
 TIMEOUT = 240.0
 FILTER_TIME_CONSTANT = 3.0
@@ -90,6 +92,22 @@ class GazeboExperiment(unittest.TestCase):
         self.check(folder, summary)
         # Four standard deviations of the first sample: 1.9 uT of 20 uT, 5.4 degrees.
         self.check_first_second(folder, heading=22.0)
+
+    def test_a_car_with_a_description_of_its_own(self):
+        robot = urdf_path("robot_ackermann.yaml")
+        folder, summary = self.drive("imu:=hector", "drive:=c", f"robot:={robot}")
+        self.check(folder, summary)
+        wheels = folder.read_table("wheel_velocities_actual")
+        self.assertGreater(wheels["steering_left"].abs().max(), 0.1)
+
+    def test_four_wheels_with_a_description_of_their_own_turn_as_they_are_wide(self):
+        bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+        folder = Path(tempfile.mkdtemp())
+        (folder / "others.urdf").write_text(robot_description(bundled))
+        sides = [[f"{side}_wheel_{n}_joint" for n in (1, 2)] for side in ("left", "right")]
+        keys = f"left_wheel: {sides[0]}\nright_wheel: {sides[1]}\n"
+        (folder / "others.yaml").write_text(f"description: others.urdf\n{keys}")
+        self.check(*self.drive("imu:=generic", f"robot:={folder / 'others.yaml'}"))
 
     def test_generic_plugin_on_uneven_ground(self):
         folder, summary = self.drive("imu:=generic", "terrain:=uneven")

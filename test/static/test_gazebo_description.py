@@ -11,7 +11,11 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import package_share, urdf_path
-from imu_simulation_framework.drive.robot import expand_xacro, load_robot_parameters
+from imu_simulation_framework.drive.robot import (
+    expand_xacro,
+    load_robot_parameters,
+    robot_description,
+)
 
 ARGUMENTS = [
     {"imu_plugin": "hector"},
@@ -108,6 +112,37 @@ def test_the_plugin_gets_rate_topic_and_noise(description, arguments):
         assert f"<updateRate>{rate}</updateRate>" in text
         # Loaded with a drift, the plug-in would start ten times too large.
         assert "<yawDrift>0</yawDrift>" in text
+
+
+def test_a_description_of_its_own_keeps_contacts_motors_and_imu_in_sdf(tmp_path):
+    bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+    (tmp_path / "others.urdf").write_text(robot_description(bundled))
+    sides = [[f"{side}_wheel_{n}_joint" for n in (1, 2)] for side in ("left", "right")]
+    (tmp_path / "others.yaml").write_text(
+        f"description: others.urdf\nleft_wheel: {sides[0]}\nright_wheel: {sides[1]}\n"
+        "contact: {wheel_friction: 0.6, caster_friction: 0.1}\n"
+    )
+    parameters = load_robot_parameters(tmp_path / "others.yaml", "gazebo")
+    path = tmp_path / "in_gazebo.urdf"
+    path.write_text(robot_description(parameters, simulator="gazebo"))
+    subprocess.run(["check_urdf", str(path)], check=True, capture_output=True)
+    model = model_of(path)
+    wheels = {joint[: -len("_joint")] for joint in parameters.wheel_joints}
+    links = {link.get("name"): link for link in model.iter("link")}
+    assert set(links) == {"base_footprint", "imu_link", *wheels}
+    for name in wheels:
+        friction = links[name].find("collision/surface/friction/ode")
+        assert [float(word) for word in friction.findtext("fdir1").split()] == [0.0, 1.0, 0.0]
+        # Half of what would stop a turn: 0.2625 m of half track, and the wheels 0.18 m ahead.
+        sideways = 0.6 * 0.5 * bundled.numbers["wheel"]["half_track"] / 0.18
+        assert float(friction.findtext("mu")) == pytest.approx(sideways)
+        assert float(friction.findtext("mu2")) == pytest.approx(0.6)
+    for collision in links["base_footprint"].iter("collision"):
+        assert float(collision.findtext("surface/friction/ode/mu")) == pytest.approx(0.1)
+    assert {plugin.get("filename") for plugin in model.iter("plugin")} == {
+        *(PLUGINS["hector"], "libgazebo_ros_control.so"),
+        "libimu_simulation_framework_ground_truth.so",
+    }
 
 
 OTHERS_ROBOT = """\

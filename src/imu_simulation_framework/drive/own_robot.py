@@ -130,7 +130,6 @@ class OwnRobot(Settings):
     arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
     wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
     turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
-    turning_half_track_in_gazebo: float | None = declared(None, unit="m", **_POSITIVE)
     imu: OwnImu = declared(OwnImu, part=OwnImu)
     drive: OwnDrive = declared(OwnDrive, part=OwnDrive)
     contact: OwnContact = declared(OwnContact, part=OwnContact)
@@ -223,6 +222,8 @@ class _Description:
     def rename(self, link: str) -> None:
         """Give a link another name, since one of ours has to have it."""
         new = f"{link}_of_the_description"
+        while new in self.links:
+            new += "_"
         self.links[link].set("name", new)
         tables: tuple[dict[str, Any], ...] = (self.links, self.above, self.poses)
         for table in tables:
@@ -300,17 +301,14 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     file = path.parent / own.description
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
+    if simulator == "gazebo":
+        # Its wheels hold on to the ground along the robot there, see description_in_gazebo.
+        own = replace(own, turning_half_track=None)
     urdf = _Description(text, file)
     _find_meshes(urdf)
     parameters = _of_description(urdf, own, path)
     if simulator == "gazebo":
         _require_inertia(urdf, parameters)
-        turning = own.turning_half_track_in_gazebo
-        drivetrain = parameters.drivetrain
-        return replace(
-            parameters,
-            drivetrain=replace(drivetrain, half_track=turning or drivetrain.half_track),
-        )
     skids = own.steering is None and len(own.left_wheel) > 1
     if simulator == "mujoco" and own.turning_half_track is None and skids:
         return _turning_as_in_mujoco(parameters)
@@ -647,11 +645,21 @@ def _require_inertia(urdf, parameters) -> None:
         raise urdf.fault("no link but its wheels has an inertia above 0, which Gazebo needs")
 
 
+_SIDEWAYS = 0.5
+"""What resists the turn of a skid-steered robot in Gazebo, of what its wheels can turn it with."""
+
+
 def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
     """Return the URDF of such a robot with what Gazebo needs besides.
 
     That is the IMU on a link of its own, motors, contacts and ground truth. Plug-ins, sensors and
     transmissions that the description has are left out: they would command the same joints.
+
+    Gazebo's friction acts along two axes independently, by default those of the world, so that a
+    skid-steered robot would turn differently in each heading. Here they are those of the wheel, and
+    sideways it has so little that nothing slides along the wheels. The robot then turns as a
+    differential drive whose track is the wheels' distance.
+
     ``arguments``: of own_robot.xacro, but for ``robot``.
     """
     urdf = _Description(parameters.description, parameters.path)
@@ -660,25 +668,20 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
             urdf.tree.remove(element)
     if IMU_FRAME in urdf.links:
         urdf.rename(IMU_FRAME)
+    for collision in urdf.tree.iterfind("link/collision"):
+        # What is merged into another link keeps its contact only without a name of its own.
+        collision.attrib.pop("name", None)
     for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
         element.set("name", "imu_joint_of_the_description")
-    drivetrain, motors = parameters.drivetrain, parameters.commanded_joints
-    for name in motors:
-        joint = urdf.joints[name]
-        for limit in joint.findall("limit"):
-            joint.remove(limit)
-        effort, velocity = parameters.max_wheel_torque, drivetrain.limits.max_wheel_velocity
-        if name in parameters.steering_joints:
-            effort = parameters.steering_gain
-            velocity = getattr(drivetrain, "max_steering_rate", velocity)
-        values = {"effort": repr(effort), "velocity": repr(velocity)}
-        ElementTree.SubElement(joint, "limit", values)
-    rolling = parameters.wheel_joints + parameters.rolling_joints
-    friction = {urdf.child(urdf.joints[name]): parameters.friction(name) for name in rolling}
-    touching = dict.fromkeys(link for link, *_ in urdf.collisions())
+    drivetrain = parameters.drivetrain
+    motor = (parameters.max_wheel_torque, drivetrain.limits.max_wheel_velocity)
+    _limit_motors(urdf, parameters.wheel_joints, *motor)
+    if isinstance(drivetrain, AckermannDrivetrain):
+        steering = (parameters.steering_gain, drivetrain.max_steering_rate)
+        _limit_motors(urdf, parameters.steering_joints, *steering)
     robot = {
-        "contacts": [[link, friction.get(link, parameters.caster_friction)] for link in touching],
-        "motors": list(motors),
+        "contacts": _contacts(urdf, parameters),
+        "motors": list(parameters.commanded_joints),
         "driven": list(parameters.wheel_joints),
         "free": list(parameters.rolling_joints),
         "imu": [*parameters.imu_position, *parameters.imu_orientation],
@@ -686,6 +689,33 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
     added = expand_xacro(urdf_path("own_robot.xacro"), {"robot": robot, **arguments})
     urdf.tree.extend(ElementTree.fromstring(added))
     return ElementTree.tostring(urdf.tree, encoding="unicode")
+
+
+def _limit_motors(urdf, joints, effort, velocity) -> None:
+    for name in joints:
+        joint = urdf.joints[name]
+        for limit in joint.findall("limit"):
+            joint.remove(limit)
+        ElementTree.SubElement(joint, "limit", effort=repr(effort), velocity=repr(velocity))
+
+
+def _contacts(urdf, parameters) -> list[dict[str, Any]]:
+    """Return the friction of all links that touch something, as own_robot.xacro wants it."""
+    rolling = parameters.wheel_joints + parameters.rolling_joints
+    wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
+    frictions = {link: parameters.friction(joint.get("name")) for link, joint in wheels.items()}
+    contacts = {
+        link: {"link": link, "friction": frictions.get(link, parameters.caster_friction)}
+        for link, *_ in urdf.collisions()
+    }
+    reach = max(abs(urdf.pose(link).position[0]) for link in wheels)
+    if len(parameters.wheel_joints) > 2 and reach > 0.0:
+        most = _SIDEWAYS * parameters.drivetrain.half_track / reach
+        for link, joint in wheels.items():
+            axis = joint.find("axis").get("xyz")
+            sideways = min(1.0, most) * contacts[link]["friction"]
+            contacts[link].update(axis=axis, sideways=sideways)
+    return list(contacts.values())
 
 
 _SPEED = 0.5  # m/s, at which turns are tried
