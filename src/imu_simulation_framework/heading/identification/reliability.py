@@ -175,9 +175,9 @@ def _crossings(fall, search, centre, bounds, step, drop):
     section 9.3), so that few points are enough.
     """
     found = []
-    for bound in bounds:
+    for side, bound in zip((-1.0, 1.0), bounds):
         search.restart()
-        found.append(_crossing(fall, centre, bound, np.sign(bound - centre) * step, drop))
+        found.append(_crossing(fall, centre, bound, side * step, drop))
     return found
 
 

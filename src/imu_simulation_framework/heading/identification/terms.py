@@ -72,8 +72,11 @@ class ObservedYawError:
 
     @property
     def lag(self) -> float:
-        """Standard deviation of how late the reference is [s]."""
-        return _UNKNOWN_LAG if self.reference is None else self.reference.lag
+        """Standard deviation of how late the reference is [s].
+
+        Of poses nothing states it, and a known error without a lag is not known to have none.
+        """
+        return (self.reference and self.reference.lag) or _UNKNOWN_LAG
 
     @property
     def constants_of_reference(self) -> np.ndarray:
@@ -130,6 +133,9 @@ def observed_yaw_error(
         values[known.std > _UNKNOWN_HEADING] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
+    of_imu = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
+    if _unsteadiness(np.interp(at, times, of_imu)) < _unsteadiness(np.interp(at, stamps, yaw)):
+        stamps, yaw = times, of_imu
     net = np.interp(at, stamps, yaw)
     absolute = np.interp(at, stamps, absolute_turn(yaw))
     return ObservedYawError(
@@ -140,6 +146,15 @@ def observed_yaw_error(
         absolute - absolute[:1],
         known,
     )
+
+
+def _unsteadiness(yaw):
+    """Return the noise of a heading at even steps, as its straightest stretches show it [rad].
+
+    A turn is that of the steadier heading: the other's noise is in the yaw error, too, so that a
+    scale factor of one would explain it.
+    """
+    return float(np.median(np.abs(np.diff(yaw, 2)))) if len(yaw) > 2 else 0.0
 
 
 @dataclass(frozen=True)
