@@ -134,8 +134,8 @@ def main(count=100, first=0, *kinds):
                     claimed, holds, value, low, high = zip(*there)
                     claimed = [*claimed, *[False] * (count - len(there))]
                     middle = " .. ".join(f"{np.median(one):.2g}" for one in (low, value, high))
-                    print(f"  {name:30s} claimed in {_share(claimed)}, interval holds in "
-                          f"{_share(holds)} of {len(there)}; median {middle}", flush=True)  # fmt: skip
+                    print(f"  {name:30s} claimed in {_share(claimed)}, holds in {_share(holds)} "
+                          f"of {len(there)}; median {middle}", flush=True)  # fmt: skip
     print(standard_error(count))
 
 

@@ -65,7 +65,7 @@ from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters
 _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""
 _UNCLEAR = float(chi2.isf(LEVEL, 1))
-"""A drift of the yaw is the sensor's if one of the reference has an AIC larger by more than that."""
+"""By so much the AIC has to be better for a drift of the yaw to be the sensor's."""
 _LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
 """Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
 
@@ -352,6 +352,10 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     )
 
 
+_WHOSE_DRIFT = (
+    f"{YAW_DRIFT.name}: nothing is known of the reference's error, of which a part that stays "
+    "alike for as long looks the same; with a stated size and time of that it is told apart"
+)
 _MAX_STDS = 3.0
 """What is further from what is known of all sensors than that is a fault of the comparison."""
 _MAX_REFITS = 10
@@ -450,6 +454,8 @@ def identify_yaw_error(
     sentences += choice.sentences
     chosen, estimates = _with_intervals(choice.fit)
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
+    if YAW_DRIFT in chosen.likelihood.random and any(drive.reference is None for drive in drives):
+        sentences.append(_WHOSE_DRIFT)
     remarks = (*faults, *_of_reference(chosen))
     lag, std = _common_lag(chosen)
     if abs(lag) > TWO_SIDED * std:

@@ -72,7 +72,7 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
 
 
 def _largest_walk(fit, drop):
-    """Return an angle random walk for which the likelihood has fallen by the drop, all else kept."""
+    """Return an angle random walk that is as unlikely as an interval's end, all else kept."""
     lowest, highest = np.log(fit.likelihood.scales.bounds(_WALK))
     top = fit.likelihood(fit.values)
 
