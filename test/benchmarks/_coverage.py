@@ -12,10 +12,10 @@ def held(estimates, truths):
     return [one.low <= truth <= one.high for one, truth in zip(estimates, truths)]
 
 
-def studied(study, count, *arguments):
-    """What a function finds for each number, called with the number and the arguments."""
+def studied(study, count, *arguments, first=0):
+    """What a function finds for each number from the first on, called with it and the arguments."""
     with ProcessPoolExecutor(int(os.environ.get("WORKERS", os.cpu_count()))) as pool:
-        return list(pool.map(study, range(count), *map(repeat, arguments)))
+        return list(pool.map(study, range(first, first + count), *map(repeat, arguments)))
 
 
 def standard_error(count):

@@ -58,13 +58,10 @@ def car(random):
     return np.array(speeds[:count]), np.array(rates[:count])
 
 
-def write_halves(folder, number):
-    """Write what receiver and IMU of a drive give, half by half; return the configurations."""
-    random = np.random.default_rng(number)
-    speed, rate = car(random)
-    time, yaw = STEP * np.arange(len(rate)), STEP * np.cumsum(rate)
+def receiver(speed, yaw, random):
+    """Positions and velocities that a receiver gives of a drive, once a second."""
     velocity = speed[:, np.newaxis] * np.column_stack([np.cos(yaw), np.sin(yaw)])
-    fixes = np.arange(0, len(time), round(1.0 / STEP))
+    time, fixes = STEP * np.arange(len(yaw)), np.arange(0, len(yaw), round(1.0 / STEP))
     late = np.maximum(fixes - round(LAG / STEP), 0)
     wander = WANDER * random.standard_normal((len(fixes), 2))
     kept = np.exp(-1.0 / WANDER_TIME)
@@ -77,6 +74,15 @@ def write_halves(folder, number):
         index=pd.Index(time[fixes], name="time"),
     ).assign(position_error=WANDER)
     told[["velocity_east", "velocity_north"]] = velocity[late] + 0.05 * white[1]
+    return told
+
+
+def write_halves(folder, number):
+    """Write what receiver and IMU of a drive give, half by half; return the configurations."""
+    random = np.random.default_rng(number)
+    speed, rate = car(random)
+    time, yaw = STEP * np.arange(len(rate)), STEP * np.cumsum(rate)
+    told = receiver(speed, yaw, random)
     noise = RANDOM_WALK / np.sqrt(STEP) * random.standard_normal(len(time))
     gyroscope = (1.0 + SCALE_FACTOR) * rate + BIAS * random.standard_normal() + noise
     imu = pd.DataFrame(

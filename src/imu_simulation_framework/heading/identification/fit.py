@@ -100,6 +100,11 @@ class Likelihood:
         """Return the likelihood of other drives for the same terms."""
         return Likelihood(drives, self.random, self.constants, self.spread, start_std)
 
+    def with_term(self, term: terms.RandomTerm) -> Likelihood:
+        """Return the likelihood of the same drives for one random term more."""
+        random = [*self.random, term]
+        return Likelihood(self.drives, random, self.constants, self.spread, self.start_std)
+
     @cached_property
     def _filter(self):
         return DriveFilter(self._observed.drives, self._states)

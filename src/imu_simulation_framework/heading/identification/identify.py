@@ -64,6 +64,8 @@ from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters
 
 _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""
+_UNCLEAR = float(chi2.isf(LEVEL, 1))
+"""By so much the AIC has to be better for a drift of the yaw to be the sensor's."""
 _LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
 """Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
 
@@ -100,11 +102,9 @@ def choose(
     search = _Search(drives, constants)
     first = [ANGLE_RANDOM_WALK, REFERENCE_NOISE]
     candidates = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT]
-    if all(drive.reference is None for drive in drives):
-        candidates += [REFERENCE_DRIFT] if correlated_reference else []
-    else:
+    if any(drive.reference is not None for drive in drives):
         first.append(REFERENCE_ERROR)
-    candidates += [] if correlated_reference else [REFERENCE_SLIP]
+    candidates.append(REFERENCE_DRIFT if correlated_reference else REFERENCE_SLIP)
     random = search.upwards(first, [term for term in candidates if term not in first])
     random = search.downwards(search.walk_or_drift(search.downwards(random)))
     chosen = search.fitted(random)
@@ -186,7 +186,12 @@ class _Search:
                     better.append((found.aic, term))
             if not better:
                 return random
-            random.append(min(better, key=lambda pair: pair[0])[1])
+            aic, term = min(better, key=lambda pair: pair[0])
+            for of_other, other in better:
+                # Both have the same form, and what a reference can explain is no sensor's.
+                if term is YAW_DRIFT and other is REFERENCE_DRIFT and of_other - aic < _UNCLEAR:
+                    term = other
+            random.append(term)
 
     def downwards(self, random: Sequence[Any]) -> list[Any]:
         random = list(random)
@@ -223,7 +228,8 @@ class _Search:
             rest = [term for term in random if term not in (drift, walk)]
             with_walk, with_drift = [*rest, walk], [*rest, drift]
             gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
-            random = with_drift if p_value(gain, 1) <= LEVEL else with_walk
+            # Looked for as often as any other term, and as seldom found by chance.
+            random = with_drift if p_value(gain, 1) <= LEVEL / len(RANDOM_TERMS) else with_walk
         return random
 
     def table(self, chosen: Any) -> pd.DataFrame:
@@ -258,7 +264,11 @@ def _from_part(likelihood: Any, part: Any) -> Any:
 def _kept_constants(
     chosen: Any, constants: Sequence[Any], drives: Any
 ) -> tuple[list[Any], list[str]]:
-    """Return constants that differ from zero, the rate's bias always, and remarks on the rest."""
+    """Return constants that differ from zero, and remarks on the rest.
+
+    The rate's bias and the scale factor always: every gyroscope has them, and where one is left out
+    that is too small to be seen, the random terms take it for theirs, and the bias seems too sure.
+    """
     estimates, covariance = chosen.constants
     kept, sentences = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
@@ -267,7 +277,9 @@ def _kept_constants(
             kept.append(term)
             continue
         low, high = (100.0 * (estimate + side * TWO_SIDED * std) for side in (-1.0, 1.0))
-        sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, and left out as it may be 0"
+        sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, and "
+        sentence += "it may be 0" if term is SCALE_FACTOR else "left out as it may be 0"
+        kept += [term] if term is SCALE_FACTOR else []
         reason = likeness(term, drives)
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences
@@ -340,6 +352,10 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     )
 
 
+_WHOSE_DRIFT = (
+    f"{YAW_DRIFT.name}: nothing is known of the reference's error, of which a part that stays "
+    "alike for as long looks the same; with a stated size and time of that it is told apart"
+)
 _MAX_STDS = 3.0
 """What is further from what is known of all sensors than that is a fault of the comparison."""
 _MAX_REFITS = 10
@@ -438,6 +454,8 @@ def identify_yaw_error(
     sentences += choice.sentences
     chosen, estimates = _with_intervals(choice.fit)
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
+    if YAW_DRIFT in chosen.likelihood.random and any(drive.reference is None for drive in drives):
+        sentences.append(_WHOSE_DRIFT)
     remarks = (*faults, *_of_reference(chosen))
     lag, std = _common_lag(chosen)
     if abs(lag) > TWO_SIDED * std:

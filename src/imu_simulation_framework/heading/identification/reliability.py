@@ -58,12 +58,30 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
     """
     drop = 0.5 * float(chi2.ppf(confidence, 1))
     found = {name: _of_random(fit, name, drop) for name in fit.values}
-    walk = found.get(_WALK)
-    weak = walk is not None and walk.low == 0.0 and math.isfinite(walk.high)
-    averaged = _averaged(fit, walk.high, confidence) if walk is not None and weak else None
+    averaged, walk = None, found.get(_WALK)
+    if walk is None and fit.likelihood.constants:
+        # Too small to be seen it is there all the same, and the constants are as uncertain by it.
+        wider = fit.likelihood.with_term(terms.ANGLE_RANDOM_WALK)
+        with_walk = Fit(wider, {**wider.next_to_nothing(), **fit.values}, fit.log_likelihood)
+        averaged = _averaged(with_walk, _largest_walk(with_walk, drop), confidence)
+    elif walk is not None and walk.low == 0.0 and math.isfinite(walk.high):
+        averaged = _averaged(fit, walk.high, confidence)
     for index, term in enumerate(fit.likelihood.constants):
         found[term.parameter] = averaged[index] if averaged else _of_constant(fit, index, drop)
     return found
+
+
+def _largest_walk(fit, drop):
+    """Return an angle random walk that is as unlikely as an interval's end, all else kept."""
+    lowest, highest = np.log(fit.likelihood.scales.bounds(_WALK))
+    top = fit.likelihood(fit.values)
+
+    def rise(logarithm):
+        return fit.likelihood({**fit.values, _WALK: math.exp(logarithm)}) - top + drop
+
+    if rise(highest) > 0.0:
+        return math.exp(highest)
+    return math.exp(brentq(rise, lowest, highest, rtol=1e-2))
 
 
 def _averaged(fit, high, confidence):
@@ -175,9 +193,9 @@ def _crossings(fall, search, centre, bounds, step, drop):
     section 9.3), so that few points are enough.
     """
     found = []
-    for bound in bounds:
+    for side, bound in zip((-1.0, 1.0), bounds):
         search.restart()
-        found.append(_crossing(fall, centre, bound, np.sign(bound - centre) * step, drop))
+        found.append(_crossing(fall, centre, bound, side * step, drop))
     return found
 
 

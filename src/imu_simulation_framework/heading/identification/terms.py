@@ -72,8 +72,11 @@ class ObservedYawError:
 
     @property
     def lag(self) -> float:
-        """Standard deviation of how late the reference is [s]."""
-        return _UNKNOWN_LAG if self.reference is None else self.reference.lag
+        """Standard deviation of how late the reference is [s].
+
+        Of poses nothing states it, and a known error without a lag is not known to have none.
+        """
+        return (self.reference and self.reference.lag) or _UNKNOWN_LAG
 
     @property
     def constants_of_reference(self) -> np.ndarray:
@@ -130,6 +133,9 @@ def observed_yaw_error(
         values[known.std > _UNKNOWN_HEADING] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
+    of_imu = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
+    if _unsteadiness(np.interp(at, times, of_imu)) < _unsteadiness(np.interp(at, stamps, yaw)):
+        stamps, yaw = times, of_imu
     net = np.interp(at, stamps, yaw)
     absolute = np.interp(at, stamps, absolute_turn(yaw))
     return ObservedYawError(
@@ -140,6 +146,15 @@ def observed_yaw_error(
         absolute - absolute[:1],
         known,
     )
+
+
+def _unsteadiness(yaw):
+    """Return the noise of a heading at even steps, as its straightest stretches show it [rad].
+
+    A turn is that of the steadier heading: the other's noise is in the yaw error, too, so that a
+    scale factor of one would explain it.
+    """
+    return float(np.median(np.abs(np.diff(yaw, 2)))) if len(yaw) > 2 else 0.0
 
 
 @dataclass(frozen=True)
@@ -245,7 +260,11 @@ _KNOWN = REFERENCE_ERROR.parameters
 
 @dataclass(frozen=True)
 class Scales:
-    """What size parameters have on given drives: where a search begins, and how far it goes."""
+    """What size parameters have on given drives: where a search begins, and how far it goes.
+
+    ``reference_time`` [s], ``reference_std`` [rad]: what is known of the reference's error; the
+    latter infinite where nothing is.
+    """
 
     step: float
     duration: float
@@ -253,6 +272,7 @@ class Scales:
     total_change: float
     turn: float
     reference_time: float
+    reference_std: float
 
     def typical(self, parameter: str) -> float:
         """Return a size from which to search."""
@@ -264,7 +284,7 @@ class Scales:
             "yaw_drift_sigma": 0.5 * self.total_change,
             "yaw_drift_time": 0.1 * self.duration,
             "reference_noise": self.step_change / 2.0,
-            "reference_drift_sigma": self.step_change,
+            "reference_drift_sigma": min(self.step_change, 0.3 * self.reference_std),
             "reference_drift_time": 4.0 * self.step,
             "reference_slip": self.step_change / math.sqrt(max(self.turn, 1e-3)),
             "reference_scale": 1.0,
@@ -279,6 +299,9 @@ class Scales:
             return 5.0 * self.step, 10.0 * self.duration
         if parameter == "reference_drift_time":
             return 0.5 * self.step, 0.05 * self.duration
+        if parameter == "reference_drift_sigma" and math.isfinite(self.reference_std):
+            # A second part of an error is not larger than what is known of all of it.
+            return 1e-5 * self.reference_std, self.reference_std
         typical = self.typical(parameter)
         if parameter in REFERENCE_ERROR.parameters:
             return typical / _UNCERTAIN**3, typical * _UNCERTAIN**3
@@ -305,6 +328,9 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     duration = float(max(drive.time[-1] for drive in drives))
     step = drives[0].step
     turn = float(np.mean(np.concatenate([np.diff(drive.absolute_turn) for drive in drives])))
-    known = [drive.reference.correlation_time for drive in drives if drive.reference]
-    time = max(float(np.median(known)), 0.1 * step) if known else step
-    return Scales(step, duration, step_change, total_change, turn, time)
+    known = [drive.reference for drive in drives if drive.reference]
+    time, std = step, math.inf
+    if known:
+        time = max(float(np.median([one.correlation_time for one in known])), 0.1 * step)
+        std = float(np.median(np.concatenate([one.std for one in known]))) or math.inf
+    return Scales(step, duration, step_change, total_change, turn, time, std)
