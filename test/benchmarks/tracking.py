@@ -19,7 +19,7 @@ from imu_simulation_framework.drive.in_process import run_in_process
 from imu_simulation_framework.drive.preparation import prepare_drive
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
 from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.sensors.drive_sensors import true_motion
+from imu_simulation_framework.recordings.bundled_drives import true_motion
 
 
 def _rms(values):

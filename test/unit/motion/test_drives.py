@@ -14,8 +14,8 @@ from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.motion import drives, trajectory
 from imu_simulation_framework.motion.drives import DRIVES, MOTION_RATE, random_lap, true_motion
 from imu_simulation_framework.motion.sources import planar
-from imu_simulation_framework.sensors import drive_sensors
-from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU
+from imu_simulation_framework.recordings import bundled_drives
+from imu_simulation_framework.recordings.bundled_drives import DRIVE_IMU
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
@@ -29,7 +29,7 @@ def drive(request):
 
 @pytest.fixture(scope="module")
 def simulated(drive):
-    return drive_sensors.simulate_drive(drive)
+    return bundled_drives.simulate_drive(drive)
 
 
 def test_a_drive_lasts_as_long_as_it_says_and_ends_at_rest(drive, simulated):
@@ -67,7 +67,7 @@ def test_a_robot_can_drive_the_truth_which_is_that_of_a_differential_drive(simul
 
 
 def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginning():
-    motion, whole, read = drive_sensors.simulate_drive(DRIVES["a"])
+    motion, whole, read = bundled_drives.simulate_drive(DRIVES["a"])
     part = motion.iloc[1000:5500]
     assert part["yaw_rate"].max() > 1.2
     standing = part["v"].abs() < 1e-9
@@ -77,7 +77,7 @@ def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginn
     first, last = motion.iloc[:lap], motion.iloc[10 * lap : 11 * lap]
     assert np.array_equal(first[["x", "y", "v"]], last[["x", "y", "v"]])
     assert np.allclose(last["yaw"].to_numpy() - first["yaw"].to_numpy(), 20.0 * math.pi)
-    motion, poses, samples = drive_sensors.simulate_drive(drives.with_laps(DRIVES["a"], 2))
+    motion, poses, samples = bundled_drives.simulate_drive(drives.with_laps(DRIVES["a"], 2))
     assert motion.index[-1] == 120.0
     assert poses.iloc[:-1].equals(whole.iloc[: len(poses) - 1])
     # The next lap's first sample is this one's last to rounding only.
@@ -140,7 +140,7 @@ def test_output_is_quantised_as_the_sensor_does(simulated):
 
 
 def test_errors_can_be_switched_off():
-    motion, poses, samples = drive_sensors.simulate_drive(
+    motion, poses, samples = bundled_drives.simulate_drive(
         drives.with_laps(DRIVES["d"], 1),
         isf.GnssSpecification(rate=5.0, heading=isf.GnssHeading("antennas")),
         isf.ImuSpecification(output=isf.OutputSpecification(orientation_reference="truth")),

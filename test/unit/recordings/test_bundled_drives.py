@@ -15,7 +15,7 @@ from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.motion.drives import DRIVES, with_laps
 from imu_simulation_framework.recordings import bundled_drives
-from imu_simulation_framework.sensors.drive_sensors import simulate_drive
+from imu_simulation_framework.recordings.bundled_drives import simulate_drive
 
 ROOT = Path(__file__).resolve().parents[3]
 TOOL = ROOT / "offline_processing" / "generate_drive.py"
