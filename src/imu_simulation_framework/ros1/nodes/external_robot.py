@@ -24,7 +24,7 @@ from imu_simulation_framework.ros1.answers import ask_master
 from imu_simulation_framework.ros1.messages import publish_packed, publish_serialised
 from imu_simulation_framework.ros1.node import Node, advertise
 from imu_simulation_framework.ros1.simulators import interface
-from imu_simulation_framework.ros1.simulators.external import PLACED, SET_POSE
+from imu_simulation_framework.ros1.simulators.interface import PLACED, SET_POSE_EXTERNAL
 from imu_simulation_framework.srv import SetPose, SetPoseResponse
 
 COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}
@@ -79,7 +79,7 @@ class ExternalRobot(Node):
             self._ensure_rate()
         self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
-        rospy.Service(SET_POSE, SetPose, self._on_set_pose)
+        rospy.Service(SET_POSE_EXTERNAL, SetPose, self._on_set_pose)
         return super().run()
 
     def _refuse_own_topics(self) -> None:
