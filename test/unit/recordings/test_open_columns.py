@@ -147,6 +147,13 @@ def test_changes_from_sample_to_sample_become_rates_by_gravity():
     assert said(found, "as changes of velocity from sample to sample")
 
 
+def test_accelerations_without_gravity_are_no_changes_of_velocity():
+    """Of 0.2 m/s^2 at 50 Hz, which times the rate are as long as gravity."""
+    noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
+    found = guess(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
+    assert said(found, "acc_x, acc_y, acc_z", "so without gravity, left out")
+
+
 def test_changes_of_angle_become_rates_by_a_heading():
     turned = {f"gyro_{axis}": 4.0 * CAR.rates[:, k] / 200.0 for k, axis in enumerate("xyz")}
     found = guess(t=0.25 * TIME, yaw=YAW, **turned)
