@@ -293,7 +293,8 @@ def test_the_orientation_of_odometry_is_no_imus(tmp_path):
     ]
     writers.write_bag(path, {"/odom": messages, "/raw_odom": messages})
     assert not guess_columns(path).imu
-    assert guess_where_unknown(path, "imu_recording", shared=True)[0] == {}
+    columns, reasons = guess_where_unknown(path, "imu_recording", shared=True)
+    assert columns == {} and any("the reference's and no IMU's" in one for one in reasons)
 
 
 @pytest.mark.parametrize("beside, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])

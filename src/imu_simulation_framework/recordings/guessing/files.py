@@ -97,6 +97,11 @@ def guess_where_unknown(path, section, orientation=False, shared=False):
         columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}
         if columns and "time" in other:
             columns = {"time": other["time"], **columns}
+    elif not columns and not is_reference and {*QUATERNION, "yaw", "heading"} & set(other):
+        guess.reasons.append(
+            "the orientation beside the positions is the reference's and no IMU's; one in a file "
+            "of its own is named behind this one"
+        )
     return columns, guess.reasons
 
 
