@@ -122,6 +122,16 @@ def test_columns_told_apart_by_their_unit_alone(tmp_path):
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["Gyroscope.csv", "2020-my_gyro.csv", "drive.csv"])
+def test_axes_alone_are_those_of_the_sensor_after_which_the_file_is_called(tmp_path, name):
+    path = tmp_path / name
+    axes = {axis: CAR.rates[:, k].tolist() for k, axis in enumerate("xyz")}
+    writers.write_csv(path, {"seconds_elapsed": TIME.tolist(), **axes})
+    found = guess_columns(path)
+    expected = {} if name == "drive.csv" else {f"gyro_{axis}": f"{axis} [rad/s]" for axis in "xyz"}
+    assert {n: column for n, column in found.imu.items() if n != "time"} == expected
+
+
 def increments(**columns):
     step = {name: values / RATE for name, values in CAR.inertial().items()}
     return guess(t=TIME, **step, **columns)
