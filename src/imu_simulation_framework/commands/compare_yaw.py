@@ -98,7 +98,7 @@ def main(arguments):
     print(table_text.table_text(table, columns), end="")
     for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)
-    if unknown and signals[0].poses is not None:
+    if unknown and signals[0].poses is not None and not signals[0].group:
         print(
             f"{names[0]}: nothing is known of how wrong it is, so that its error is not told from "
             "the others'; where it is odometry, whose wheels slip, [reference] turn_slip of a "

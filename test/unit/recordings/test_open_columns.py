@@ -122,6 +122,16 @@ def test_columns_told_apart_by_their_unit_alone(tmp_path):
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["Gyroscope.csv", "2020-my_gyro.csv", "drive.csv"])
+def test_axes_alone_are_those_of_the_sensor_after_which_the_file_is_called(tmp_path, name):
+    path = tmp_path / name
+    axes = {axis: CAR.rates[:, k].tolist() for k, axis in enumerate("xyz")}
+    writers.write_csv(path, {"seconds_elapsed": TIME.tolist(), **axes})
+    found = guess_columns(path)
+    expected = {} if name == "drive.csv" else {f"gyro_{axis}": f"{axis} [rad/s]" for axis in "xyz"}
+    assert {n: column for n, column in found.imu.items() if n != "time"} == expected
+
+
 def increments(**columns):
     step = {name: values / RATE for name, values in CAR.inertial().items()}
     return guess(t=TIME, **step, **columns)
@@ -145,6 +155,13 @@ def test_changes_from_sample_to_sample_become_rates_by_gravity():
     assert found.imu["accel_z"] == "acc_z * 50 [m/s^2]"
     assert found.imu["gyro_z"] == "gyro_z * 50 [rad/s]"
     assert said(found, "as changes of velocity from sample to sample")
+
+
+def test_accelerations_without_gravity_are_no_changes_of_velocity():
+    """Of 0.2 m/s^2 at 50 Hz, which times the rate are as long as gravity."""
+    noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
+    found = guess(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
+    assert said(found, "acc_x, acc_y, acc_z", "so without gravity, left out")
 
 
 def test_changes_of_angle_become_rates_by_a_heading():
@@ -286,7 +303,8 @@ def test_the_orientation_of_odometry_is_no_imus(tmp_path):
     ]
     writers.write_bag(path, {"/odom": messages, "/raw_odom": messages})
     assert not guess_columns(path).imu
-    assert guess_where_unknown(path, "imu_recording", shared=True)[0] == {}
+    columns, reasons = guess_where_unknown(path, "imu_recording", shared=True)
+    assert columns == {} and any("the reference's and no IMU's" in one for one in reasons)
 
 
 @pytest.mark.parametrize("beside, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])

@@ -173,7 +173,8 @@ def _known_names():
                 for stem in stems.split(","):
                     known[f"{stem} {sign}".strip()] = kind, axis, stem
             for stem in _FUSED[kind].split():
-                known[axis + stem] = kind, axis, stem
+                if len(stem) > 2:
+                    known[axis + stem] = kind, axis, stem
                 fused = [axis, *(sign for sign in parts[axis].split() if sign.isdigit())]
                 known.update({stem + sign: (kind, axis, stem) for sign in fused})
     for unit in ("s", "ms", "us", "ns"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +17,11 @@ from imu_simulation_framework.recordings.formats.any_format import sample_blocks
 from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
 from imu_simulation_framework.recordings.formats.table_files import read_table_file
 from imu_simulation_framework.recordings.guessing import measures
-from imu_simulation_framework.recordings.guessing.candidates import candidates_of
+from imu_simulation_framework.recordings.guessing.candidates import (
+    candidates_of,
+    meaning_of,
+    words_of,
+)
 from imu_simulation_framework.recordings.guessing.guess import (
     PIECES,
     ROWS,
@@ -97,6 +102,11 @@ def guess_where_unknown(path, section, orientation=False, shared=False):
         columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}
         if columns and "time" in other:
             columns = {"time": other["time"], **columns}
+    elif not columns and not is_reference and {*QUATERNION, "yaw", "heading"} & set(other):
+        guess.reasons.append(
+            "the orientation beside the positions is the reference's and no IMU's; one in a file "
+            "of its own is named behind this one"
+        )
     return columns, guess.reasons
 
 
@@ -132,7 +142,21 @@ def _table(path, column=""):
     table = parse_table(path, text)
     names = list(table.cells.columns)
     pieces = np.searchsorted(pieces, table.lines, side="right")
-    return candidates_of(names, [table.cells[name] for name in names]), pieces
+    meanings = [_meaning_in_file(path, str(name)) for name in names]
+    return candidates_of(names, [table.cells[name] for name in names], meanings), pieces
+
+
+def _meaning_in_file(path, name):
+    """Understand the name of a column; of x alone in ``my_gyroscope.csv`` by the file's, too."""
+    alone = meaning_of(name)
+    if alone is None or alone.kind != "position" or alone.stem:
+        return alone
+    words = words_of(Path(path).name.split(".")[0])
+    for place in range(len(words)):
+        together = meaning_of(" ".join([*words[place:], name]))
+        if together and together.kind in ("gyro", "accel"):
+            return together
+    return alone
 
 
 def _spread(path):

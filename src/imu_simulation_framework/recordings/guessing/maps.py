@@ -28,6 +28,7 @@ _THOUSANDTHS = (("deg/s", np.pi / 180.0), ("mrad/s", 1e-3), ("mdeg/s", 1e-3 * np
 _COUNTS_APART = 0.07  # Logarithm; some of these are an eighth apart
 _EACH = " / "
 _DIFFERENT = 20
+_STEADY = 0.2  # Of the length of gravity, between its quartiles
 _MAX_RATE = 4000.0  # deg/s
 _FACTOR = 1.6  # By how much their ratio may miss that of a unit
 _TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
@@ -300,7 +301,7 @@ def _accel(groups, rate, reasons):
         unit, size = measures.accel_unit(matrix(columns))
         factor = ""
         if not unit and not stated:
-            unit, factor, also = _scaled_gravity(size, rate, whole(matrix(columns)))
+            unit, factor, also = _scaled_gravity(matrix(columns), size, rate)
         if not unit:
             reasons.append(f"{names}: usually {size:.3g} long, so without gravity, left out")
         elif stated not in ("", unit):
@@ -315,9 +316,15 @@ def _accel(groups, rate, reasons):
     return {}, "", ""
 
 
-def _scaled_gravity(size, rate, counted):
-    """Return unit, factor and words of accelerations in which gravity is so long; or nothing."""
-    for count in _ACCEL_COUNTS if counted else ():
+def _scaled_gravity(forces, size, rate):
+    """Return unit, factor and words of accelerations in which gravity is so long; or nothing.
+
+    Without gravity their lengths differ from sample to sample.
+    """
+    low, high = np.nanpercentile(np.linalg.norm(forces, axis=1), [25.0, 75.0])
+    if high - low > _STEADY * size:
+        return "", "", ""
+    for count in _ACCEL_COUNTS if whole(forces) else ():
         if measures.is_gravity(size / count, "g"):
             return "g", f"{_EACH}{count}", f", as counts of which {count} are one"
     if np.isfinite(rate) and measures.is_gravity(size * rate, "m/s^2"):
