@@ -36,6 +36,7 @@ from imu_simulation_framework.heading.identification.terms import (
     ObservedYawError,
     observed_yaw_error,
 )
+from imu_simulation_framework.heading.reference_error import ReferenceError
 
 TIME = np.arange(301.0)
 
@@ -338,6 +339,75 @@ def test_what_is_wrong_with_the_reference_is_found_and_not_taken_for_the_sensors
         + parts["slip of the reference on turns"] + parts["known error of the reference"]
         + parts[RESIDUAL], atol=1e-12,
     )  # fmt: skip
+
+
+def test_a_turn_is_that_of_the_steadier_heading():
+    import pandas as pd
+
+    # Else the noise of the reference is in its error and in its turn, and a scale factor of one
+    # explains it.
+    yaw, noise = 0.02 * TIME, 0.01 * np.random.default_rng(1).standard_normal(len(TIME))
+    for imu, right in ((yaw, yaw + noise), (yaw + noise, yaw)):
+        error, reference = pd.Series(right - imu, TIME), pd.Series(right, TIME)
+        observed = observed_yaw_error("a", error, reference)
+        np.testing.assert_allclose(observed.net_turn, yaw, atol=1e-12)
+        np.testing.assert_allclose(observed.absolute_turn, yaw, atol=1e-12)
+        np.testing.assert_allclose(observed.error, error, atol=1e-12)
+
+
+def known_reference(rate, error, std, correlation_time):
+    """A drive at a rate (n,), with an error of the reference that is white or small."""
+    net = np.cumsum(rate)
+    known = ReferenceError(TIME, np.full(len(TIME), std), correlation_time, rate, net)
+    return ObservedYawError("a", TIME, error, net, np.cumsum(np.abs(rate)), known)
+
+
+def test_poses_may_be_late_though_their_error_is_stated_and_that_is_no_sensors():
+    random = np.random.default_rng(3)
+    rate = 0.3 * np.sin(TIME / 7.0) + 0.1
+    error = -0.15 * rate + 0.003 * random.standard_normal(len(TIME))
+    result = identify_yaw_error([known_reference(rate, error, 0.003, 0.1)])
+    lag = result.estimates["reference_lag"]
+    assert lag.low < 0.15 < lag.high and result.accepted
+    # No interval of the sensor's is without zero, at 4 standard errors instead of 2.
+    for name in ("angle_random_walk", "rate_bias", "scale_factor"):
+        one = result.estimates[name]
+        assert one.low - 0.5 * (one.high - one.low) < 0.0 < one.high + 0.5 * (one.high - one.low)
+    assert result.hidden
+
+
+def test_a_short_drift_beside_a_course_is_the_references_unless_it_is_too_large():
+    random = np.random.default_rng(5)
+    rate, drift = 0.2 * np.sin(TIME / 9.0), np.zeros(len(TIME))
+    kept = np.exp(-1.0 / 6.0)
+    for sample, new in enumerate(random.standard_normal(len(TIME) - 1), 1):
+        drift[sample] = kept * drift[sample - 1] + np.sqrt(1.0 - kept**2) * new
+    white = 0.004 * random.standard_normal(len(TIME))
+    small, large = (
+        identify_yaw_error([known_reference(rate, size * drift + white, 0.02, 0.5)], True)
+        for size in (0.008, 0.2)
+    )
+    assert "yaw_drift_sigma" not in small.estimates and small.hidden
+    assert "yaw_drift_sigma" in large.estimates
+
+
+def test_a_limit_is_open_where_the_estimate_is_at_its_bound():
+    search = reliability._Search(None, [], {})
+    low, high = reliability._crossings(lambda value: value, search, 0.0, (0.0, 9.0), 0.3, 1.0)
+    assert low == -np.inf and high == pytest.approx(1.0, rel=0.03)
+
+
+def test_constants_are_as_uncertain_as_a_random_walk_makes_them_that_is_too_small_to_be_seen():
+    random = np.random.default_rng(7)
+    drive = turning(0.3 * np.sin(TIME[1:] / 9.0), 0.01 * random.standard_normal(len(TIME)))
+    constants, _ = reliability.identifiable_constants([drive])
+    found = fit(Likelihood([drive], [REFERENCE_NOISE], constants))
+    wider = fit(Likelihood([drive], [ANGLE_RANDOM_WALK, REFERENCE_NOISE], constants))
+    bias, with_walk = (reliability.intervals(one)["rate_bias"] for one in (found, wider))
+    std = np.sqrt(found.constants[1][0, 0])
+    assert bias.high - bias.low > 1.5 * (2.0 * 1.96 * std)
+    # As wide as where the walk is in the model; both limits of the walk are within a few per cent.
+    assert bias.high - bias.low == pytest.approx(with_walk.high - with_walk.low, rel=0.1)
 
 
 def test_terms_are_as_likely_in_any_order():

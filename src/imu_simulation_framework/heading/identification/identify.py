@@ -66,6 +66,8 @@ _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""
 _UNCLEAR = float(chi2.isf(LEVEL, 1))
 """By so much the AIC has to be better for a drift of the yaw to be the sensor's."""
+_DOUBTFUL = 0.2
+"""A drift of a known reference stays unless chance makes it as large more often than that."""
 _LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
 """Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
 
@@ -104,6 +106,8 @@ def choose(
     candidates = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT]
     if any(drive.reference is not None for drive in drives):
         first.append(REFERENCE_ERROR)
+        # What a course errs by in the long run is not in what the smoothing says of it.
+        first += [REFERENCE_DRIFT] if correlated_reference else []
     candidates.append(REFERENCE_DRIFT if correlated_reference else REFERENCE_SLIP)
     random = search.upwards(first, [term for term in candidates if term not in first])
     random = search.downwards(search.walk_or_drift(search.downwards(random)))
@@ -209,11 +213,16 @@ class _Search:
                 losses.append((p_value(loss, len(term.parameters)), term))
             if not losses:
                 return random
-            p, idle = max(losses, key=lambda pair: pair[0])
-            if p <= LEVEL:
+            # The reference's is kept on less evidence: without it a walk of the sensor is found.
+            p, idle = max(losses, key=lambda pair: (pair[0] > self._level(pair[1]), pair[0]))
+            if p <= self._level(idle):
                 return random
             random.remove(idle)
         return random
+
+    def _level(self, term: Any) -> float:
+        known = any(drive.reference is not None for drive in self._drives)
+        return _DOUBTFUL if term is REFERENCE_DRIFT and known else LEVEL
 
     @staticmethod
     def _of_sensor(random: Sequence[Any]) -> list[Any]:
