@@ -634,15 +634,20 @@ def _require_inertia(urdf, parameters) -> None:
     """Refuse what Gazebo cannot move, or forgets: a part that turns, or all the rest, without."""
 
     def has_inertia(link) -> bool:
-        inertia = urdf.links[link].find("inertial/inertia")
-        return all(urdf.numbers(inertia, key, 1, "0")[0] > 0.0 for key in ("ixx", "iyy", "izz"))
+        mass, inertia = (urdf.links[link].find(f"inertial/{tag}") for tag in ("mass", "inertia"))
+        needed = [(mass, "value"), (inertia, "ixx"), (inertia, "iyy"), (inertia, "izz")]
+        return all(urdf.numbers(element, key, 1, "0")[0] > 0.0 for element, key in needed)
 
     turning = {urdf.child(urdf.joints[name]) for name in parameters.joints}
     for link in sorted(turning):
         if not has_inertia(link):
-            raise urdf.fault(f"link {link} turns, and its inertia is not above 0, as Gazebo needs")
+            raise urdf.fault(
+                f"link {link} turns, and its mass or inertia is not above 0, as Gazebo needs"
+            )
     if not any(has_inertia(link) for link in set(urdf.links) - turning):
-        raise urdf.fault("no link but its wheels has an inertia above 0, which Gazebo needs")
+        raise urdf.fault(
+            "no link but its wheels has a mass and an inertia above 0, as Gazebo needs"
+        )
 
 
 _SIDEWAYS = 0.5

@@ -342,9 +342,10 @@ def test_meshes_are_looked_for_in_the_packages_beside_and_not_shown_where_they_a
 @pytest.mark.parametrize(
     "text, sentence",
     [
-        (description().replace('izz="0.01"', 'izz="0"'), "link left turns, and its inertia"),
+        (description().replace('value="0.2"', 'value="0"'), "link left turns, and its mass"),
+        (description().replace('izz="0.01"', 'izz="0"'), "link left turns, and its mass or"),
         (description().replace(f'3.0"/>{INERTIA}', '3.0"/>').replace(f'0.1"/>{INERTIA}', '0.1"/>'),
-         "no link but its wheels has an inertia"),
+         "no link but its wheels has a mass"),
     ],
 )  # fmt: skip
 def test_what_gazebo_would_forget_is_refused_in_a_sentence(robot, text, sentence):
