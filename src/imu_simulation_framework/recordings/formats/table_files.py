@@ -43,10 +43,13 @@ from imu_simulation_framework.recordings.formats.autopilot_logs import (
     read_text_log,
     read_ulog,
 )
-from imu_simulation_framework.recordings.formats.echoed import read_echoed
 from imu_simulation_framework.recordings.formats.matlab import damaged, read_hdf5, read_mat
 from imu_simulation_framework.recordings.formats.novatel import read_novatel
-from imu_simulation_framework.recordings.formats.serial_lines import read_sentences, read_words
+from imu_simulation_framework.recordings.formats.serial_lines import (
+    read_echoed,
+    read_sentences,
+    read_words,
+)
 from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 from imu_simulation_framework.recordings.text_table import (
     TextTable,
