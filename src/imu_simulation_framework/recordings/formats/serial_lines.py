@@ -4,8 +4,8 @@ All may have the time of their reception before them, as a number or a date. Sen
 checksum are left out, as is everything between them. Of NMEA 0183 an epoch of a receiver is a row:
 position, fix, speed, course and heading. Of VectorNav each kind of message is a table, in its own
 axes, north-east-down and forward-right-down (VN-100 User Manual, Asynchronous Output). Of messages,
-as ``rostopic echo`` and ``ros2 topic echo`` print them, YAML with ``---`` between, fields are columns, ``header.stamp.sec``; of a list in one line
-the first elements, ``data[0]``.
+as ``rostopic echo`` and ``ros2 topic echo`` print them, YAML with ``---`` between, fields are
+columns, ``header.stamp.sec``; of a list in one line the first elements, ``data[0]``.
 """
 
 from __future__ import annotations
