@@ -23,6 +23,7 @@ from imu_simulation_framework.heading.identification.fit import (
     refit,
 )
 from imu_simulation_framework.heading.identification.reliability import (
+    CONFIDENCE,
     LEVEL,
     MAX_FAULTS,
     UNSEEN,
@@ -39,6 +40,7 @@ from imu_simulation_framework.heading.identification.reliability import (
 )
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
+    DIRECTION,
     OF_REFERENCE,
     RANDOM_TERMS,
     RATE_BIAS,
@@ -282,10 +284,16 @@ def _kept_constants(
     kept, sentences = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
-        if term is RATE_BIAS or p < LEVEL:
+        low, high = estimate - TWO_SIDED * std, estimate + TWO_SIDED * std
+        differs = p < LEVEL
+        if differs and term is DIRECTION:
+            # Seldom there, and easily taken for it: sure of, whatever the random terms may be.
+            _, low, high, _ = _with_intervals(chosen, 1.0 - LEVEL)[1][term.parameter]
+            differs = not low <= 0.0 <= high
+        if term is RATE_BIAS or differs:
             kept.append(term)
             continue
-        low, high = (100.0 * (estimate + side * TWO_SIDED * std) for side in (-1.0, 1.0))
+        low, high = 100.0 * low, 100.0 * high
         sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, and "
         sentence += "it may be 0" if term is SCALE_FACTOR else "left out as it may be 0"
         kept += [term] if term is SCALE_FACTOR else []
@@ -534,10 +542,10 @@ def predicted_from_others(
         yield judge(*from_zero_where_known(drive.time, drive.error, curves, drive.zeroed_by))
 
 
-def _with_intervals(chosen: Any) -> tuple[Any, Any]:
+def _with_intervals(chosen: Any, confidence: float = CONFIDENCE) -> tuple[Any, Any]:
     for _ in range(_MAX_REFITS):
         try:
-            return chosen, intervals(chosen)
+            return chosen, intervals(chosen, confidence)
         except BetterFit as better:
             chosen = better.fit
     raise ConfigurationError(
