@@ -334,7 +334,7 @@ def _common_lag(chosen: Fit) -> tuple[float, float]:
 
 
 def _of_reference(chosen: Fit) -> list[str]:
-    """Return a sentence on how late each reference is, if the drives show it."""
+    """Return sentences on how late each reference is, if the drives show it."""
     sentences = []
     for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
         if abs(lag) > 2.0 * std:
@@ -343,6 +343,14 @@ def _of_reference(chosen: Fit) -> list[str]:
                 f"{drive.name}: the reference is {abs(lag):.3g} +- {2.0 * std:.2g} s {late} "
                 "against the IMU, which is taken off"
             )
+            if not (drive.reference and drive.reference.lag):
+                # Of a course it has been taken off sample by sample; here a straight line is left.
+                sentences.append(
+                    f"{drive.name}: what such a lag leaves in sharp turns makes the intervals of "
+                    "scale factor and rate bias too narrow (of 16 simulated drives that were late "
+                    "by 0.15 s they held the truth in 50 and 69 %, instead of 95); a time_offset "
+                    f"of {-lag:.3g} for the reference takes all of it off"
+                )
     return sentences
 
 
