@@ -23,6 +23,7 @@ from imu_simulation_framework.heading.identification.fit import (
     refit,
 )
 from imu_simulation_framework.heading.identification.reliability import (
+    CONFIDENCE,
     LEVEL,
     MAX_FAULTS,
     UNSEEN,
@@ -39,6 +40,7 @@ from imu_simulation_framework.heading.identification.reliability import (
 )
 from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
+    DIRECTION,
     OF_REFERENCE,
     RANDOM_TERMS,
     RATE_BIAS,
@@ -282,10 +284,16 @@ def _kept_constants(
     kept, sentences = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
-        if term is RATE_BIAS or p < LEVEL:
+        low, high = estimate - TWO_SIDED * std, estimate + TWO_SIDED * std
+        differs = p < LEVEL
+        if differs and term is DIRECTION:
+            # Seldom there, and easily taken for it: sure of, whatever the random terms may be.
+            _, low, high, _ = _with_intervals(chosen, 1.0 - LEVEL)[1][term.parameter]
+            differs = not low <= 0.0 <= high
+        if term is RATE_BIAS or differs:
             kept.append(term)
             continue
-        low, high = (100.0 * (estimate + side * TWO_SIDED * std) for side in (-1.0, 1.0))
+        low, high = 100.0 * low, 100.0 * high
         sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, and "
         sentence += "it may be 0" if term is SCALE_FACTOR else "left out as it may be 0"
         kept += [term] if term is SCALE_FACTOR else []
@@ -326,7 +334,7 @@ def _common_lag(chosen: Fit) -> tuple[float, float]:
 
 
 def _of_reference(chosen: Fit) -> list[str]:
-    """Return a sentence on how late each reference is, if the drives show it."""
+    """Return sentences on how late each reference is, if the drives show it."""
     sentences = []
     for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
         if abs(lag) > 2.0 * std:
@@ -335,6 +343,14 @@ def _of_reference(chosen: Fit) -> list[str]:
                 f"{drive.name}: the reference is {abs(lag):.3g} +- {2.0 * std:.2g} s {late} "
                 "against the IMU, which is taken off"
             )
+            if not (drive.reference and drive.reference.lag):
+                # Of a course it has been taken off sample by sample; here a straight line is left.
+                sentences.append(
+                    f"{drive.name}: what such a lag leaves in sharp turns makes the intervals of "
+                    "scale factor and rate bias too narrow (of 16 simulated drives that were late "
+                    "by 0.15 s they held the truth in 50 and 69 %, instead of 95); a time_offset "
+                    f"of {-lag:.3g} for the reference takes all of it off"
+                )
     return sentences
 
 
@@ -534,10 +550,10 @@ def predicted_from_others(
         yield judge(*from_zero_where_known(drive.time, drive.error, curves, drive.zeroed_by))
 
 
-def _with_intervals(chosen: Any) -> tuple[Any, Any]:
+def _with_intervals(chosen: Any, confidence: float = CONFIDENCE) -> tuple[Any, Any]:
     for _ in range(_MAX_REFITS):
         try:
-            return chosen, intervals(chosen)
+            return chosen, intervals(chosen, confidence)
         except BetterFit as better:
             chosen = better.fit
     raise ConfigurationError(
