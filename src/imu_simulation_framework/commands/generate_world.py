@@ -5,7 +5,7 @@ from pathlib import Path
 
 from imu_simulation_framework.commands.command_line import write_file
 from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.drive.gazebo_world import world_sdf
+from imu_simulation_framework.drive.for_gazebo import world_sdf
 from imu_simulation_framework.motion.drives import Terrain
 
 

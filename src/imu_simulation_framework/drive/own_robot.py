@@ -21,7 +21,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     LARGEST_NUMBER,
@@ -149,7 +148,7 @@ class _Pose(NamedTuple):
         return _Pose(back, -back.apply(self.position))
 
 
-class _Description:
+class Description:
     """A URDF's links and joints, and where they are when all joints are at zero."""
 
     def __init__(self, text: str, path: Path) -> None:
@@ -302,9 +301,9 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
     if simulator == "gazebo":
-        # Its wheels hold on to the ground along the robot there, see description_in_gazebo.
+        # Its wheels hold on to the ground along the robot there, see for_gazebo.
         own = replace(own, turning_half_track=None)
-    urdf = _Description(text, file)
+    urdf = Description(text, file)
     _find_meshes(urdf)
     parameters = _of_description(urdf, own, path)
     if simulator == "gazebo":
@@ -358,7 +357,7 @@ def _packages_beside(file: Path) -> Iterator[None]:
         arguments._eval_find = find  # type: ignore[attr-defined]
 
 
-def _find_meshes(urdf: _Description) -> None:
+def _find_meshes(urdf: Description) -> None:
     """Have what is only seen name files, where its package is beside the description.
 
     Gazebo refuses a robot with a mesh of a package that ROS does not know: what nobody finds is
@@ -386,7 +385,7 @@ def _known_to_ros(package: str) -> bool:
     return package in rospkg.RosPack().list()
 
 
-def _of_description(urdf: _Description, own: OwnRobot, path: Path) -> RobotParameters:
+def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParameters:
     left, right = (
         [_wheel(urdf, name, own.wheel_radius) for name in names]
         for names in (own.left_wheel, own.right_wheel)
@@ -648,79 +647,6 @@ def _require_inertia(urdf, parameters) -> None:
         raise urdf.fault(
             "no link but its wheels has a mass and an inertia above 0, as Gazebo needs"
         )
-
-
-_SIDEWAYS = 0.5
-"""What resists the turn of a skid-steered robot in Gazebo, of what its wheels can turn it with."""
-
-
-def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of such a robot with what Gazebo needs besides.
-
-    That is the IMU on a link of its own, motors, contacts and ground truth. Plug-ins, sensors and
-    transmissions that the description has are left out: they would command the same joints.
-
-    Gazebo's friction acts along two axes independently, by default those of the world, so that a
-    skid-steered robot would turn differently in each heading. Here they are those of the wheel, and
-    sideways it has so little that nothing slides along the wheels. The robot then turns as a
-    differential drive whose track is the wheels' distance.
-
-    ``arguments``: of own_robot.xacro, but for ``robot``.
-    """
-    urdf = _Description(parameters.description, parameters.path)
-    for tag in ("gazebo", "transmission"):
-        for element in urdf.tree.findall(tag):
-            urdf.tree.remove(element)
-    if IMU_FRAME in urdf.links:
-        urdf.rename(IMU_FRAME)
-    for collision in urdf.tree.iterfind("link/collision"):
-        # What is merged into another link keeps its contact only without a name of its own.
-        collision.attrib.pop("name", None)
-    for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
-        element.set("name", "imu_joint_of_the_description")
-    drivetrain = parameters.drivetrain
-    motor = (parameters.max_wheel_torque, drivetrain.limits.max_wheel_velocity)
-    _limit_motors(urdf, parameters.wheel_joints, *motor)
-    if isinstance(drivetrain, AckermannDrivetrain):
-        steering = (parameters.steering_gain, drivetrain.max_steering_rate)
-        _limit_motors(urdf, parameters.steering_joints, *steering)
-    robot = {
-        "contacts": _contacts(urdf, parameters),
-        "motors": list(parameters.commanded_joints),
-        "driven": list(parameters.wheel_joints),
-        "free": list(parameters.rolling_joints),
-        "imu": [*parameters.imu_position, *parameters.imu_orientation],
-    }
-    added = expand_xacro(urdf_path("own_robot.xacro"), {"robot": robot, **arguments})
-    urdf.tree.extend(ElementTree.fromstring(added))
-    return ElementTree.tostring(urdf.tree, encoding="unicode")
-
-
-def _limit_motors(urdf, joints, effort, velocity) -> None:
-    for name in joints:
-        joint = urdf.joints[name]
-        for limit in joint.findall("limit"):
-            joint.remove(limit)
-        ElementTree.SubElement(joint, "limit", effort=repr(effort), velocity=repr(velocity))
-
-
-def _contacts(urdf, parameters) -> list[dict[str, Any]]:
-    """Return the friction of all links that touch something, as own_robot.xacro wants it."""
-    rolling = parameters.wheel_joints + parameters.rolling_joints
-    wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
-    frictions = {link: parameters.friction(joint.get("name")) for link, joint in wheels.items()}
-    contacts = {
-        link: {"link": link, "friction": frictions.get(link, parameters.caster_friction)}
-        for link, *_ in urdf.collisions()
-    }
-    reach = max(abs(urdf.pose(link).position[0]) for link in wheels)
-    if len(parameters.wheel_joints) > 2 and reach > 0.0:
-        most = _SIDEWAYS * parameters.drivetrain.half_track / reach
-        for link, joint in wheels.items():
-            axis = joint.find("axis").get("xyz")
-            sideways = min(1.0, most) * contacts[link]["friction"]
-            contacts[link].update(axis=axis, sideways=sideways)
-    return list(contacts.values())
 
 
 _SPEED = 0.5  # m/s, at which turns are tried

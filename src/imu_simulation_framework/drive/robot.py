@@ -332,7 +332,7 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
 def robot_description(parameters: RobotParameters, **arguments) -> str:
     """Return the URDF of the robot; ``arguments``: of robot.xacro."""
     if parameters.description and arguments.pop("simulator", "") == "gazebo":
-        from imu_simulation_framework.drive.own_robot import description_in_gazebo
+        from imu_simulation_framework.drive.for_gazebo import description_in_gazebo
 
         return description_in_gazebo(parameters, **arguments)
     if parameters.description:

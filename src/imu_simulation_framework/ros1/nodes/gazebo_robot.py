@@ -25,6 +25,7 @@ from imu_simulation_framework.core.topics import (
     WHEEL_GROUP_CONTROLLER,
     WORLD_FRAME,
 )
+from imu_simulation_framework.drive.for_gazebo import iron_sdf, terrain_sdf
 from imu_simulation_framework.drive.from_configuration import (
     SPECIFICATION,
     experiment_robot,
@@ -32,7 +33,6 @@ from imu_simulation_framework.drive.from_configuration import (
     make_magnetic_environment,
     make_terrain,
 )
-from imu_simulation_framework.drive.gazebo_world import iron_sdf, terrain_sdf
 from imu_simulation_framework.drive.robot import RobotParameters, robot_description
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.ros1.simulators.gazebo import MODEL, READY, plugin_of, set_speed

@@ -34,7 +34,7 @@ from imu_simulation_framework.core.angles import (
 )
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.drive.experiment_arguments import EXPERIMENT_PARAMETERS
-from imu_simulation_framework.drive.gazebo_world import HIGHEST_UPDATE_RATE, PHYSICS_RATE
+from imu_simulation_framework.drive.for_gazebo import HIGHEST_UPDATE_RATE, PHYSICS_RATE
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.simulators.interface import SimulatorInterface, call
 from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
