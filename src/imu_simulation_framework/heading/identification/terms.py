@@ -135,7 +135,12 @@ def observed_yaw_error(
     yaw = reference_yaw.to_numpy(dtype=float)
     of_imu = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
     if _unsteadiness(np.interp(at, times, of_imu)) < _unsteadiness(np.interp(at, stamps, yaw)):
-        stamps, yaw = times, of_imu
+        # As the reference counts turns: scaled, and without a steady drift, but without its noise.
+        ones = np.ones(len(times))
+        curves = np.column_stack([ones, times - times[0], of_imu - of_imu[0]])
+        curves /= np.maximum(np.max(np.abs(curves), axis=0), np.finfo(float).tiny)
+        constants = np.linalg.lstsq(curves, error.to_numpy(dtype=float), rcond=1e-9)[0]
+        stamps, yaw = times, of_imu + curves @ constants
     net = np.interp(at, stamps, yaw)
     absolute = np.interp(at, stamps, absolute_turn(yaw))
     return ObservedYawError(
