@@ -149,7 +149,7 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
     sideways it has so little that nothing slides along the wheels. The robot then turns as a
     differential drive whose track is the wheels' distance.
 
-    ``arguments``: of own_robot.xacro, but for ``robot``.
+    ``arguments``: of own_robot.gazebo.xacro, but for ``robot``.
     """
     urdf = Description(parameters.description, parameters.path)
     for tag in ("gazebo", "transmission"):
@@ -175,7 +175,9 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
         "free": list(parameters.rolling_joints),
         "imu": [*parameters.imu_position, *parameters.imu_orientation],
     }
-    added = expand_xacro(urdf_path("own_robot.xacro"), {"robot": robot, **arguments})
+    added = expand_xacro(
+        urdf_path("components/own_robot.gazebo.xacro"), {"robot": robot, **arguments}
+    )
     urdf.tree.extend(ElementTree.fromstring(added))
     return ElementTree.tostring(urdf.tree, encoding="unicode")
 
@@ -189,7 +191,7 @@ def _limit_motors(urdf, joints, effort, velocity) -> None:
 
 
 def _contacts(urdf, parameters) -> list[dict[str, Any]]:
-    """Return the friction of all links that touch something, as own_robot.xacro wants it."""
+    """Return the friction of all links that touch something, as own_robot.gazebo.xacro wants it."""
     rolling = parameters.wheel_joints + parameters.rolling_joints
     wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
     frictions = {link: parameters.friction(joint.get("name")) for link, joint in wheels.items()}
