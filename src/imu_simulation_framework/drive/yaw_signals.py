@@ -24,9 +24,10 @@ from imu_simulation_framework.drive.results.files import (
     load_table,
 )
 from imu_simulation_framework.drive.summary import previous_summary
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw, lateness
 from imu_simulation_framework.heading.error_split import ESTIMATED, ZEROS
 from imu_simulation_framework.heading.identification.terms import (
+    UNKNOWN_LAG,
     ObservedYawError,
     observed_yaw_error,
 )
@@ -452,6 +453,15 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
+    if comparison.time_shift is None and not satellite:
+        # A fit at each step would take a lag for a straight line's, which no sharp turn is.
+        known = comparison.split and comparison.split.process
+        late, _ = lateness(imu["yaw"], reference, UNKNOWN_LAG, known)
+        if late is not None:
+            imu = imu.set_axis(imu.index - late.shift)
+            comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
+            words = f"{abs(late.shift):.3g} s {'late' if late.shift > 0.0 else 'early'}"
+            remarks = [*remarks, f"the IMU is {words} against the reference, which is taken off"]
     error = comparison.error.dropna()
     remarks = [*remarks, *(f"{name}, IMU: {one}" for one in comparison.sentences)]
     process = comparison.split and comparison.split.process

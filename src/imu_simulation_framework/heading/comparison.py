@@ -233,7 +233,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         time_shift = find_time_shift(time, imu_yaw, *right, settings.max_shift)
         lag = None if time_shift.problem else 0.0
     elif of_reference is not None and of_reference.lag > 0.0:
-        time_shift, lag = _late_course(imu_yaw, poses, of_reference)
+        time_shift, lag = lateness(imu_yaw, poses, of_reference.lag, of_reference)
     if time_shift is not None:
         time = time - time_shift.shift
     common = (time >= reference_time[0]) & (time <= reference_time[-1])
@@ -314,18 +314,22 @@ _NOTABLE_LAG = 0.02
 """A smaller one [s] is not."""
 
 
-def _late_course(imu_yaw, poses, reference):
-    """Return how early the IMU is against a course, if that is sure, and what is left unknown.
+def lateness(
+    imu_yaw: pd.Series, poses: pd.DataFrame, lag: float, reference: ReferenceError | None
+) -> tuple[TimeShift | None, float]:
+    """Return how early the IMU is against a heading, if that is sure, and what is left unknown [s].
 
-    What is known of a receiver's lag beforehand and what the turns tell are weighed by their
-    variances.
+    What is known of the ``lag`` beforehand, its standard deviation [s], and what the turns tell are
+    weighed by their variances. ``reference``: what is known of the heading's error.
     """
     heading = poses["yaw"].dropna()
     stamps = heading.index.to_numpy(dtype=float)
     imu_stamps, turned = imu_yaw.index.to_numpy(dtype=float), angles.unwrap(imu_yaw.to_numpy())
     begin, end = max(stamps[0], imu_stamps[0]), min(stamps[-1], imu_stamps[-1])
     time = np.arange(begin, end, _LAG_STEP)
-    sure = np.interp(time, reference.time, reference.std) < _FAINT_HEADING
+    sure = np.ones(len(time), dtype=bool)
+    if reference is not None:
+        sure = np.interp(time, reference.time, reference.std) < _FAINT_HEADING
     if "yaw_known" in poses:
         sure &= np.interp(time, stamps, poses.loc[heading.index, "yaw_known"]) > 1.0 - 1e-9
     used = sure[1:] & sure[:-1]
@@ -334,10 +338,10 @@ def _late_course(imu_yaw, poses, reference):
     def turn(at):
         return np.interp(at, imu_stamps, turned)[:, np.newaxis]
 
-    largest = _MAX_LAGS * reference.lag
+    largest = _MAX_LAGS * lag
     found, std = delay_of_integral(time, changes, turn, used, largest)
-    weight = 1.0 / (1.0 + (std / reference.lag) ** 2)
-    found, std = weight * found, reference.lag * np.sqrt(1.0 - weight)
+    weight = 1.0 / (1.0 + (std / lag) ** 2)
+    found, std = weight * found, lag * np.sqrt(1.0 - weight)
     if abs(found) < max(_NOTABLE_LAG, _SURE * std):
         return None, float(np.hypot(found, std))
     both = changes[used, 0], np.diff(turn(time + found)[:, 0])[used]

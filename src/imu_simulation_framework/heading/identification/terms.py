@@ -22,7 +22,7 @@ from imu_simulation_framework.heading.model.sources import (
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.motion.motion import absolute_turn
 
-_UNKNOWN_LAG = 0.2
+UNKNOWN_LAG = 0.2
 """Standard deviation of how late a reference is that says nothing of it [s]."""
 _UNKNOWN_HEADING = math.radians(20.0)
 """Where a reference's heading is less certain than that, nothing was observed."""
@@ -76,7 +76,7 @@ class ObservedYawError:
 
         Of poses nothing states it, and a known error without a lag is not known to have none.
         """
-        return (self.reference and self.reference.lag) or _UNKNOWN_LAG
+        return (self.reference and self.reference.lag) or UNKNOWN_LAG
 
     @property
     def constants_of_reference(self) -> np.ndarray:
