@@ -306,7 +306,7 @@ def _resolve(text, present):
 
 
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ]|\Z)")
-_TIME_OF_DAY = r"\d\d?:\d\d:\d\d([.,]\d+)?\Z"
+TIME_OF_DAY = re.compile(r"\d\d?:\d\d:\d\d([.,]\d+)?\Z")
 _DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
@@ -383,7 +383,7 @@ def _is_date(table, name):
         return False
     cells = table.texts(name)
     given = cells[cells != ""]
-    return len(given) > 0 and any(re.match(kind, given.iloc[0]) for kind in (_DATE, _TIME_OF_DAY))
+    return len(given) > 0 and any(kind.match(given.iloc[0]) for kind in (_DATE, TIME_OF_DAY))
 
 
 def _from_dates(table, names):
@@ -408,9 +408,11 @@ def seconds_of_dates(texts: pd.Series) -> np.ndarray:
 
     Of times of day without a date they are since the first one's midnight.
     """
-    texts = texts.str.replace("/", "-", regex=False).str.replace(r"\s*UTC\Z", "Z", regex=True)
+    for written, meant in (("/", "-"), (",", ".")):  # as logs have dates, and fractions of seconds
+        texts = texts.str.replace(written, meant, regex=False)
+    texts = texts.str.replace(r"\s*UTC\Z", "Z", regex=True)
     given = texts != ""
-    of_day = bool(given.any() and texts[given].str.match(_TIME_OF_DAY).all())
+    of_day = bool(given.any() and texts[given].str.match(TIME_OF_DAY.pattern).all())
     if of_day:
         clocks = texts.str.replace(r"\A(\d):", r"0\1:", regex=True)
         texts = texts.mask(given, "1970-01-01T" + clocks)

@@ -1,6 +1,7 @@
 """What the names of columns leave open, and numbers beside them tell: which axis, unit or scale."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import recording_writers as writers
 from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped
@@ -8,6 +9,7 @@ from refusals import refusal
 from scipy.spatial.transform import Rotation
 from table_writers import write_xlsx
 
+from imu_simulation_framework.recordings.column_maps import seconds_of_dates
 from imu_simulation_framework.recordings.guessing.files import guess_columns, guess_where_unknown
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
@@ -331,3 +333,10 @@ def test_a_comment_names_columns_of_numbers_and_words(tmp_path):
     rows = (f"A1, ok, {time:.2f}, {rate:.5f}" for time, rate in zip(TIME, CAR.rates[:, 2]))
     path.write_text("\n".join(["#serial,state,time,gyro_z", *rows]))
     assert guess_columns(path).time == "time [s]"
+
+
+@pytest.mark.parametrize("mark", [".", ","])
+@pytest.mark.parametrize("day", ["", "2024-03-01 ", "2024/03/01 "])
+def test_fractions_of_seconds_stand_behind_a_point_or_a_comma(mark, day):
+    texts = pd.Series([f"{day}09:59:59{mark}250", f"{day}10:00:01{mark}000"])
+    assert np.diff(seconds_of_dates(texts)) == pytest.approx([1.75], abs=1e-6)

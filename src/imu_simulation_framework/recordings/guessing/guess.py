@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.recordings.column_maps import seconds_of_dates
+from imu_simulation_framework.recordings.column_maps import TIME_OF_DAY, seconds_of_dates
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
@@ -238,7 +238,6 @@ def _names(columns):
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
-_TIME_OF_DAY = re.compile(r"\d\d?:\d\d:\d\d([.,]\d+)?\Z")
 _NEW = 0.5  # Share of the rows with another time than the one before, at least
 _SINCE_1970 = 6e8  # s
 _SAME_CLOCK = 60.0  # s
@@ -289,7 +288,7 @@ def find_time(candidates, pieces, usual):
         text = f"{column.name}, {reason}: [{unit}]"
         found.append(TimeColumn(column.written(unit), (column,), seconds, text))
     for column in named if not found else ():
-        if _all_match(_TIME_OF_DAY, column):
+        if _all_match(TIME_OF_DAY, column):
             seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"
             if np.mean(measures.steps_within(seconds, pieces) > 0.0) > _NEW:
                 found.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
@@ -299,7 +298,7 @@ def find_time(candidates, pieces, usual):
                     "each of which there are several samples"
                 )
         elif column.texts is not None:
-            others = (text for text in column.texts if text and not _TIME_OF_DAY.match(text))
+            others = (text for text in column.texts if text and not TIME_OF_DAY.match(text))
             text = next(others, column.texts[0])
             remarks.append(
                 f"{column.name} is not taken as the time: {shown(text)} is no known form"
