@@ -317,7 +317,7 @@ _NOTABLE_LAG = 0.02
 def lateness(
     imu_yaw: pd.Series, poses: pd.DataFrame, lag: float, reference: ReferenceError | None
 ) -> tuple[TimeShift | None, float]:
-    """Return how early the IMU is against a heading, if that is sure, and what is left unknown [s].
+    """Return how late the IMU is against a heading, if that is sure, and what is left unknown [s].
 
     What is known of the ``lag`` beforehand, its standard deviation [s], and what the turns tell are
     weighed by their variances. ``reference``: what is known of the heading's error.
@@ -326,6 +326,8 @@ def lateness(
     stamps = heading.index.to_numpy(dtype=float)
     imu_stamps, turned = imu_yaw.index.to_numpy(dtype=float), angles.unwrap(imu_yaw.to_numpy())
     begin, end = max(stamps[0], imu_stamps[0]), min(stamps[-1], imu_stamps[-1])
+    if end - begin < _LAG_STEP:
+        return None, lag
     time = np.arange(begin, end, _LAG_STEP)
     sure = np.ones(len(time), dtype=bool)
     if reference is not None:

@@ -13,6 +13,7 @@ from imu_simulation_framework.heading.comparison import (
     ComparisonSettings,
     compare,
     compare_yaw,
+    lateness,
     yaw_error_difference,
 )
 from imu_simulation_framework.heading.statistics import edge_samples, error_statistics, median_trend
@@ -353,3 +354,15 @@ def test_distances_are_metres_of_the_recorded_drive_whatever_the_path_was_scaled
     assert 10.0 in [entry.length for entry in found]
     for one, other in zip(found, as_driven):
         assert (one.length, one.rms) == pytest.approx((other.length, other.rms), rel=1e-9)
+
+
+@pytest.mark.parametrize("late", [0.15, -0.3])
+def test_how_late_an_imu_is_against_poses_of_which_nothing_is_known(late):
+    time = np.arange(0.0, 120.0, 0.05)
+    poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
+    imu = pd.Series(wavy_yaw(time - late), index=time)
+    found, left = lateness(imu, poses, 0.2, None)
+    assert found.shift == pytest.approx(late, abs=0.01) and left < 0.01
+    # Where the two have hardly a moment in common nothing is told.
+    alone = imu.set_axis(time + time[-1])
+    assert lateness(alone, poses, 0.2, None) == (None, 0.2)
