@@ -438,18 +438,18 @@ def composed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 REVERSAL = math.radians(3.0)
-"""Turning back by less than that [rad] may be noise of the yaw, and counts as none."""
+"""Turning back by less than that [rad] may be noise of any yaw, and counts as none."""
 
 
-def absolute_turn(yaw: np.ndarray) -> np.ndarray:
+def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
     """Return the turn since the start (n,), left and right ones added [rad], of an unwrapped yaw.
 
     The sum of a noisy yaw's steps would grow with each sample; here turning counts from one turning
-    point to the next, and :data:`REVERSAL` is the smallest turn back that makes one.
+    point to the next, and ``reversal`` is the smallest turn back that makes one [rad].
     """
     yaw = np.asarray(yaw, dtype=float)
     turned, done = np.zeros(len(yaw)), 0.0
-    points = _turning_points(yaw)
+    points = _turning_points(yaw, reversal)
     for first, last in zip(points[:-1], points[1:]):
         leg = (yaw[first : last + 1] - yaw[first]) * np.sign(yaw[last] - yaw[first])
         turned[first : last + 1] = done + np.maximum.accumulate(np.maximum(leg, 0.0))
@@ -457,7 +457,7 @@ def absolute_turn(yaw: np.ndarray) -> np.ndarray:
     return turned
 
 
-def _turning_points(yaw):
+def _turning_points(yaw, reversal):
     """Return indices of the first sample, each extreme that a reversal leaves, and the last one."""
     if len(yaw) == 0:
         return []
@@ -468,11 +468,11 @@ def _turning_points(yaw):
             highest = index
         if value < yaw[lowest]:
             lowest = index
-        if sense >= 0 and yaw[highest] - value > REVERSAL:
+        if sense >= 0 and yaw[highest] - value > reversal:
             if sense > 0:
                 points.append(highest)
             sense, lowest = -1, index
-        elif sense <= 0 and value - yaw[lowest] > REVERSAL:
+        elif sense <= 0 and value - yaw[lowest] > reversal:
             if sense < 0:
                 points.append(lowest)
             sense, highest = 1, index

@@ -337,7 +337,7 @@ def test_what_is_wrong_with_the_reference_is_found_and_not_taken_for_the_sensors
     np.testing.assert_allclose(
         parts["error"], parts[MODEL] + of_lag + parts["turn error of the reference"]
         + parts["slip of the reference on turns"] + parts["known error of the reference"]
-        + parts[RESIDUAL], atol=1e-12,
+        + parts["correlated noise of the reference"] + parts[RESIDUAL], atol=1e-12,
     )  # fmt: skip
 
 
@@ -357,6 +357,22 @@ def test_a_turn_is_that_of_the_steadier_heading():
         np.testing.assert_allclose(observed.net_turn, yaw, atol=2.0 * reach)
         np.testing.assert_allclose(observed.absolute_turn, observed.net_turn, atol=1e-12)
         np.testing.assert_allclose(observed.error, error, atol=1e-12)
+
+
+def test_small_turns_back_count_where_the_heading_shows_them():
+    import pandas as pd
+
+    # Else wheels slip in turns that are not counted, and a walk of the sensor is found.
+    random, wave = np.random.default_rng(1), np.radians(1.2) * np.sin(TIME / 8.0)
+    for yaw, noise in ((wave, 0.0), (0.0 * wave, 0.004)):
+        reference = yaw + 0.004 * random.standard_normal(len(TIME))
+        error = pd.Series(reference - yaw - noise * random.standard_normal(len(TIME)), TIME)
+        observed = observed_yaw_error("a", error, pd.Series(reference, TIME))
+        # A scale factor is fitted, to 4 standard errors of a regression; first and last turn may be
+        # too small; a noise of 4.5 standard deviations to either side is one turn.
+        turned = np.sum(np.abs(np.diff(yaw)))
+        reach = 4.0 * 0.004 / np.std(wave) / np.sqrt(len(TIME)) * turned + np.radians(2.4)
+        assert observed.absolute_turn[-1] == pytest.approx(turned, abs=reach + 9.0 * noise)
 
 
 def known_reference(rate, error, std, correlation_time):

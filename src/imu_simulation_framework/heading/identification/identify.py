@@ -68,8 +68,6 @@ _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""
 _UNCLEAR = float(chi2.isf(LEVEL, 1))
 """By so much the AIC has to be better for a drift of the yaw to be the sensor's."""
-_DOUBTFUL = 0.2
-"""A drift of a known reference stays unless chance makes it as large more often than that."""
 _LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
 """Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
 
@@ -201,13 +199,16 @@ class _Search:
 
     def downwards(self, random: Sequence[Any]) -> list[Any]:
         random = list(random)
+        nuisance = [REFERENCE_ERROR]
+        if any(drive.reference is not None for drive in self._drives):
+            # What a course errs by in the long run: without it a walk of the sensor is found.
+            nuisance.append(REFERENCE_DRIFT)
         while len(random) > 1:
             now = self.fitted(random)
             losses = []
             for term in random:
-                if term is REFERENCE_ERROR or self._of_sensor(random) == [term] == [
-                    ANGLE_RANDOM_WALK
-                ]:
+                only_one = self._of_sensor(random) == [term]
+                if term in nuisance or (only_one and term is ANGLE_RANDOM_WALK):
                     # Every gyroscope has white noise; if nothing else, the drives bound it.
                     continue
                 rest = [other for other in random if other is not term]
@@ -215,16 +216,11 @@ class _Search:
                 losses.append((p_value(loss, len(term.parameters)), term))
             if not losses:
                 return random
-            # The reference's is kept on less evidence: without it a walk of the sensor is found.
-            p, idle = max(losses, key=lambda pair: (pair[0] > self._level(pair[1]), pair[0]))
-            if p <= self._level(idle):
+            p, idle = max(losses, key=lambda pair: pair[0])
+            if p <= LEVEL:
                 return random
             random.remove(idle)
         return random
-
-    def _level(self, term: Any) -> float:
-        known = any(drive.reference is not None for drive in self._drives)
-        return _DOUBTFUL if term is REFERENCE_DRIFT and known else LEVEL
 
     @staticmethod
     def _of_sensor(random: Sequence[Any]) -> list[Any]:
@@ -375,10 +371,6 @@ _WHOSE_DRIFT = (
     f"{YAW_DRIFT.name}: nothing is known of the reference's error, of which a part that stays "
     "alike for as long looks the same; with a stated size and time of that it is told apart"
 )
-_WHOSE_WALK = (
-    f"{ANGLE_RANDOM_WALK.name}: it may be a slow error of the receiver's course, which passed for "
-    "one in 4 of 28 simulated drives with a perfect gyroscope"
-)
 _MAX_STDS = 3.0
 """What is further from what is known of all sensors than that is a fault of the comparison."""
 _MAX_REFITS = 10
@@ -479,10 +471,6 @@ def identify_yaw_error(
     sentences += [*weak_parameters(estimates, drives), UNSEEN]
     if YAW_DRIFT in chosen.likelihood.random and any(drive.reference is None for drive in drives):
         sentences.append(_WHOSE_DRIFT)
-    walk = estimates.get(ANGLE_RANDOM_WALK.parameters[0])
-    of_course = correlated_reference and any(drive.reference is not None for drive in drives)
-    if of_course and walk is not None and walk.low > 0.0:
-        sentences.append(_WHOSE_WALK)
     remarks = (*faults, *_of_reference(chosen))
     lag, std = _common_lag(chosen)
     if abs(lag) > TWO_SIDED * std:

@@ -20,12 +20,16 @@ from imu_simulation_framework.heading.model.sources import (
     YawNoise,
 )
 from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.motion.motion import absolute_turn
+from imu_simulation_framework.motion.motion import REVERSAL, absolute_turn
 
 UNKNOWN_LAG = 0.2
 """Standard deviation of how late a reference is that says nothing of it [s]."""
 _UNKNOWN_HEADING = math.radians(20.0)
 """Where a reference's heading is less certain than that, nothing was observed."""
+_OF_NOISE = 6.0
+"""Turning back by so many unsteadinesses is no noise: ten standard deviations of white noise."""
+_LEAST_REVERSAL = math.radians(1.2)
+"""Nor is less than that of a heading in whole degrees, which goes back and forth by one."""
 FEWEST_OBSERVATIONS = 30
 """Fewer say nothing about several processes."""
 
@@ -134,7 +138,8 @@ def observed_yaw_error(
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
     of_imu = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
-    if _unsteadiness(np.interp(at, times, of_imu)) < _unsteadiness(np.interp(at, stamps, yaw)):
+    of_both = [_unsteadiness(np.interp(at, *one)) for one in ((times, of_imu), (stamps, yaw))]
+    if of_both[0] < of_both[1]:
         # As the reference counts turns: scaled, and without a steady drift, but without its noise.
         ones = np.ones(len(times))
         curves = np.column_stack([ones, times - times[0], of_imu - of_imu[0]])
@@ -142,7 +147,9 @@ def observed_yaw_error(
         constants = np.linalg.lstsq(curves, error.to_numpy(dtype=float), rcond=1e-9)[0]
         stamps, yaw = times, of_imu + curves @ constants
     net = np.interp(at, stamps, yaw)
-    absolute = np.interp(at, stamps, absolute_turn(yaw))
+    # Where a steady heading turns back by little it has turned, and its reference may have slipped.
+    reversal = float(np.clip(_OF_NOISE * min(of_both), _LEAST_REVERSAL, REVERSAL))
+    absolute = np.interp(at, stamps, absolute_turn(yaw, reversal))
     return ObservedYawError(
         name,
         at - begin,
@@ -302,10 +309,12 @@ class Scales:
         if parameter in ("rate_drift_time", "yaw_drift_time"):
             # Faster than that is the reference, or white; slower than that is constant.
             return 5.0 * self.step, 10.0 * self.duration
+        known = math.isfinite(self.reference_std)
         if parameter == "reference_drift_time":
-            return 0.5 * self.step, 0.05 * self.duration
-        if parameter == "reference_drift_sigma" and math.isfinite(self.reference_std):
-            # A second part of an error is not larger than what is known of all of it.
+            # A second part of a known error is slower than that, or a walk explains the slow part.
+            return (4.0 if known else 0.5) * self.step, (0.15 if known else 0.05) * self.duration
+        if parameter == "reference_drift_sigma" and known:
+            # And it is not larger than what is known of all of it.
             return 1e-5 * self.reference_std, self.reference_std
         typical = self.typical(parameter)
         if parameter in REFERENCE_ERROR.parameters:
