@@ -270,9 +270,12 @@ def _by_band(errors, model):
         processes = [RateGaussMarkov(BIAS_INSTABILITY, *both) for both in zip(sigmas, times)]
         return _std_at_end(dataclasses.replace(model, sources=tuple(processes)))
 
+    ends = (0.1 * last, 10.0 * last)
+    others = [own * of_unit(end) / of_unit(last) for end in ends]
+    if max(others) - min(others) < REMARKED * std:
+        return None  # a zeroing takes off what is as slow
     shorter, longer = (
-        f"{math.degrees(own * of_unit(end) / of_unit(last)):.3g} deg to {end:g} s"
-        for end in (0.1 * last, 10.0 * last)
+        f"{math.degrees(other):.3g} deg to {end:g} s" for other, end in zip(others, ends)
     )
     return (
         f"its bias instability is flicker noise over averaging times from {first:g} to {last:g} s, "
@@ -339,7 +342,7 @@ def _summary_columns(limit):
 
 
 _COUNTED = f"""\
-50 %, 95 %: what the error does not exceed in so many drives
+50 %, 95 %: what the error does not exceed in so many drives;
 all the time, passed by: counted in {RUNS} drawn drives, +- half of the 95 % interval; > 99.9 % is
 nearly all drives, < 0.1 % nearly none"""
 _SOURCE_COLUMNS = (

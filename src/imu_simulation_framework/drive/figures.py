@@ -373,7 +373,7 @@ def yaw_error_spectra(errors, highest=np.inf) -> Figure:
     known = [error for error in errors if error.comparison.error_spectrum is not None]
     errors = [one for one in known if np.any(one.comparison.error_spectrum.density > 0.0)]
     for title, lines in _panels_of(errors) if errors else ():
-        figure.panel("[rad²/Hz]", title, log="xy", height=240 if title else 340)
+        figure.panel("density [rad²/Hz]", title, log="xy", height=240 if title else 340)
         for error, look in lines:
             frequency, density = logarithmic_average(error.comparison.error_spectrum, BANDS)
             kept = frequency <= highest

@@ -336,7 +336,7 @@ def _places(axis, tests):
     axis.set_xticks(np.arange(-_FARTHEST, _FARTHEST + 1.0))
     axis.set_ylim(-0.6, len(tests) - 0.4)
     axis.set_xlabel("observed minus the ensemble's median [half widths of its central 95 %]")
-    axis.set_title("Single statistics", fontsize=11, loc="left")
+    axis.set_title("Single statistics; arrows: farther out", fontsize=11, loc="left")
 
 
 def _place(test) -> float:
