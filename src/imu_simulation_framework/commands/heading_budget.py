@@ -77,6 +77,7 @@ from imu_simulation_framework.sensors.formats.registry import NamedImu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 from imu_simulation_framework.sensors.odometer import OdometerSpecification, read_odometer
+from imu_simulation_framework.sensors.operation import Operation
 
 NAME = "heading_budget"
 PROBABILITIES = (0.5, 0.95, 0.99)
@@ -128,7 +129,7 @@ def main(arguments):
     part = None
     if any(isinstance(placed.imu.errors, ImuSpecification) for placed in imus):
         parts = heading_choices.any_bundled_unit()
-        part = another_part(parts, motion, options.within, at, operation, chosen.sample)
+        part = another_part(parts, motion, options.within, at, operation, chosen.sample, period)
     budgets = [_budget(imu, chosen, driven, operation, period, at, part, options) for imu in imus]
     if options.fuse:
         count = len(options.odometer)
@@ -239,6 +240,10 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
     said = list(model.limits)
     if isinstance(errors, ImuSpecification):
         said += filter(None, [_by_band(errors, model), _of_earth(errors, model, chosen.motion)])
+    elif not isinstance(errors, OdometerSpecification) and operation != Operation(standstill=0.0):
+        said.append(
+            "its yaw error is a plug-in's, or that of drives as recorded: zeroing changes nothing"
+        )
     remarks += [f"{imu.name}: {sentence}" for sentence in said]
     return _Budget(name, errors, model, remarks, mendings)
 

@@ -102,6 +102,8 @@ def yaw_error_along_path(comparison) -> Figure:
         return figure
     width, height = (np.ptp(np.concatenate([path[name] for *_, path in imus])) for name in "xy")
     figure.widths = (1.0,) * (1 if width > 1.3 * height else len(imus))
+    # One scale, so that a colour is the same error in both.
+    largest = max(np.max(np.abs(np.degrees(one.error)), initial=1e-3) for one, *_ in imus)
     for result, name, path in imus:
         figure.panel("y [m]", name, x="x [m]", equal=True, height=320)
         look = {"color": colours.LINE_GREY, "linewidth": 0.6}
@@ -109,7 +111,7 @@ def yaw_error_along_path(comparison) -> Figure:
         time = result.error.index.to_numpy(dtype=float)
         x, y = (np.interp(time, path.index, path[axis]) for axis in "xy")
         title = "yaw error [deg], the latest on top"
-        figure.coloured(time, x, y, np.degrees(result.error), name, title)
+        figure.coloured(time, x, y, np.degrees(result.error), name, title, largest)
         _ends(figure, path["x"].to_numpy(), path["y"].to_numpy())
     return figure
 
