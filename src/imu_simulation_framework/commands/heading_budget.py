@@ -144,7 +144,8 @@ def main(arguments):
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
     answers = []
     if imus:
-        answers += _show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets)
+        title = f"{chosen.name}, {operation.sentence()}, to {at:g} s"
+        answers += _show_budgets(options, out, title, budgets)
     if options.require is not None:
         answers.append(_requirements(options, out, chosen, operation, at))
     if options.report:
