@@ -103,7 +103,8 @@ def yaw_error_along_path(comparison) -> Figure:
     width, height = (np.ptp(np.concatenate([path[name] for *_, path in imus])) for name in "xy")
     figure.widths = (1.0,) * (1 if width > 1.3 * height else len(imus))
     # One scale, so that a colour is the same error in both.
-    largest = max(np.max(np.abs(np.degrees(one.error)), initial=1e-3) for one, *_ in imus)
+    errors = [np.degrees(result.error.to_numpy()) for result, *_ in imus]
+    largest = max(float(np.max(np.abs(error), initial=1e-3)) for error in errors)
     for result, name, path in imus:
         figure.panel("y [m]", name, x="x [m]", equal=True, height=320)
         look = {"color": colours.LINE_GREY, "linewidth": 0.6}
