@@ -40,6 +40,7 @@ def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     assert NOTHING in done.stdout
     assert "/odom (nav_msgs/Odometry), 2000 samples" in done.stdout
     assert "/imu (sensor_msgs/Imu), 5000 samples" in done.stdout
+    assert "if /odom is wheel odometry, the yaw error is that of both" in done.stdout
     out = tmp_path / "check_drive"
     assert done.stdout.splitlines()[-2:] == [
         str(Path("check_drive") / name) for name in ("recording.png", "config.ini")
@@ -48,6 +49,14 @@ def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     assert Path(configuration.recording.path).resolve() == bag.resolve()
     assert configuration.experiment.name == f"{tmp_path.name}_drive"
     assert {path.name for path in out.iterdir()} == {"recording.png", "config.ini"}
+
+
+def test_a_setting_on_the_command_line_is_taken_and_written(tmp_path):
+    bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
+    wanted = ("--setting", "reference/turn_slip=0.01")
+    done = check(str(bag), *wanted, "--out", str(tmp_path / "out"))[1]
+    assert done.returncode == 0 and "wheel odometry" not in done.stdout
+    assert load_configuration(written_config(tmp_path / "out")).reference.turn_slip == 0.01
 
 
 def test_paths_of_a_given_config_lead_to_the_same_files(tmp_path):

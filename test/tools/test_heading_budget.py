@@ -1,4 +1,5 @@
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,7 @@ def test_several_imus_on_a_drive():
 
     assert "drive a, zeroed at rest for 10 s: yaw error after 60 s" in text
     assert "note: bno055 holds what a sensor shows at rest" in text
+    assert "note: hector: its yaw error is a plug-in's" in text
     bands = pd.read_csv("heading_budget/bands.csv")
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)"]
 
@@ -309,3 +311,17 @@ def test_the_first_lines_say_how_far_how_long_and_what_is_worth_it():
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(-36.0, rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "known"
+
+
+def test_another_part_is_named_with_the_size_that_its_own_line_has():
+    stops = ("--stops", "every 2min for 3s")
+    text = answered("a", "--imu", "mpu6050", "--imu", "stim300", *stops)
+    (own,) = [line for line in text.splitlines() if line.startswith("stim300: ")]
+    (size,) = re.findall(r"and (\S+) deg in 95 %", own)
+    assert f"another part, stim300, {size} deg (95 %)" in text
+
+
+def test_a_zeroed_gyroscope_gets_no_sentence_on_a_band_that_changes_nothing():
+    text = answered("a", "--imu", "bno055", "--at", "10min")
+    assert "bno055_datasheet has what the data sheet states; --inflate makes" in text
+    assert "flicker noise" not in text

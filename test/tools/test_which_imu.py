@@ -57,3 +57,9 @@ def test_own_imus_on_a_straight_line_in_closed_form(tmp_path, monkeypatch):
     std = np.degrees([1e-5, 1e-3]) * math.sqrt(100.0 + 100.0**2 / 20.0)
     np.testing.assert_allclose(table["90 % [deg]"], 1.644854 * std, rtol=1e-3, atol=0.005)
     assert list(table["most comes from"]) == ["angle random walk"] * 2
+
+
+def test_an_answer_is_for_the_whole_motion_unless_a_time_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    title, _ = ranked("--straight", "30min", "--imu", "stim300")
+    assert "within 5 deg for 1800 s" in title

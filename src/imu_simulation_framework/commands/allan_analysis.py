@@ -285,8 +285,8 @@ def _heading_drift(identification) -> list[str]:
         shown.append([f"{rms[round(time / _DRIFT_STEP)]:.3g}" for time in _DRIFTS])
     listed = [f"{one} deg after {duration_text(time)}" for one, time in zip(shown[0], _DRIFTS)]
     sentence = (
-        f"the heading drifts by {', '.join(listed)} (rms, straight ahead, z up), by this noise "
-        "alone: a bias from switching on, scale factor and temperature come on top"
+        f"the heading drifts by {', '.join(listed)} (rms, straight ahead, z up, not zeroed), "
+        "by this noise alone: a bias from switching on, scale factor and temperature come on top"
     )
     if shown[1] != shown[0]:
         sentence += f"; with a random walk at the end of its interval by {', '.join(shown[1])} deg"

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from imu_simulation_framework.commands import heading_choices
 from imu_simulation_framework.core import colours, whole_files
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import name_of_recording, package_share
@@ -41,7 +42,8 @@ def main(arguments):
     """Check the recording named on the command line."""
     options = _parser().parse_args([_as_option(text) for text in arguments])
     config = options.config or package_share() / "config.ini"
-    setup = set_up(config, options.recording or "", options.imu or "")
+    settings = heading_choices.settings(options.setting)
+    setup = set_up(config, options.recording or "", options.imu or "", settings)
     check = check_experiment(setup.load())
     print(*report_lines(setup, check), sep="\n")
     print(*write_check(options.out or _folder(options, check), setup, check), sep="\n")
@@ -66,6 +68,7 @@ def _parser():
     add("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
     add("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
     add("--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well")
+    heading_choices.add_setting_option(parser)
     add(
         "-o", "--out", metavar="DIR",
         help="folder for the results, by default check_<recording>, with _again where config is",
@@ -85,7 +88,7 @@ def report_lines(setup, check) -> list[str]:
     """Return the lines of the report."""
     found = check.findings
     parts = {
-        "read as:": [*_map(setup, check), *setup.sentences],
+        "read as:": [*_map(setup, check), *setup.sentences, *_odometry(setup, check)],
         "found while reading:": check.remarks,
         "turns:": [] if check.as_configured is None else _turns(check.as_configured),
         "would stop an experiment:": check.problems,
@@ -112,6 +115,19 @@ def _map(setup, check):
         yield f"{name}: {samples.source}{kind}, {len(samples)} samples"
         for quantity, column in configuration.columns[columns].items():
             yield f"  {quantity} = {column}"
+
+
+def _odometry(setup, check):
+    """Yield a sentence where the reference may be odometry, of which nothing is known."""
+    reference, samples = setup.load().reference, check.reference_samples
+    if samples is None or samples.message_type != "nav_msgs/Odometry":
+        return
+    if reference.yaw_deviation is None and reference.turn_error + reference.turn_slip == 0.0:
+        yield (
+            f"the reference: if {samples.topic} is wheel odometry, the yaw error is that of both: "
+            "wheels slip ([reference] turn_slip says by how much), and odometry that takes its "
+            "heading from this IMU shows nothing of its drift"
+        )
 
 
 def _turns(observations) -> list[str]:

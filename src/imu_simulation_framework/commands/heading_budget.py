@@ -77,6 +77,7 @@ from imu_simulation_framework.sensors.formats.registry import NamedImu
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 from imu_simulation_framework.sensors.odometer import OdometerSpecification, read_odometer
+from imu_simulation_framework.sensors.operation import Operation
 
 NAME = "heading_budget"
 PROBABILITIES = (0.5, 0.95, 0.99)
@@ -128,7 +129,7 @@ def main(arguments):
     part = None
     if any(isinstance(placed.imu.errors, ImuSpecification) for placed in imus):
         parts = heading_choices.any_bundled_unit()
-        part = another_part(parts, motion, options.within, at, operation, chosen.sample)
+        part = another_part(parts, motion, options.within, at, operation, chosen.sample, period)
     budgets = [_budget(imu, chosen, driven, operation, period, at, part, options) for imu in imus]
     if options.fuse:
         count = len(options.odometer)
@@ -143,7 +144,8 @@ def main(arguments):
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
     answers = []
     if imus:
-        answers += _show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets)
+        title = f"{chosen.name}, {operation.sentence()}, to {at:g} s"
+        answers += _show_budgets(options, out, title, budgets)
     if options.require is not None:
         answers.append(_requirements(options, out, chosen, operation, at))
     if options.report:
@@ -239,6 +241,10 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
     said = list(model.limits)
     if isinstance(errors, ImuSpecification):
         said += filter(None, [_by_band(errors, model), _of_earth(errors, model, chosen.motion)])
+    elif not isinstance(errors, OdometerSpecification) and operation != Operation(standstill=0.0):
+        said.append(
+            "its yaw error is a plug-in's, or that of drives as recorded: zeroing changes nothing"
+        )
     remarks += [f"{imu.name}: {sentence}" for sentence in said]
     return _Budget(name, errors, model, remarks, mendings)
 
@@ -270,9 +276,12 @@ def _by_band(errors, model):
         processes = [RateGaussMarkov(BIAS_INSTABILITY, *both) for both in zip(sigmas, times)]
         return _std_at_end(dataclasses.replace(model, sources=tuple(processes)))
 
+    ends = (0.1 * last, 10.0 * last)
+    others = [own * of_unit(end) / of_unit(last) for end in ends]
+    if max(others) - min(others) < REMARKED * std:
+        return None  # a zeroing takes off what is as slow
     shorter, longer = (
-        f"{math.degrees(own * of_unit(end) / of_unit(last)):.3g} deg to {end:g} s"
-        for end in (0.1 * last, 10.0 * last)
+        f"{math.degrees(other):.3g} deg to {end:g} s" for other, end in zip(others, ends)
     )
     return (
         f"its bias instability is flicker noise over averaging times from {first:g} to {last:g} s, "
@@ -339,7 +348,7 @@ def _summary_columns(limit):
 
 
 _COUNTED = f"""\
-50 %, 95 %: what the error does not exceed in so many drives
+50 %, 95 %: what the error does not exceed in so many drives;
 all the time, passed by: counted in {RUNS} drawn drives, +- half of the 95 % interval; > 99.9 % is
 nearly all drives, < 0.1 % nearly none"""
 _SOURCE_COLUMNS = (

@@ -214,7 +214,7 @@ def chosen_motion(
     if len(named) != 1:
         raise ConfigurationError(
             "name one motion: a drive, --straight, --rounds, --mowing or --flight; "
-            f"named is {' and '.join(named) or 'none'}"
+            + (f"named are {' and '.join(named)}" if named else "none is named")
         )
     for option, has_a_meaning in (
         ("speed", {straight, rounds, mowing} != {None}),

@@ -85,7 +85,8 @@ def _sentences(found, shift, odometer, reference):
     if shift.problem:
         yield f"  no delay was taken off: {shift.problem}"
     else:
-        yield f"  the reference is {shift.shift:.3f} s late, which is taken off"
+        sense = "late" if shift.shift >= 0.0 else "early"
+        yield f"  the reference is {abs(shift.shift):.3f} s {sense}, which is taken off"
     for name, words, value, sigma in (
         ("E_d", "right wheel's diameter over the left one's", one.diameter_ratio,
          one.diameter_ratio_sigma),

@@ -1,7 +1,7 @@
 """Which IMU is good enough for a heading, of the bundled ones or of others.
 
     which_imu.py a --within 5deg --for 10min
-    which_imu.py --straight 1h --within 2deg --for 1h --probability 99% --stops "every 5min for 5s"
+    which_imu.py --straight 1h --within 2deg --probability 99% --stops "every 5min for 5s"
     which_imu.py drive.bag --within 3deg --imu bmi088 --imu mine.yaml
 
 An IMU passes if the heading stays within the limit all the time, in that share of drives, with any
@@ -36,7 +36,7 @@ def main(arguments):
     operation = heading_choices.operation(options)
     chosen = heading_choices.chosen_motion(options, linear=True, default="a")
     longest = operation.moved(chosen.motion).duration
-    at = min(600.0, math.floor(longest + 1e-6)) if options.time is None else options.time
+    at = math.floor(longest + 1e-6) if options.time is None else options.time
     named = map(heading_choices.chosen_imu, options.imu or heading_choices.any_bundled_unit())
     imus = {imu.name: _specified(heading_choices.unit_of(imu, options)) for imu in named}
     table = which_imu(
@@ -96,7 +96,7 @@ def _parser():
     add = parser.add_argument
     # fmt: off
     add("--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
-        help="how long it is to be kept, by default 10min, or to the motion's end")
+        help="how long it is to be kept, by default to the motion's end")
     add("--probability", type=heading_choices.probability, default=0.95, metavar="P",
         help="in which share of drives, by default 0.95")
     add("--imu", action="append", default=[], metavar="IMU",

@@ -97,8 +97,16 @@ def checked_text(name: str, value: Any, needed: bool = False) -> str:
     return value
 
 
-def check_keys(content: Any, known: Sequence[str], where: str) -> None:
-    """Refuse what are no keys and values, and a key that is not known."""
+def check_keys(
+    content: Any,
+    known: Sequence[str],
+    where: str,
+    of_parts: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Refuse what are no keys and values, and a key that is not known.
+
+    ``of_parts``: key of a part -> the keys in it, one of which may stand outside by mistake.
+    """
     if not isinstance(content, Mapping):
         raise ConfigurationError(
             f"{where} is {shown(content)}, but it must hold keys and values; known are "
@@ -108,6 +116,8 @@ def check_keys(content: Any, known: Sequence[str], where: str) -> None:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            inside = [name for name, keys in (of_parts or {}).items() if key in keys]
+            hint = f"it is a key of {' or '.join(inside)}." if inside else hint
             raise ConfigurationError(f"{where} has the unknown key {shown(key)}; {hint}")
 
 
@@ -312,7 +322,12 @@ def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") ->
     the name of a value that is refused.
     """
     keys = {key.name: key for key in dataclasses.fields(kind)}
-    check_keys(content, list(keys), what)
+    of_parts = {
+        name: [inner.name for inner in dataclasses.fields(key.metadata["part"])]
+        for name, key in keys.items()
+        if key.metadata.get("part") is not None
+    }
+    check_keys(content, list(keys), what, of_parts)
     for name, key in keys.items():
         if name not in content and key.default is MISSING and key.default_factory is MISSING:
             raise ConfigurationError(f"{what} lacks the key {name}.")

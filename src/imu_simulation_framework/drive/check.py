@@ -301,15 +301,18 @@ class RecordingSetup:
         self.overrides.setdefault(section, {}).update(values)
 
 
-def set_up(config, reference="", imu="") -> RecordingSetup:
+def set_up(config, reference="", imu="", settings=None) -> RecordingSetup:
     """Find out how to read a recording.
 
     What the config.ini says stays; topics that it leaves open are chosen, and the columns of CSV
     files that it does not map are guessed. Raises FrameworkError: the config.ini or a recording
     cannot be read. ``reference``, ``imu``: paths of the recording, and of the IMU's if it is in a
-    file of its own; empty for those of the config.ini.
+    file of its own; empty for those of the config.ini. ``settings``: section -> key -> value, what
+    else is to be as in a config.ini.
     """
     setup = RecordingSetup(str(config))
+    for section, values in (settings or {}).items():
+        setup.set(section, **values)
     if reference and imu:
         setup.set("reference", path=reference)
         setup.set("imu_recording", path=imu)

@@ -102,6 +102,9 @@ def yaw_error_along_path(comparison) -> Figure:
         return figure
     width, height = (np.ptp(np.concatenate([path[name] for *_, path in imus])) for name in "xy")
     figure.widths = (1.0,) * (1 if width > 1.3 * height else len(imus))
+    # One scale, so that a colour is the same error in both.
+    errors = [np.degrees(result.error.to_numpy()) for result, *_ in imus]
+    largest = max(float(np.max(np.abs(error), initial=1e-3)) for error in errors)
     for result, name, path in imus:
         figure.panel("y [m]", name, x="x [m]", equal=True, height=320)
         look = {"color": colours.LINE_GREY, "linewidth": 0.6}
@@ -109,7 +112,7 @@ def yaw_error_along_path(comparison) -> Figure:
         time = result.error.index.to_numpy(dtype=float)
         x, y = (np.interp(time, path.index, path[axis]) for axis in "xy")
         title = "yaw error [deg], the latest on top"
-        figure.coloured(time, x, y, np.degrees(result.error), name, title)
+        figure.coloured(time, x, y, np.degrees(result.error), name, title, largest)
         _ends(figure, path["x"].to_numpy(), path["y"].to_numpy())
     return figure
 
@@ -373,7 +376,7 @@ def yaw_error_spectra(errors, highest=np.inf) -> Figure:
     known = [error for error in errors if error.comparison.error_spectrum is not None]
     errors = [one for one in known if np.any(one.comparison.error_spectrum.density > 0.0)]
     for title, lines in _panels_of(errors) if errors else ():
-        figure.panel("[rad²/Hz]", title, log="xy", height=240 if title else 340)
+        figure.panel("density [rad²/Hz]", title, log="xy", height=240 if title else 340)
         for error, look in lines:
             frequency, density = logarithmic_average(error.comparison.error_spectrum, BANDS)
             kept = frequency <= highest

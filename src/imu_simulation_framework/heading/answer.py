@@ -236,10 +236,12 @@ def another_part(
     at: float,
     operation: Operation,
     sample: float | None = None,
+    period: float | None = None,
 ) -> Mending:
     """Return what the least good of the parts that keep the limit in 95 % would make of the error.
 
-    Or what the best of them would, if none keeps it. ``motion``: with the stops; the rest is as for
+    Or what the best of them would, if none keeps it. ``motion``: with the stops; ``period``: the
+    step of the model whose error is compared with that of the part [s]; the rest is as for
     :func:`which_imu`.
     """
     sizes = {
@@ -248,7 +250,11 @@ def another_part(
     }
     keeping = {name: size for name, size in sizes.items() if size <= limit}
     name = max(keeping, key=keeping.__getitem__) if keeping else min(sizes, key=sizes.__getitem__)
-    return Mending(f"another part, {name},", sizes[name], is_part=True)
+    size = sizes[name]
+    if period is not None:
+        ((_, model),) = _models({name: parts[name]}, motion, at, operation, sample, period)
+        size = model.not_exceeded(0.95)
+    return Mending(f"another part, {name},", size, is_part=True)
 
 
 def _models(
@@ -257,9 +263,10 @@ def _models(
     at: float,
     operation: Operation,
     sample: float | None,
+    period: float | None = None,
 ) -> Iterator[tuple[str, YawErrorModel]]:
-    """Yield each IMU's name and its model up to a time."""
-    period = step_of_model(at, moved, operation)
+    """Yield each IMU's name and its model up to a time, by default in few steps."""
+    period = step_of_model(at, moved, operation) if period is None else period
     for name, imu in imus.items():
         model = of_imu.yaw_error_model(imu, moved, period, sample=sample, operation=operation)
         yield name, model.until(min(round(at / period) + 1, len(model.time)))

@@ -63,13 +63,14 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
 def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
     """Return each source's share of the variance over time, a panel for each budget."""
     figure, unit = _over_time(budgets)
-    every = dict.fromkeys(name for budget in budgets for name in budget.model.names)
+    tables = [budget.model.budget() for budget in budgets]
+    # What is the same in every drive is not drawn and takes no colour.
+    every = dict.fromkeys(name for table in tables for name in table if np.any(table[name] > 0.0))
     styles = {
         source: (_SOURCES[place % _COLOURS], _HATCHES[(place + place // _COLOURS) % len(_HATCHES)])
         for place, source in enumerate(every)
     }
-    for budget in budgets:
-        table = budget.model.budget()
+    for budget, table in zip(budgets, tables):
         total = table.sum(axis=1).to_numpy()
         known = total > 0.0
         figure.panel("share of variance [%]", budget.name, height=260, limits=(0.0, 100.0))
@@ -336,7 +337,7 @@ def _places(axis, tests):
     axis.set_xticks(np.arange(-_FARTHEST, _FARTHEST + 1.0))
     axis.set_ylim(-0.6, len(tests) - 0.4)
     axis.set_xlabel("observed minus the ensemble's median [half widths of its central 95 %]")
-    axis.set_title("Single statistics", fontsize=11, loc="left")
+    axis.set_title("Single statistics; arrows: farther out", fontsize=11, loc="left")
 
 
 def _place(test) -> float:
@@ -480,6 +481,6 @@ def odometer_figure(found: IdentifiedOdometer) -> Figure:
     figure = Figure(x=f"time [{name}]").panel("reference - odometer [deg]", height=300)
     figure.line(time, error, style.REAL, "observed")
     figure.line(time, explained, style.SIMULATED, "explained by wheels and track")
-    figure.panel("left [deg]", height=200)
+    figure.panel("unexplained [deg]", height=200)
     figure.line(time, error - explained, style.DIFFERENCE, "slip and noise")
     return figure

@@ -125,12 +125,11 @@ class _Chart:
         marker = {"color": colour, "size": size, "symbol": symbol}
         self._add(_at(x, kept), _at(y, kept), name, mode="markers", marker=marker)
 
-    def coloured(self, time, x, y, values, name, title):
+    def coloured(self, time, x, y, values, name, title, largest):
         kept = _some(x, POINTS)
         values = _at(values, kept)
-        limit = float(np.max(np.abs(values), initial=1e-3))
         marker = {
-            "color": _numbers(values), "size": 6, "cmin": -limit, "cmax": limit,
+            "color": _numbers(values), "size": 6, "cmin": -largest, "cmax": largest,
             "colorscale": [list(pair) for pair in colours.DIVERGING],
             "colorbar": {"title": {"text": _said(title), "side": "right"}, "thickness": 12},
         }  # fmt: skip

@@ -132,7 +132,7 @@ class _Layers:
         look.update(linestyle="none", marker=_MARKERS[symbol], markersize=0.8 * size)
         self.axis.plot(x, y, label=name, color=colour, **look)
 
-    def coloured(self, time, x, y, values, name, title):
+    def coloured(self, time, x, y, values, name, title, largest):
         """Draw a path without its gaps, each piece in the colour of its value."""
         time, x, y, values = (np.asarray(one, dtype=float) for one in (time, x, y, values))
         pieces, shown = [], []
@@ -142,8 +142,7 @@ class _Layers:
             pieces.append(np.stack([points[:-1], points[1:]], axis=1))
             shown.append(values[kept[1:]])
         shown = np.concatenate(shown)
-        # Zero in the middle of the colours, and some span even of an ideal IMU.
-        largest = float(np.max(np.abs(shown), initial=1e-3))
+        # Zero in the middle of the colours.
         colouring = {"cmap": "coolwarm", "norm": Normalize(-largest, largest)}
         pieces = np.concatenate(pieces)
         lines = LineCollection(pieces, linewidth=3.0, capstyle="round", **colouring)

@@ -94,12 +94,13 @@ class Figure:
         """
         return self._add("points", x=x, y=y, colour=colour, name=name, size=size, symbol=symbol)
 
-    def coloured(self, time, x, y, values, name, title) -> Figure:
+    def coloured(self, time, x, y, values, name, title, largest) -> Figure:
         """Draw a path (n,) in the colours of its values, the same for either sign.
 
-        ``name``, ``title``: of the path, of the scale.
+        ``name``, ``title``: of the path, of the scale, which ends at ``largest`` to either side.
         """
-        return self._add("coloured", time=time, x=x, y=y, values=values, name=name, title=title)
+        scale = {"title": title, "largest": float(largest)}
+        return self._add("coloured", time=time, x=x, y=y, values=values, name=name, **scale)
 
     def arrows(self, places, ahead, colour, name) -> Figure:
         """Draw arrows at places, each (2, n), into directions of length one."""

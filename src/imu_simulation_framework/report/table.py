@@ -86,7 +86,7 @@ def _cell(value, digits) -> str:
         return "" if value is None else printable(str(value))
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{value:.{digits}f}"
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # no sign of a zero
 
 
 def _csv(table, columns):

@@ -9,6 +9,7 @@ import numpy as np
 
 from imu_simulation_framework.core.settings import checked_number
 from imu_simulation_framework.motion.earth import EARTH_RATE
+from imu_simulation_framework.sensors.files import imu_names
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 
 _NOISE = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")
@@ -18,7 +19,8 @@ def understated_in_motion(specification: ImuSpecification) -> str | None:
     """Return a sentence where a specification lacks what turns the heading in motion; else None.
 
     That is what a recording at rest does not show, and data sheets only in part. A g-sensitivity
-    that is missing alone is not remarked on.
+    that is missing alone is not remarked on. Where the same part is bundled by its data sheet, too,
+    the sentence names that entry.
     """
     gyroscope = specification.gyroscope
     if specification.output.orientation_reference == "truth":
@@ -36,9 +38,11 @@ def understated_in_motion(specification: ImuSpecification) -> str | None:
     static = "what a sensor shows at rest: " if len(missing) == len(stated) else ""
     *others, last = missing
     listed = f"{', '.join(others)} or {last}" if others else last
+    sheet = f"{specification.name.split('_')[0]}_datasheet"
+    stated_there = f"; {sheet} has what the data sheet states" if sheet in imu_names() else ""
     return (
         f"{specification.name} holds {static}no {listed}, so that on a moving robot the heading "
-        "will drift more than this says"
+        f"will drift more than this says{stated_there}"
     )
 
 

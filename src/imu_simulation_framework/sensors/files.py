@@ -243,6 +243,13 @@ _SIGNALS = ("bias_instability", "gauss_markov_sigma", "turn_on_bias", "turn_on_b
 _KINDS = dict.fromkeys((*_SIGNALS, "saturation", "resolution"), "signal")
 _KINDS.update(random_walk="random_walk", temperature_bias="temperature")
 
+_WRITTEN = {
+    **dict.fromkeys(_KINDS, "{value: NUMBER, unit: UNIT}"),
+    "bias_instability": "{value: NUMBER, unit: UNIT, meaning: coefficient}",
+    "white_noise": "{density: NUMBER, unit: UNIT, spectrum: two-sided}",
+}
+"""Parameter -> how a number in another unit than SI is written."""
+
 
 def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
     """Return a triad's keys and values, those that are stated in other units in SI.
@@ -257,6 +264,12 @@ def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
     # The white noise first, then the random walk: others may follow from them.
     order = ("white_noise", "random_walk")
     for name in sorted(values, key=lambda name: (name != order[0], name != order[1])):
+        if isinstance(values[name], str) and name in _WRITTEN:
+            raise ConfigurationError(
+                f"{name} is {shown(values[name])}, but it must be a number in "
+                f"{TRIADS[triad].unit_of(name)}; one in another unit is written as "
+                f"{_WRITTEN[name]}."
+            )
         if not isinstance(values[name], Mapping):
             continue
         stated = _Stated(name, values[name], triad)

@@ -91,6 +91,13 @@ def test_a_drive_that_ends_before_is_answered_at_its_end(answers):
     assert moved.remarks == ("drive a lasts 660 s: the answer is that at its end",)
 
 
+def test_of_a_part_that_was_measured_at_rest_it_is_said(answers):
+    question = question_of_address("imu=bno055,bno055_datasheet")
+    measured, stated = (answers.part(question, name) for name in question.imu)
+    (remark,) = measured.remarks
+    assert remark.startswith("bno055 holds what a sensor shows at rest") and stated.remarks == ()
+
+
 def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
     read = []
 

@@ -31,7 +31,7 @@ def every_kind():
     figure.panel("y [m]", x="x [m]", equal=True)
     figure.path(np.cos(time), np.sin(time), style.REFERENCE, "path")
     figure.points([0.0], [1.0], colours.SENSOR, "point").text(0.0, 1.0, "beside", colours.SENSOR)
-    figure.coloured(time, np.cos(time), np.sin(time), time, "coloured", "value")
+    figure.coloured(time, np.cos(time), np.sin(time), time, "coloured", "value", time[-1])
     figure.arrows([[0.0], [1.0]], [[1.0], [0.0]], colours.DIRECTION, "arrow")
     figure.panel("number", x="value").bars([0.0, 1.0, 2.0], [3, 4], colours.REAL, "bars")
     figure.line(ENDS, [1.0, 2.0], style.raw(style.REAL), "both", dots=True)

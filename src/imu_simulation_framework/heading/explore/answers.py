@@ -38,6 +38,7 @@ from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
 from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.measured import part_of
@@ -218,7 +219,7 @@ class Part(NamedTuple):
 
     ``name``; ``model``; ``bands`` [rad]: see :meth:`.YawErrorDistribution.bands`; ``half`` and
     ``nearly_all``: what the size of its error does not exceed at the end in 50 and in 95 % of
-    drives [rad]; ``causes``: see :func:`.causes_of`.
+    drives [rad]; ``causes``: see :func:`.causes_of`; ``remarks``: what limits the answer.
     """
 
     name: str
@@ -227,6 +228,7 @@ class Part(NamedTuple):
     half: float
     nearly_all: float
     causes: pd.DataFrame
+    remarks: tuple[str, ...]
 
 
 class Answers:
@@ -343,7 +345,10 @@ class Answers:
     def _make_part(self, question, name):
         model = self.model(question, name)
         half, nearly_all = map(model.not_exceeded, (0.5, 0.95))
-        return Part(name, model, model.bands((0.5, 0.95)), half, nearly_all, causes_of(model))
+        bands, causes = model.bands((0.5, 0.95)), causes_of(model)
+        remarks = [f"{name}: {sentence}" for sentence in model.limits]
+        remarks += filter(None, [understated_in_motion(self.imu(name, question.unit))])
+        return Part(name, model, bands, half, nearly_all, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
         """Return the whole answer of one part, with drawn drives; raises FrameworkError."""

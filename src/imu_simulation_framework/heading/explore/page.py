@@ -403,7 +403,7 @@ class _Page:
         said = question.operation.sentence()
         remarks = [*moved.remarks]
         for part in parts:
-            remarks += [f"{part.name}: {sentence}" for sentence in part.model.limits]
+            remarks += part.remarks
         return [
             html.P(f"After {time_text(moved.at)}: {moved.name}, {said}"),
             *(html.P(remark, className="remark") for remark in dict.fromkeys(remarks)),
