@@ -124,7 +124,7 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     if operation.standstill > 0.0:
         before = max(1, round(operation.standstill / motion.period))
         motion = motion.standing_before(before)
-    level = motion.local_orientation if isinstance(motion, EarthMotion) else motion.orientation
+    level = motion.local_orientation
     up = Rotation.from_quat(level).as_matrix()[:, 2, :]
     vertical = _Vertical(motion, up, time, before, standstills)
     rate, force = motion.means()
@@ -575,8 +575,7 @@ def yaw_error_model(
         sources, limits = _of_hector(imu, time, sample), []
     elif isinstance(imu, OdometerSpecification):
         sample = max(sample, 1.0 / imu.rate)
-        motion = motion.local() if isinstance(motion, EarthMotion) else motion
-        sources, limits = odometer_sources(imu, motion, time), []
+        sources, limits = odometer_sources(imu, motion.local(), time), []
     elif isinstance(imu, GenericParameters):
         # Of q = (0, 0, s, c) the yaw changes by 2 (c dz - s dw).
         sources, limits = [YawNoise("yaw noise", 2.0 * imu.gaussian_noise)], []
