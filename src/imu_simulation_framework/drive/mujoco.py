@@ -543,7 +543,7 @@ class MujocoSimulator:
 
     def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
         """Put observed samples together; the last one is the state from now on."""
-        velocity, imu_quaternion, *imu_signals = samples
+        velocity, imu_quaternion, rate, force = samples
         self._states = SimulatorState(
             np.arange(self._samples + 1 - len(positions), self._samples + 1) / self._sample_rate,
             positions[:, BASE_POSITION],
@@ -553,7 +553,8 @@ class MujocoSimulator:
             positions[:, self._positions_of],
             velocities[:, self._velocities_of],
             imu_quaternion[:, _XYZW],
-            *imu_signals,
+            rate,
+            force,
             torques[:, : len(self._wheel_velocities)],
         )
         return self._states
