@@ -16,8 +16,9 @@ from imu_simulation_framework.drive.session import messages as messages_of_drive
 from imu_simulation_framework.drive.session.driving import DriveSession, TrackingSession, TruePose
 from imu_simulation_framework.drive.tracking.controllers import Pose2D, TrackingError
 from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.recordings.messages import ImuPackers
 from imu_simulation_framework.ros1 import messages as raw_messages
-from imu_simulation_framework.ros1.messages import ImuMessages, RobotMessages
+from imu_simulation_framework.ros1.messages import RobotMessages, publish_packed
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 ERRORS = TrackingError._fields
@@ -136,16 +137,17 @@ def magnetic(message):
 
 
 @pytest.mark.parametrize(
-    ("kind", "publish", "said", "read", "columns"),
+    ("kind", "written", "said", "read", "columns"),
     [
-        (Imu, ImuMessages.publish_data, inertial, messages_of_drive.imu_rows, 10),
-        (MagneticField, ImuMessages.publish_field, magnetic, messages_of_drive.magnetic_rows, 3),
+        (Imu, ImuPackers.data, inertial, messages_of_drive.imu_rows, 10),
+        (MagneticField, ImuPackers.field, magnetic, messages_of_drive.magnetic_rows, 3),
     ],
 )
-def test_what_an_imu_says_travels_as_rospy_would_send_it(kind, publish, said, read, columns):
+def test_what_an_imu_says_travels_as_rospy_would_send_it(kind, written, said, read, columns):
     rows = np.random.default_rng(1).normal(size=(2, columns))
     topic, middle = Subscribed(), range(9, 18)
-    publish(ImuMessages((range(9), middle, range(18, 27)), middle), topic, STAMPS, rows)
+    packers = ImuPackers((range(9), middle, range(18, 27)), middle)
+    publish_packed(topic, written(packers, STAMPS, rows))
     messages = topic.messages()
     for message, row in zip(read_back(kind, messages), rows):
         assert message.header.frame_id == "imu_link"

@@ -102,14 +102,6 @@ def catalogue_table(
     return pd.DataFrame([_row(entry, motion, at, sample) for entry in entries])
 
 
-def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFrame) -> str:
-    """Return a page with the table and its documents between the marks.
-
-    Raises ConfigurationError if the page does not have the marks, in their order.
-    """
-    return between_marks(page, _with_documents(entries, table))
-
-
 def _with_documents(entries, table):
     rows = [{"IMU": entry.specification.name, "document": entry.source} for entry in entries]
     return "\n".join([table_text.table_text(table, COLUMNS, "markdown"), _markdown(rows)])

@@ -146,17 +146,11 @@ def _add_motor(spec, joint, limit, gain, bias):
     actuator.target = joint
     actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
     actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
-    actuator.gainprm = _padded(gain)
+    actuator.gainprm[0] = gain
     actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
-    actuator.biasprm = _padded(*bias)
+    actuator.biasprm[:3] = bias
     actuator.forcelimited = True
     actuator.forcerange = [-limit, limit]
-
-
-def _padded(*values):
-    padded = np.zeros(mujoco.mjNGAIN)
-    padded[: len(values)] = values
-    return padded
 
 
 def _set_contacts(model, parameters):
@@ -234,10 +228,8 @@ class Motors:
         limit, most = self._drivetrain.limits.max_wheel_velocity, self._angle
         sides = (min(max(side, -limit), limit) for side in commands[: len(WHEELS)])
         wheels = [wanted for wanted in sides for _ in range(self._per_side)]
-        self._commanded = (
-            wheels,
-            [min(max(angle, -most), most) for angle in commands[len(WHEELS) :]],
-        )
+        angles = [min(max(angle, -most), most) for angle in commands[len(WHEELS) :]]
+        self._commanded = wheels, angles
 
     def control(self, velocities):
         """Return what MuJoCo's actuators are to hold, given the driven wheels' velocities [rad/s].
@@ -260,21 +252,6 @@ class Motors:
         return held
 
 
-class BaseSamples(NamedTuple):
-    """What was observed at the ends of n sample periods.
-
-    ``velocity`` (ndarray (n, 3)): of the base's origin, in the base's axes [m/s];
-    ``imu_quaternion`` (ndarray (n, 4)): orientation of the IMU in the world;
-    ``imu_angular_velocity`` (ndarray (n, 3)): in the IMU's axes [rad/s]; ``imu_specific_force``
-    (ndarray (n, 3)): in the IMU's axes [m/s^2].
-    """
-
-    velocity: np.ndarray
-    imu_quaternion: np.ndarray
-    imu_angular_velocity: np.ndarray
-    imu_specific_force: np.ndarray
-
-
 class IntegratingImu:
     """From the base's motion at the sample times to angular velocity and specific force.
 
@@ -283,7 +260,10 @@ class IntegratingImu:
     ``f = dv/dt + omega x v + g up`` (Groves: Principles of GNSS, Inertial, and Multisensor
     Integrated Navigation Systems, section 5.3), its mean taken by the trapezoidal rule.
 
-    Quaternions are in MuJoCo's order w, x, y, z. The quaternion functions are MuJoCo's.
+    Quaternions are in MuJoCo's order w, x, y, z. The quaternion functions are MuJoCo's. What was
+    observed at the ends of n sample periods are the velocity of the base's origin in the base's
+    axes [m/s], the orientation of the IMU in the world (n, 4), and in the IMU's axes its angular
+    velocity [rad/s] and the specific force [m/s^2], (n, 3) each.
 
     ``position`` (sequence of 3 float): of the IMU in the base [m]; ``quaternion`` (sequence of 4
     float): orientation of the IMU in the base; ``rate``: samples per second [Hz]; ``gravity``
@@ -305,17 +285,17 @@ class IntegratingImu:
         self._quaternion = np.empty(4)
         self._motion: tuple[float, ...] = ()
 
-    def start(self, quaternion) -> BaseSamples:
-        """Begin anew with a base at rest; return one sample, of an IMU at rest."""
+    def start(self, quaternion) -> tuple[np.ndarray, ...]:
+        """Begin anew with a base at rest; return what is observed of one sample at rest."""
         self._quaternion = np.array(quaternion)
         rest = np.zeros((1, 3))
         samples, (self._motion,) = self._observe(self._quaternion[np.newaxis], rest, rest)
         up = self._gravity * np.array(self._motion[6:])
-        mujoco.mju_rotVecQuat(samples.imu_specific_force[0], up, self._base_to_imu)
+        mujoco.mju_rotVecQuat(samples[3][0], up, self._base_to_imu)
         return samples
 
-    def samples(self, quaternions, velocities, angular_velocities) -> BaseSamples:
-        """Take the base's motion at the ends of consecutive sample periods.
+    def samples(self, quaternions, velocities, angular_velocities) -> tuple[np.ndarray, ...]:
+        """Take the base's motion at the ends of consecutive periods; return what is observed.
 
         ``quaternions`` (ndarray (n, 4)): orientation of the base in the world; ``velocities``
         (ndarray (n, 3)): of the base's origin in the world's axes [m/s]; ``angular_velocities``
@@ -323,12 +303,11 @@ class IntegratingImu:
         """
         samples, motions = self._observe(quaternions, velocities, angular_velocities)
         rate, half_gravity = self._rate, 0.5 * self._gravity
-        rows = zip(motions, quaternions, samples.imu_angular_velocity, samples.imu_specific_force)
-        for motion, quaternion, imu_rate, imu_force in rows:
+        for motion, quaternion, imu_rate, imu_force in zip(motions, quaternions, *samples[2:]):
             vx, vy, vz, cx, cy, cz, ux, uy, uz = motion
             vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = self._motion
             self._motion = motion
-            force = (
+            self._force[:] = (
                 rate * (vx - vx0) + 0.5 * (cx + cx0) + half_gravity * (ux + ux0),
                 rate * (vy - vy0) + 0.5 * (cy + cy0) + half_gravity * (uy + uy0),
                 rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
@@ -338,7 +317,6 @@ class IntegratingImu:
             self._quaternion = quaternion
             turn *= rate
             mujoco.mju_rotVecQuat(imu_rate, turn, self._base_to_imu)
-            self._force[:] = force
             mujoco.mju_rotVecQuat(imu_force, self._force, self._base_to_imu)
         return samples
 
@@ -346,14 +324,11 @@ class IntegratingImu:
         # In the base's axes: velocity v of the IMU, omega x v, and the vertical. Plain numbers:
         # numpy would take longer for three of them.
         count = len(quaternions)
-        samples = BaseSamples(
-            np.empty((count, 3)), np.empty((count, 4)), np.zeros((count, 3)), np.empty((count, 3))
-        )
+        samples = tuple(np.zeros((count, width)) for width in (3, 4, 3, 3))
         world_to_base, up, vertical = self._world_to_base, self._up, self._vertical
         rx, ry, rz = self.position.tolist()
         motions = []
-        turnings = angular_velocities.tolist()
-        rows = zip(quaternions, velocities, turnings, samples.velocity, samples.imu_quaternion)
+        rows = zip(quaternions, velocities, angular_velocities.tolist(), *samples[:2])
         for quaternion, in_world, (wx, wy, wz), velocity, imu_quaternion in rows:
             mujoco.mju_negQuat(world_to_base, quaternion)
             mujoco.mju_rotVecQuat(velocity, in_world, world_to_base)
@@ -407,7 +382,7 @@ class SimulatorState(NamedTuple):
         return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
 
     def sample(self, number: int) -> SimulatorState:
-        """Return one of several samples, counted from 0."""
+        """Return one of several samples."""
         return SimulatorState(*(values[number] for values in cast(Any, self)))
 
 
@@ -475,15 +450,13 @@ class MujocoSimulator:
         mujoco.mj_kinematics(self._model, self._data)
         imu = self._data.body(IMU_FRAME)
         self._imu = IntegratingImu(imu.xpos, imu.xquat, sample_rate, gravity)
-        self._state: SimulatorState | None = None
         self._rest_position, self._rest_quaternion = self._settle(parameters)
         self.reset()
 
     @property
     def state(self) -> SimulatorState:
         """The state after the last step or change of the pose."""
-        self._state = self._state or self._states.sample(-1)
-        return self._state
+        return self._states.sample(-1)
 
     @property
     def imu_mounting(self) -> tuple[np.ndarray, np.ndarray]:
@@ -500,8 +473,7 @@ class MujocoSimulator:
         """Put the robot, at rest and standing on the ground, at this pose [m, m, rad].
 
         Time goes on, the wheels keep their angles, the command becomes zero, and what steers is
-        straight. The IMU feels nothing
-        of the jump. Raises SimulatorError: the pose is not finite.
+        straight. The IMU feels nothing of the jump. Raises SimulatorError: the pose is not finite.
         """
         if not all(map(math.isfinite, (x, y, yaw))):
             raise SimulatorError(f"The robot cannot be put at x = {x}, y = {y}, yaw = {yaw}.")
@@ -515,8 +487,7 @@ class MujocoSimulator:
         self._motors.reset()
         # The solver starts from the last accelerations; those of another pose are wrong here.
         self._data.qacc_warmstart[:] = 0.0
-        if self._terrain is not None:
-            self._stand_on_bumps(x, y)
+        self._stand_on_bumps(x, y)
         samples = self._imu.start(self._base_quaternion)
         position, velocity = (part[np.newaxis].copy() for part in (self._position, self._velocity))
         self._keep(position, velocity, np.zeros((1, self._model.nu)), samples)
@@ -572,29 +543,28 @@ class MujocoSimulator:
 
     def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
         """Put observed samples together; the last one is the state from now on."""
-        count = len(positions)
-        states = SimulatorState(
-            np.arange(self._samples + 1 - count, self._samples + 1) / self._sample_rate,
+        velocity, imu_quaternion, rate, force = samples
+        self._states = SimulatorState(
+            np.arange(self._samples + 1 - len(positions), self._samples + 1) / self._sample_rate,
             positions[:, BASE_POSITION],
             positions[:, BASE_QUATERNION][:, _XYZW],
-            samples.velocity,
+            velocity,
             velocities[:, BASE_ANGULAR_VELOCITY],
             positions[:, self._positions_of],
             velocities[:, self._velocities_of],
-            samples.imu_quaternion[:, _XYZW],
-            samples.imu_angular_velocity,
-            samples.imu_specific_force,
+            imu_quaternion[:, _XYZW],
+            rate,
+            force,
             torques[:, : len(self._wheel_velocities)],
         )
-        self._states = states
-        self._state = None
-        return states
+        return self._states
 
     def _stand_on_bumps(self, x, y):
         """Let the robot down onto the bumps below it, if there are any; no time passes."""
-        if not self._terrain.has_bumps_near(x, y, self._footprint):
+        terrain = self._terrain
+        if terrain is None or not terrain.has_bumps_near(x, y, self._footprint):
             return
-        self._base_position[2] += self._terrain.height
+        self._base_position[2] += terrain.height
         time = self._data.time
         self._data.ctrl[:] = 0.0
         self._wait_until_settled()

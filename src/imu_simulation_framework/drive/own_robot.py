@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import importlib
 import math
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 from xml.etree import ElementTree
 
 import numpy as np
@@ -49,6 +49,7 @@ from imu_simulation_framework.drive.robot import (
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
 _RIM_ACCELERATION = 4.0  # m/s^2
 _SAME_PLACE = 1e-4  # m
+_TURNING = ("continuous", "revolute")  # types of joints
 _MOST_TILTED = math.radians(20.0)
 _STEERING_GIVES = math.radians(0.5)
 
@@ -272,18 +273,14 @@ class Description:
         return math.hypot(float(self.numbers(shape, "radius", 1)[0]), 0.5 * length)
 
 
-class _Wheel(NamedTuple):
+class _Part(NamedTuple):
+    """A wheel with its radius, or what steers with the wheels on it."""
+
     joint: Any
     link: str
     position: np.ndarray
-    radius: float
-
-
-class _Steering(NamedTuple):
-    joint: Any
-    link: str
-    position: np.ndarray
-    wheels: list[_Wheel]
+    radius: float = 0.0
+    wheels: Sequence[_Part] = ()
 
 
 def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
@@ -378,18 +375,14 @@ def _find_meshes(urdf: Description) -> None:
 
 
 def _known_to_ros(package: str) -> bool:
-    try:
-        rospkg = importlib.import_module("rospkg")
-    except ImportError:
-        return False
-    return package in rospkg.RosPack().list()
+    with suppress(ImportError):
+        return package in importlib.import_module("rospkg").RosPack().list()
+    return False
 
 
 def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParameters:
-    left, right = (
-        [_wheel(urdf, name, own.wheel_radius) for name in names]
-        for names in (own.left_wheel, own.right_wheel)
-    )
+    sides, radius = (own.left_wheel, own.right_wheel), own.wheel_radius
+    left, right = ([_wheel(urdf, name, radius) for name in names] for names in sides)
     if len(left) != len(right):
         raise ConfigurationError(
             f"{path}: left_wheel has {len(left)} joints and right_wheel {len(right)}, expected as "
@@ -403,16 +396,14 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
         raise ConfigurationError(
             f"{path}: a joint of left_wheel is not to the left of those of right_wheel."
         )
-    steering = sorted(
-        (_steering(urdf, name, wheels, own.wheel_radius) for name in own.steering or ()),
-        key=lambda one: -one.position[1],
-    )
+    steering = [_steering(urdf, name, wheels, radius) for name in own.steering or ()]
+    steering.sort(key=lambda one: -one.position[1])
+    rolling = [wheel for one in steering for wheel in one.wheels]
     imu = _place_imu(urdf, own.imu, middle, path)
     _place_footprint(urdf, middle)
-    mass = _only_wheels_turn(urdf, wheels, steering)
+    mass = _only_wheels_turn(urdf, wheels, steering, rolling)
     radius = float(np.mean([wheel.radius for wheel in wheels]))
     friction = own.contact.wheel_friction or (1.0 if len(left) == 1 else 0.4)
-    rolling = [wheel for one in steering for wheel in one.wheels]
     grip = friction * mass * STANDARD_GRAVITY / len(wheels + rolling)
     drive, inertia = own.drive, mass * radius**2 / len(wheels)
     torque = drive.max_wheel_torque or _limit(urdf, wheels, "effort")
@@ -420,10 +411,7 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
     if not velocity:
         raise _unlimited(path, "max_wheel_velocity [rad/s]")
     gain = drive.velocity_gain or 250.0 * inertia
-    given = (drive.velocity_integral_gain, drive.motor_inertia)
-    integral, motor = (
-        one if said is None else said for said, one in zip(given, (20.0 * gain, gain / 1000.0))
-    )
+    integral, motor = drive.velocity_integral_gain, drive.motor_inertia
     half_track = own.turning_half_track or 0.5 * float(np.mean(tracks))
     limits = RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius)
     drivetrain: Drivetrain = DifferentialDrivetrain(radius, half_track, limits)
@@ -445,8 +433,8 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
         drivetrain=drivetrain,
         max_wheel_torque=torque or 2.0 * grip * radius,
         velocity_gain=gain,
-        velocity_integral_gain=integral,
-        motor_inertia=motor,
+        velocity_integral_gain=20.0 * gain if integral is None else integral,
+        motor_inertia=gain / 1000.0 if motor is None else motor,
         imu_position=tuple(imu.position.tolist()),
         imu_orientation=tuple(imu.rotation.as_euler("xyz").tolist()),
         wheel_friction=friction,
@@ -473,10 +461,8 @@ def _turning_joint(urdf, name, direction, what) -> Any:
     if name not in urdf.joints:
         raise urdf.fault(f"there is no joint {name}; there are {', '.join(urdf.joints)}")
     joint = urdf.joints[name]
-    if joint.get("type") not in ("continuous", "revolute"):
-        expected = (
-            "continuous or revolute, to steer" if direction == 2 else "continuous, for a wheel"
-        )
+    if joint.get("type") not in _TURNING:
+        expected = "continuous" + (" or revolute, to steer" if direction == 2 else ", for a wheel")
         raise urdf.fault(f"joint {name} is {joint.get('type')}, expected {expected}")
     link = urdf.child(joint)
     axis = urdf.numbers(joint.find("axis"), "xyz", 3, "1 0 0")
@@ -494,30 +480,28 @@ def _turning_joint(urdf, name, direction, what) -> Any:
     return joint
 
 
-def _wheel(urdf, name, radius) -> _Wheel:
+def _wheel(urdf, name, radius) -> _Part:
     joint = _turning_joint(urdf, name, 1, "y, across the robot, as a wheel does")
     link = urdf.child(joint)
     shapes = [shape for owner, _, _, shape in urdf.collisions() if owner == link]
     if radius is None:
-        round_ones = [s for s in shapes if s is not None and s.tag in ("cylinder", "sphere")]
-        if not round_ones:
-            raise urdf.fault(
-                f"link {link} has no cylinder or sphere as its collision; say wheel_radius"
-            )
-        radius = float(urdf.numbers(round_ones[0], "radius", 1)[0])
-    return _Wheel(joint, link, urdf.pose(link).position, radius)
+        found = [s for s in shapes if s is not None and s.tag in ("cylinder", "sphere")]
+        if not found:
+            what = "no cylinder or sphere as its collision"
+            raise urdf.fault(f"link {link} has {what}; say wheel_radius")
+        radius = float(urdf.numbers(found[0], "radius", 1)[0])
+    return _Part(joint, link, urdf.pose(link).position, radius)
 
 
-def _steering(urdf, name, driven, radius) -> _Steering:
+def _steering(urdf, name, driven, radius) -> _Part:
     """Return a joint that steers, with the wheels that turn on it."""
     joint = _turning_joint(urdf, name, 2, "z, upwards, as what steers does")
     link = urdf.child(joint)
     turning = [
         other
         for other, one in urdf.joints.items()
-        if other != name
-        and link in urdf.ancestors(urdf.child(one))
-        and one.get("type") in ("continuous", "revolute")
+        if other != name and one.get("type") in _TURNING
+        if link in urdf.ancestors(urdf.child(one))
     ]
     if not turning:
         raise urdf.fault(f"no wheel turns on link {link}, which joint {name} steers")
@@ -526,16 +510,12 @@ def _steering(urdf, name, driven, radius) -> _Steering:
             raise urdf.fault(f"joint {wheel.joint.get('name')} drives a wheel that {name} steers, "
                              "expected driven wheels that are not steered")  # fmt: skip
     wheels = [_wheel(urdf, other, radius) for other in turning]
-    return _Steering(joint, link, urdf.pose(link).position, wheels)
+    return _Part(joint, link, urdf.pose(link).position, wheels=wheels)
 
 
 def _steering_limits(urdf, steering, drive, path) -> tuple[float, float]:
     """Return how far, and how fast, all steering joints can turn [rad, rad/s]."""
-    limits = [one.joint.find("limit") for one in steering]
-    lower, upper = (
-        [float(urdf.numbers(limit, key, 1, "0")[0]) for limit in limits]
-        for key in ("lower", "upper")
-    )
+    lower, upper = (_numbers_of_limits(urdf, steering, key) for key in ("lower", "upper"))
     angles = [min(-low, high) for low, high in zip(lower, upper) if low or high]
     if min(angles, default=1.0) <= 0.0:
         raise urdf.fault("the limits of a joint that steers let it do so to one side only")
@@ -590,7 +570,7 @@ def _place_footprint(urdf, middle) -> None:
     urdf.root = ROBOT_FRAME
 
 
-def _only_wheels_turn(urdf, driven, steering) -> float:
+def _only_wheels_turn(urdf, driven, steering, rolling) -> float:
     """Hold all other joints, let wheels touch as spheres; return the robot's mass [kg]."""
     for joint in urdf.joints.values():
         joint.set("type", "fixed")
@@ -603,8 +583,7 @@ def _only_wheels_turn(urdf, driven, steering) -> float:
         pose = urdf.pose(parent).inverse() * urdf.pose(urdf.child(one.joint))
         one.joint.set("type", "continuous")
         urdf.hang(one.joint, parent, pose)
-    wheels = [*driven, *(wheel for one in steering for wheel in one.wheels)]
-    radii = {wheel.link: wheel.radius for wheel in wheels}
+    radii = {wheel.link: wheel.radius for wheel in (*driven, *rolling)}
     for name, collision, _, shape in [*urdf.collisions()]:
         # Meshes are far from the ground, as a rule, and often in formats of other programs.
         if name in radii or shape is None or shape.tag not in ("box", "cylinder", "sphere"):
@@ -614,18 +593,20 @@ def _only_wheels_turn(urdf, driven, steering) -> float:
         ElementTree.SubElement(
             ElementTree.SubElement(collision, "geometry"), "sphere", radius=repr(radius)
         )
-    masses = [
-        urdf.numbers(mass, "value", 1)[0] for mass in urdf.tree.iterfind("link/inertial/mass")
-    ]
-    if not sum(masses) > 0.0:
+    found = urdf.tree.iterfind("link/inertial/mass")
+    mass = float(sum(urdf.numbers(one, "value", 1)[0] for one in found))
+    if not mass > 0.0:
         raise urdf.fault("its links have no mass")
-    return float(sum(masses))
+    return mass
+
+
+def _numbers_of_limits(urdf, parts, key) -> list[float]:
+    return [float(urdf.numbers(part.joint.find("limit"), key, 1, "0")[0]) for part in parts]
 
 
 def _limit(urdf, wheels, key) -> float | None:
     """Return the least of the wheels' limits; None where a joint says none."""
-    limits = [wheel.joint.find("limit") for wheel in wheels]
-    found = [float(urdf.numbers(limit, key, 1, "0")[0]) for limit in limits]
+    found = _numbers_of_limits(urdf, wheels, key)
     return min(found) if min(found) > 0.0 else None
 
 
@@ -638,15 +619,12 @@ def _require_inertia(urdf, parameters) -> None:
         return all(urdf.numbers(element, key, 1, "0")[0] > 0.0 for element, key in needed)
 
     turning = {urdf.child(urdf.joints[name]) for name in parameters.joints}
+    needs = "as Gazebo needs"
     for link in sorted(turning):
         if not has_inertia(link):
-            raise urdf.fault(
-                f"link {link} turns, and its mass or inertia is not above 0, as Gazebo needs"
-            )
+            raise urdf.fault(f"link {link} turns, and its mass or inertia is not above 0, {needs}")
     if not any(has_inertia(link) for link in set(urdf.links) - turning):
-        raise urdf.fault(
-            "no link but its wheels has a mass and an inertia above 0, as Gazebo needs"
-        )
+        raise urdf.fault(f"no link but its wheels has a mass and an inertia above 0, {needs}")
 
 
 _SPEED = 0.5  # m/s, at which turns are tried

@@ -354,8 +354,8 @@ class Requirement:
     name: str
     unit: str
     field: str
-    axis: tuple[int, ...] = (2,)
-    sheet: str = ""
+    axis: tuple[int, ...]
+    sheet: str
     per_unit: float = 1.0
 
     def line(self, size: float) -> str:
@@ -364,14 +364,14 @@ class Requirement:
 
 
 _HOUR, _PERCENT = 1.0 / 3600.0, 100.0 * math.radians(1.0)
+_MATRIX = "scale_factor_and_misalignment"
 _CROSS = "cross-axis sensitivity {:.2g} %"
 _FORCE = "linear acceleration sensitivity {:.2g} deg/s/g"
 
-REQUIREMENTS = (
-    Requirement(
-        "rate bias", "deg/h", "turn_on_bias_sigma", (2,), "zero-rate offset {:.2g} deg/s", _HOUR
-    ),
-    Requirement(
+# fmt: off
+_ROWS = (
+    ("rate bias", "deg/h", "turn_on_bias_sigma", (2,), "zero-rate offset {:.2g} deg/s", _HOUR),
+    (
         "bias instability",
         "deg/h",
         "bias_instability",
@@ -379,8 +379,8 @@ REQUIREMENTS = (
         "in-run bias stability {:.2g} deg/h",
         FLICKER_PLATEAU,
     ),
-    Requirement("rate random walk", "deg/h/sqrt(h)", "random_walk", (2,), "seldom stated"),
-    Requirement(
+    ("rate random walk", "deg/h/sqrt(h)", "random_walk", (2,), "seldom stated"),
+    (
         "angle random walk",
         "deg/sqrt(h)",
         "white_noise",
@@ -388,24 +388,13 @@ REQUIREMENTS = (
         "noise density {:.2g} deg/s/sqrt(Hz)",
         math.sqrt(2.0) / 60.0,
     ),
-    Requirement(
-        "scale factor",
-        "1",
-        "scale_factor_and_misalignment",
-        (2, 2),
-        "sensitivity tolerance {:.2g} %",
-        100.0,
-    ),
-    Requirement(
-        "misalignment about x", "deg", "scale_factor_and_misalignment", (2, 1), _CROSS, _PERCENT
-    ),
-    Requirement(
-        "misalignment about y", "deg", "scale_factor_and_misalignment", (2, 0), _CROSS, _PERCENT
-    ),
-    Requirement("g-sensitivity to x", "deg/h/g", "g_sensitivity", (2, 0), _FORCE, _HOUR),
-    Requirement("g-sensitivity to y", "deg/h/g", "g_sensitivity", (2, 1), _FORCE, _HOUR),
-    Requirement("g-sensitivity to z", "deg/h/g", "g_sensitivity", (2, 2), _FORCE, _HOUR),
-    Requirement(
+    ("scale factor", "1", _MATRIX, (2, 2), "sensitivity tolerance {:.2g} %", 100.0),
+    ("misalignment about x", "deg", _MATRIX, (2, 1), _CROSS, _PERCENT),
+    ("misalignment about y", "deg", _MATRIX, (2, 0), _CROSS, _PERCENT),
+    ("g-sensitivity to x", "deg/h/g", "g_sensitivity", (2, 0), _FORCE, _HOUR),
+    ("g-sensitivity to y", "deg/h/g", "g_sensitivity", (2, 1), _FORCE, _HOUR),
+    ("g-sensitivity to z", "deg/h/g", "g_sensitivity", (2, 2), _FORCE, _HOUR),
+    (
         f"temperature bias, {WARMING:g} K",
         "deg/h/K",
         "temperature_bias",
@@ -414,6 +403,8 @@ REQUIREMENTS = (
         _HOUR,
     ),
 )
+# fmt: on
+REQUIREMENTS = tuple(Requirement(*row) for row in _ROWS)
 
 
 def requirements(

@@ -113,6 +113,8 @@ class EarthMotion(SampledMotion):
     if shapes do not fit, a number is not finite, time does not increase, or there is no sample.
     """
 
+    world_rate = (0.0, 0.0, earth.EARTH_RATE)
+
     @classmethod
     def from_poses(
         cls,
@@ -183,21 +185,12 @@ class EarthMotion(SampledMotion):
 
     @property
     def local_orientation(self) -> np.ndarray:
-        """From the body to east, north, up where it is; quaternions x, y, z, w, (n, 4)."""
         return composed(self.level_axes().inv().as_quat(), self.orientation)
 
     @property
     def local_velocity(self) -> np.ndarray:
         """Velocity against the Earth to the east, north and up, (n, 3) [m/s]."""
         return self.level_axes().inv().apply(self.velocity)
-
-    @property
-    def yaw(self) -> np.ndarray:
-        """Rotation about the vertical, from east towards north, unwrapped, (n,) [rad]."""
-        return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
-
-    def rate_against_ground(self) -> np.ndarray:
-        return self.angular_velocity - Rotation.from_quat(self.orientation).inv().apply(_TURNING)
 
     def _at_first_pose(self):
         to_body = Rotation.from_quat(self.orientation[0]).inv()
@@ -224,13 +217,12 @@ class EarthMotion(SampledMotion):
             origin = earth.geodetic_of(self.position[0])
         latitude, longitude, height = np.asarray(origin, dtype=float)
         to_local = enu_to_ecef(latitude, longitude).inv()
-        body = Rotation.from_quat(self.orientation)
         return Motion(
             self.time,
             to_local.apply(self.position - earth.ecef_of(latitude, longitude, height)),
             composed(to_local.as_quat(), self.orientation),
             to_local.apply(self.velocity),
-            self.angular_velocity - body.inv().apply(_TURNING),
+            self.rate_against_ground(),
             self.specific_force,
             float(earth.normal_gravity(latitude, height)),
         )
@@ -249,44 +241,8 @@ class EarthMotion(SampledMotion):
         rate[1:], force[1:] = turned / step, gained / step
         return rate, force
 
-    def mounted(
-        self,
-        lever_arm: ArrayLike = (0.0, 0.0, 0.0),
-        rotation: Rotation | ArrayLike | None = None,
-    ) -> EarthMotion:
-        """Return the motion of what is mounted on the body, at another place or turned.
-
-        It is :meth:`.Motion.mounted`, with the same parameters and errors, on the turning Earth:
-        the velocity that the lever arm adds is that against the Earth, and the specific force has
-        the difference of gravitation between the two places, too.
-        """
-        arm, mounting = self._mounting(lever_arm, rotation)
-        body = Rotation.from_quat(self.orientation)
-        position, velocity = self.position, self.velocity
-        rate, force = self.angular_velocity, self.specific_force
-        if np.any(arm):
-            to_world = body.as_matrix()
-            arm_rate, arm_acceleration = self._arm_derivatives(arm)
-            against_earth = rate - earth.EARTH_RATE * to_world[:, 2]
-            position = position + _times(to_world, arm)
-            velocity = velocity + _times(to_world, np.cross(against_earth, arm) + arm_rate)
-            difference = earth.gravitation_ecef(position) - earth.gravitation_ecef(self.position)
-            force = (
-                force
-                + np.cross(self._derivative(rate), arm)
-                + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
-                + arm_acceleration
-                - _times(to_world.transpose(0, 2, 1), difference)
-            )
-        to_mounted = mounting.inv().as_matrix()
-        return EarthMotion(
-            self.time,
-            position,
-            composed(self.orientation, mounting.as_quat()),
-            velocity,
-            self._with_turning(_times(to_mounted, rate), mounting),
-            _times(to_mounted, force),
-        )
+    def _gravitation(self, position):
+        return earth.gravitation_ecef(position)
 
     def _positions_at(self, times):
         # Less of the rounding of numbers as large as the Earth's radius is in the differences.
@@ -294,14 +250,8 @@ class EarthMotion(SampledMotion):
         return self.position[0] + path(times)
 
     def level_axes(self) -> Rotation:
-        """Return the rotations, one per sample, from east, north, up where it is to ECEF."""
         latitude, longitude, _ = self.latitude_longitude_height.T
         return enu_to_ecef(latitude, longitude)
-
-
-def _times(matrices, vectors):
-    """Return matrices (n, 3, 3) or (3, 3) times vectors (n, 3) or (3,), n of them."""
-    return np.matmul(matrices, vectors[..., np.newaxis])[..., 0]
 
 
 def standing(

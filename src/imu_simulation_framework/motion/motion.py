@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,22 @@ _UNEVEN = 1e-6
 """Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
 
 
+class Mount(NamedTuple):
+    """Where something is on a body that it moves on; n samples, or one for all.
+
+    ``lever_arm``, ``lever_arm_rate``, ``lever_arm_acceleration`` (n, 3): its place in the body's
+    axes, and the derivatives there [m, m/s, m/s^2]. ``rotation``: from its axes to the body's.
+    ``turning`` (n, 3): its angular velocity against the body, in its own axes [rad/s]; None for
+    what does not turn there.
+    """
+
+    lever_arm: np.ndarray
+    lever_arm_rate: np.ndarray
+    lever_arm_acceleration: np.ndarray
+    rotation: Rotation
+    turning: np.ndarray | None
+
+
 @dataclass(frozen=True, eq=False)
 class SampledMotion(ABC):
     """What :class:`.Motion` and :class:`.EarthMotion` have in common."""
@@ -53,6 +69,9 @@ class SampledMotion(ABC):
     velocity: np.ndarray
     angular_velocity: np.ndarray
     specific_force: np.ndarray
+
+    world_rate = (0.0, 0.0, 0.0)
+    """Angular velocity of the world against inertial space [rad/s]."""
 
     def __post_init__(self) -> None:
         columns = {name: (getattr(self, name), width) for name, width in _WIDTHS.items()}
@@ -104,9 +123,24 @@ class SampledMotion(ABC):
             **values,
         )
 
+    @property
+    def yaw(self) -> np.ndarray:
+        """Rotation about the vertical, from east towards north, unwrapped, (n,) [rad]."""
+        return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
+
+    @property
     @abstractmethod
+    def local_orientation(self) -> np.ndarray:
+        """From the body to east, north, up where it is; quaternions x, y, z, w, (n, 4)."""
+
+    @abstractmethod
+    def level_axes(self) -> Rotation:
+        """Return the rotations, one per sample, from east, north, up where it is to the world."""
+
     def rate_against_ground(self) -> np.ndarray:
         """Return the angular velocity against the ground, in the body's axes, (n, 3) [rad/s]."""
+        to_body = Rotation.from_quat(self.orientation).inv()
+        return self.angular_velocity - to_body.apply(self.world_rate)
 
     @abstractmethod
     def _at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
@@ -130,8 +164,32 @@ class SampledMotion(ABC):
     def _positions_at(self, times):
         """Return the positions (n, 3) at times within the motion (n,)."""
 
-    def _mounting(self, lever_arm, rotation):
-        """Return a lever arm and a mounting as they have to be."""
+    def mounted(
+        self: Sampled,
+        lever_arm: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: Rotation | ArrayLike | None = None,
+    ) -> Sampled:
+        r"""Return the motion of what is mounted on the body, at another place or turned.
+
+        With the lever arm l and the mounting M, both possibly over time, in the body's axes, and
+        the world's :math:`\omega_w` and gravitation :math:`\gamma` that :class:`.EarthMotion` has,
+
+        .. math::
+
+            r' = r + R l, \quad v' = v + R ((\omega - R^T \omega_w) \times l + \dot l), \quad
+            \omega' = M^T \omega + \omega_M,
+
+            f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l
+            + 2 \dot l) + \ddot l - R^T (\gamma(r') - \gamma(r))).
+
+        Derivatives are those of cubic splines through the samples.
+
+        ``lever_arm`` (3,) or (n, 3): place of the mounted frame's origin in the body's axes [m].
+        ``rotation`` (scipy.spatial.transform.Rotation or array_like): from the mounted frame to the
+        body, one or n: a rotation, or quaternions x, y, z, w; by default the two have the same
+        axes. Raises MotionError if there is neither one nor as many as samples; or a time-varying
+        mounting, or a lever arm on a turning body, has less than three samples.
+        """
         count = len(self.time)
         mounting = Rotation.identity() if rotation is None else rotation
         if not isinstance(mounting, Rotation):
@@ -141,22 +199,44 @@ class SampledMotion(ABC):
             raise MotionError(f"a lever arm has the shape {arm.shape}, expected (3,) or (n, 3)")
         if not (mounting.single or len(mounting) == count):
             raise MotionError(f"there are {len(mounting)} mountings, expected 1 or {count}")
-        return arm, mounting
+        speed = acceleration = np.zeros(3)
+        if arm.ndim > 1:
+            # Of the fourth power of the step; a spline's own second derivative is of the second.
+            speed = self._derivative(arm)
+            acceleration = self._derivative(speed)
+        turning = None
+        if not mounting.single:
+            self.require_derivatives()
+            turning = angular_velocity_at_knots(quaternion_spline(self.time, mounting.as_quat()))
+        return self.carrying(Mount(arm, speed, acceleration, mounting, turning))
 
-    def _with_turning(self, rate, mounting):
-        """Return an angular velocity with that of a mounting that turns."""
-        if mounting.single:
-            return rate
-        self.require_derivatives()
-        return rate + angular_velocity_at_knots(quaternion_spline(self.time, mounting.as_quat()))
+    def carrying(self: Sampled, mount: Mount) -> Sampled:
+        """Return the motion of what is at a :class:`Mount`, by the equations of :meth:`mounted`."""
+        arm, arm_rate, rate = mount.lever_arm, mount.lever_arm_rate, self.angular_velocity
+        body, to_mounted = Rotation.from_quat(self.orientation), mount.rotation.inv()
+        position, force = self.position + body.apply(arm), self.specific_force
+        if np.any(arm):
+            force = (
+                force
+                + np.cross(self._derivative(rate), arm)
+                + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
+                + mount.lever_arm_acceleration
+                - body.inv().apply(self._gravitation(position) - self._gravitation(self.position))
+            )
+        velocity = np.cross(self.rate_against_ground(), arm) + arm_rate
+        turned = to_mounted.apply(rate)
+        return replace(
+            self,
+            position=position,
+            orientation=(body * mount.rotation).as_quat(),
+            velocity=self.velocity + body.apply(velocity),
+            angular_velocity=turned if mount.turning is None else turned + mount.turning,
+            specific_force=to_mounted.apply(force),
+        )
 
-    def _arm_derivatives(self, arm):
-        """Return the first and second derivatives of a lever arm by time."""
-        if arm.ndim == 1:
-            return np.zeros(3), np.zeros(3)
-        first = self._derivative(arm)
-        # Of the fourth power of the step; a spline's own second derivative is of the second.
-        return first, self._derivative(first)
+    def _gravitation(self, position):
+        """Return what of gravitation (n, 3) differs between places (n, 3) [m/s^2]."""
+        return np.zeros_like(position)
 
     def _derivative(self, values):
         """Return the derivative by time of a cubic spline through (n, 3), at the samples."""
@@ -253,12 +333,15 @@ class Motion(SampledMotion):
         return cls(time, position, orientation, velocity, rate, force, gravity)
 
     @property
-    def yaw(self) -> np.ndarray:
-        """Rotation about the vertical, unwrapped, (n,) [rad]."""
-        return unwrap(roll_pitch_yaw_from_quaternion(self.orientation)[:, 2])
+    def local_orientation(self) -> np.ndarray:
+        return self.orientation
 
-    def rate_against_ground(self) -> np.ndarray:
-        return self.angular_velocity
+    def level_axes(self) -> Rotation:
+        return Rotation.identity(len(self.time))
+
+    def local(self) -> Motion:
+        """Return the motion itself; :meth:`.EarthMotion.local` one in a flat world."""
+        return self
 
     def _at_first_pose(self):
         to_body = Rotation.from_quat(self.orientation[0]).inv()
@@ -296,54 +379,6 @@ class Motion(SampledMotion):
         )
         force[1:] = np.diff(velocity, axis=0) / step + 0.5 * (steady[1:] + steady[:-1])
         return rate, force
-
-    def mounted(
-        self,
-        lever_arm: ArrayLike = (0.0, 0.0, 0.0),
-        rotation: Rotation | ArrayLike | None = None,
-    ) -> Motion:
-        r"""Return the motion of what is mounted on the body, at another place or turned.
-
-        With the lever arm l and the mounting M, both possibly over time, in the body's axes,
-
-        .. math::
-
-            r' = r + R l, \quad v' = v + R (\omega \times l + \dot l), \quad
-            \omega' = M^T \omega + \omega_M,
-
-            f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l)
-            + 2 \omega \times \dot l + \ddot l).
-
-        Derivatives are those of cubic splines through the samples.
-
-        ``lever_arm`` (3,) or (n, 3): place of the mounted frame's origin in the body's axes [m].
-        ``rotation`` (scipy.spatial.transform.Rotation or array_like): from the mounted frame to the
-        body, one or n: a rotation, or quaternions x, y, z, w; by default the two have the same
-        axes. Raises MotionError if there is neither one nor as many as samples; or a time-varying
-        mounting, or a lever arm on a turning body, has less than three samples.
-        """
-        arm, mounting = self._mounting(lever_arm, rotation)
-        arm_rate, arm_acceleration = self._arm_derivatives(arm)
-        rate, force = self.angular_velocity, self.specific_force
-        body = Rotation.from_quat(self.orientation)
-        velocity_of_arm = np.cross(rate, arm) + arm_rate
-        if np.any(arm):
-            force = (
-                force
-                + np.cross(self._derivative(rate), arm)
-                + np.cross(rate, velocity_of_arm + arm_rate)
-                + arm_acceleration
-            )
-        to_mounted = mounting.inv()
-        return Motion(
-            self.time,
-            self.position + body.apply(arm),
-            (body * mounting).as_quat(),
-            self.velocity + body.apply(velocity_of_arm),
-            self._with_turning(to_mounted.apply(rate), mounting),
-            to_mounted.apply(force),
-            self.gravity,
-        )
 
     def _positions_at(self, times):
         return CubicSpline(self.time, self.position)(times)

@@ -40,40 +40,39 @@ HOLDING_SPEED = 2.0
 _DRAWS, _SEED = 20, 1
 
 
-class UsableFixes(NamedTuple):
-    """Fixes that say something new, and what was left out of a table of n rows.
+def _usable_fixes(fix, minimum_speed):
+    """Return the fixes of a table of n rows that say something new, with times since the first row.
 
-    ``fixes`` are those of the rows ``kept`` (n,), with times since the first row; ``held_courses``
-    of their velocities had the direction before and were left out, and all of them if
-    ``refused_velocity_scale`` says how far the positions go for each metre of theirs.
-    """
-
-    fixes: fix_noise.PlaneFixes
-    kept: np.ndarray
-    held_courses: int
-    refused_velocity_scale: float | None
-
-
-def usable_fixes(fix, minimum_speed) -> UsableFixes:
-    """Return the fixes of a table, as for :func:`.trajectory_from_fixes`, that say something new.
-
+    Beside them the rows (n,) that they are, and what was left out, as :class:`FixReport` says it.
     Below ``minimum_speed`` the robot rests [m/s].
     """
-    times = fix.index.to_numpy(dtype=float)
     # Times since 1970 squared would cost digits.
-    relative = times - times[0]
-    position = local_position(fix)
-    kept = ~repeated_fixes(relative, position, minimum_speed)
-    fixes = fix_noise.PlaneFixes(
-        relative[kept],
-        position[kept],
-        np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept]),
-        _velocities(fix, kept),
-    )
-    fixes, held_courses = _without_held_courses(fixes, minimum_speed)
-    fixes, refused_scale = _with_sensible_velocities(fixes)
-    lag = 0.0 if fixes.velocities is None else fix_noise.velocity_lag(fixes)
-    return UsableFixes(replace(fixes, velocity_lag=lag), kept, held_courses, refused_scale)
+    times = fix.index.to_numpy(dtype=float)
+    times = times - times[0]
+    position, velocities = local_position(fix), None
+    kept = ~repeated_fixes(times, position, minimum_speed)
+    if "velocity_east" in fix and "velocity_north" in fix:
+        velocities = fix[["velocity_east", "velocity_north"]].to_numpy(dtype=float)[kept]
+        velocities = np.where(np.isfinite(velocities).all(axis=1)[:, None], velocities, np.nan)
+    deviations = np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept])
+    fixes = fix_noise.PlaneFixes(times[kept], position[kept], deviations)
+    left_out = {"repeated": int((~kept).sum())}
+    if velocities is None or not np.isfinite(velocities).any():
+        return fixes, kept, left_out
+    # A receiver that gives speed and course holds its course while it is slow, so that the velocity
+    # points where the robot came from. What is fast keeps its velocity: a course that is given in
+    # whole degrees is often that of before.
+    east, north = velocities.T
+    again = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
+    speeds = np.hypot(east, north)
+    held = again & (speeds >= minimum_speed) & (speeds < HOLDING_SPEED)
+    left_out["held_courses"] = int(held.sum())
+    with_velocities = replace(fixes, velocities=np.where(held[:, None], np.nan, velocities))
+    scale = fix_noise.velocity_scale(with_velocities)
+    if scale is not None and not 1.0 / VELOCITY_TOLERANCE < scale < VELOCITY_TOLERANCE:
+        return fixes, kept, {**left_out, "refused_velocity_scale": scale}
+    lag = fix_noise.velocity_lag(with_velocities)
+    return replace(with_velocities, velocity_lag=lag), kept, left_out
 
 
 def local_position(fix):
@@ -143,40 +142,6 @@ def repeated_fixes(times, coordinates, minimum_speed):
         again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
         repeated |= ~moving[run] & again
     return repeated
-
-
-def _velocities(fix, kept):
-    if "velocity_east" not in fix or "velocity_north" not in fix:
-        return None
-    velocities = fix[["velocity_east", "velocity_north"]].to_numpy(dtype=float)[kept]
-    velocities = np.where(np.isfinite(velocities).all(axis=1)[:, None], velocities, np.nan)
-    return velocities if np.isfinite(velocities).any() else None
-
-
-def _without_held_courses(fixes, minimum_speed):
-    """Return fixes without velocities that have exactly the direction before, and their number.
-
-    A receiver that gives speed and course holds its course while it is slow, so that the
-    velocity points where the robot came from. What is fast keeps its velocity: a course that is
-    given in whole degrees is often that of before.
-    """
-    if fixes.velocities is None:
-        return fixes, 0
-    east, north = fixes.velocities.T
-    turn = wrap(np.diff(np.arctan2(north, east)))
-    again = np.append(False, np.abs(turn) < HELD_COURSE)
-    speeds = np.hypot(east, north)
-    held = again & (speeds >= minimum_speed) & (speeds < HOLDING_SPEED)
-    fixes = replace(fixes, velocities=np.where(held[:, None], np.nan, fixes.velocities))
-    return fixes, int(held.sum())
-
-
-def _with_sensible_velocities(fixes):
-    """Return fixes, without velocities if these are not the positions' own, and their scale."""
-    scale = None if fixes.velocities is None else fix_noise.velocity_scale(fixes)
-    if scale is None or 1.0 / VELOCITY_TOLERANCE < scale < VELOCITY_TOLERANCE:
-        return fixes, None
-    return replace(fixes, velocities=None), scale
 
 
 _NOTABLE_SCALE = 4.0
@@ -300,10 +265,6 @@ class FixReport:
                 f"the positions go {self.refused_velocity_scale:.2f} m for each metre of the "
                 "velocities, which are not used; are their unit, course and axes right?"
             )
-        return sentences + self._heading_sentences()
-
-    def _heading_sentences(self):
-        sentences = []
         if self.heading_deviation is not None:
             expected = np.degrees(self.heading_deviation)
             sentences.append(
@@ -317,15 +278,13 @@ class FixReport:
                 "that turns so fast needs a larger one"
             )
         check = self.antennas
-        if check is None:
-            return sentences
-        offset, rms = np.degrees(check.offset), np.degrees(check.rms)
-        if abs(check.offset) > _NOTABLE_OFFSET or check.rms > _NOTABLE_OFFSET:
+        if check is not None and max(abs(check.offset), check.rms) > _NOTABLE_OFFSET:
             sentences.append(
-                f"the antennas' heading is {offset:+.1f} deg from the course in the mean, with "
-                f"{rms:.1f} deg rms about that; are they mounted turned?"
+                f"the antennas' heading is {np.degrees(check.offset):+.1f} deg from the course in "
+                f"the mean, with {np.degrees(check.rms):.1f} deg rms about that; are they mounted "
+                "turned?"
             )
-        if check.backwards > 0.0:
+        if check is not None and check.backwards > 0.0:
             sentences.append(f"the robot drives backwards for {check.backwards:.1f} s")
         return sentences
 
@@ -342,7 +301,6 @@ class FixReport:
 
 HEADING_SPEED = 2.0
 """Above this speed the expected deviation of the heading is reported [m/s]."""
-
 TRAJECTORY_RATE = 20.0
 """Samples per second [Hz] of the trajectory that is made of fixes."""
 
@@ -413,10 +371,10 @@ def trajectory_from_fixes(
     settings = settings or FixSettings()
     places = np.arange(1, len(fix) + 1) if places is None else np.asarray(places)
     times = fix.index.to_numpy(dtype=float)
-    usable = usable_fixes(fix, settings.minimum_speed)
-    path = _smooth_path(usable.fixes, settings, times[-1] - times[0], rate)
+    fixes, kept, left_out = _usable_fixes(fix, settings.minimum_speed)
+    path = _smooth_path(fixes, settings, times[-1] - times[0], rate)
     heading = _heading(fix, path, settings, rate)
-    report = _report(usable, path, heading, settings, times[usable.kept], places[usable.kept])
+    report = _report(fixes, path, heading, settings, times[kept], places[kept], left_out)
     poses = pd.DataFrame(
         {
             "x": path.positions[:, 0],
@@ -428,9 +386,7 @@ def trajectory_from_fixes(
         index=pd.Index(times[0] + path.time, name="time"),
     )
     received = pd.DataFrame(
-        usable.fixes.positions,
-        columns=["x", "y"],
-        index=pd.Index(times[usable.kept], name="time"),
+        fixes.positions, columns=["x", "y"], index=pd.Index(times[kept], name="time")
     )
     return FixTrajectory(poses, received, report)
 
@@ -606,9 +562,9 @@ def _course_error_time(path, minimum_speed):
     return step * errors.shape[1]
 
 
-def _report(usable, path, heading, settings, times, places) -> FixReport:
+def _report(fixes, path, heading, settings, times, places, left_out) -> FixReport:
     """Return what was found; ``times`` and ``places`` are those of the usable fixes."""
-    fixes, used, noise = usable.fixes, path.used, path.noise
+    used, noise = path.used, path.noise
     dropped = np.zeros(len(path.left_out), dtype=bool)
     if used.velocities is not None and fixes.velocities is not None:
         dropped = np.isnan(used.velocities[:, 0]) & ~np.isnan(fixes.velocities[:, 0])
@@ -619,7 +575,6 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         expected = _rms(_course_deviations(*of_course))
     return FixReport(
         fixes=int((~path.left_out).sum()),
-        repeated=int((~usable.kept).sum()),
         outliers=find(path.left_out, times, places),
         velocity_outliers=find(dropped, times, places),
         acceleration_density=float(noise.acceleration_density),
@@ -630,14 +585,13 @@ def _report(usable, path, heading, settings, times, places) -> FixReport:
         residual_rms=_rms([motion.residuals[~path.left_out] for motion in path.motions]),
         doppler=used.velocities is not None,
         velocity_deviation=float(noise.velocity_deviation),
-        refused_velocity_scale=usable.refused_velocity_scale,
         velocity_lag=fixes.velocity_lag,
-        held_courses=usable.held_courses,
         heading_source=heading.source,
         heading_deviation=expected,
         heading_speed=float(above),
         antennas=heading.check,
         backwards=heading.backwards,
+        **left_out,
     )
 
 

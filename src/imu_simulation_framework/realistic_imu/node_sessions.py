@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, Protocol, Sequence, TypeVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
@@ -28,6 +30,7 @@ from imu_simulation_framework.sensors.correction import (
 from imu_simulation_framework.sensors.operation import LiveZeroing, Operation
 
 Arguments = TypeVar("Arguments", bound=Settings)
+TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
 
 
 def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], Any]) -> Arguments:
@@ -43,6 +46,24 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
         return kind(**values)
     except ConfigurationError as error:
         raise ConfigurationError(f"{node}: {error}") from None
+
+
+def mounting_in(buffer, latest, ended, parent: str, frame: str, topic: str) -> Mounting:
+    """Return what :meth:`Shell.transform` does, of a tf buffer that is being filled.
+
+    ``latest``: the time that means so to tf; ``ended()``: whether to give up.
+    """
+    deadline = time.monotonic() + TRANSFORM_TIMEOUT
+    while not buffer.can_transform(parent, frame, latest):
+        if time.monotonic() > deadline or ended():
+            raise SimulatorError(
+                f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {frame} is in "
+                f"{parent or '(no name)'}, the frame of {topic}"
+            )
+        time.sleep(0.05)
+    transform = buffer.lookup_transform(parent, frame, latest).transform
+    t, q = transform.translation, transform.rotation
+    return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))
 
 
 class Diagnostic(NamedTuple):

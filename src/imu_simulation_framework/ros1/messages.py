@@ -35,7 +35,6 @@ from imu_simulation_framework.drive.session.messages import (
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.recordings.messages import (
     ERROR_COORDINATES,
-    ImuPackers,
     last_numbers,
     odometry_packer,
     stamp_of,
@@ -110,22 +109,6 @@ def antenna_transform(gnss: GnssSpecification) -> TFMessage:
     place.x, place.y, place.z = gnss.lever_arm
     transform.transform.rotation.w = 1.0
     return TFMessage(transforms=[transform])
-
-
-class ImuMessages(ImuPackers):
-    """Publishes the messages of an IMU; the arguments are those of what writes them."""
-
-    def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
-        """Publish what the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
-        publish_packed(publisher, self.data(stamps, rows))
-
-    def publish_field(self, publisher: rospy.Publisher, stamps, rows) -> None:
-        """Publish what its magnetometer says: stamps (n,) [ns], and fields (n, 3) [T]."""
-        publish_packed(publisher, self.field(stamps, rows))
-
-    def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
-        """Publish how wrong it is then, but for white noise, as Hector's plug-in does; the same."""
-        publish_packed(publisher, self.bias(stamps, rows))
 
 
 class RobotMessages:

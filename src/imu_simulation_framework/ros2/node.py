@@ -10,7 +10,6 @@ import dataclasses
 import difflib
 import importlib
 import signal
-import time
 import traceback
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +33,6 @@ from rclpy.qos import (
 )
 from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
-from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
 
 from imu_simulation_framework.core import topics
@@ -47,6 +45,7 @@ from imu_simulation_framework.realistic_imu.node_sessions import (
     Diagnostic,
     LiveCorrector,
     Session,
+    mounting_in,
     read_arguments,
 )
 from imu_simulation_framework.realistic_imu.truth import Mounting
@@ -459,9 +458,6 @@ def _run(node_types) -> int:
     return code
 
 
-TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
-
-
 class RealisticImuNode(SessionNode):
     """Gives the ideal IMU that any simulator publishes the errors of a real one.
 
@@ -491,20 +487,10 @@ class RealisticImuNode(SessionNode):
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer, listener_node, spin_thread=True)
         try:
-            deadline = time.monotonic() + TRANSFORM_TIMEOUT
-            while not buffer.can_transform(parent, frame, Time()):
-                if time.monotonic() > deadline or self.ended:
-                    raise SimulatorError(
-                        f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {frame} is in "
-                        f"{parent or '(no name)'}, the frame of {topic}"
-                    )
-                time.sleep(0.05)
-            transform = buffer.lookup_transform(parent, frame, Time()).transform
+            return mounting_in(buffer, Time(), lambda: self.ended, parent, frame, topic)
         finally:
             listener.unregister()
             listener_node.destroy_node()
-        t, q = transform.translation, transform.rotation
-        return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))
 
 
 class ImuCorrector(SessionNode):

@@ -83,12 +83,9 @@ def imu_truth(
     :attr:`~.ImuModel.feels_speed`.
     """
     rate, force = motion.means()
-    orientation, field = motion.orientation, None
-    if isinstance(motion, EarthMotion):
-        orientation = motion.local_orientation
+    orientation, field = motion.local_orientation, None
     if magnetic_environment is not None:
-        local = motion.local() if isinstance(motion, EarthMotion) else motion
-        field = magnetic_environment.felt(local.position, orientation, wheel_torque)
+        field = magnetic_environment.felt(motion.local().position, orientation, wheel_torque)
     speeds = np.linalg.norm(motion.velocity, axis=1) if speed else None
     return ImuTruth(orientation, rate, force, field, speeds)
 

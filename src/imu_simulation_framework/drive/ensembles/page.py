@@ -20,7 +20,7 @@ from imu_simulation_framework.heading.figures import ShownEnsemble
 from imu_simulation_framework.heading.judgement import PSD, STATISTICS, shown_tests
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
+from imu_simulation_framework.report.page import Page, Section, facts, page_html
 from imu_simulation_framework.report.table import Column, page_table
 
 PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
@@ -81,7 +81,7 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
         f"{caption.drive}, {caption.imu} ({caption.what}): {runs} runs of {end:g} s, "
         f"seed {caption.seed}",
         "",
-        table_text.table_text(statistics_table(ensemble), COLUMNS).rstrip("\n"),
+        table_text.table_text(statistics_table(ensemble.statistics), COLUMNS).rstrip("\n"),
         "",
     ]
     limit = f"{math.degrees(caption.limit):g} deg"
@@ -110,15 +110,15 @@ COLUMNS = (
 )
 
 
-def statistics_table(ensemble: Reduction) -> pd.DataFrame:
+def statistics_table(statistics: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Return each statistic of all runs as texts, with standard errors."""
-    return pd.DataFrame([_row(ensemble, statistic) for statistic in STATISTICS])
+    return pd.DataFrame([_row(name, statistics[name]) for name in STATISTICS if name in statistics])
 
 
-def _row(ensemble, statistic):
-    values = np.sort(np.degrees(ensemble.statistics[statistic].astype(float)))
+def _row(name, values):
+    values = np.sort(np.degrees(values.astype(float)))
     count = len(values)
-    row = dict(zip(("name", "unit"), STATISTICS[statistic]))
+    row = dict(zip(("name", "unit"), STATISTICS[name]))
     mean = float(np.mean(values))
     spread = float(np.std(values, ddof=1)) if count > 1 else math.nan
     # The variance's own variance is (kurtosis - (n - 3) / (n - 1)) / n of its square.
@@ -215,7 +215,6 @@ def ensemble_page(
     limit: float,
     settings: Mapping[str, Any],
     remarks: Sequence[str] = (),
-    statistics: Table | None = None,
     judgement=None,
     footer: str = "",
 ) -> Page:
@@ -223,8 +222,7 @@ def ensemble_page(
 
     ``title`` says which drive and IMU; ``limit`` is that whose probability is asked for [rad];
     ``settings`` are seed, versions, parameters of the IMU; ``remarks`` what limits the answer;
-    ``statistics`` a table of all runs, by default made of the ensemble; ``judgement`` that of a
-    recorded yaw error [rad] by this ensemble.
+    ``judgement`` that of a recorded yaw error [rad] by this ensemble.
     """
     observed = {}
     summary, sections = [], []
@@ -236,7 +234,7 @@ def ensemble_page(
         if name in ensemble.statistics:
             inside = int(np.sum(np.abs(ensemble.statistics[name]) <= limit))
             summary.append(f"{inside} of {ensemble.runs} runs {words} {math.degrees(limit):g} deg.")
-    table = _statistics(ensemble) if statistics is None else statistics
+    table = page_table(statistics_table(ensemble.statistics), COLUMNS, texts=2)
     sections += [
         Section("Statistics of all runs", text=tuple(remarks), table=table),
         Section(
@@ -261,17 +259,6 @@ def ensemble_page(
     ]
     shown = [one for one in sections if one.figure is None or not one.figure.empty]
     return Page(title, summary, shown, footer)
-
-
-def _statistics(ensemble):
-    rows = []
-    for name, (words, unit) in STATISTICS.items():
-        if name in ensemble.statistics:
-            values = np.degrees(ensemble.statistics[name])
-            spread = f"{np.std(values, ddof=1):.3g}" if len(values) > 1 else "-"
-            quantiles = (f"{value:.3g}" for value in np.quantile(values, (0.025, 0.5, 0.975)))
-            rows.append((f"{words} [{unit}]", f"{np.mean(values):.3g}", spread, *quantiles))
-    return Table(("", "mean", "std", "2.5 %", "median", "97.5 %"), rows, numbers=5)
 
 
 def judged_section(judgement) -> Section:
@@ -346,7 +333,6 @@ def write_report(
         caption.limit,
         settings,
         list(dict.fromkeys(caption.remarks)),
-        page_table(statistics_table(ensemble), COLUMNS, texts=2),
         footer=f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}, "
         f"imu_simulation_framework {__version__}",
     )

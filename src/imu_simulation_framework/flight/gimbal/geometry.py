@@ -24,19 +24,18 @@ of ours, its roll is ours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Union
+from dataclasses import dataclass
+from typing import Any, Union
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.settings import Axes, Settings, checked_numbers, declared
-from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
+from imu_simulation_framework.motion.earth import ecef_of
 from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.motion import Motion, checked_samples
+from imu_simulation_framework.motion.motion import Motion, Mount, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
 """From the platform to the IMU; about z (up), y (left) and x (forward) of the link that each turns,
@@ -74,21 +73,9 @@ class JointMotion:
 AnyMotion = Union[Motion, EarthMotion]
 
 
-def rate_of_world(motion: AnyMotion) -> np.ndarray:
-    """Return the angular velocity of the motion's world against inertial space, (3,) [rad/s]."""
-    return np.array([0.0, 0.0, EARTH_RATE if isinstance(motion, EarthMotion) else 0.0])
-
-
 def world_to_inertial(motion: AnyMotion) -> Rotation:
     """Return the rotations, one per sample, from the world to axes that do not turn with it."""
-    return Rotation.from_rotvec(np.outer(motion.time - motion.time[0], rate_of_world(motion)))
-
-
-def level_to_world(motion: AnyMotion) -> Rotation:
-    """Return the rotations, one per sample, from east, north, up to the motion's world."""
-    if isinstance(motion, EarthMotion):
-        return motion.level_axes()
-    return Rotation.identity(len(motion.time))
+    return Rotation.from_rotvec(np.outer(motion.time - motion.time[0], motion.world_rate))
 
 
 def place_on_earth(
@@ -110,22 +97,6 @@ def place_on_earth(
 _ZERO = (0.0, 0.0, 0.0)
 _LONGEST_ARM = 100.0  # m
 _AXES = (2, 1, 0)
-
-
-class Mount(NamedTuple):
-    """Where something is on a platform that it moves on; n samples.
-
-    ``lever_arm``, ``lever_arm_rate``, ``lever_arm_acceleration`` (n, 3): its place in the
-    platform's axes, and the derivatives there [m, m/s, m/s^2]. ``rotation``: from its axes to the
-    platform's, n of them. ``angular_velocity`` (n, 3): against the platform, in its own axes
-    [rad/s].
-    """
-
-    lever_arm: np.ndarray
-    lever_arm_rate: np.ndarray
-    lever_arm_acceleration: np.ndarray
-    rotation: Rotation
-    angular_velocity: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -191,30 +162,7 @@ class GimbalGeometry(Settings):
         if len(joints) != len(motion.time) or np.any(joints.time != motion.time):
             raise MotionError("the gimbal's joints and the motion have different times")
         motion.require_derivatives()
-        mount = self.mount(joints)
-        arm, arm_rate = mount.lever_arm, mount.lever_arm_rate
-        rate = motion.angular_velocity
-        body = Rotation.from_quat(motion.orientation)
-        to_body, to_mounted = body.inv(), mount.rotation.inv()
-        # A velocity is against the world, which may turn; forces act in inertial space.
-        in_world = rate - to_body.apply(rate_of_world(motion))
-        position = motion.position + body.apply(arm)
-        force = (
-            motion.specific_force
-            + np.cross(CubicSpline(motion.time, rate)(motion.time, 1), arm)
-            + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
-            + mount.lever_arm_acceleration
-        )
-        if isinstance(motion, EarthMotion):
-            force -= to_body.apply(gravitation_ecef(position) - gravitation_ecef(motion.position))
-        return replace(
-            motion,
-            position=position,
-            orientation=(body * mount.rotation).as_quat(),
-            velocity=motion.velocity + body.apply(np.cross(in_world, arm) + arm_rate),
-            angular_velocity=to_mounted.apply(rate) + mount.angular_velocity,
-            specific_force=to_mounted.apply(force),
-        )
+        return motion.carrying(self.mount(joints))
 
     def links(self, angle: np.ndarray) -> np.ndarray:
         """Return the poses of pan, tilt, roll and imu, each on the one before it, (n, 4, 7).

@@ -26,7 +26,6 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     AnyMotion,
     GimbalGeometry,
     JointMotion,
-    level_to_world,
     place_on_earth,
     world_to_inertial,
 )
@@ -129,7 +128,7 @@ def target_orientation(
     largest angles of the joints [rad]. Raises ConfigurationError if a point of the Earth is to be
     looked at by what has no place on it. Raises MotionError if the motion goes through the point.
     """
-    level, body = level_to_world(motion), Rotation.from_quat(motion.orientation)
+    level, body = motion.level_axes(), Rotation.from_quat(motion.orientation)
     x, y, _ = level[0].inv().apply(body[0].apply((1.0, 0.0, 0.0)))
     first_yaw = float(np.arctan2(y, x))
     target = stabilisation.target

@@ -40,7 +40,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache
-from typing import Union, cast
+from typing import Any, Union, cast
 
 import numpy as np
 from scipy.signal import lfilter
@@ -65,13 +65,11 @@ from imu_simulation_framework.heading.model.sources import (
 )
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion, absolute_turn
-from imu_simulation_framework.sensors.imu_models.plugins import (
-    GenericParameters,
-    HectorParameters,
-    drift_stationary_std,
-)
+from imu_simulation_framework.sensors import simulation
+from imu_simulation_framework.sensors.imu_models import plugins
 from imu_simulation_framework.sensors.imu_models.specification import SpecificationParameters
 from imu_simulation_framework.sensors.imu_specification import (
+    TOLERANCES,
     ImuSpecification,
     MagnetometerSpecification,
     TriadSpecification,
@@ -83,31 +81,16 @@ from imu_simulation_framework.sensors.magnetism.environment import (
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
 from imu_simulation_framework.sensors.odometer import OdometerSpecification
 from imu_simulation_framework.sensors.operation import Operation, Standstill, found_standstills
-from imu_simulation_framework.sensors.simulation import (
-    imu_model,
-    imu_truth,
-    named_errors,
-    operated,
-)
 
 RATE_BIAS = "rate bias"
 BIAS_INSTABILITY = "bias instability"
 SCALE_FACTOR = "scale factor"
 MISALIGNMENT = "misalignment"
 G_SENSITIVITY = "g-sensitivity"
-
 _LARGEST_TILT = math.radians(10.0)
 _MIN_YAW = 1e-6
 """What the filter's tilt makes of the yaw [rad]; less is left out."""
-_RESPONSE = (
-    "scale_factor_and_misalignment",
-    "g_sensitivity",
-    "nonlinearity",
-    "temperature_bias",
-    "temperature_scale_factor",
-    "supply_bias",
-    "supply_scale_factor",
-)
+_RESPONSE = tuple(name for name in TOLERANCES if name != "vibration_rectification")
 """Errors that are the same in every run, but for units that differ."""
 
 
@@ -124,16 +107,16 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     if operation.standstill > 0.0:
         before = max(1, round(operation.standstill / motion.period))
         motion = motion.standing_before(before)
-    level = motion.local_orientation if isinstance(motion, EarthMotion) else motion.orientation
+    level = motion.local_orientation
     up = Rotation.from_quat(level).as_matrix()[:, 2, :]
     vertical = _Vertical(motion, up, time, before, standstills)
     rate, force = motion.means()
     sources = [
         *_of_bias_and_noise(imu, motion, vertical, sample),
-        *_of_response(imu, motion, vertical, rate, force, operation.warm_up),
-        *_of_digits(imu.gyroscope, vertical, sample),
+        *_of_response(imu, motion, vertical, sample, rate, force, operation.warm_up),
     ]
-    limits = _limits(imu, up[before:], rate[before:], sample)
+    tilt = float(np.max(np.arccos(np.clip(up[:, 2], -1.0, 1.0))))
+    limits = _limits(imu, tilt, rate[before:], sample)
     if imu.output.magnetic_heading:
         return sources, limits  # the rest is in the field's curve
     if isinstance(motion, EarthMotion):
@@ -146,18 +129,18 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     leans = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
     if leans and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
-        if _largest_tilt(up) <= _LARGEST_TILT:
+        if tilt <= _LARGEST_TILT:
             quiet = _without_noise(imu)
         zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
         curve = np.interp(time, drive.time - drive.time[0], _felt(quiet, drive, zeroed))
         # Its stops are not the model's, where they are detected; so neither has any here.
         vertical = _Vertical(motion, up, time, before)
-        linear = _of_bias_and_noise(quiet, motion, vertical, sample)
-        linear += _of_response(quiet, motion, vertical, rate, force, operation.warm_up)
+        linear: Any = _of_bias_and_noise(quiet, motion, vertical, sample)
+        linear += _of_response(quiet, motion, vertical, sample, rate, force, operation.warm_up)
         if isinstance(motion, EarthMotion):
             linear += vertical.known("Earth's turning", turning)
         for source in linear:
-            curve = curve - cast(KnownError, source).curve
+            curve = curve - source.curve
     if np.max(np.abs(curve)) > _MIN_YAW:
         sources.append(KnownError("felt acceleration", curve))
     return sources, limits
@@ -196,8 +179,8 @@ def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
     return sources
 
 
-def _of_response(imu, motion, vertical, rate, force, warm_up) -> list[Source]:
-    """Return what the gyroscope makes of rates, forces, warmth, voltage and vibration."""
+def _of_response(imu, motion, vertical, sample, rate, force, warm_up) -> list[Source]:
+    """Return what the gyroscope makes of rates, forces, warmth, voltage, vibration and digits."""
     gyroscope, since_start = imu.gyroscope, motion.time - motion.time[0] + warm_up
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
     scale = np.diag(np.diag(matrix))
@@ -223,12 +206,6 @@ def _of_response(imu, motion, vertical, rate, force, warm_up) -> list[Source]:
         power = np.sum(imu.vibration.mean_square) * np.square(amplitude)[:, np.newaxis]
         rectification = np.diag(gyroscope.vibration_rectification)
         sources += of_response("rectified vibration", rectification, power * ones)
-    return sources
-
-
-def _of_digits(gyroscope, vertical, sample) -> list[Source]:
-    """Return what quantisation and resolution of the readings lead to."""
-    sources: list[Source] = []
     coefficient = vertical.effective(gyroscope.quantisation)
     if coefficient > 0.0:
         # The error of the angle is Q w_k, and what w was when an angle was begun or ended.
@@ -249,23 +226,22 @@ def _without_noise(imu):
     if not imu.units.tolerances:
         names = (*names, *_RESPONSE)
     gyroscope = TriadSpecification(**{name: getattr(imu.gyroscope, name) for name in names})
+    conditions = {"temperature": imu.temperature, "supply": imu.supply}
     if gyroscope == TriadSpecification():
-        return ImuSpecification(output=imu.output)
-    return ImuSpecification(
-        output=imu.output, gyroscope=gyroscope, temperature=imu.temperature, supply=imu.supply
-    )
+        conditions = {}  # so that all such sensors have one answer
+    return ImuSpecification(output=imu.output, gyroscope=gyroscope, **conditions)
 
 
 @lru_cache(maxsize=8)
 def _felt(imu, motion, operation):
     """Return the yaw error (n,) [rad] of a filter of readings without noise, once for all IMUs."""
-    return _error_of_filter(operated(imu, operation, motion), motion)
+    return _error_of_filter(simulation.operated(imu, operation, motion), motion)
 
 
 def _error_of_filter(imu, motion, environment=None):
     """Return the yaw error (n,) [rad] of a sensor with nothing random in it, by running it once."""
-    truth = imu_truth(motion, environment)
-    reading = imu_model(imu, motion.period).batch(truth, 1, parts=("orientation",))
+    truth = simulation.imu_truth(motion, environment)
+    reading = simulation.imu_model(imu, motion.period).batch(truth, 1, parts=("orientation",))
     return unwrap(difference(motion.yaw, yaw_from_quaternion(reading.orientation[0])))
 
 
@@ -295,14 +271,14 @@ class _Vertical:
         """Return the strength of one process in the place of those on three axes."""
         return math.sqrt(float(np.sum(self.weights * np.square(values))))
 
-    def known(self, name, rate_error) -> list[Source]:
+    def known(self, name, rate_error) -> list[KnownError]:
         """Return the source that errors of the rate (n, 3) are; none where they leave the yaw."""
         curve = self.integrated(rate_error)
         # What is constant is taken off but for rounding.
         size = float(np.max(np.abs(rate_error))) * max(float(self.time[-1]), self._period)
         return [KnownError(name, curve)] if np.max(np.abs(curve)) > 1e-12 * size else []
 
-    def response(self, name, matrix, signal) -> list[Source]:
+    def response(self, name, matrix, signal) -> list[KnownError]:
         """Return the source that a matrix times a signal (n, 3) is, as an error of the rate."""
         return self.known(name, signal @ matrix.T) if np.any(matrix) else []
 
@@ -314,11 +290,8 @@ class _Vertical:
                 continue
             error = np.zeros((len(signal), 3))
             error[:, row] = signal[:, column]
-            sources += [
-                RandomConstant(name, known.curve, abs(float(matrix[row, column])))
-                for known in self.known(name, error)
-                if isinstance(known, KnownError)
-            ]
+            size = abs(float(matrix[row, column]))
+            sources += [RandomConstant(name, one.curve, size) for one in self.known(name, error)]
         return sources
 
     def integrated(self, rate_error):
@@ -346,8 +319,6 @@ class _Vertical:
 
     def _zeroed(self, rate_error):
         """Return errors of the rate less the offset that is taken, and none while it is held."""
-        if not (self._before or self._stops):
-            return rate_error
         left, offset, first = np.zeros_like(rate_error), 0.0, self._before
         if self._before:
             offset = np.mean(rate_error[: self._before], axis=0)
@@ -365,28 +336,20 @@ class _Vertical:
         return -np.interp(self.time, self._since_start, angle)
 
 
-def _largest_tilt(up):
-    return float(np.max(np.arccos(np.clip(up[:, 2], -1.0, 1.0))))
-
-
-def _limits(imu, up, rate, sample):
+def _limits(imu, tilt, rate, sample):
     """Return sentences on where this sensor on this motion is not linear."""
     gyroscope, limits = imu.gyroscope, []
-    tilt = _largest_tilt(up)
     if tilt > _LARGEST_TILT:
         limits.append(
             f"The motion tilts by up to {math.degrees(tilt):.0f} deg: the noise of the three axes "
             "is mixed as on average, and the filter's own error of the tilt is left out."
         )
-    if gyroscope.saturation is not None:
-        largest = np.max(np.abs(rate), axis=0)
-        for axis, name in enumerate("xyz"):
-            if largest[axis] > gyroscope.saturation[axis]:
-                limits.append(
-                    f"The gyroscope's {name} saturates at {gyroscope.saturation[axis]:g} rad/s, "
-                    f"but the motion turns at up to {largest[axis]:.3g} rad/s: what is cut off is "
-                    "left out."
-                )
+    for name, limit, largest in zip("xyz", gyroscope.saturation or (), np.abs(rate).max(axis=0)):
+        if largest > limit:
+            limits.append(
+                f"The gyroscope's {name} saturates at {limit:g} rad/s, but the motion turns at up "
+                f"to {largest:.3g} rad/s: what is cut off is left out."
+            )
     noise = gyroscope.white_noise[2] / math.sqrt(sample)
     if gyroscope.resolution[2] > 2.0 * noise:
         limits.append(
@@ -506,17 +469,13 @@ def _left_out(imu, magnetometer, dip) -> list[str]:
 
 
 LinearImu = Union[
-    ImuSpecification,
-    SpecificationParameters,
-    HectorParameters,
-    GenericParameters,
-    YawErrorParameters,
-    OdometerSpecification,
-]
+    ImuSpecification, SpecificationParameters, plugins.HectorParameters,
+    plugins.GenericParameters, YawErrorParameters, OdometerSpecification,
+]  # fmt: skip
 """What says which errors an IMU, or an odometer, has: those whose yaw error is linear in them."""
 
 
-@by_name(imu=named_errors, magnetic_environment=read_magnetic_environment)
+@by_name(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
 def yaw_error_model(
     imu: LinearImu,
     motion: Motion | EarthMotion,
@@ -563,21 +522,24 @@ def yaw_error_model(
         limits += detected
         if imu.output.fuses_magnetometer:
             constant = imu.output.magnetic_time_constant
+            if stops:
+                raise ConfigurationError(
+                    "the offset is taken at stops on the way, but the heading is a magnetic one, "
+                    "which goes on there: set stops to none"
+                )
             sources, more = _with_heading(sources, imu, motion, time, sample, magnetic_environment)
-            limits = limits + more
+            limits += more
     elif isinstance(imu, YawErrorParameters):
         since_start, yaw = motion.time - motion.time[0], motion.yaw
-        net, absolute = (
-            np.interp(time, since_start, turn) for turn in (yaw - yaw[0], absolute_turn(yaw))
-        )
+        net, absolute = yaw - yaw[0], absolute_turn(yaw)
+        net, absolute = (np.interp(time, since_start, turn) for turn in (net, absolute))
         sources, limits = imu.sources(time, net, absolute), list(imu.limits)
-    elif isinstance(imu, HectorParameters):
+    elif isinstance(imu, plugins.HectorParameters):
         sources, limits = _of_hector(imu, time, sample), []
     elif isinstance(imu, OdometerSpecification):
         sample = max(sample, 1.0 / imu.rate)
-        motion = motion.local() if isinstance(motion, EarthMotion) else motion
-        sources, limits = odometer_sources(imu, motion, time), []
-    elif isinstance(imu, GenericParameters):
+        sources, limits = odometer_sources(imu, motion.local(), time), []
+    elif isinstance(imu, plugins.GenericParameters):
         # Of q = (0, 0, s, c) the yaw changes by 2 (c dz - s dw).
         sources, limits = [YawNoise("yaw noise", 2.0 * imu.gaussian_noise)], []
     else:
@@ -587,15 +549,8 @@ def yaw_error_model(
         )
     ratio = period / sample
     whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
-    if stops and constant is not None:
-        raise ConfigurationError(
-            "the offset is taken at stops on the way, but the heading is a magnetic one, which "
-            "goes on there: set stops to none"
-        )
-    sensor_period = sample if whole else None
-    return YawErrorModel(
-        time, tuple(sources), sensor_period, tuple(limits), constant, standstill, stops
-    )
+    made = tuple(sources), sample if whole else None, tuple(limits)
+    return YawErrorModel(time, *made, constant, standstill, stops)
 
 
 def _standstills(imu, motion, operation):
@@ -605,20 +560,16 @@ def _standstills(imu, motion, operation):
     """
     if not operation.detects:
         return operation.standstills(motion), []
-    model = imu_model(operated(imu, operation, motion), motion.period)
-    found = model.detected_standstills(imu_truth(motion, speed=model.feels_speed))
+    step = motion.period
+    model = simulation.imu_model(simulation.operated(imu, operation, motion), step)
+    found = model.detected_standstills(simulation.imu_truth(motion, speed=model.feels_speed))
     stops = found_standstills(motion, operation.min_stop)
-    still = np.zeros(len(motion), dtype=bool)
-    held = still.copy()
+    still, held = np.zeros((2, len(motion)), dtype=bool)
     for places, spans in ((still, stops), (held, [(stop.held_from, stop.end) for stop in found])):
         for start, end in spans:
-            first, last = (round(time / motion.period) for time in (start, end))
-            places[first : last + 1] = True
-    missed = sum(
-        not np.any(held[round(a / motion.period) :][: round((b - a) / motion.period)])
-        for a, b in stops
-    )
-    moving = float(np.sum(held & ~still)) * motion.period
+            places[round(start / step) : round(end / step) + 1] = True
+    missed = sum(not np.any(held[round(a / step) :][: round((b - a) / step)]) for a, b in stops)
+    moving = float(np.sum(held & ~still)) * step
     return found, [
         f"the detector finds {len(stops) - missed} of {len(stops)} stops, and takes the robot for "
         f"standing during {moving:.3g} s in which it moves"
@@ -639,11 +590,10 @@ def _on_grid(standstills, period, last):
 
 
 def _of_hector(parameters, time, sample):
-    sources: list[Source] = []
-    if parameters.yaw_offset:
-        sources.append(KnownError("yaw offset", np.full(len(time), -parameters.yaw_offset)))
+    offset = -parameters.yaw_offset
+    sources: list[Source] = [KnownError("yaw offset", np.full(len(time), offset))] if offset else []
     if parameters.yaw_drift and parameters.yaw_drift_frequency:
         frequency = parameters.yaw_drift_frequency
-        sigma = float(drift_stationary_std(parameters.yaw_drift, frequency, sample))
+        sigma = float(plugins.drift_stationary_std(parameters.yaw_drift, frequency, sample))
         sources.append(YawGaussMarkov("yaw drift", sigma, 1.0 / frequency, stationary=False))
     return sources

@@ -32,8 +32,8 @@ from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.specification import read_gimbal
 from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.realistic_imu.node_sessions import read_arguments
-from imu_simulation_framework.recordings.messages import STATE, odometry_packer
-from imu_simulation_framework.ros1.messages import GnssPublisher, ImuMessages, publish_packed
+from imu_simulation_framework.recordings.messages import STATE, ImuPackers, odometry_packer
+from imu_simulation_framework.ros1.messages import GnssPublisher, publish_packed
 from imu_simulation_framework.ros1.node import Node, advertise, subscribe
 from imu_simulation_framework.sensors.formats.registry import named_imu
 from imu_simulation_framework.sensors.gnss.specification import read_gnss_specification
@@ -194,7 +194,7 @@ class AirborneImuNode(Node):
                 self._gnss.publish(tick.fixes)
             # Last, so that who answers it has all the rest.
             if len(tick.imu_stamps) and self._imu.get_num_connections():
-                self._imu_messages.publish_data(self._imu, tick.imu_stamps, tick.imu)
+                publish_packed(self._imu, self._packers.data(tick.imu_stamps, tick.imu))
             if factor > 0.0:
                 ahead = 1e-9 * (int(tick.stamps[-1]) - first) / factor
                 self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
@@ -226,7 +226,7 @@ class AirborneImuNode(Node):
         antenna = (0.0, 0.0, 0.0) if self._receiver is None else self._receiver.lever_arm
         on = topics.AIRCRAFT_FRAME if arguments.gnss_on == "body" else topics.IMU_FRAME
         self._messages = FlightMessages(self._flight.origin, antenna, on)
-        self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
+        self._packers = ImuPackers(self._flight.covariances, self._flight.magnetic_covariance)
 
     def _wait_for_answer(self, answers, at):
         timeout = self._arguments.timeout

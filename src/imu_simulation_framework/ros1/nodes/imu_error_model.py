@@ -17,7 +17,8 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.session.sensors import AlongTheWay
-from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
+from imu_simulation_framework.recordings.messages import ImuPackers
+from imu_simulation_framework.ros1.messages import CalibrationPublisher, publish_packed
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant
 from imu_simulation_framework.ros1.simulators.interface import needs_error_model
@@ -47,7 +48,7 @@ class ImuErrorModel(Participant):
         if not needs_error_model(self.configuration, self._simulator):
             return
         self._imu = from_configuration.make_experiment_imu(self.configuration)
-        self._messages = ImuMessages(self._imu.covariances(), self._imu.magnetic_covariance())
+        self._packers = ImuPackers(self._imu.covariances(), self._imu.magnetic_covariance())
         self._way: AlongTheWay | None = None
         self._torques_known = True
         environment = from_configuration.make_magnetic_environment(self.configuration)
@@ -165,14 +166,14 @@ class ImuErrorModel(Participant):
             np.concatenate([getattr(reading, f"{part}{kind}") for part in parts])
             for kind in ("", "_bias")
         )
-        self._messages.publish_bias(self._imu_bias, stamps, bias)
+        publish_packed(self._imu_bias, self._packers.bias(stamps, bias))
         if self._calibration is not None:
             rate, force = reading.angular_velocity[np.newaxis], reading.specific_force[np.newaxis]
             field = reading.magnetic_field[np.newaxis] if self._has_field else None
             self._calibration.publish(stamps[:1], rate, force, field)
         if self._has_field:
-            self._messages.publish_field(self._imu_mag, stamps, reading.magnetic_field)
-        self._messages.publish_data(self._imu_data, stamps, signals)
+            publish_packed(self._imu_mag, self._packers.field(stamps, reading.magnetic_field))
+        publish_packed(self._imu_data, self._packers.data(stamps, signals))
 
 
 def _truth(message) -> ImuTruth:

@@ -21,11 +21,12 @@ from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
 from imu_simulation_framework.drive.session.driving import wrong_command
 from imu_simulation_framework.drive.session.simulation import SimulatedRobot
+from imu_simulation_framework.recordings.messages import ImuPackers
 from imu_simulation_framework.ros1.messages import (
     CalibrationPublisher,
     GnssPublisher,
-    ImuMessages,
     RobotMessages,
+    publish_packed,
 )
 from imu_simulation_framework.ros1.node import Node, advertise
 from imu_simulation_framework.ros1.simulators.interface import (
@@ -62,7 +63,7 @@ class MujocoSimulatorNode(Node):
         super().__init__()
         self._lock = threading.Lock()
         self._robot = SimulatedRobot(self.configuration)
-        self._imu_messages = _imu_messages(self._robot.imu)
+        self._packers = _packers(self._robot.imu)
         self._robot_messages = RobotMessages(self._robot.robot.joints)
         self._clock = advertise(topics.CLOCK, Clock)
         self._imu_data = advertise(topics.IMU, Imu)
@@ -158,20 +159,20 @@ class MujocoSimulatorNode(Node):
         messages.publish_ground_truth(self._ground_truth, stamps, state)
         self._clock.publish(messages.clock(stamps[-1]))
         if samples.has_magnetic_field and self._imu_mag.get_num_connections():
-            self._imu_messages.publish_field(self._imu_mag, *samples.magnetic_rows())
+            publish_packed(self._imu_mag, self._packers.field(*samples.magnetic_rows()))
         if self._gnss is not None:
             for fixes in samples.fixes:
                 self._gnss.publish(fixes)
         if self._odometry is not None and samples.odometry:
             messages.publish_odometry(self._odometry, *samples.odometer_rows())
         if self._imu_data.get_num_connections():
-            self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
+            publish_packed(self._imu_data, self._packers.data(*samples.imu_rows()))
         if self._calibration is not None:
             read, rows = samples.imu_rows()
             _, fields = samples.magnetic_rows() or (None, None)
             self._calibration.publish(read, rows[:, 4:7], rows[:, 7:], fields)
         if self._imu_bias.get_num_connections():
-            self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
+            publish_packed(self._imu_bias, self._packers.bias(*samples.bias_rows()))
         if len(samples.wheels):
             self._joint_states.publish(messages.joint_states(state))
         if self._transforms.get_num_connections():
@@ -243,12 +244,12 @@ class MujocoSimulatorNode(Node):
                 raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
             with self._lock:
                 self._robot.set_imu(request.model, parameters, request.seed)
-                self._imu_messages = _imu_messages(self._robot.imu)
+                self._packers = _packers(self._robot.imu)
                 self._begin_calibration()
         except (FrameworkError, *NOT_YAML) as error:
             return SetImuParametersResponse(success=False, message=str(error))
         return SetImuParametersResponse(success=True, message="")
 
 
-def _imu_messages(imu) -> ImuMessages:
-    return ImuMessages(imu.covariances(), imu.magnetic_covariance())
+def _packers(imu) -> ImuPackers:
+    return ImuPackers(imu.covariances(), imu.magnetic_covariance())
