@@ -226,6 +226,8 @@ def implied_map(present) -> dict[str, str]:
         if round_one and round_one["name"] in QUANTITIES:
             quantity = round_one["name"]
             description = f"{name} [{round_one['unit'].strip()}]"
+        if match and match["unit"].strip().isdigit():
+            continue  # A place in a vector, and no unit
         if quantity in QUANTITIES and QUANTITIES[quantity].target not in targets:
             columns[quantity] = description
             targets.add(QUANTITIES[quantity].target)

@@ -25,6 +25,8 @@ _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100  # So many lines of a kind tell whether numbers have decimal commas
+_PREAMBLE = 60  # lines at most before a table begins
+_ROWS_BELOW = 4  # so many lines of one width are a table
 _COMMENTS = ("#", "//")
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
@@ -114,6 +116,8 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
     ``blocks`` are the text; all else is as for :func:`parse_table`.
     """
     comment, lines = "", _logical_lines(path, blocks)
+    if names is None:
+        lines = _below_preamble(lines)
     for first in lines:
         if first[1].lstrip().startswith(_COMMENTS):
             comment = first[1]
@@ -152,7 +156,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
             if _width(line, separator) > len(names):
                 raise RecordingError(
                     f"{path}: line {number} has {_width(line, separator)} cells, expected "
-                    f"{len(names)}"
+                    f"{len(names)}, as line {first[0]} has"
                 )
         numbers, texts = zip(*block)
         decimal = decimal or _decimal(texts, separator)
@@ -160,6 +164,29 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         cells.columns = distinct
         del block, texts
         yield TextTable(str(path), cells, np.array(numbers, dtype=int), namesakes)
+
+
+def _below_preamble(lines):
+    """Return lines from where their table begins, behind what a program says before it.
+
+    That is where a line and those below it have the same number of cells, three or more and more
+    than the first line has, and most of those below are numbers.
+    """
+    head = list(itertools.islice(lines, _PREAMBLE))
+    told = [(n, line) for n, (_, line) in enumerate(head) if line.strip()]
+    told = [(n, line) for n, line in told if not line.lstrip().startswith(_COMMENTS)]
+    ended = [re.sub(r"[,;\t]?[ \r]*\Z", "", line) for _, line in told]
+    widths = [_width(line, _separator(line)) for line in ended]
+    first = _width(told[0][1], _separator(told[0][1])) if told else 0
+    for place in range(1, len(told) - _ROWS_BELOW + 1):
+        below = range(place, place + _ROWS_BELOW)
+        separator, width = _separator(told[place][1]), widths[place]
+        if width < max(3, first + 1) or {width} != {widths[k] for k in below}:
+            continue
+        cells = [cell for k in below[1:] for cell in _cells(told[k][1], separator) if cell]
+        if sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
+            return itertools.chain(head[told[place][0] :], lines)
+    return itertools.chain(head, lines)
 
 
 def _decimal(lines, separator) -> str:
@@ -297,9 +324,10 @@ def _names(comment, separator, cells) -> list[str]:
 
 
 def _ended(line, separator, width):
-    """Return a line without the separator that ends it, where that begins no cell with a name."""
-    ended = separator != r"\s+" and line.rstrip(" \r").endswith(separator)
-    return line.rstrip(" \r")[:-1] if ended and _width(line, separator) == width + 1 else line
+    """Return a line without the separators that end it and begin no cell with a name."""
+    more = 0 if separator == r"\s+" else _width(line, separator) - width
+    plain = line.rstrip(" \r")
+    return plain[:-more] if more > 0 and plain.endswith(separator * more) else line
 
 
 def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:

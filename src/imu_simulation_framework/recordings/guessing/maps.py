@@ -30,6 +30,7 @@ _EACH = " / "
 _DIFFERENT = 20
 _STEADY = 0.2  # Of the length of gravity, between its quartiles
 _MAX_RATE = 4000.0  # deg/s
+_FASTEST = 40.0  # rad/s, more than the range of nearly all
 _FACTOR = 1.6  # By how much their ratio may miss that of a unit
 _TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
 
@@ -44,7 +45,9 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     gyro = gyros[0] if gyros else {}
     rate = 1.0 / measures.step(seconds, pieces)
-    accel, *of_accel = _accel(fullest_first(vectors(candidates, "accel", "xyz")), rate, reasons)
+    forces = fullest_first(vectors(candidates, "accel", "xyz"))
+    forces = [one for one in forces if gyro or one["x"].meaning.stem != "f"]  # Of any force, alone
+    accel, *of_accel = _accel(forces, rate, reasons)
     inertial = [*gyro.values(), *accel.values()]
     if positions and not inertial:
         return {}, set(), set()
@@ -61,7 +64,8 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     unit = None
     if gyro:
         beside = matrix(list(accel.values())) if accel else None, *of_accel
-        unit = _gyro_unit(gyro, witnesses, beside, (seconds, pieces, rate), reasons)
+        motion = (seconds, pieces, rate)
+        unit = _gyro_unit(gyro, witnesses, beside, motion, reasons, _format_of(gyro, candidates))
     if attitude and attitude.unit is None:
         attitude.settle(gyro if unit else {}, unit, seconds, pieces, reasons)
     if attitude and attitude.unit is not None:
@@ -203,11 +207,19 @@ def _chosen(attitudes, seconds, pieces, reasons):
     return first
 
 
-def _gyro_unit(gyro, attitudes, accel, motion, reasons):
+def _format_of(gyro, candidates):
+    """Return what by the columns' names wrote them, always in rad/s; or empty."""
+    if any(c.meaning and c.meaning.stem == "seconds elapsed" for c in candidates):
+        return "Sensor Logger"
+    ros = all("angular velocity" in column.meaning.stem for column in gyro.values())
+    return "sensor_msgs/Imu" if ros else ""
+
+
+def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
     """Return unit and factor of the gyroscope's columns, None if they cannot be determined.
 
     ``accel``: forces (n, 3), or None, and unit and factor of their columns; ``motion``: seconds,
-    pieces and samples per second.
+    pieces and samples per second; ``of_format``: what writes rad/s under such names, or empty.
     """
     names = ", ".join(column.name for column in gyro.values())
     rates, (forces, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
@@ -256,6 +268,9 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons):
                 )
                 return name, ""
     unit = "" if in_thousandths else measures.gyro_unit(rates, forces)
+    if not unit and of_format and np.nanmax(np.abs(rates)) < _FASTEST:
+        reasons.append(f"{names}: in rad/s as {of_format} has them")
+        return "rad/s", ""
     if not unit:
         reasons.append(
             f"{names}: whether rad/s or deg/s{' or mrad/s' * in_thousandths} cannot be "
@@ -439,6 +454,11 @@ class _Reference:
                 self.reasons.append(
                     f"{names}: whether along east and north cannot be determined, left out"
                 )
+            elif not named and sense and sense[:2] == ("rad", "cw from north") and unit:
+                self.reasons.append(f"{names}: to the north and east, where the positions go")
+                for axis, column in zip(("north", "east"), pair):
+                    self._take(f"velocity_{axis}", column, unit)
+                return
             elif sense and sense[:2] != ("rad", "ccw from east"):
                 self.reasons.append(f"{names}: do not point where the positions go, left out")
             elif unit:
