@@ -76,13 +76,20 @@ class TextTable:
             )
         return numbers.to_numpy(dtype=float)
 
+    @property
+    def ambiguous(self) -> dict[str, str]:
+        """Names of several columns that do not say the same -> a sentence on it."""
+        return {
+            column: f"{1 + len(others)} columns are called {shown(column)} and do not say the same"
+            for column, others in self.namesakes.items()
+            if not all(self.cells[column].equals(self.cells[other]) for other in others)
+        }
+
     def _refuse_ambiguous(self, column) -> None:
-        for other in self.namesakes.get(column, ()):
-            if not self.cells[column].equals(self.cells[other]):
-                raise RecordingError(
-                    f"{self.path}: {1 + len(self.namesakes[column])} columns are called "
-                    f"{shown(column)} and do not say the same; give them names of their own"
-                )
+        if column in self.namesakes and column in self.ambiguous:
+            raise RecordingError(
+                f"{self.path}: {self.ambiguous[column]}; give them names of their own"
+            )
 
 
 def parse_table(
@@ -139,9 +146,10 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         names = given or _names(comment, separator, names)
     else:
         below = list(itertools.islice(rows, 2))
-        united = with_units(names, [_cells(line, separator) for _, line in below])
+        cells = [_cells(line, separator) for _, line in below]
+        united = with_units(names, cells)
         rows = itertools.chain(below[1:] if united else below, rows)
-        names = united or names
+        names = united or _in_groups(names, cells)
 
     decimal = ""
     distinct, namesakes = distinct_names(names)
@@ -313,6 +321,24 @@ def with_units(names, below) -> list[str]:
         else:
             said += [f"{name} [{unit}]" if unit else name for name, unit in zip(theirs, own)]
     return said
+
+
+def _in_groups(names, below) -> list[str]:
+    """Return names that are repeated, and those beside them, with their group's before them.
+
+    A message that was flattened has columns ``position, x, y, z, orientation, x, y, z, w``, of
+    which those with the names of the groups are empty. ``below``: cells of the two lines below.
+    """
+    groups, group = [], ""
+    for place, name in enumerate(names):
+        empty = all(place < len(cells) and not cells[place] for cells in below)
+        group = name if empty else group
+        groups.append("" if empty else group)
+    repeated = {group for group, name in zip(groups, names) if names.count(name) > 1}
+    return [
+        f"{group}.{name}" if group and group in repeated else name
+        for group, name in zip(groups, names)
+    ]
 
 
 def _names(comment, separator, cells) -> list[str]:

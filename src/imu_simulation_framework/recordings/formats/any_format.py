@@ -35,6 +35,7 @@ from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tabl
 from imu_simulation_framework.recordings.formats.kitti import read_kitti
 from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
 from imu_simulation_framework.recordings.formats.table_files import read_table_file
+from imu_simulation_framework.recordings.guessing.candidates import is_axis_of
 from imu_simulation_framework.recordings.guessing.guess import ColumnGuess
 from imu_simulation_framework.recordings.guessing.measures import degrees_of
 from imu_simulation_framework.recordings.guessing.tables import guess_from_tables
@@ -189,7 +190,7 @@ def read_plain_csv(
     parsed: list[column_maps.MappedColumn] = []
     for table in tables:
         if not parsed:
-            parsed = _parsed(path, columns, list(table.cells.columns), purpose, timed)
+            parsed = _parsed_of_text(path, table, columns, purpose, timed)
         yield _placed(_samples(path, table, parsed, timed), purpose)
         # The first part tells what times without a unit are; a few rows at the end may not.
         parsed = [
@@ -198,9 +199,24 @@ def read_plain_csv(
         ]
 
 
-def _parsed(path, columns, present, purpose, timed) -> list[column_maps.MappedColumn]:
-    mapped = column_maps.parse_map(path, columns or column_maps.implied_map(present), present)
+def _parsed(path, columns, present, purpose, timed, own=None) -> list[column_maps.MappedColumn]:
+    """Return the columns of a map or, without one, of ``own``, those that are named as it."""
+    given = columns or column_maps.implied_map(present if own is None else own)
+    mapped = column_maps.parse_map(path, given, present)
     return column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
+
+
+def _parsed_of_text(path, table, columns, purpose, timed):
+    """Return as :func:`_parsed`; by their names no columns that are unclear, or a sensor's axes."""
+    present, unclear = list(table.cells.columns), table.ambiguous
+    own = [name for name in present if name not in unclear and not is_axis_of(path, name)]
+    try:
+        return _parsed(path, columns, present, purpose, timed, own)
+    except RecordingError:
+        needed = [name for name in column_maps.implied_map(present).values() if name in unclear]
+        if columns or not needed:
+            raise
+    raise RecordingError(f"{path}: {unclear[needed[0]]}; give them names of their own")
 
 
 def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from imu_simulation_framework.recordings.tables import WITH_GRAVITY
 
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
@@ -336,6 +339,7 @@ def meaning_in(table, column):
     Together they may say what neither says alone; else the column has to say it. Returns as
     :func:`meaning_of`.
     """
+    table = table.removesuffix(WITH_GRAVITY)
     together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
     if together or alone is None or alone.kind in ("time", "date"):
         return together or alone
@@ -345,6 +349,25 @@ def meaning_in(table, column):
         return None
     origin = tuple(word for word in words if word in _ORIGINS)
     return replace(alone, origin=alone.origin + origin)
+
+
+def meaning_in_file(path, name):
+    """Understand the name of a column; of x alone in ``my_gyroscope.csv`` by the file's, too."""
+    alone = meaning_of(name)
+    if alone is None or alone.kind != "position" or alone.stem:
+        return alone
+    words = words_of(Path(path).name.split(".")[0])
+    for place in (k for k in range(len(words)) if len(words[k]) > 2):
+        together = meaning_of(" ".join([*words[place:], name]))
+        if together and together.kind in ("gyro", "accel"):
+            return together
+    return alone
+
+
+def is_axis_of(path, name) -> bool:
+    """Return whether x, y or z is a sensor's, of a file that is called ``gyro.csv``."""
+    meaning = meaning_in_file(path, name) if name in ("x", "y", "z") else None
+    return meaning is not None and meaning.kind != "position"
 
 
 # Share of rows, of those that the fullest such column has, that a column must fill.
