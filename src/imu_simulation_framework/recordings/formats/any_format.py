@@ -13,7 +13,7 @@ from typing import Iterable, Iterator
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.errors import NotRecordedError, RecordingError
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings import column_maps
@@ -130,7 +130,7 @@ def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
         return _mapped_or_guessed(path, recorded, None, purpose, timed, guessing)
     except RecordingError as error:
         reason = f"nor has another one what is needed: {str(error)[len(f'{path}: ') :]}"
-        raise RecordingError(f"{unsuitable}; {reason}") from None
+        raise NotRecordedError(f"{unsuitable}; {reason}") from None
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
@@ -296,7 +296,7 @@ def _rostopic_samples(path, table, message_types):
             break
     else:
         expected = " or ".join(message_type.name for message_type in message_types)
-        raise RecordingError(
+        raise NotRecordedError(
             f"{path}: the columns are not those of {expected}; "
             f"they are {listed(table.cells.columns)}"
         )

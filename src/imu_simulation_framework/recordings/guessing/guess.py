@@ -22,6 +22,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     quaternions,
     vectors,
     with_a_time,
+    words_of,
 )
 from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
 from imu_simulation_framework.recordings.guessing.orientations import with_euler_angles
@@ -138,8 +139,11 @@ def _by_shapes(guess, candidates, pieces):
     return used | places | {time[0]} if used or places else set()
 
 
+_COUNTS = frozenset(["count", "counter", "frame", "id", "index", "line", "row", "sample", "seq"])
+
+
 def _time(numbers, pieces, usual, reasons):
-    for column in numbers[:3]:
+    for column in (c for c in numbers[:3] if _COUNTS.isdisjoint(words_of(c.name))):
         steps = measures.steps_within(column.values, pieces)
         if len(steps) == 0 or not (steps >= 0.0).all() or not (steps > 0.0).any():
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.units import factor, factors
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
@@ -15,7 +14,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     shared_unit,
     vectors,
 )
-from imu_simulation_framework.recordings.guessing.orientations import AGREE, ordered
+from imu_simulation_framework.recordings.guessing.orientations import AGREE, chosen, ordered
 
 _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"
@@ -58,7 +57,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     for attitude in own:
         if attitude not in full:
             reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
-    attitude = _chosen(full, seconds, pieces, reasons)
+    attitude = chosen(full, gyro, seconds, pieces, reasons)
     columns, used = {}, set()
     witnesses = [attitude] if attitude else attitudes
     unit = None
@@ -187,24 +186,6 @@ def _angles(candidates, seconds, pieces, reasons):
         also = words and f", {words} by its name"
         reasons.append(f"{last.name}: in {unit} by its {source}{also}")
     return [_Attitude(columns, unit or None, words)]
-
-
-def _chosen(attitudes, seconds, pieces, reasons):
-    """Of two orientations the first, a quaternion, unless the angles contradict it."""
-    if len(attitudes) < 2:
-        return attitudes[0] if attitudes else None
-    first, second = attitudes[:2]
-    if first.quaternion and not second.quaternion and second.unit is not None:
-        known = np.isfinite(first.values()).all(axis=1)
-        yaw = np.full(len(known), np.nan)
-        yaw[known] = yaw_from_quaternion(first.values()[known])
-        if measures.yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
-            reasons.append(
-                f"{first.names}: their yaw does not turn as {second.columns[-1].name} does, and a "
-                "quaternion is more easily written wrongly: the angles are taken"
-            )
-            return second
-    return first
 
 
 def _format_of(gyro, candidates):
