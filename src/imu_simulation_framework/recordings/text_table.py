@@ -189,10 +189,13 @@ def _below_preamble(lines):
     for place in range(1, len(told) - _ROWS_BELOW + 1):
         below = range(place, place + _ROWS_BELOW)
         separator, width = _separator(told[place][1]), widths[place]
-        if width < max(3, first + 1) or {width} != {widths[k] for k in below}:
+        filled = re.sub(r"[,;\t \r]*\Z", "", told[place][1])
+        if _width(filled, separator) < max(3, first + 1) or {width} != {widths[k] for k in below}:
             continue
         cells = [cell for k in below[1:] for cell in _cells(told[k][1], separator) if cell]
-        if sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
+        # Three names or more above wider rows of numbers are a header that lacks some.
+        lacking = first >= 3 and _is_data(_cells(told[place][1], separator))
+        if not lacking and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
             return itertools.chain(head[told[place][0] :], lines)
     return itertools.chain(head, lines)
 

@@ -81,8 +81,8 @@ _COUNTS = {
     "STIM300": (2.0**-22, 2.0**-21 * _DEGREE),
     "HG4930": (2.0**-29, 2.0**-33),
 }
-"""Model -> m/s and rad of a count. Of IMU-CPT and IMU-FSAS that of the accelerometer is the same and
-that of the gyroscope is not, so that gravity does not tell them apart."""
+"""Model -> m/s and rad of a count. IMU-CPT and IMU-FSAS share that of the accelerometer alone, so
+that gravity does not tell them apart."""
 _GRAVITY = 9.8  # m/s^2
 _MISS = 0.05  # how far the median of a drive's accelerations is from it
 
