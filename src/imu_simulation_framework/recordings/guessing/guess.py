@@ -245,6 +245,7 @@ _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
 _NEW = 0.5  # Share of the rows with another time than the one before, at least
 _SINCE_1970 = 6e8  # s
 _SAME_CLOCK = 60.0  # s
+_SAME_RATE = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +315,10 @@ def find_time(candidates, pieces, usual):
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
-        if best is not other and receipt and other.since_1970 and apart > _SAME_CLOCK:
+        # What was received late, out of a buffer, comes at other steps than it was measured at.
+        rates = measures.step(best.seconds, pieces) / measures.step(other.seconds, pieces)
+        other_clock = receipt and other.since_1970 and apart > _SAME_CLOCK
+        if best is not other and other_clock and 1.0 / _SAME_RATE < rates < _SAME_RATE:
             remarks.append(
                 f"{best.columns[0].name} is not taken as the time: it is {apart:.0f} s from "
                 f"{other.columns[0].name}, the clock of the computer that recorded"
