@@ -42,6 +42,10 @@ class RecordingError(FrameworkError):
     """A recording cannot be read, or its data cannot be used."""
 
 
+class NotRecordedError(RecordingError):
+    """A recording holds nothing of what is looked for."""
+
+
 class ImplausibleRecordingError(RecordingError):
     """A recording whose parts contradict each other, so that no result means anything."""
 

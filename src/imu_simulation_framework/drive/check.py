@@ -10,6 +10,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import (
     ImplausibleRecordingError,
+    NotRecordedError,
     RecordingError,
     TooFastError,
     TrajectoryError,
@@ -52,6 +53,11 @@ from imu_simulation_framework.recordings.plausibility.symptoms import (
 from imu_simulation_framework.recordings.reading import Recorded
 from imu_simulation_framework.recordings.reference import has_to_be_smoothed, reference_table
 
+_NO_REFERENCE = (
+    "no reference is in it, with whose yaw the IMU's is compared: one in a file of its own is "
+    "named before the IMU's, columns that are one are mapped in [reference_columns]; an Allan "
+    "analysis of a recording at rest needs none"
+)
 FAST = 70.0  # no robot or car of which somebody wants to know the heading drives this fast [m/s]
 
 SLOW = 0.05
@@ -95,7 +101,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
     check = RecordingCheck()
     reference, imu = configuration.reference, configuration.imu_recording
     sources = preparation.recording_sources(configuration)
-    fixes = None
+    fixes, lacking = None, False
     try:
         check.reference_samples = reading.read_reference_samples(
             sources.reference,
@@ -114,6 +120,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
     except RecordingError as error:
         check.problems.append(str(error))
         check.reference_samples = None
+        lacking = isinstance(error, NotRecordedError) and sources.reference == sources.imu
     imu_samples, imu_remarks = None, []
     if imu.use:
         try:
@@ -123,6 +130,8 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             # As an experiment reads it: what the judgement below can do without may be needed.
             _, report = imu_table(check.imu_samples, imu, time_offset=imu.time_offset)
             imu_samples, imu_remarks = check.imu_samples, report.sentences()
+            if lacking and not configuration.columns["reference_columns"]:
+                check.problems = [f"{sources.reference}: {_NO_REFERENCE}"]
         except RecordingError as error:
             check.problems.append(str(error))
     if check.reference_samples is not None:

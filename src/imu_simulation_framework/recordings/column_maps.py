@@ -20,7 +20,7 @@ from typing import Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.errors import NotRecordedError, RecordingError
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.stamps import seconds_from_counts, seconds_from_nanoseconds
 from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, MAG, QUATERNION
@@ -226,6 +226,8 @@ def implied_map(present) -> dict[str, str]:
         if round_one and round_one["name"] in QUANTITIES:
             quantity = round_one["name"]
             description = f"{name} [{round_one['unit'].strip()}]"
+        if match and match["unit"].strip().isdigit():
+            continue  # A place in a vector, and no unit
         if quantity in QUANTITIES and QUANTITIES[quantity].target not in targets:
             columns[quantity] = description
             targets.add(QUANTITIES[quantity].target)
@@ -461,7 +463,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
         found = " ".join(column.quantity.name for column in columns) or "none"
         if kind is not None:
             found += " but no time"
-        raise RecordingError(
+        raise NotRecordedError(
             f"{path}: expected columns for time and {expected}, found {found}; "
             f"map them, the file's columns are {listed(present)}"
         )

@@ -157,7 +157,8 @@ def table_kind(path, start=None) -> str:
     start = read_start(path) if start is None else start
     if _JSON.match(start):
         return "json"
-    if _SENTENCE.search(start):
+    # Without a checksum it may be the name of a sentence in a cell.
+    if _SENTENCE.search(start) and (b"*" in start or start.startswith(b"$")):
         return "sentences"
     if _NOVATEL.search(start):
         return "novatel"

@@ -183,7 +183,12 @@ def _check_upright(cleaner, mounted):
     roll, pitch = levelling_roll_pitch(mean)
     angles = [("mounting_roll", roll), ("mounting_pitch", pitch)]
     turn = " and ".join(f"{name} = {angle:.4f}" for name, angle in angles if angle)
-    down = ", or sensor_axes = frd if they are forward, right, down" if up[2] < -0.5 else ""
+    down = ""
+    if up[2] < -0.5:
+        down = (
+            ", or sensor_axes = frd if they are forward, right, down, or accel_convention = "
+            "gravity if it gives that and not its reaction, as telephones with iOS do"
+        )
     cleaner.remarks.append(
         f"gravity lies {where}, so {MOUNTED_TURNED}: [imu_recording] {turn} would put it upright"
         f"{down}; how it is turned about the vertical, mounting_yaw, gravity does not tell"

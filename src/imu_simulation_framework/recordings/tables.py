@@ -29,6 +29,9 @@ from imu_simulation_framework.recordings.text_table import LINE, TextTable
 SIGN = "."
 """Between the name of a table and that of its column: ``Gyroscope.x``."""
 
+WITH_GRAVITY = "+Gravity"
+"""Behind the name of a table of accelerations without gravity, to which it is added."""
+
 _ANGLES = ("roll", "pitch", "yaw", "course")
 _CODES = ("status", "covariance_type")
 _LONGEST_STEP = 0.5  # s, over which values of a table of any rate are interpolated

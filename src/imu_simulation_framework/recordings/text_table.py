@@ -25,6 +25,8 @@ _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100  # So many lines of a kind tell whether numbers have decimal commas
+_PREAMBLE = 60  # lines at most before a table begins
+_ROWS_BELOW = 4  # so many lines of one width are a table
 _COMMENTS = ("#", "//")
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
@@ -74,13 +76,20 @@ class TextTable:
             )
         return numbers.to_numpy(dtype=float)
 
+    @property
+    def ambiguous(self) -> dict[str, str]:
+        """Names of several columns that do not say the same -> a sentence on it."""
+        return {
+            column: f"{1 + len(others)} columns are called {shown(column)} and do not say the same"
+            for column, others in self.namesakes.items()
+            if not all(self.cells[column].equals(self.cells[other]) for other in others)
+        }
+
     def _refuse_ambiguous(self, column) -> None:
-        for other in self.namesakes.get(column, ()):
-            if not self.cells[column].equals(self.cells[other]):
-                raise RecordingError(
-                    f"{self.path}: {1 + len(self.namesakes[column])} columns are called "
-                    f"{shown(column)} and do not say the same; give them names of their own"
-                )
+        if column in self.namesakes and column in self.ambiguous:
+            raise RecordingError(
+                f"{self.path}: {self.ambiguous[column]}; give them names of their own"
+            )
 
 
 def parse_table(
@@ -114,6 +123,8 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
     ``blocks`` are the text; all else is as for :func:`parse_table`.
     """
     comment, lines = "", _logical_lines(path, blocks)
+    if names is None:
+        lines = _below_preamble(lines)
     for first in lines:
         if first[1].lstrip().startswith(_COMMENTS):
             comment = first[1]
@@ -135,9 +146,10 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         names = given or _names(comment, separator, names)
     else:
         below = list(itertools.islice(rows, 2))
-        united = with_units(names, [_cells(line, separator) for _, line in below])
+        cells = [_cells(line, separator) for _, line in below]
+        united = with_units(names, cells)
         rows = itertools.chain(below[1:] if united else below, rows)
-        names = united or names
+        names = united or _in_groups(names, cells)
 
     decimal = ""
     distinct, namesakes = distinct_names(names)
@@ -152,7 +164,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
             if _width(line, separator) > len(names):
                 raise RecordingError(
                     f"{path}: line {number} has {_width(line, separator)} cells, expected "
-                    f"{len(names)}"
+                    f"{len(names)}, as line {first[0]} has"
                 )
         numbers, texts = zip(*block)
         decimal = decimal or _decimal(texts, separator)
@@ -160,6 +172,32 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         cells.columns = distinct
         del block, texts
         yield TextTable(str(path), cells, np.array(numbers, dtype=int), namesakes)
+
+
+def _below_preamble(lines):
+    """Return lines from where their table begins, behind what a program says before it.
+
+    That is where a line and those below it have the same number of cells, three or more and more
+    than the first line has, and most of those below are numbers.
+    """
+    head = list(itertools.islice(lines, _PREAMBLE))
+    told = [(n, line) for n, (_, line) in enumerate(head) if line.strip()]
+    told = [(n, line) for n, line in told if not line.lstrip().startswith(_COMMENTS)]
+    ended = [re.sub(r"[,;\t]?[ \r]*\Z", "", line) for _, line in told]
+    widths = [_width(line, _separator(line)) for line in ended]
+    first = _width(told[0][1], _separator(told[0][1])) if told else 0
+    for place in range(1, len(told) - _ROWS_BELOW + 1):
+        below = range(place, place + _ROWS_BELOW)
+        separator, width = _separator(told[place][1]), widths[place]
+        filled = re.sub(r"[,;\t \r]*\Z", "", told[place][1])
+        if _width(filled, separator) < max(3, first + 1) or {width} != {widths[k] for k in below}:
+            continue
+        cells = [cell for k in below[1:] for cell in _cells(told[k][1], separator) if cell]
+        # Three names or more above wider rows of numbers are a header that lacks some.
+        lacking = first >= 3 and _is_data(_cells(told[place][1], separator))
+        if not lacking and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
+            return itertools.chain(head[told[place][0] :], lines)
+    return itertools.chain(head, lines)
 
 
 def _decimal(lines, separator) -> str:
@@ -288,6 +326,24 @@ def with_units(names, below) -> list[str]:
     return said
 
 
+def _in_groups(names, below) -> list[str]:
+    """Return names that are repeated, and those beside them, with their group's before them.
+
+    A message that was flattened has columns ``position, x, y, z, orientation, x, y, z, w``, of
+    which those with the names of the groups are empty. ``below``: cells of the two lines below.
+    """
+    groups, group = [], ""
+    for place, name in enumerate(names):
+        empty = all(place < len(cells) and not cells[place] for cells in below)
+        group = name if empty else group
+        groups.append("" if empty else group)
+    repeated = {group for group, name in zip(groups, names) if names.count(name) > 1}
+    return [
+        f"{group}.{name}" if group and group in repeated else name
+        for group, name in zip(groups, names)
+    ]
+
+
 def _names(comment, separator, cells) -> list[str]:
     """Names of columns that have none: from the comment above, if it fits, else their places."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
@@ -297,9 +353,10 @@ def _names(comment, separator, cells) -> list[str]:
 
 
 def _ended(line, separator, width):
-    """Return a line without the separator that ends it, where that begins no cell with a name."""
-    ended = separator != r"\s+" and line.rstrip(" \r").endswith(separator)
-    return line.rstrip(" \r")[:-1] if ended and _width(line, separator) == width + 1 else line
+    """Return a line without the separators that end it and begin no cell with a name."""
+    more = 0 if separator == r"\s+" else _width(line, separator) - width
+    plain = line.rstrip(" \r")
+    return plain[:-more] if more > 0 and plain.endswith(separator * more) else line
 
 
 def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:

@@ -11,6 +11,7 @@ from table_writers import write_xlsx
 
 from imu_simulation_framework.recordings.column_maps import seconds_of_dates
 from imu_simulation_framework.recordings.guessing.files import guess_columns, guess_where_unknown
+from imu_simulation_framework.recordings.guessing.measures import FIX_STEPS, IMU_STEPS, time_unit
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 CAR = Car()
@@ -340,3 +341,107 @@ def test_a_comment_names_columns_of_numbers_and_words(tmp_path):
 def test_fractions_of_seconds_stand_behind_a_point_or_a_comma(mark, day):
     texts = pd.Series([f"{day}09:59:59{mark}250", f"{day}10:00:01{mark}000"])
     assert np.diff(seconds_of_dates(texts)) == pytest.approx([1.75], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("begin", "step", "unit"),
+    [
+        (672_705_976_809_250, 2_000_000, "ns"),  # a week after a telephone was switched on
+        (1_279_034_942, 2, "ms"),
+        (1_279_034_942_000, 2_000, "us"),
+        (1_766_385_749_423_015, 5_000, "us"),  # since 1970
+        (1_766_385_749, 1, "s"),
+    ],
+)
+def test_counts_since_a_telephone_was_switched_on_are_no_dates(begin, step, unit):
+    count = begin + step * np.arange(200)
+    pieces = np.zeros(200, dtype=int)
+    assert time_unit(count.astype(float), pieces, IMU_STEPS)[0] == unit
+
+
+def test_fixes_a_second_apart_in_microseconds_since_1970():
+    count = 1_766_385_749_423_015 + 1_000_000 * np.arange(200.0)
+    assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "us"
+    # A camera's poses with the nanoseconds of a telephone, which were the year 2000.
+    count = 951_412_773_297_707 + 8_000_000 * np.arange(200.0)
+    assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "ns"
+
+
+@pytest.mark.parametrize(
+    ("gyro", "accel"),
+    [
+        ("mpu6050_gyro_{}", "mpu6050_acc_{}"),
+        ("gyroscope_lsm6ds3_c.{}", "accelerometer_lsm6ds3_c.{}"),
+        ("{} Gyro [x8005]", "{} Accel [x8004]"),
+        ("w_{}", "f_{}"),
+        ("pqr", "f_{}"),
+    ],
+)
+def test_names_with_the_part_that_measures_or_a_field_of_a_protocol(gyro, accel):
+    names = list("pqr") if gyro == "pqr" else [gyro.format(axis.upper()) for axis in "xyz"]
+    columns = {name: CAR.rates[:, k] for k, name in enumerate(names)}
+    columns.update({accel.format(axis): CAR.forces[:, k] for k, axis in enumerate("xyz")})
+    found = guess(t=TIME, **columns, azi=HEADING)
+    assert found.imu["gyro_z"] == f"{names[2]} [rad/s]"
+    assert found.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
+
+
+def test_forces_and_rates_that_are_not_whole_are_no_sensors():
+    forces = {f"f_{axis}": CAR.forces[:, k] for k, axis in enumerate("xyz")}
+    assert not guess(t=TIME, **forces).imu
+    assert not guess(t=TIME, r=CAR.rates[:, 2]).imu
+
+
+def test_rates_of_a_format_that_has_rad_per_second():
+    """Of a telephone in the hand, which neither lies still nor turns fast."""
+    noisy = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
+    forces = {f"linear_acceleration_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
+    for stem in ("angular_velocity", "gyro"):
+        rates = {f"{stem}_{a}": noisy[:, k] for k, a in enumerate("xyz")}
+        found = guess(t=TIME, **rates, **forces)
+        assert ("gyro_z" in found.imu) == (stem == "angular_velocity"), found.reasons
+    found = guess(time=TIME, seconds_elapsed=TIME, **rates)
+    assert found.imu["gyro_z"] == "gyro_z [rad/s]"
+    assert said(found, "as Sensor Logger has them")
+
+
+def test_velocities_to_the_north_and_east():
+    """As programs with a north-east-down world have them; the positions tell."""
+    north, east = (CAR.speed * wave(CAR.yaw) for wave in (np.sin, np.cos))
+    columns = {"lat": CAR.latitude, "lon": CAR.longitude, "vel[0]": north, "vel[1]": east}
+    found = guess(t=TIME, **columns)
+    assert found.reference["velocity_north"] == "vel[0] [m/s]"
+    assert found.reference["velocity_east"] == "vel[1] [m/s]"
+    swapped = guess(t=TIME, **{**columns, "vel[0]": east, "vel[1]": north})
+    assert swapped.reference["velocity_east"] == "vel[0] [m/s]"
+
+
+def test_angles_of_another_order_give_way_to_a_quaternion_that_turns_as_the_gyroscope_does():
+    """As HiPNUC's, which are about z, x and y."""
+    angles = np.column_stack([YAW, 40.0 * np.sin(0.5 * TIME), 50.0 * np.sin(0.8 * TIME + 1.0)])
+    turned = Rotation.from_euler("ZXY", angles, degrees=True)
+    rates = (turned[:-1].inv() * turned[1:]).as_rotvec() * RATE
+    columns = dict(zip(("yaw", "pitch", "roll"), angles.T))
+    columns.update(zip(("qx", "qy", "qz", "qw"), turned.as_quat().T))
+    columns.update({f"gyr_{a}": np.append(rates[:, k], rates[-1, k]) for k, a in enumerate("xyz")})
+    found = guess(t=TIME, **columns)
+    assert {"qw", "qx", "qy", "qz"} <= set(found.imu) and "yaw" not in found.imu
+    assert said(found, "yaw", "the angles are of another order, left out")
+
+
+@pytest.mark.parametrize("name", ["gyro.csv", "my_accelerometer.csv"])
+def test_a_sensors_file_with_axes_alone_holds_no_positions(tmp_path, name):
+    path = tmp_path / name
+    values = CAR.rates if name == "gyro.csv" else CAR.forces
+    axes = {axis: values[:, k].tolist() for k, axis in enumerate("xyz")}
+    writers.write_csv(path, {"time": TIME.tolist(), **axes})
+    assert "found time" in refusal(read_reference_samples, path)
+    kind = "gyro" if name == "gyro.csv" else "accel"
+    columns, _ = guess_where_unknown(path, "imu_recording")
+    assert columns[f"{kind}_z"].startswith("z [")
+
+
+def test_a_place_in_a_vector_is_no_unit(tmp_path):
+    path = tmp_path / "a.csv"
+    writers.write_csv(path, {"time": TIME.tolist(), "y[0]": TIME.tolist(), "y[1]": TIME.tolist()})
+    assert "found time" in refusal(read_reference_samples, path)

@@ -8,7 +8,12 @@ import pytest
 from refusals import refusal
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.reading import (
+    read_imu,
+    read_reference,
+    read_reference_samples,
+)
 from imu_simulation_framework.recordings.text_table import parse_table
 
 HEADER = "time,x,y,yaw"
@@ -54,7 +59,8 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
             (with_row(f"{time},2.5,0,0", k), HEADER, f"line {k + 2}: its time is {float(time):g} s")
             for time, k in (("1e308", 0), ("-inf", 50), ("1e20", 99))
         ),
-        (with_row("5.0,2.5,0,0,1"), HEADER, "line 52 has 5 cells, expected 4"),
+        (with_row("5.0,2.5,0,0,1"), HEADER, "line 52 has 5 cells, expected 4, as line 1 has"),
+        (ROWS, "time,x,y", "line 2 has 4 cells, expected 3"),
         (IMU_ROWS, "time,gyro_z,accel_z,yaw", "line 52: gyro_z is 1e+308"),
     ],
 )
@@ -129,3 +135,51 @@ def test_decimal_commas_behind_many_whole_numbers():
     np.testing.assert_array_equal(table.numbers("b")[-2:], [0.0, 0.5])
     with pytest.raises(RecordingError, match="line 253, column 'b': '1,000' is no number"):
         parse_table("a.csv", "a;b\n" + "\n".join([*rows[:-1], "1.5;0", "1;1,000"])).numbers("b")
+
+
+@pytest.mark.parametrize(
+    "preamble",
+    [
+        ["device opened", "handle 0, address 68"],
+        ["@ Logger 1.0", "", "@ Date:Sat Apr 04 23:54:11, Sampling Rate: 200ms"],
+        ["FILE_INFO", "ListSeparator=comma", "StartTime,02/10/2017 16:13:52", "DATA_START"],
+    ],
+)
+@pytest.mark.parametrize("end", ["", ","])
+def test_what_a_program_says_before_its_table_is_passed_over(tmp_path, preamble, end):
+    rows = [row + end for row in ROWS]
+    path = write(tmp_path, [*preamble[1:], HEADER + end, *rows], preamble[0])
+    assert len(read_reference(path).table) == len(ROWS)
+    table = parse_table(path, path.read_text())
+    assert table.lines[0] == len(preamble) + 2
+
+
+def test_empty_cells_behind_the_last_name_are_none(tmp_path):
+    path = write(tmp_path, [f"{row},,," for row in ROWS])
+    assert len(read_reference(path).table) == len(ROWS)
+
+
+def test_a_message_that_was_flattened_has_its_groups_before_names_that_are_repeated(tmp_path):
+    header = "stamp,secs,nsecs,pose,position,x,y,z,orientation,x,y,z,w,twist,linear,x,y,z"
+    rows = [f",{100 + k},500,,,{0.5 * k},0,0,,0,0,0.6,0.8,,,0.5,0,0" for k in range(100)]
+    path = write(tmp_path, rows, header)
+    names = list(parse_table(path, path.read_text()).cells.columns)
+    assert names[5:8] == ["position.x", "position.y", "position.z"]
+    assert names[9:13] == ["orientation.x", "orientation.y", "orientation.z", "orientation.w"]
+    assert names[:4] == ["stamp", "secs", "nsecs", "pose"] and "linear.x" in names
+    columns = guess_columns(path).reference
+    assert columns["x"] == "position.x [m]" and columns["qw"] == "orientation.w [1]"
+
+
+@pytest.mark.parametrize("more", ["altitude", "hdop"])
+def test_columns_of_one_name_that_are_not_needed_refuse_no_file(tmp_path, more):
+    rows = [f"{k},45.00{k:02},7.0,{k},{k + 1}" for k in range(100)]
+    path = write(tmp_path, rows, f"time,latitude,longitude,{more},{more}")
+    samples = read_reference_samples(path)
+    assert samples.has(("latitude", "longitude")) and more not in samples.columns
+
+
+def test_a_table_with_the_names_of_sentences_in_it_is_no_log_of_them(tmp_path):
+    rows = [f"{1.7e9 + k:.1f},$GPGGA,45.00{k:02},7.0" for k in range(100)]
+    path = write(tmp_path, rows, "Time,header,latitude,longitude")
+    assert guess_columns(path).reference["latitude"] == "latitude [deg]"

@@ -103,6 +103,17 @@ def test_counts_of_novatels_raw_imu_have_no_unit(tmp_path):
     assert any("counts, of which the file does not say" in reason for reason in found.reasons)
 
 
+@pytest.mark.parametrize("counts", [(2.0**22, np.degrees(2.0**21)), (2.0**27 / 0.3048, 2.0**33)])
+def test_gravity_tells_which_of_novatels_imus_counts(tmp_path, counts):
+    path = tmp_path / "a.ASC"
+    path.write_text(log("RAWIMU", counts))
+    found = guess_columns(path)
+    assert found.imu["gyro_z"] == "RAWIMU.gyro_z [rad/s] [rad/s]"
+    recorded = read_imu_samples(path, format="tables", columns=found.imu)
+    assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=2e-5)
+    assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-4)
+
+
 def test_a_log_with_wrong_checksums_is_refused(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log().replace("*", "*0"))

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from column_tables import TIME
+from column_tables import RATE, TIME
 from refusals import refusal
 from scipy.spatial.transform import Rotation
 from table_writers import write_zip
@@ -90,6 +90,30 @@ def test_a_gyroscope_leads_and_what_other_sensors_say_is_put_at_its_times(car, z
     assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-4)
     # All but what is before the first sample or behind the last of another table.
     assert len(rows) >= len(TIME) - 2
+
+
+@pytest.mark.parametrize("name", ["Accelerometer", "LinearAcceleration"])
+def test_gravity_is_added_to_accelerations_without_it(car, tmp_path, name):
+    tables = phone(car)
+    measured = tables.pop("TotalAcceleration")
+    tables[name] = tables.pop("Accelerometer")
+    times = tables["Gyroscope"]["time"]  # Other ones
+    tables["Gravity"] = {"time": times, "z": np.full(len(TIME), 9.81), "y": 0.0, "x": 0.0}
+    guess = guess_columns(write_folder(tmp_path / "drive", tables))
+    assert guess.imu["accel_z"] == f"{name}+Gravity.z [m/s^2]"
+    table = read_imu(tmp_path / "drive", columns=guess.imu).table
+    rows = np.rint(RATE * (table.index.to_numpy() - START / 1e9)).astype(int)
+    expected = np.interp(nanoseconds(TIME[rows]), measured["time"], measured["x"])
+    assert table["accel_x"].to_numpy() == pytest.approx(expected, abs=1e-4)
+    # That of another recording is of no use.
+    tables["Gravity"]["time"] = times + 1_000_000_000_000
+    assert "accel_z" not in guess_columns(write_folder(tmp_path / "other", tables)).imu
+
+
+def test_tables_without_a_time_are_told(car, tmp_path):
+    tables = {"gyroscope": dict(zip(("gx", "gy", "gz"), car.rates.T)), "other": {"ax": TIME}}
+    guess = guess_columns(write_folder(tmp_path / "drive", tables))
+    assert any("no table has a column that could be" in reason for reason in guess.reasons)
 
 
 def test_the_reference_is_the_table_of_the_receiver(car, zipped):

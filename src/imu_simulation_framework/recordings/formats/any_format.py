@@ -13,7 +13,7 @@ from typing import Iterable, Iterator
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.errors import NotRecordedError, RecordingError
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings import column_maps
@@ -35,6 +35,7 @@ from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tabl
 from imu_simulation_framework.recordings.formats.kitti import read_kitti
 from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
 from imu_simulation_framework.recordings.formats.table_files import read_table_file
+from imu_simulation_framework.recordings.guessing.candidates import is_axis_of
 from imu_simulation_framework.recordings.guessing.guess import ColumnGuess
 from imu_simulation_framework.recordings.guessing.measures import degrees_of
 from imu_simulation_framework.recordings.guessing.tables import guess_from_tables
@@ -129,7 +130,7 @@ def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
         return _mapped_or_guessed(path, recorded, None, purpose, timed, guessing)
     except RecordingError as error:
         reason = f"nor has another one what is needed: {str(error)[len(f'{path}: ') :]}"
-        raise RecordingError(f"{unsuitable}; {reason}") from None
+        raise NotRecordedError(f"{unsuitable}; {reason}") from None
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
@@ -189,7 +190,7 @@ def read_plain_csv(
     parsed: list[column_maps.MappedColumn] = []
     for table in tables:
         if not parsed:
-            parsed = _parsed(path, columns, list(table.cells.columns), purpose, timed)
+            parsed = _parsed_of_text(path, table, columns, purpose, timed)
         yield _placed(_samples(path, table, parsed, timed), purpose)
         # The first part tells what times without a unit are; a few rows at the end may not.
         parsed = [
@@ -198,9 +199,24 @@ def read_plain_csv(
         ]
 
 
-def _parsed(path, columns, present, purpose, timed) -> list[column_maps.MappedColumn]:
-    mapped = column_maps.parse_map(path, columns or column_maps.implied_map(present), present)
+def _parsed(path, columns, present, purpose, timed, own=None) -> list[column_maps.MappedColumn]:
+    """Return the columns of a map or, without one, of ``own``, those that are named as it."""
+    given = columns or column_maps.implied_map(present if own is None else own)
+    mapped = column_maps.parse_map(path, given, present)
     return column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
+
+
+def _parsed_of_text(path, table, columns, purpose, timed):
+    """Return as :func:`_parsed`; by their names no columns that are unclear, or a sensor's axes."""
+    present, unclear = list(table.cells.columns), table.ambiguous
+    own = [name for name in present if name not in unclear and not is_axis_of(path, name)]
+    try:
+        return _parsed(path, columns, present, purpose, timed, own)
+    except RecordingError:
+        needed = [name for name in column_maps.implied_map(present).values() if name in unclear]
+        if columns or not needed:
+            raise
+    raise RecordingError(f"{path}: {unclear[needed[0]]}; give them names of their own")
 
 
 def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
@@ -280,7 +296,7 @@ def _rostopic_samples(path, table, message_types):
             break
     else:
         expected = " or ".join(message_type.name for message_type in message_types)
-        raise RecordingError(
+        raise NotRecordedError(
             f"{path}: the columns are not those of {expected}; "
             f"they are {listed(table.cells.columns)}"
         )

@@ -20,7 +20,7 @@ from lz4.frame import LZ4FrameDecompressor
 from rosbags.rosbag1 import Reader, ReaderError
 from rosbags.rosbag1.reader import Header, RecordType
 
-from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.errors import NotRecordedError, RecordingError
 from imu_simulation_framework.core.sentences import listed, printable
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
@@ -86,7 +86,7 @@ _MCAP: dict[str, Callable[..., bytes]] = {"": bytes, "lz4": unpack_lz4, "zstd": 
 _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 
 
-class UnsuitableTopicError(RecordingError):
+class UnsuitableTopicError(NotRecordedError):
     """No topic, or not the one that is named, is of a type that can be read."""
 
 

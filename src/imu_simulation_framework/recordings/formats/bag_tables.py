@@ -62,7 +62,8 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
             f"{path}: the column map names fields of no topic with messages, expected columns as "
             f"/topic.field of one of {listed(sorted(topics))}"
         )
-    raise RecordingError(f"{path}: no topic of other types has numbers{reason}")
+    listing = listed(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
+    raise RecordingError(f"{path}: no topic has an IMU, poses or fixes; it has {listing}{reason}")
 
 
 def _store(bag, connection):

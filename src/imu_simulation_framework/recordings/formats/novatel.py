@@ -4,7 +4,9 @@ Positions and heading of INSPVA, positions of BESTPOS, and the IMU of CORRIMU, C
 and RAWIMUX; all other logs are passed over, and so are lines with a wrong checksum. Times are
 seconds of GPS. Axes are turned to forward, left, up: those of a vehicle are right, forward, up
 (OEM7 Commands and Logs Reference Manual). What an IMU reports are changes from sample to sample,
-and counts where it is raw; both have no unit here.
+and counts where it is raw. Of how much a count is, which differs from model to model, gravity tells
+the model: its rates and accelerations are then columns, too, with their units (the same, RAWIMU,
+Raw IMU Scale Factors). All others have no unit here.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import collections
 import re
 import zlib
 
+import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import RecordingError
@@ -65,7 +68,39 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
             f"{path}: none of NovAtel's logs {', '.join(_FIELDS)} is in it with a right checksum "
             "and a solution"
         )
-    return {name: pd.DataFrame(found) for name, found in rows.items()}
+    tables = {name: pd.DataFrame(found) for name, found in rows.items()}
+    return {name: _scaled(table) if "RAW" in name else table for name, table in tables.items()}
+
+
+_DEGREE, _FOOT = np.pi / 180.0, 0.3048
+_COUNTS = {
+    "HG1700, HG1900 and HG1930": (2.0**-27 * _FOOT, 2.0**-33),
+    "LN-200": (2.0**-14, 2.0**-19),
+    "ISA-100C": (2e-8, 1e-9),
+    "ADIS16488": (200.0 / 2.0**31, 720.0 / 2.0**31 * _DEGREE),
+    "STIM300": (2.0**-22, 2.0**-21 * _DEGREE),
+    "HG4930": (2.0**-29, 2.0**-33),
+}
+"""Model -> m/s and rad of a count. IMU-CPT and IMU-FSAS share that of the accelerometer alone, so
+that gravity does not tell them apart."""
+_GRAVITY = 9.8  # m/s^2
+_MISS = 0.05  # how far the median of a drive's accelerations is from it
+
+
+def _scaled(table):
+    """Return a table of counts with what they are, if gravity is that of one model."""
+    steps = np.diff(table["time [s]"])
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
+    length = float(np.median(np.linalg.norm(table[["accel_x", "accel_y", "accel_z"]], axis=1)))
+    for velocity, angle in _COUNTS.values():
+        if abs(length * velocity / step / _GRAVITY - 1.0) < _MISS:
+            scaled = {
+                f"{kind}_{axis} [{unit}]": table[f"{kind}_{axis}"] * factor / step
+                for kind, unit, factor in (("gyro", "rad/s", angle), ("accel", "m/s^2", velocity))
+                for axis in "xyz"
+            }
+            return pd.concat([table[["time [s]"]], pd.DataFrame(scaled), table.iloc[:, 1:]], axis=1)
+    return table
 
 
 def _row(name, header, fields):

@@ -18,8 +18,10 @@ import datetime
 import functools
 import itertools
 import json
+import re
 import zipfile
 import zlib
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Callable, Mapping
@@ -50,7 +52,11 @@ from imu_simulation_framework.recordings.formats.serial_lines import (
     read_sentences,
     read_words,
 )
-from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
+from imu_simulation_framework.recordings.tables import (
+    WITH_GRAVITY,
+    RecordedTables,
+    recorded_tables,
+)
 from imu_simulation_framework.recordings.text_table import (
     TextTable,
     distinct_names,
@@ -226,7 +232,51 @@ def _tables(files):
         # A sensor that the telephone lacks leaves its header behind, or nothing.
         if len(list(itertools.islice(text_lines(text()), 2))) == 2:
             found[_stem(name)] = parse_table(source, text)
-    return found
+    return {**found, **_with_gravity(found)}
+
+
+_LINEAR = ("accelerometer", "linearacceleration", "linearaccelerometer", "accelerometerlinear")
+_AXIS = re.compile(r"(?<![a-z])[xyz](?![a-z])", re.IGNORECASE)
+
+
+def _with_gravity(tables):
+    """Return what an accelerometer measures, where a telephone has gravity and the rest apart."""
+    plain = {re.sub(r"[ _]", "", name.lower()): name for name in tables}
+    if "gravity" not in plain or "totalacceleration" in plain:
+        return {}
+    gravity = tables[plain["gravity"]].cells
+    for name in (plain[one] for one in _LINEAR if one in plain):
+        table = tables[name]
+        parts, theirs = _axes(table.cells), _axes(gravity)
+        clocks = [one for one in table.cells if one in gravity and one not in parts.values()]
+        columns = [*parts.values(), *clocks[:1]], [*theirs.values(), *clocks[:1]]
+        numeric = pd.api.types.is_numeric_dtype
+        if not (clocks and set(parts) == set(theirs) == set("xyz")) or not all(
+            numeric(cells[column])
+            for cells, own in zip((table.cells, gravity), columns)
+            for column in own
+        ):
+            continue
+        lengths = [
+            np.nanmedian(np.linalg.norm(cells[list(axes.values())], axis=1))
+            for cells, axes in ((table.cells, parts), (gravity, theirs))
+        ]
+        times, grid = table.cells[clocks[0]], gravity[clocks[0]]
+        if lengths[0] > 0.5 * lengths[1] or not times.between(grid.min(), grid.max()).any():
+            continue
+        added = {
+            parts[axis]: table.cells[parts[axis]]
+            + np.interp(times, grid, gravity[theirs[axis]], left=np.nan, right=np.nan)
+            for axis in "xyz"
+        }
+        return {f"{name}{WITH_GRAVITY}": replace(table, cells=table.cells.assign(**added))}
+    return {}
+
+
+def _axes(cells):
+    """Return axis -> column, of the columns whose name has an axis."""
+    found = {name: _AXIS.findall(name) for name in cells}
+    return {letters[-1].lower(): name for name, letters in found.items() if letters}
 
 
 def _stem(name) -> str:

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.recordings.tables import WITH_GRAVITY
+
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
 _DECORATION = re.compile(
-    r"\A(?:shimmer_[0-9a-f]{4}_|imu_atti\(\d\):|sens(?=acc|gyr))|:[cd]\Z", re.IGNORECASE
-)  # Shimmer's serial number; DJI's logs as DatCon writes them
+    r"\A(?:shimmer_[0-9a-f]{4}_|imu_atti\(\d\):|sens(?=acc|gyr))|:[cd]\Z|\s*\[x8[\da-f]{3}\]\Z",
+    re.IGNORECASE,
+)  # Shimmer's serial number; DJI's logs as DatCon writes them; MicroStrain's numbers of fields
+_PART = re.compile(
+    r"(?<![a-z])(?:adis|adxl|bmi|bno|icm|iim|itg|lis|lsm|mpu)\d[a-z\d]*(?:_[a-z](?![a-z]))?",
+    re.IGNORECASE,
+)  # The part that measures it, as lsm6ds3_c
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _RIG = frozenset(["imu", "ins", "sensor", "motion", "device", "ahrs"])
 _OUTSIDE = frozenset(
@@ -99,7 +107,7 @@ _STEMS = {
     "ang rate,gy,as,pqr,gyro adc,un comp gyro",
     "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
     "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration,fb,"
-    "alpha,accel ln,accel wr,un comp acc,gforce,g force",
+    "alpha,accel ln,accel wr,un comp acc,gforce,g force,f",
     "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion,"
     "quaternions,qn2 b",
     "position": ",pos,position,p,p r,t,translation",
@@ -138,7 +146,7 @@ _SCALARS = {
     "pitch": "pitch,pitch angle,angle y",
     "yaw": "yaw,psi,yaw angle,angle z",
     "theta": "theta",
-    "heading": "heading,azimuth,true heading,hdg,compass,compass heading,heading angle,"
+    "heading": "heading,azimuth,azi,true heading,hdg,compass,compass heading,heading angle,"
     "heading true",
     "course": "course,cog,track,course over ground,bearing,track angle,ground course,true course,"
     "direction,head mot,g crs,gcrs,gps yaw",
@@ -155,6 +163,9 @@ _SCALARS = {
     "variance_east": "var e,var east,variance e,variance east,east variance",
     "variance_north": "var n,var north,variance n,variance north,north variance",
 }
+
+
+_RATES = "p q r"  # Of a body, as flight mechanics calls them: of all three only it is clear
 
 
 def _known_names():
@@ -177,6 +188,7 @@ def _known_names():
                     known[axis + stem] = kind, axis, stem
                 fused = [axis, *(sign for sign in parts[axis].split() if sign.isdigit())]
                 known.update({stem + sign: (kind, axis, stem) for sign in fused})
+    known.update({sign: ("gyro", axis, _RATES) for sign, axis in zip("pqr", "xyz")})
     for unit in ("s", "ms", "us", "ns"):
         known.update({name: ("time", "", name) for name in _UNITS[unit].split()})
     return known
@@ -221,7 +233,7 @@ def meaning_of(name):
 
     Returns a Meaning, None if it is no name that is known.
     """
-    text, stated = _DECORATION.sub("", name.strip()), ""
+    text, stated = _PART.sub("imu", _DECORATION.sub("", name.strip())), ""
     match = _BRACKET.search(text)
     if match and not match["unit"].strip().isdigit():
         stated = canonical_unit(match["unit"])
@@ -327,6 +339,7 @@ def meaning_in(table, column):
     Together they may say what neither says alone; else the column has to say it. Returns as
     :func:`meaning_of`.
     """
+    table = table.removesuffix(WITH_GRAVITY)
     together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
     if together or alone is None or alone.kind in ("time", "date"):
         return together or alone
@@ -336,6 +349,25 @@ def meaning_in(table, column):
         return None
     origin = tuple(word for word in words if word in _ORIGINS)
     return replace(alone, origin=alone.origin + origin)
+
+
+def meaning_in_file(path, name):
+    """Understand the name of a column; of x alone in ``my_gyroscope.csv`` by the file's, too."""
+    alone = meaning_of(name)
+    if alone is None or alone.kind != "position" or alone.stem:
+        return alone
+    words = words_of(Path(path).name.split(".")[0])
+    for place in (k for k in range(len(words)) if len(words[k]) > 2):
+        together = meaning_of(" ".join([*words[place:], name]))
+        if together and together.kind in ("gyro", "accel"):
+            return together
+    return alone
+
+
+def is_axis_of(path, name) -> bool:
+    """Return whether x, y or z is a sensor's, of a file that is called ``gyro.csv``."""
+    meaning = meaning_in_file(path, name) if name in ("x", "y", "z") else None
+    return meaning is not None and meaning.kind != "position"
 
 
 # Share of rows, of those that the fullest such column has, that a column must fill.
@@ -427,8 +459,8 @@ def vectors(candidates, kind, axes):
             groups.setdefault(meaning.stem, {}).setdefault(meaning.axis, candidate)
     complete = [
         group
-        for group in map(_from_0, groups.values())
-        if set(axes) <= set(group)
+        for stem, group in zip(groups, map(_from_0, groups.values()))
+        if set("xyz" if stem == _RATES else axes) <= set(group)
         and "matrix" not in group
         and not all(c.silent for c in group.values())
     ]

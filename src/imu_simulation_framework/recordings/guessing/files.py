@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from imu_simulation_framework.recordings.formats.table_files import read_table_f
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     candidates_of,
-    meaning_of,
-    words_of,
+    is_axis_of,
+    meaning_in_file,
 )
 from imu_simulation_framework.recordings.guessing.guess import (
     PIECES,
@@ -142,21 +141,14 @@ def _table(path, column=""):
     table = parse_table(path, text)
     names = list(table.cells.columns)
     pieces = np.searchsorted(pieces, table.lines, side="right")
-    meanings = [_meaning_in_file(path, str(name)) for name in names]
+    said = names
+    if [f"col{place}" for place in range(1, len(names) + 1)] == names and is_axis_of(path, "x"):
+        # Three columns, or a time before them, of a sensor's file without names.
+        said = {3: ["x", "y", "z"], 4: ["time", "x", "y", "z"]}.get(len(names), names)
+    meanings = [
+        None if name in table.ambiguous else meaning_in_file(path, str(name)) for name in said
+    ]
     return candidates_of(names, [table.cells[name] for name in names], meanings), pieces
-
-
-def _meaning_in_file(path, name):
-    """Understand the name of a column; of x alone in ``my_gyroscope.csv`` by the file's, too."""
-    alone = meaning_of(name)
-    if alone is None or alone.kind != "position" or alone.stem:
-        return alone
-    words = words_of(Path(path).name.split(".")[0])
-    for place in range(len(words)):
-        together = meaning_of(" ".join([*words[place:], name]))
-        if together and together.kind in ("gyro", "accel"):
-            return together
-    return alone
 
 
 def _spread(path):

@@ -22,6 +22,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     quaternions,
     vectors,
     with_a_time,
+    words_of,
 )
 from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
 from imu_simulation_framework.recordings.guessing.orientations import with_euler_angles
@@ -138,8 +139,11 @@ def _by_shapes(guess, candidates, pieces):
     return used | places | {time[0]} if used or places else set()
 
 
+_COUNTS = frozenset(["count", "counter", "frame", "id", "index", "line", "row", "sample", "seq"])
+
+
 def _time(numbers, pieces, usual, reasons):
-    for column in numbers[:3]:
+    for column in (c for c in numbers[:3] if _COUNTS.isdisjoint(words_of(c.name))):
         steps = measures.steps_within(column.values, pieces)
         if len(steps) == 0 or not (steps >= 0.0).all() or not (steps > 0.0).any():
             continue
@@ -241,6 +245,7 @@ _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
 _NEW = 0.5  # Share of the rows with another time than the one before, at least
 _SINCE_1970 = 6e8  # s
 _SAME_CLOCK = 60.0  # s
+_SAME_RATE = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +315,10 @@ def find_time(candidates, pieces, usual):
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
-        if best is not other and receipt and other.since_1970 and apart > _SAME_CLOCK:
+        # What was received late, out of a buffer, comes at other steps than it was measured at.
+        rates = measures.step(best.seconds, pieces) / measures.step(other.seconds, pieces)
+        other_clock = receipt and other.since_1970 and apart > _SAME_CLOCK
+        if best is not other and other_clock and 1.0 / _SAME_RATE < rates < _SAME_RATE:
             remarks.append(
                 f"{best.columns[0].name} is not taken as the time: it is {apart:.0f} s from "
                 f"{other.columns[0].name}, the clock of the computer that recorded"

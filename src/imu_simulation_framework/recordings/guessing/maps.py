@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.units import factor, factors
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
@@ -15,7 +14,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     shared_unit,
     vectors,
 )
-from imu_simulation_framework.recordings.guessing.orientations import AGREE, ordered
+from imu_simulation_framework.recordings.guessing.orientations import AGREE, chosen, ordered
 
 _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"
@@ -30,6 +29,7 @@ _EACH = " / "
 _DIFFERENT = 20
 _STEADY = 0.2  # Of the length of gravity, between its quartiles
 _MAX_RATE = 4000.0  # deg/s
+_FASTEST = 40.0  # rad/s, more than the range of nearly all
 _FACTOR = 1.6  # By how much their ratio may miss that of a unit
 _TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
 
@@ -44,7 +44,9 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     gyro = gyros[0] if gyros else {}
     rate = 1.0 / measures.step(seconds, pieces)
-    accel, *of_accel = _accel(fullest_first(vectors(candidates, "accel", "xyz")), rate, reasons)
+    forces = fullest_first(vectors(candidates, "accel", "xyz"))
+    forces = [one for one in forces if gyro or one["x"].meaning.stem != "f"]  # Of any force, alone
+    accel, *of_accel = _accel(forces, rate, reasons)
     inertial = [*gyro.values(), *accel.values()]
     if positions and not inertial:
         return {}, set(), set()
@@ -55,13 +57,14 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     for attitude in own:
         if attitude not in full:
             reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
-    attitude = _chosen(full, seconds, pieces, reasons)
+    attitude = chosen(full, gyro, seconds, pieces, reasons)
     columns, used = {}, set()
     witnesses = [attitude] if attitude else attitudes
     unit = None
     if gyro:
         beside = matrix(list(accel.values())) if accel else None, *of_accel
-        unit = _gyro_unit(gyro, witnesses, beside, (seconds, pieces, rate), reasons)
+        motion = (seconds, pieces, rate)
+        unit = _gyro_unit(gyro, witnesses, beside, motion, reasons, _format_of(gyro, candidates))
     if attitude and attitude.unit is None:
         attitude.settle(gyro if unit else {}, unit, seconds, pieces, reasons)
     if attitude and attitude.unit is not None:
@@ -185,29 +188,19 @@ def _angles(candidates, seconds, pieces, reasons):
     return [_Attitude(columns, unit or None, words)]
 
 
-def _chosen(attitudes, seconds, pieces, reasons):
-    """Of two orientations the first, a quaternion, unless the angles contradict it."""
-    if len(attitudes) < 2:
-        return attitudes[0] if attitudes else None
-    first, second = attitudes[:2]
-    if first.quaternion and not second.quaternion and second.unit is not None:
-        known = np.isfinite(first.values()).all(axis=1)
-        yaw = np.full(len(known), np.nan)
-        yaw[known] = yaw_from_quaternion(first.values()[known])
-        if measures.yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
-            reasons.append(
-                f"{first.names}: their yaw does not turn as {second.columns[-1].name} does, and a "
-                "quaternion is more easily written wrongly: the angles are taken"
-            )
-            return second
-    return first
+def _format_of(gyro, candidates):
+    """Return what by the columns' names wrote them, always in rad/s; or empty."""
+    if any(c.meaning and c.meaning.stem == "seconds elapsed" for c in candidates):
+        return "Sensor Logger"
+    ros = all("angular velocity" in column.meaning.stem for column in gyro.values())
+    return "sensor_msgs/Imu" if ros else ""
 
 
-def _gyro_unit(gyro, attitudes, accel, motion, reasons):
+def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
     """Return unit and factor of the gyroscope's columns, None if they cannot be determined.
 
     ``accel``: forces (n, 3), or None, and unit and factor of their columns; ``motion``: seconds,
-    pieces and samples per second.
+    pieces and samples per second; ``of_format``: what writes rad/s under such names, or empty.
     """
     names = ", ".join(column.name for column in gyro.values())
     rates, (forces, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
@@ -256,6 +249,9 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons):
                 )
                 return name, ""
     unit = "" if in_thousandths else measures.gyro_unit(rates, forces)
+    if not unit and of_format and np.nanmax(np.abs(rates)) < _FASTEST:
+        reasons.append(f"{names}: in rad/s as {of_format} has them")
+        return "rad/s", ""
     if not unit:
         reasons.append(
             f"{names}: whether rad/s or deg/s{' or mrad/s' * in_thousandths} cannot be "
@@ -439,6 +435,11 @@ class _Reference:
                 self.reasons.append(
                     f"{names}: whether along east and north cannot be determined, left out"
                 )
+            elif not named and sense and sense[:2] == ("rad", "cw from north") and unit:
+                self.reasons.append(f"{names}: to the north and east, where the positions go")
+                for axis, column in zip(("north", "east"), pair):
+                    self._take(f"velocity_{axis}", column, unit)
+                return
             elif sense and sense[:2] != ("rad", "ccw from east"):
                 self.reasons.append(f"{names}: do not point where the positions go, left out")
             elif unit:

@@ -261,6 +261,8 @@ their ends are less than 1000 apart, so that one unit at most fits."""
 
 _POSSIBLE_STEPS = (3e-4, 12.0)  # s
 _SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
+_TELEPHONES = 1.1e9  # s, 2004: before that none counted from when it was switched on
+_FINER = {"s": "ms", "ms": "us", "us": "ns"}
 _LONGEST_STEP = 60.0  # s; microseconds of half an hour are as large as seconds since 1970
 _FASTEST = 6.0  # rad/s, a turn a second
 _EARTH = 6.371e6  # m
@@ -277,9 +279,14 @@ def time_unit(values, pieces, usual):
         return "", "does not grow"
     size, step = float(np.median(values[np.isfinite(values)])), float(np.median(forward))
     for unit, multiple in TIME_MULTIPLES.items():
-        since_1970 = _SINCE_1970[0] < size / multiple < _SINCE_1970[1]
-        if since_1970 and step / multiple < _LONGEST_STEP:
-            return unit, "counts from 1970"
+        since_1970, seconds = size / multiple, step / multiple
+        if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
+            continue
+        # A thousandth of it since a telephone was switched on, weeks ago, is as large.
+        early = since_1970 < _TELEPHONES or (usual == IMU_STEPS and seconds != 1.0)
+        if unit != "ns" and early and seconds > IMU_STEPS[1]:
+            return _FINER[unit], f"usually {step:.4g} from row to row"
+        return unit, "counts from 1970"
     if _is_clock_face(values):
         return "", "is written as hours, minutes and seconds, hhmmss"
     if usual == IMU_STEPS and (steps == 1.0).all():

@@ -11,6 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from imu_simulation_framework.core.angles import (
+    quaternion_from_roll_pitch_yaw,
+    yaw_from_quaternion,
+)
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
@@ -120,3 +124,42 @@ def ordered(group, candidates, seconds, pieces, reasons):
             return (group, last)[best]
     reasons.append(f"{named}, so that the first is taken for w")
     return group
+
+
+def chosen(attitudes, gyro, seconds, pieces, reasons):
+    """Of two orientations the first, a quaternion, unless the angles alone contradict it.
+
+    Where the gyroscope turns as the quaternion does, angles are of another order, as HiPNUC's are.
+    """
+    if len(attitudes) < 2:
+        return attitudes[0] if attitudes else None
+    first, second = attitudes[:2]
+    if first.quaternion and not second.quaternion and second.unit is not None:
+        known = np.isfinite(first.values()).all(axis=1)
+        yaw = np.full(len(known), np.nan)
+        yaw[known] = yaw_from_quaternion(first.values()[known])
+        if measures.yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
+            if _turns_with(gyro, first, second, seconds, pieces):
+                reasons.append(
+                    f"{second.names}: do not turn as the gyroscope does, and "
+                    f"{first.names} does: the angles are of another order, left out"
+                )
+                return first
+            reasons.append(
+                f"{first.names}: their yaw does not turn as {second.columns[-1].name} does, and a "
+                "quaternion is more easily written wrongly: the angles are taken"
+            )
+            return second
+    return first
+
+
+def _turns_with(gyro, first, second, seconds, pieces):
+    """Return whether a gyroscope turns as a quaternion does, and not as roll, pitch and yaw do."""
+    if len(gyro) < 3 or len(second.columns) < 3:
+        return False
+    rates, angles = matrix([gyro[axis] for axis in "xyz"]), second.values()
+    alike = [
+        measures.same_turns(seconds, pieces, one, rates)
+        for one in (first.values(), quaternion_from_roll_pitch_yaw(angles))
+    ]
+    return alike[0] > max(_DISAGREE, 2.0 * alike[1])

@@ -52,6 +52,8 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
                 setattr(guess, what, getattr(one, what))
                 guess.time = guess.time or one.time
                 break
+    if not any(_kinds(one).intersection(_TIMES) for one in found.by_table.values()):
+        guess.reasons.append("no table has a column that could be identified as the time")
     taken = " ".join([*guess.imu.values(), *guess.reference.values()])
     guess.unused = [name for name in recorded.columns if name not in taken]
     return guess
