@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -152,6 +153,31 @@ def test_figures_do_not_keep_a_node_that_is_told_twice_to_end(experiment):
     assert ended.summary["run"]["completed"] is True
     assert len(ended.result().read_table("ground_truth")) == 4001
     assert not [path for path in ended.result().folder.iterdir() if path.name.startswith(".")]
+
+
+def test_who_has_only_driven_makes_room_before_results_are_written(experiment):
+    running = experiment(settings(SHORT))
+    drove = [
+        Path("/proc", running.wait_for(STARTED.format(node=node)).group(1))
+        for node in ("mujoco_simulator", "path_follower", "imu_yaw_publisher")
+    ]
+    running.wait_for_file(SUMMARY.replace("summary.json", "ground_truth.csv"))
+    assert not [place for place in drove if place.exists()]
+    succeeded(running.wait(SECONDS))
+
+
+def test_an_end_while_figures_are_drawn(experiment):
+    killed, interrupted = experiment(settings(SHORT)), experiment(settings(SHORT), "output:=other")
+    killed.wait_for_file(SUMMARY)
+    killed.signal_node("result_comparison", signal.SIGKILL)
+    interrupted.wait_for_file(SUMMARY.replace("experiment_results", "other"))
+    interrupted.interrupt()
+    assert failed(killed.wait(SECONDS)).startswith(
+        "result_comparison ended with code -9 (SIGKILL), the drive was over"
+    )
+    ended = interrupted.wait(SECONDS)
+    assert (ended.code, ended.has_traceback) == (130, False)
+    assert ended.lines[-1] == "interrupted: what was recorded is saved"
 
 
 def test_the_bag_of_a_killed_recorder_can_be_read(experiment):

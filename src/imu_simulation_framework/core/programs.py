@@ -6,6 +6,7 @@ They never end with a traceback.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import re
 import signal
@@ -35,6 +36,20 @@ def use_one_thread() -> None:
     names = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL")]
     if not any(name in os.environ for name in names):
         os.environ.update(dict.fromkeys(names, "1"))
+
+
+def use_one_arena() -> None:
+    """Have all threads take their memory from one place, where the C library is glibc.
+
+    To be called before there are others. What a thread frees stays with it otherwise: a node of
+    ROS, with a thread for each connection, keeps 1 to 3 MB more, and one that then reads and draws
+    a whole drive 20 MB.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+_M_ARENA_MAX = -8  # of malloc.h
 
 
 class ArgumentParser(argparse.ArgumentParser):

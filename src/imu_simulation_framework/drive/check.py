@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -12,6 +13,7 @@ from imu_simulation_framework.core.errors import (
     ImplausibleRecordingError,
     NotRecordedError,
     RecordingError,
+    ResultError,
     TooFastError,
     TrajectoryError,
 )
@@ -439,12 +441,19 @@ class PreparationSession:
 
         Raises FrameworkError: it cannot, or does not.
         """
-        check_result_folder(
-            configuration.experiment.output,
-            preparation.drive_name(configuration),
-            imu_label(configuration),
-        )
+        _check_result_folder(configuration)
         preparation.prepare_drive(configuration, ensure_plausible(configuration).reference)
+
+    def keep(self, configuration: Configuration, folder: ResultFolder) -> None:
+        """Make sure of the same, and keep what was read for :meth:`.DriveToFollow.load`.
+
+        What cannot be written there is read again. Raises FrameworkError.
+        """
+        _check_result_folder(configuration)
+        drive = self.read(configuration)
+        with suppress(ResultError):
+            self.write(folder)
+            drive.save(folder, configuration.to_ini())
 
     def read(self, configuration: Configuration) -> DriveToFollow:
         """Read and check what is to be driven.
@@ -486,3 +495,11 @@ class PreparationSession:
         folder.write_text("recording.json", json_text(self._report))
         if imu is not None:
             folder.write_table("imu_real", imu.table)
+
+
+def _check_result_folder(configuration) -> None:
+    check_result_folder(
+        configuration.experiment.output,
+        preparation.drive_name(configuration),
+        imu_label(configuration),
+    )

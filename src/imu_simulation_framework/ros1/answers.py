@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import http.client
 import importlib
-import multiprocessing
+import multiprocessing.connection
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import xmlrpc.client
@@ -185,24 +187,28 @@ class Apart:
 
     Notes
     -----
-    The process starts from nothing (``spawn``), so that this one may have other threads.
+    The process starts from nothing, so that this one may have other threads; and not as one of
+    multiprocessing, which would leave another process beside this one until it ends.
     """
 
     def __init__(self, module: str, class_name: str, what: str) -> None:
-        context = multiprocessing.get_context("spawn")
         self._what = what
-        self._pipe, theirs = context.Pipe()
-        served = (theirs, module, class_name)
-        self._process = context.Process(target=_serve, args=served, daemon=True)
-        self._process.start()
-        theirs.close()
+        self._pipe, theirs = multiprocessing.Pipe()
+        with theirs:
+            place = theirs.fileno()
+            lines = (
+                f"import sys; sys.path[:] = {list(map(str, sys.path))}",
+                f"from {__name__} import _serve; _serve({place}, {module!r}, {class_name!r})",
+            )
+            command = [sys.executable, "-c", "\n".join(lines)]
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[place])
 
     def __enter__(self) -> Apart:
         return self
 
     def __exit__(self, *_) -> None:
         self._process.kill()
-        self._process.join()
+        self._process.wait()
         self._pipe.close()
 
     def call(self, method: str, *arguments) -> Any:
@@ -216,18 +222,17 @@ class Apart:
             refused, result = self._pipe.recv()
         except (EOFError, OSError):
             # Whatever else was raised there was printed there.
-            self._process.join()
-            raise FrameworkError(
-                f"{self._what} has ended with code {self._process.exitcode}"
-            ) from None
+            code = self._process.wait()
+            raise FrameworkError(f"{self._what} has ended with code {code}") from None
         if refused is not None:
             raise FrameworkError(refused)
         return result
 
 
-def _serve(pipe, module: str, class_name: str) -> None:
+def _serve(place: int, module: str, class_name: str) -> None:
     # Whoever started this process ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pipe = multiprocessing.connection.Connection(place)
     served: Any = None
     while True:
         try:

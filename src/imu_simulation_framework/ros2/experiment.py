@@ -462,8 +462,8 @@ class ImuYawPublisher(Participant):
     def prepare(self) -> None:
         recorded = None
         if self.folder.path("imu_real.csv").exists():
-            recorded = self.folder.read_column("imu_real", "yaw")
-        self._session.compare_with(self.folder.read_column("reference", "yaw"), recorded)
+            recorded = self.folder.read_columns("imu_real", ["yaw"])
+        self._session.compare_with(self.folder.read_columns("reference", ["yaw"]), recorded)
 
     def look_after(self) -> None:
         watched = any(one.get_subscription_count() for one in self._yaws.values())

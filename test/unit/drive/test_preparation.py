@@ -6,8 +6,12 @@ import recording_writers as writers
 from drive_recordings import yaw_at
 
 from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.drive.check import PreparationSession
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.preparation import coverage_remarks, drive_name, prepare_drive
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.session.driving import DriveToFollow
 from imu_simulation_framework.recordings.reading import read_reference
 
 EPOCH = 1.6e9
@@ -176,3 +180,37 @@ def test_an_imu_that_covers_a_part_of_the_drive_is_remarked_on():
     (remark,) = coverage_remarks("imu.csv", times, 90.0, 190.0)
     assert "50 % of the trajectory, from 10.0 to 59.9 of 100.0 s" in remark
     assert coverage_remarks("imu.csv", times, 100.0, 149.9) == []
+
+
+def one_lap(folder):
+    overrides = {"recording": {"drive": "a", "laps": 1}, "experiment": {"output": str(folder)}}
+    return load_configuration(default_configuration_path(), overrides)
+
+
+def test_what_was_read_once_is_the_same_where_it_is_kept(tmp_path):
+    configuration = one_lap(tmp_path)
+    text = configuration.to_ini()
+    preparation, folder = PreparationSession(), ResultFolder(tmp_path, "prepared")
+    preparation.keep(configuration, folder)
+    written = ResultFolder(tmp_path, "written")
+    expected = preparation.read(configuration)
+    preparation.write(written)
+    assert DriveToFollow.load(folder, text.replace("seed = 1", "seed = 2")) is None
+    drive = DriveToFollow.load(folder, text)
+    assert vars(drive.reference) == vars(expected.reference)
+    for name in ("name", "start", "stop", "length"):
+        assert getattr(drive, name) == getattr(expected, name)
+    assert [*map(list, expected.read)] == drive.read
+    for path in tmp_path.glob("written_*"):
+        kept = tmp_path / path.name.replace("written", "prepared")
+        assert kept.read_bytes() == path.read_bytes()
+    assert len(list(tmp_path.glob("prepared_*"))) == len(list(tmp_path.glob("written_*"))) > 3
+    # It was taken.
+    assert DriveToFollow.load(folder, text) is None
+
+
+def test_what_cannot_be_kept_is_read_again(tmp_path):
+    configuration = one_lap(tmp_path)
+    folder = ResultFolder(tmp_path / "missing", "prepared")
+    PreparationSession().keep(configuration, folder)
+    assert DriveToFollow.load(folder, configuration.to_ini()) is None

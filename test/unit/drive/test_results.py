@@ -1,4 +1,6 @@
+import errno
 import os
+import shutil
 import threading
 from datetime import datetime
 from pathlib import Path
@@ -186,11 +188,39 @@ def test_one_column_is_read_to_the_last_bit_and_a_missing_file_is_named(folder):
             read(name.replace(".csv", ""))
     table = awkward_table()
     folder.write_table("imu_real", table[["x", "yaw"]])
-    time, values = folder.read_column("imu_real", "x")
+    time, values = folder.read_columns("imu_real", ["x"])
     np.testing.assert_array_equal(time, table.index)
     np.testing.assert_array_equal(values, table["x"])
     with pytest.raises(ResultError, match="column roll cannot be read"):
-        folder.read_column("imu_real", "roll")
+        folder.read_columns("imu_real", ["roll"])
+
+
+def test_all_files_of_another_result_are_taken_the_smallest_first(folder, tmp_path, monkeypatch):
+    other = ResultFolder(tmp_path, "prepared")
+    for name, size in (("a_large.csv", 300), ("small.csv", 1), ("middle.json", 20)):
+        other.write_text(name, size * "x")
+    (tmp_path / "another.csv").write_text("")
+    copy = shutil.copyfile
+
+    def copy_on_a_small_disk(source, aside):
+        if os.path.getsize(source) > 100:
+            raise OSError(errno.ENOSPC, "")
+        copy(source, aside)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfile", copy_on_a_small_disk)
+        with pytest.raises(ResultError, match="a_large.csv: .*the disk is full"):
+            folder.take(other)
+    assert {path.name for path in tmp_path.glob("*.*")} == {"prepared_a_large.csv", "another.csv"}
+    folder.take(other)
+    sizes = {path.name: path.stat().st_size for path in folder.folder.iterdir()}
+    prefix = folder.prefix
+    assert sizes == {
+        f"{prefix}_small.csv": 1,
+        f"{prefix}_middle.json": 20,
+        f"{prefix}_a_large.csv": 300,
+    }
+    assert not list(tmp_path.glob("prepared_*"))
 
 
 def test_a_heading_in_tum_turns_counterclockwise_about_the_vertical():

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import rospy
+from rosbags.rosbag1 import Writer
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError
@@ -87,3 +88,20 @@ def test_a_bag_that_lacks_the_last_messages_is_said(recorder, monkeypatch):
     assert not answer.success
     lacks = "experiment.bag is saved, but lacks the last messages on imu_yaw/simulated"
     assert lacks in answer.message
+
+
+def test_a_bag_keeps_no_place_of_a_message_that_it_has_written(tmp_path):
+    content = []
+    for kind in (Writer, experiment_recorder._Bag):
+        bag = kind(tmp_path / kind.__name__)
+        bag.chunk_threshold = 100
+        with bag:
+            told = {"msgdef": "uint8 number\n", "md5sum": "0" * 32}
+            connections = [bag.add_connection(f"/{name}", "a/msg/B", **told) for name in "ab"]
+            for number in range(20):
+                bag.write(connections[number % 2], number, bytes([number]))
+            kept = [places for chunk in bag.chunks[:-1] for places in chunk.connections.values()]
+        content.append(bag.path.read_bytes())
+    assert content[0] == content[1]
+    assert len(kept) > 2
+    assert {type(places) for places in kept} == {range}

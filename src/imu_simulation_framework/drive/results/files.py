@@ -109,19 +109,32 @@ class ResultFolder:
         """
         return tables.read_csv(self.path(f"{name}.csv"), columns)
 
-    def read_column(self, name, column) -> tuple[np.ndarray, np.ndarray]:
-        """Return the time and one column of a table, without pandas, which takes 40 MB.
+    def read_columns(self, name, columns) -> list[np.ndarray]:
+        """Return the time and some columns of a table, without pandas, which takes 40 MB.
 
-        Raises ResultError: the file is missing or broken, or lacks the column.
+        Raises ResultError: the file is missing or broken, or lacks a column.
         """
         path = self.path(f"{name}.csv")
         try:
             with open_regular(path) as file:
-                place = file.readline().decode().strip().split(",").index(column)
-                columns = np.loadtxt(file, delimiter=",", usecols=(0, place), ndmin=2)
+                names = file.readline().decode().strip().split(",")
+                chosen = [0, *(names.index(column) for column in columns)]
+                return [*np.loadtxt(file, delimiter=",", usecols=chosen, ndmin=2).T]
         except (OSError, ValueError) as error:
-            raise ResultError(f"{path}: the column {column} cannot be read: {error}") from error
-        return columns[:, 0], columns[:, 1]
+            what = f"the column{'s' * (len(columns) > 1)} {', '.join(columns)} cannot be read"
+            raise ResultError(f"{path}: {what}: {error}") from error
+
+    def take(self, other: ResultFolder) -> None:
+        """Move all files of another result here, perhaps from another disk.
+
+        The smallest comes first, for which there is room even on a disk that is too full for the
+        others. Raises ResultError: one cannot be written; it is left there.
+        """
+        files = other.folder.glob(f"{other.prefix}_*")
+        for source in sorted(files, key=lambda path: path.stat().st_size):
+            with written_aside(self.path(source.name[len(other.prefix) + 1 :])) as aside:
+                shutil.copyfile(source, aside)
+            source.unlink()
 
     def write_text(self, name, text) -> Path:
         """Write a text; ``name`` has its extension."""

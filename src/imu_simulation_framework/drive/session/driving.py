@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import NamedTuple, Sequence
@@ -9,8 +10,10 @@ from typing import NamedTuple, Sequence
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.tables import WHEELS
+from imu_simulation_framework.core.tables import TRAJECTORY, WHEELS
+from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.tracking.controllers import (
     Follower,
     Pose2D,
@@ -40,6 +43,33 @@ class DriveToFollow:
     length: float
     read: tuple[tuple[str, ...], ...]
     warnings: tuple[str, ...]
+
+    def save(self, folder: ResultFolder, configuration: str) -> None:
+        """Add it to a folder that has the table ``trajectory_data``, for :meth:`load`.
+
+        Raises ResultError. ``configuration``: the text of the config.ini that it was read for.
+        """
+        facts = {name: value for name, value in vars(self).items() if name != "reference"}
+        folder.write_text(_FACTS, json_text({**facts, "configuration": configuration}))
+
+    @classmethod
+    def load(cls, folder: ResultFolder, configuration: str) -> DriveToFollow | None:
+        """Take out what :meth:`save` added; None if it was nothing, or for another configuration.
+
+        Raises ResultError: the trajectory cannot be read.
+        """
+        if not folder.path(_FACTS).exists():
+            return None
+        facts = json.loads(folder.read_text(_FACTS))
+        if facts.pop("configuration") != configuration:
+            return None
+        folder.path(_FACTS).unlink()
+        return cls(
+            reference=Reference(*folder.read_columns("trajectory_data", TRAJECTORY)), **facts
+        )
+
+
+_FACTS = "drive.json"
 
 
 def wrong_command(data: Sequence[float], commands: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import importlib
 import os
 import secrets
 import socket
+import tempfile
 import urllib.parse
 from pathlib import Path
 
@@ -13,16 +14,19 @@ import rosgraph.network
 import roslaunch
 import roslaunch.config
 import rospkg
+from roslaunch.core import Param
 
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.experiment_arguments import (
+    EXPERIMENT_PARAMETERS,
     experiment_parameters,
     launch_file,
     node_configuration,
     read_command_line,
 )
+from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.robot import robot_description
 from imu_simulation_framework.ros1.answers import PREPARATION, Apart
 from imu_simulation_framework.ros1.launching.supervision import report, run
@@ -210,7 +214,12 @@ def main(arguments) -> int:
     if simulator != "external":
         # tf and rviz show the robot that drives; a launch file knows the bundled one only.
         config.params["/robot_description"].value = robot_description(robot)
-    # What cannot be driven, or gives no answer, is said before anything is started.
-    with Apart(*PREPARATION) as preparation:
-        preparation.call("check", configuration)
-    return report(run(config, configuration.simulation.command_timeout, options.verbose))
+    # What cannot be driven, or gives no answer, is said before anything is started. Then there is
+    # also more memory to read it in, so what was read is kept for path_follower.
+    with tempfile.TemporaryDirectory() as place:
+        prepared = ResultFolder(place, "prepared")
+        with Apart(*PREPARATION) as preparation:
+            preparation.call("keep", configuration, prepared)
+        name = f"/{EXPERIMENT_PARAMETERS}/prepared"
+        config.add_param(Param(name, prepared.prefix_path), verbose=False)
+        return report(run(config, configuration.simulation.command_timeout, options.verbose))

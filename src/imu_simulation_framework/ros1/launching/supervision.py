@@ -74,6 +74,7 @@ def _as_shown(stream):
 
 
 LEADER = "path_follower"
+WRITER = "result_comparison"
 
 _NAMES = {"master": "the ROS master"}
 _WELL_ENDED = (0, INTERRUPTED)
@@ -182,7 +183,7 @@ class _Ends(ProcessListener):
     """
 
     def __init__(self) -> None:
-        self.first = None
+        self.first: str | None = None
         self.codes: dict[str, int | None] = {}
 
     def process_died(self, process_name, exit_code):
@@ -315,19 +316,25 @@ class _Run:
         outcome = self._outcome
         try:
             self._parent.start()
-            self._watch()
+            self._take_in_processes()
+            for process in list(self._monitor.procs):
+                if _node_name(process.name) in guardian.SAVING_NODES:
+                    process.sigint_timeout = guardian.SAVING_TIMEOUT
+            self._watch(lambda: self._ends.first is not None)
         except (roslaunch.RLException, OSError, HTTPException, xmlrpc.client.Error) as error:
             # A node that ended, or an interruption, is the reason why the next cannot be started.
             if not (self._monitor.is_shutdown or self._is_ending()):
                 outcome.fault = f"roslaunch could not start it: {error}"
         finally:
+            if self._is_over():
+                self._await_results()
             # Whoever ends from here on was told to.
             first = self._ends.first
             ended_by_us = self._interrupted or outcome.fault
             # What nodes have left for us; they may have failed a moment ago.
             outcome.result = outcome.result or self._parameter(RESULT)
             outcome.failure = self._parameter(FAILURE)
-            if first == LEADER and self._ends.codes[LEADER] == 0:
+            if self._is_over():
                 self._keep_views()
             self._end()
         outcome.node = first if ended_by_us else self._ends.first
@@ -337,14 +344,15 @@ class _Run:
             tidy(outcome.folder)
         return outcome
 
-    def _watch(self) -> None:
-        self._take_in_processes()
-        for process in list(self._monitor.procs):
-            if _node_name(process.name) in guardian.SAVING_NODES:
-                process.sigint_timeout = guardian.SAVING_TIMEOUT
+    def _is_over(self) -> bool:
+        """Whether the robot has driven to the end."""
+        return self._ends.first == LEADER and self._ends.codes[LEADER] == 0
+
+    def _watch(self, has_happened) -> None:
+        """Wait until something has happened, an interruption, or what is a fault."""
         while not (self._interrupted or self._monitor.is_shutdown):
             self._outcome.result = self._outcome.result or self._parameter(RESULT)
-            if self._ends.first is not None:
+            if has_happened():
                 return
             self._outcome.fault = self._who_is_stopped() or self._is_master_silent()
             if self._outcome.fault:
@@ -426,20 +434,36 @@ class _Run:
         self._bar.clear()
         print(sentence, file=self._everybody, flush=True)
 
-    def _keep_views(self) -> None:
-        """End all but the views and the master; return when a person has closed the views."""
+    def _await_results(self) -> None:
+        """End those that have driven, which makes room, and wait for the results.
+
+        The drive's end is no good end of the experiment when these are missing.
+        """
         self._take_in_processes()
-        views = [self._processes[name] for name in VIEWS if name in self._processes]
-        if all(view.poll() is not None for view in views):
-            return
+        self._end_all_but((WRITER, *VIEWS))
+        writer = self._processes[WRITER]
+        self._watch(lambda: writer.poll() is not None)
+        if self._interrupted:
+            self._ends.first = None
+        elif writer.poll() not in (None, *_WELL_ENDED):
+            self._ends.first, self._ends.codes[WRITER] = WRITER, writer.poll()
+
+    def _end_all_but(self, names) -> None:
+        """End all nodes but these and the master's."""
         others = {}
         for process in list(self._monitor.procs):
-            if process in self._monitor.core_procs or process.popen in views:
+            if process in self._monitor.core_procs or _node_name(process.name) in names:
                 continue
             # Not watched any more, since its end is no death to be reported in red.
             self._monitor.unregister(process)
             others[process.popen.pid] = guardian.started(process.popen.pid)
         guardian.end_all(others)
+
+    def _keep_views(self) -> None:
+        """Return when a person has closed the views."""
+        views = [self._processes[name] for name in VIEWS if name in self._processes]
+        if all(view.poll() is not None for view in views):
+            return
         self._say(
             "the drive is over and saved; the live view stays until its window is closed, or "
             "until Ctrl+C"

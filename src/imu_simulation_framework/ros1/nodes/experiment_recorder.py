@@ -107,7 +107,7 @@ class ExperimentRecorder(Participant):
         with self._lock, self._whole_or_not_at_all():
             self.ensure_not_ended()
             # Open until the bag is complete.
-            self._bag = Writer(self._path + ACTIVE)
+            self._bag = _Bag(self._path + ACTIVE)
             self._bag.chunk_threshold = CHUNK
             self._bag.open()
             self._bag.bio.write(b" " * HEADER_BYTES)
@@ -210,6 +210,16 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             self.fail(str(error))
+
+
+class _Bag(Writer):
+    """A bag of any length in bounded memory."""
+
+    def write_chunk(self, chunk):
+        super().write_chunk(chunk)
+        # Where its messages are is in the file; what the end tells is how many they are.
+        for connection, messages in chunk.connections.items():
+            chunk.connections[connection] = range(len(messages))
 
 
 def _lengthen_header(path: str) -> None:

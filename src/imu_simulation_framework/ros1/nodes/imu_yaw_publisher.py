@@ -40,10 +40,10 @@ class ImuYawPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        reference = self.folder.read_column("reference", "yaw")
+        reference = self.folder.read_columns("reference", ["yaw"])
         recorded = None
         if self.folder.path("imu_real.csv").exists():
-            recorded = self.folder.read_column("imu_real", "yaw")
+            recorded = self.folder.read_columns("imu_real", ["yaw"])
         with self._lock:
             self._session.compare_with(reference, recorded)
         self._follow_watchers()

@@ -106,7 +106,10 @@ class MujocoSimulatorNode(Node):
             # Published all at the end: a subscriber that wakes up then finds several messages at
             # once, which costs it, and this node, less than one at a time.
             with self._lock:
-                self._publish(self._robot.tick(*self._command))
+                driven = self._robot.drive(*self._command)
+                self._publish_motion(driven.stamps, driven.state)
+                # While the others work on their answer, the IMU measures.
+                self._publish_readings(self._robot.measured())
             if factor > 0.0:
                 ahead = self._robot.time / factor
                 self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
@@ -149,15 +152,21 @@ class MujocoSimulatorNode(Node):
         return now
 
     def _publish(self, samples) -> None:
-        """Publish samples, and once what belongs to the last one.
+        """Publish samples, the ground truth first, which is what the others work on."""
+        self._publish_motion(samples.stamps, samples.state)
+        self._publish_readings(samples)
 
-        The ground truth goes first: while the others work on their answer, the rest is
-        published. What has no subscriber is not filled.
-        """
-        stamps, state = samples.stamps, samples.state
+    def _publish_motion(self, stamps, state) -> None:
         messages = self._robot_messages
         messages.publish_ground_truth(self._ground_truth, stamps, state)
         self._clock.publish(messages.clock(stamps[-1]))
+
+    def _publish_readings(self, samples) -> None:
+        """Publish what sensors say, and once what belongs to the last sample.
+
+        What has no subscriber is not filled.
+        """
+        state, messages = samples.state, self._robot_messages
         if samples.has_magnetic_field and self._imu_mag.get_num_connections():
             publish_packed(self._imu_mag, self._packers.field(*samples.magnetic_rows()))
         if self._gnss is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import threading
@@ -19,8 +20,8 @@ from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.topics import WORLD_FRAME
 from imu_simulation_framework.drive.from_configuration import imu_label, imu_remarks, make_follower
-from imu_simulation_framework.drive.results.files import create_result_folder
-from imu_simulation_framework.drive.session.driving import DriveSession
+from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
+from imu_simulation_framework.drive.session.driving import DriveSession, DriveToFollow
 from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.ros1.answers import (
     PREPARATION,
@@ -116,8 +117,8 @@ class PathFollower(Node):
                 self.name,
                 self.configuration.robot.parameters,
             )
-        with Apart(*PREPARATION) as preparation:
-            drive = preparation.call("read", self.configuration)
+        with contextlib.ExitStack() as until_written:
+            drive, write = self._prepared_drive() or self._drive_prepared_apart(until_written)
             for what_was_read, *found in drive.read:
                 rospy.loginfo("%s", what_was_read)
                 for sentence in found:
@@ -132,7 +133,7 @@ class PathFollower(Node):
             )
             ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
             folder.write_text("config.ini", self.configuration.to_ini())
-            preparation.call("write", folder)
+            write(folder)
         follower = make_follower(self.configuration, drive.reference)
         self._session = DriveSession(follower)
         header = Header(frame_id=WORLD_FRAME)
@@ -146,6 +147,20 @@ class PathFollower(Node):
             folder.folder,
         )
         return folder, drive.start, drive.stop
+
+    def _prepared_drive(self):
+        """Return what the launcher has read for this configuration, and how it is written."""
+        place = experiment_parameter("prepared", "")
+        if not place:
+            return None
+        prepared = ResultFolder.from_prefix(place)
+        drive = DriveToFollow.load(prepared, self.configuration.to_ini())
+        return drive and (drive, lambda folder: folder.take(prepared))
+
+    def _drive_prepared_apart(self, until_written):
+        preparation = until_written.enter_context(Apart(*PREPARATION))
+        drive = preparation.call("read", self.configuration)
+        return drive, functools.partial(preparation.call, "write")
 
     def _start(self, folder, begin: float, end: float) -> None:
         """Wait for everybody, put the robot at its first pose, and give the first command."""

@@ -41,7 +41,8 @@ class ResultComparison(Participant):
 
     It writes its results once: before it answers ``result_comparison/stop``, or when the
     experiment is ended otherwise. They are ``completed`` when everything until the drive's end
-    was recorded, whoever says that it is over.
+    was recorded, whoever says that it is over. Where a launcher waits for it, it answers at once
+    and writes when the others have ended: to draw takes as much memory as they do.
     """
 
     name = "result_comparison"
@@ -60,6 +61,7 @@ class ResultComparison(Participant):
         # From the drive's beginning on:
         self._commanded_at: Any = None
         self._message_at: float | None = None
+        self._stopped_at: float | None = None
         self._stopping = threading.Event()
         self._written = threading.Event()
         self._refusal = ""
@@ -165,6 +167,9 @@ class ResultComparison(Participant):
         if self._gnss is not None:
             # They have been sent, but on other connections than what tells the end.
             self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+        self._stopped_at = self._stopped_at or time.monotonic()
+        if self._supervised:
+            return TriggerResponse(success=True, message=self.folder.prefix_path)
         # In the main thread, where a signal can break it off.
         self._stopping.set()
         self.wake()
@@ -186,6 +191,8 @@ class ResultComparison(Participant):
     def spin_once(self):
         if self._stopping.is_set():
             self._write_once()
+        if self._supervised and self._commanded_at is not None and self._is_alone():
+            self.finish()
         # Silence is borne longer than by path_follower, which says why.
         timeout = self.configuration.simulation.command_timeout + 30.0
         if self._commanded_at is None or self._session.over:
@@ -193,6 +200,11 @@ class ResultComparison(Participant):
         silent = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)
         if silent > timeout:
             self.fail(f"{self.name}: nothing came on {topics.GROUND_TRUTH} for {timeout:g} s")
+
+    def _is_alone(self) -> bool:
+        """Whether path_follower has ended, and with it a simulator that waits for it."""
+        others = self.inputs if self._simulator.lock_step else self.inputs[:1]
+        return not any(other.get_num_connections() for other in others)
 
     def close(self):
         if self.interrupted and self._session.begun and not self._supervised:
@@ -241,7 +253,7 @@ class ResultComparison(Participant):
             self.folder,
             self.configuration,
             self._session,
-            wall_time=time.monotonic() - self._commanded_at,
+            wall_time=(self._stopped_at or time.monotonic()) - self._commanded_at,
             irregular=self._simulator.irregular(self.configuration.imu.model),
         )
         for name in ("imu_simulated", "ground_truth"):
