@@ -87,8 +87,8 @@ def test_the_robot_follows_the_path_and_its_imus_drift_is_found(beside_a_robot, 
         ),
         (
             ["Twist", "imu=/imu/data"],
-            [],
-            "in an experiment only one node may: have the other publish elsewhere",
+            ["settings:={simulation: {startup_timeout: 8.0}}"],
+            "sensor_msgs/Imu on /imu ([external] imu; there is /imu/data) after 8 s",
         ),
         (["Twist", "speed=0.3"], [], "the robot moves, at 0.3 m/s"),
         (

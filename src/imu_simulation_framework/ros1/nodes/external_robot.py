@@ -103,10 +103,15 @@ class ExternalRobot(Node):
 
     def _awaited(self, key, message_type) -> str:
         """Return what is waited for, and on which topics of others there is such a message."""
-        ours = map(rospy.resolve_name, (topics.GROUND_TRUTH, topics.IMU, self._simulator.imu_topic))
-        published = dict(ask_master("getPublishedTopics", "") or ())
-        others = {name for name, kind in published.items() if kind == message_type._type}
-        there = ", ".join(sorted(others.difference(ours)))
+        ours = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
+        kinds = dict(ask_master("getTopicTypes"))
+        there = ", ".join(
+            sorted(
+                topic
+                for topic, nodes in ask_master("getSystemState")[0]
+                if kinds.get(topic) == message_type._type and not ours.issuperset(nodes)
+            )
+        )
         return self._source(key, message_type, f"; there is {there}" if there else "")
 
     def _advertise_commands(self) -> None:
