@@ -80,6 +80,16 @@ def test_the_robot_follows_the_path_and_its_imus_drift_is_found(beside_a_robot, 
             "robot that listens on /cmd ",
         ),
         (["JointState"], [], "/somebodys_robot listens on /cmd_vel"),
+        (
+            ["Twist"],
+            ["settings:={external: {odometry: truth}, simulation: {startup_timeout: 8.0}}"],
+            "nav_msgs/Odometry on /truth ([external] odometry; there is /odom) after 8 s",
+        ),
+        (
+            ["Twist", "imu=/imu/data"],
+            ["settings:={simulation: {startup_timeout: 8.0}}"],
+            "sensor_msgs/Imu on /imu ([external] imu; there is /imu/data) after 8 s",
+        ),
         (["Twist", "speed=0.3"], [], "the robot moves, at 0.3 m/s"),
         (
             ["Twist"],

@@ -177,7 +177,8 @@ class Node:
             if len(publishers) > 1:
                 self.fail(
                     f"{self.name}: {publishers[1]} publishes on {rospy.resolve_name(topic)}, "
-                    f"beside {publishers[0]}: in an experiment only one node may"
+                    f"beside {publishers[0]}: in an experiment only one node may: "
+                    "have the other publish elsewhere"
                 )
             elif header["md5sum"] != message_type._md5sum:
                 # rospy itself refuses it, unless it is told to take anything.
@@ -210,18 +211,21 @@ class Node:
         """
         if timeout is None:
             timeout = self.configuration.simulation.startup_timeout
+
+        def waiting() -> str:
+            return f"waiting for {what if isinstance(what, str) else what()}"
+
         begun = reported = time.monotonic()
         while not condition():
-            said = what if isinstance(what, str) else what()
             if self.ended:
                 # A callback may have failed meanwhile.
-                raise SimulatorError(self.failure or f"{self.name}: ended while waiting for {said}")
+                raise SimulatorError(self.failure or f"{self.name}: ended while {waiting()}")
             now = time.monotonic()
             if now > begun + timeout:
-                raise SimulatorError(f"{self.name}: gave up waiting for {said} after {timeout:g} s")
+                raise SimulatorError(f"{self.name}: gave up {waiting()} after {timeout:g} s")
             if now - reported > 5.0:
                 reported = now
-                rospy.loginfo("waiting for %s", said)
+                rospy.loginfo("%s", waiting())
             self._ended.wait(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:

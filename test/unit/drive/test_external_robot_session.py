@@ -87,6 +87,19 @@ def test_how_late_a_command_is_counts_from_the_state_that_it_answers():
     assert "up to 0.60 s of the robot's time after the state that they answer" in robot.too_late()
 
 
+def test_neither_messages_that_overtake_nor_zeros_after_the_drive_make_commands_late():
+    robot = session()
+    robot.command(1.0, 1.0)
+    for tenth in range(1, 20):
+        robot.odometry(tenth * SECOND // 10, state_at(0.0, 0.0, 0.0))
+        if tenth < 10:
+            robot.command(1.0, 1.0)  # overtakes what it answers
+        robot.due(tenth * SECOND // 10)
+    for _ in range(3):
+        robot.command(0.0, 0.0)
+    assert not robot.too_late()
+
+
 def configured(**overrides):
     given = {"simulation": {"simulator": "external"}, "imu": {"model": "published"}}
     for section, keys in overrides.items():

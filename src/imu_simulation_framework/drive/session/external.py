@@ -45,6 +45,7 @@ class ExternalRobotSession:
         self._commanded_at: int | None = None
         self._stopped = True
         self._unanswered: deque[int] = deque()
+        self._ahead = 0  # commands that came before what they answer did
         self._latest = 0.0
 
     def put(self, x: float, y: float, yaw: float) -> None:
@@ -101,16 +102,23 @@ class ExternalRobotSession:
 
     def due(self, stamp: int) -> None:
         """Learn that a command is due that answers the state of this stamp [ns]."""
-        self._unanswered.append(stamp)
+        if self._ahead:
+            self._ahead -= 1
+        else:
+            self._unanswered.append(stamp)
 
     def command(self, *commands: float) -> tuple[float, float]:
         """Return speed [m/s] and yaw rate [rad/s] of a drivetrain that is commanded so."""
         newest = 0 if self._newest is None else self._newest[0]
+        command = self._drivetrain.forward(*commands)
         if self._unanswered:
             late = (newest - self._unanswered.popleft()) / NANOSECONDS
-            self._latest = max(self._latest, late)
+            # Zeros are repeated after the drive, when they answer nothing.
+            self._latest = max(self._latest, late if any(command) else 0.0)
+        elif self._commanded_at is not None:
+            self._ahead += 1
         self._commanded_at, self._stopped = newest, False
-        return self._drivetrain.forward(*commands)
+        return command
 
     def left_alone(self) -> bool:
         """Whether no command came for so long that the robot has to stop; told once."""

@@ -73,8 +73,10 @@ class ExternalRobot(Node):
         self._advertise_commands()
         self.subscribe(self._topics.odometry, Odometry, self._on_odometry, raw=True)
         self.subscribe(self._topics.imu, Imu, self._on_imu, raw=True)
-        self.wait_until(lambda: self._newest > 0, self._source("odometry", Odometry))
-        self.wait_until(lambda: len(self._imu_stamps) >= RATE_SAMPLES, self._source("imu", Imu))
+        self.wait_until(lambda: self._newest > 0, lambda: self._awaited("odometry", Odometry))
+        self.wait_until(
+            lambda: len(self._imu_stamps) >= RATE_SAMPLES, lambda: self._awaited("imu", Imu)
+        )
         if interface.needs_error_model(self.configuration, self._simulator):
             self._ensure_rate()
         self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
@@ -95,9 +97,22 @@ class ExternalRobot(Node):
                     "itself: have the robot publish elsewhere"
                 )
 
-    def _source(self, key, message_type) -> str:
+    def _source(self, key, message_type, remark="") -> str:
         name = rospy.resolve_name(getattr(self._topics, key))
-        return f"{message_type._type} on {name} ([external] {key})"
+        return f"{message_type._type} on {name} ([external] {key}{remark})"
+
+    def _awaited(self, key, message_type) -> str:
+        """Return what is waited for, and on which topics of others there is such a message."""
+        ours = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
+        kinds = dict(ask_master("getTopicTypes"))
+        there = ", ".join(
+            sorted(
+                topic
+                for topic, nodes in ask_master("getSystemState")[0]
+                if kinds.get(topic) == message_type._type and not ours.issuperset(nodes)
+            )
+        )
+        return self._source(key, message_type, f"; there is {there}" if there else "")
 
     def _advertise_commands(self) -> None:
         """Advertise what the robot subscribes to, as it wants it."""
