@@ -146,10 +146,10 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         names = given or _names(comment, separator, names)
     else:
         below = list(itertools.islice(rows, 2))
-        cells = [_cells(line, separator) for _, line in below]
-        united = with_units(names, cells)
+        cells_below = [_cells(line, separator) for _, line in below]
+        united = with_units(names, cells_below)
         rows = itertools.chain(below[1:] if united else below, rows)
-        names = united or _in_groups(names, cells)
+        names = united or _in_groups(names, cells_below)
 
     decimal = ""
     distinct, namesakes = distinct_names(names)
