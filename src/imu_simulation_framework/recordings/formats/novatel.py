@@ -54,7 +54,7 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
     for line in text_lines(text_blocks(path)):
         match = _LOG.search(line)
         # One with a short header has another S at its name's end.
-        names = (match["name"], match["name"].removesuffix("S")) if match else ()
+        names = (match["name"], re.sub(r"S\Z", "", match["name"])) if match else ()
         name = next((one for one in names if one in _FIELDS), "")
         if match is None or not name:
             continue

@@ -339,7 +339,7 @@ def meaning_in(table, column):
     Together they may say what neither says alone; else the column has to say it. Returns as
     :func:`meaning_of`.
     """
-    table = table.removesuffix(WITH_GRAVITY)
+    table = table.replace(WITH_GRAVITY, "")
     together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
     if together or alone is None or alone.kind in ("time", "date"):
         return together or alone
