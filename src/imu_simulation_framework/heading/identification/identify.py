@@ -288,14 +288,13 @@ def _kept_constants(
             # Seldom there, and easily taken for it: sure of, whatever the random terms may be.
             _, low, high, _ = _with_intervals(chosen, 1.0 - LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
-        if term is RATE_BIAS or differs:
+        reason = None if term is RATE_BIAS or differs else likeness(term, drives)
+        if term is not DIRECTION or differs:
             kept.append(term)
+            sentences += [f"{term.name}: {reason}"] if reason else []
             continue
         low, high = 100.0 * low, 100.0 * high
-        sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, and "
-        sentence += "it may be 0" if term is SCALE_FACTOR else "left out as it may be 0"
-        kept += [term] if term is SCALE_FACTOR else []
-        reason = likeness(term, drives)
+        sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, left out as it may be 0"
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences
 
