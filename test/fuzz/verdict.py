@@ -245,7 +245,8 @@ def misprinted(verdict, expected) -> list[str]:
     short = [f"prints what cannot be seen: {line[:200]!a}" for line in unseen[:1]]
     if verdict.code < 0:
         return short  # ended by a signal it could say nothing
-    complaints = _without_usage(verdict.error)
+    said = verdict.error.splitlines()
+    complaints = [line for line in said if line.strip() and not line.startswith("note: ")]
     if verdict.code not in DONE:
         if len(complaints) != 1 and not expected.log:
             short.append(f"says {len(complaints)} sentences, expected one: {complaints[:3]}")
@@ -260,16 +261,6 @@ def misprinted(verdict, expected) -> list[str]:
         if not re.search(pattern, verdict.output):
             short.append(f"does not say {pattern!r}")
     return short
-
-
-def _without_usage(error) -> list[str]:
-    """Lines of standard error, without how argparse explains a command, and without notes."""
-    lines, usage = [], False
-    for line in error.splitlines():
-        usage = line.startswith("usage: ") or (usage and line.startswith(" "))
-        if line.strip() and not usage and not line.startswith("note: "):
-            lines.append(line)
-    return lines
 
 
 def _no_sentence(line, words) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import difflib
 import os
 import re
 import signal
@@ -69,9 +70,12 @@ class ArgumentParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message) -> NoReturn:
-        """Print usage and error to standard error, and end with code 2."""
-        self.print_usage(sys.stderr)
+        """Print the error to standard error, with an option that may be meant; end with code 2."""
         words = re.sub(r"\S{200,}", lambda word: as_written(word.group()), printable(message))
+        unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
+        if unknown:
+            near = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
+            words += f"; did you mean {near[0]}?" if near else "; --help lists what is known"
         self.exit(REFUSED, f"{self.prog}: error: {words}\n")
 
 

@@ -42,9 +42,18 @@ def test_a_word_that_nobody_can_read_is_not_printed(word, capsys):
     parser = ArgumentParser(prog="tool.py")
     parser.add_argument("--height", type=float)
     assert run_tool(parser.parse_args, ["--height", word]) == 2
-    *_, line = capsys.readouterr().err.splitlines()
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("tool.py: error: argument --height: invalid float value: ")
     assert line.isprintable() and len(line) < 400
+
+
+def test_an_option_that_is_misspelt_gets_the_one_that_is_meant(capsys):
+    parser = ArgumentParser(prog="tool.py")
+    parser.add_argument("--height", type=float)
+    for word, hint in (("--hieght=2", "did you mean --height?"), ("-q", "--help lists")):
+        assert run_tool(parser.parse_args, [word]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert word in line and hint in line
 
 
 def test_a_defect_is_not_hidden():

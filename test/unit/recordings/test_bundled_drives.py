@@ -123,6 +123,5 @@ def test_ensure_drive_makes_a_drive_once_and_then_leaves_it(tmp_path):
 def test_tool_refuses_bad_input_with_one_sentence_and_exit_code_2(arguments, words):
     done = _run(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    *usage, sentence = done.stderr.splitlines()
-    assert all(line.startswith(("usage: ", " ")) for line in usage)
+    (sentence,) = done.stderr.splitlines()
     assert words in sentence
