@@ -247,7 +247,11 @@ def test_both_fused():
     least = turn / math.hypot(1.0 / 0.002, 1.0 / 0.01)
     assert least < bands.loc["mine + wheels", "std"] < 1.02 * least
     assert "note: fused headings are those of the best estimator" in text
+    assert "does not know" not in text
     assert "mine + wheels" in Path("heading_budget/heading_budget.html").read_text("utf-8")
+    Path("wheels.yaml").write_text("track_ratio: 1.01\nslip: 0.0001\n")
+    text = answered(*motion, "--imu", "mine.yaml", "--fuse")
+    assert "mine + wheels" in text and "which the estimator does not know" in text
 
 
 def test_a_recorded_flight_over_the_turning_earth():

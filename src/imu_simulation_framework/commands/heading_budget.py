@@ -255,7 +255,14 @@ def _fused(imu, odometer):
         "filter on a robot is at most as good. Between the model's times they do not pass a limit"
     ]
     model = FusedYawError(imu.model, odometer.model)
-    return _Budget(f"{imu.name} + {odometer.name}", None, model, remarks, ())
+    name = f"{imu.name} + {odometer.name}"
+    known = math.degrees(abs(model.mean()[-1]))
+    if known > REMARKED * math.degrees(_std_at_end(model)):
+        remarks.append(
+            f"{name}: {known:.3g} deg of it are errors that a file states as values, which the "
+            "estimator does not know; stated as standard deviations, it finds them out"
+        )
+    return _Budget(name, None, model, remarks, ())
 
 
 def _by_band(errors, model):
