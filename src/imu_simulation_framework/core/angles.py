@@ -129,13 +129,13 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
 def quaternion_product(x, y, z, w, x2, y2, z2, w2):
     """Return x, y, z, w of the product of two quaternions, given by component.
 
-    For inner loops, with numbers or with arrays; elsewhere scipy's Rotation says more clearly
-    what is meant.
+    For inner loops, with numbers or with arrays, to the bits of scipy's Rotation, which says more
+    clearly what is meant.
     """
     return (
-        w * x2 + x * w2 + y * z2 - z * y2,
-        w * y2 - x * z2 + y * w2 + z * x2,
-        w * z2 + x * y2 - y * x2 + z * w2,
+        w * x2 + w2 * x + (y * z2 - z * y2),
+        w * y2 + w2 * y + (z * x2 - x * z2),
+        w * z2 + w2 * z + (x * y2 - y * x2),
         w * w2 - x * x2 - y * y2 - z * z2,
     )
 

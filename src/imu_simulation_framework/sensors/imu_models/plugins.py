@@ -23,6 +23,7 @@ from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imu_simulation_framework.core.angles import quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import Settings, checked_axes, declared
@@ -311,7 +312,9 @@ class HectorImu(ImuModel):
         bias[..., 2], bias[..., 3] = np.sin(0.5 * yaw_bias), np.cos(0.5 * yaw_bias)
         if bias.size <= _FEW_NUMBERS and not self._tilts:
             pairs = zip(bias.reshape(-1, 4).tolist(), orientation.reshape(-1, 4).tolist())
-            turned = [_unit(_product(_unit(error), _unit(true))) for error, true in pairs]
+            turned = [
+                _unit(quaternion_product(*_unit(error), *_unit(true))) for error, true in pairs
+            ]
             return np.reshape(turned, bias.shape), bias
         from scipy.spatial.transform import Rotation
 
@@ -347,16 +350,6 @@ def _unit(quaternion: Sequence[float]) -> tuple[float, ...]:
     x, y, z, w = quaternion
     length = math.sqrt(x * x + y * y + z * z + w * w)
     return x / length, y / length, z / length, w / length
-
-
-def _product(first: Sequence[float], second: Sequence[float]) -> tuple[float, ...]:
-    (x, y, z, w), (x2, y2, z2, w2) = first, second
-    return (
-        w * x2 + w2 * x + (y * z2 - z * y2),
-        w * y2 + w2 * y + (z * x2 - x * z2),
-        w * z2 + w2 * z + (x * y2 - y * x2),
-        w * w2 - x * x2 - y * y2 - z * z2,
-    )
 
 
 def _per_quantity(accel: float, rate: float, yaw: float) -> np.ndarray:
