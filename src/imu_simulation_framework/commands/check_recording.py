@@ -49,7 +49,7 @@ def main(arguments):
     print(*report_lines(setup, check), sep="\n")
     print(*write_check(options.out or _folder(options, check), setup, check), sep="\n")
     if check.problems:
-        raise RecordingError("it cannot be driven as it is, for what is said above")
+        raise RecordingError(f"it cannot be driven as it is: {check.problems[0]}")
     return 3 if check.grave else 0
 
 
