@@ -43,9 +43,9 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_drives
+from imu_simulation_framework.heading.identification.fit import hector_of
 from imu_simulation_framework.heading.identification.identify import (
     gyroscope_sentence,
-    hector_of,
     identify_yaw_error,
     predicted_from_others,
 )

@@ -8,7 +8,7 @@ from scipy.stats import norm, t
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.heading.identification import identify, terms
-from imu_simulation_framework.heading.identification.fit import Likelihood, fit
+from imu_simulation_framework.heading.identification.fit import Likelihood, fit, hector_of
 from imu_simulation_framework.heading.model.parameters import (
     YawErrorParameters,
     is_yaw_error_model_file,
@@ -78,7 +78,7 @@ def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
     drives = observed(model, 4)
     assert "yaw_drift_sigma" in identify.identify_yaw_error(drives[:1]).estimates
     chosen = fit(Likelihood(drives, RANDOM, (terms.RATE_BIAS,)))
-    hector = identify.hector_of(chosen, motion.period)
+    hector = hector_of(chosen, motion.period)
     # A process of n / 2 correlation times knows its variance, and its time, to sqrt(2 / n) or so.
     rel = 3.0 * math.sqrt(2.0 / (4.0 * 600.0 * 0.05 / 2.0))
     assert hector.parameters.yaw_drift == pytest.approx(0.5, rel=0.5 * rel)
@@ -87,7 +87,7 @@ def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
     curve = KnownError("bias", -1e-3 * TIME)
     model = isf.YawErrorModel(TIME, (curve, YawGaussMarkov("d", 0.01, 10.0), YawNoise("n", 1e-3)))
     chosen = fit(Likelihood(observed(model, 1), RANDOM, (terms.RATE_BIAS,)))
-    hector = identify.hector_of(chosen, 0.01)
+    hector = hector_of(chosen, 0.01)
     assert hector.loss > 10.0 and hector.more_parameters == 1
     # A ramp looks like a drift that does not come back.
     assert hector.correlation_time > 1000.0

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Callable, Collection, Sequence
+from typing import Callable, Collection, NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from imu_simulation_framework.heading.model.state_space import (
     FilteredDrives,
     ObservedDrive,
 )
+from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters, drift_parameters
 
 _BROAD = 300.0
 """Standard deviation of a constant before the data, in sizes of what the data show."""
@@ -457,3 +458,61 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     table["innovation"] = fit.filtered.innovations[index]
     table["innovation_std"] = fit.filtered.innovation_std[index]
     return table
+
+
+class HectorFit(NamedTuple):
+    """What comes nearest in the family of Hector's plug-in.
+
+    ``parameters``; ``sigma`` [rad] and ``correlation_time`` [s] of the drift; ``loss`` of
+    log-likelihood against the identified model, None if that is it, and by how many parameters that
+    has more; ``sentences``.
+    """
+
+    parameters: HectorParameters
+    sigma: float
+    correlation_time: float
+    loss: float | None
+    more_parameters: int
+    sentences: list[str]
+
+
+def hector_of(chosen: Fit, period: float) -> HectorFit:
+    """Return Hector's parameters for the drives of a fit.
+
+    The plug-in's yaw has a Gauss-Markov drift, and neither a bias of its rate nor a scale factor;
+    so a drift alone is fitted to the same drives, beside the noise of the reference. Likelihoods
+    are compared with the constants at their estimates.
+
+    ``period``: time between samples at which the plug-in will run [s].
+    """
+    likelihood, only = chosen.likelihood, chosen
+    of_reference = [
+        term for term in (terms.REFERENCE_NOISE, terms.REFERENCE_DRIFT) if term in likelihood.random
+    ]
+    wanted = [terms.YAW_DRIFT, *of_reference]
+    if likelihood.constants or set(likelihood.random) - set(wanted):
+        only = fit(Likelihood(likelihood.drives, wanted, ()))
+    estimates, _ = chosen.constants
+    best = likelihood.given(dict(enumerate(estimates)))(chosen.values)
+    sigma, time = only.values["yaw_drift_sigma"], only.values["yaw_drift_time"]
+    drift = drift_parameters(sigma, time, period)
+    sentences = []
+    shortest, longest = only.likelihood.scales.bounds("yaw_drift_time")
+    if time < 1.1 * shortest:
+        sentences.append(
+            f"The drift is as fast as {time:.3g} s, the shortest correlation time that was looked "
+            "for; shorter steps may show a faster one."
+        )
+    if time > 0.9 * longest:
+        sentences.append(
+            f"The drift does not turn back within these drives: {time:.3g} s is the longest "
+            "correlation time that was looked for, and only sigma^2 over it is known."
+        )
+    return HectorFit(
+        HectorParameters(yaw_drift=drift.drift, yaw_drift_frequency=drift.drift_frequency),
+        sigma,
+        time,
+        None if only is chosen else best - only.log_likelihood,
+        chosen.parameters + len(estimates) - only.parameters,
+        sentences,
+    )

@@ -1,7 +1,6 @@
 """From observed yaw errors to a model: which terms the data demand, and how well they are known.
 
-Nested models by likelihood ratio, and a table of all tried. What the identified model is in the
-family of Hector's plug-in.
+Nested models by likelihood ratio, and a table of all tried.
 """
 
 from __future__ import annotations
@@ -62,7 +61,6 @@ from imu_simulation_framework.heading.judgement import Judgement, from_zero_wher
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters, drift_parameters
 
 _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""
@@ -548,60 +546,4 @@ def _with_intervals(chosen: Any, confidence: float = CONFIDENCE) -> tuple[Any, A
     raise ConfigurationError(
         "the likelihood has no single maximum near which the parameters' intervals could be found; "
         "longer drives have one"
-    )
-
-
-class HectorFit(NamedTuple):
-    """What comes nearest in the family of Hector's plug-in.
-
-    ``parameters``; ``sigma`` [rad] and ``correlation_time`` [s] of the drift; ``loss`` of
-    log-likelihood against the identified model, None if that is it, and by how many parameters that
-    has more; ``sentences``.
-    """
-
-    parameters: HectorParameters
-    sigma: float
-    correlation_time: float
-    loss: float | None
-    more_parameters: int
-    sentences: list[str]
-
-
-def hector_of(chosen: Fit, period: float) -> HectorFit:
-    """Return Hector's parameters for the drives of a fit.
-
-    The plug-in's yaw has a Gauss-Markov drift, and neither a bias of its rate nor a scale factor;
-    so a drift alone is fitted to the same drives, beside the noise of the reference. Likelihoods
-    are compared with the constants at their estimates.
-
-    ``period``: time between samples at which the plug-in will run [s].
-    """
-    likelihood, only = chosen.likelihood, chosen
-    of_reference = [t for t in (REFERENCE_NOISE, REFERENCE_DRIFT) if t in likelihood.random]
-    terms = [YAW_DRIFT, *of_reference]
-    if likelihood.constants or set(likelihood.random) - set(terms):
-        only = fit(Likelihood(likelihood.drives, terms, ()))
-    estimates, _ = chosen.constants
-    best = likelihood.given(dict(enumerate(estimates)))(chosen.values)
-    sigma, time = only.values["yaw_drift_sigma"], only.values["yaw_drift_time"]
-    drift = drift_parameters(sigma, time, period)
-    sentences = []
-    shortest, longest = only.likelihood.scales.bounds("yaw_drift_time")
-    if time < 1.1 * shortest:
-        sentences.append(
-            f"The drift is as fast as {time:.3g} s, the shortest correlation time that was looked "
-            "for; shorter steps may show a faster one."
-        )
-    if time > 0.9 * longest:
-        sentences.append(
-            f"The drift does not turn back within these drives: {time:.3g} s is the longest "
-            "correlation time that was looked for, and only sigma^2 over it is known."
-        )
-    return HectorFit(
-        HectorParameters(yaw_drift=drift.drift, yaw_drift_frequency=drift.drift_frequency),
-        sigma,
-        time,
-        None if only is chosen else best - only.log_likelihood,
-        chosen.parameters + len(estimates) - only.parameters,
-        sentences,
     )
