@@ -48,19 +48,19 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
         raise ConfigurationError(f"{node}: {error}") from None
 
 
-def mounting_in(buffer, latest, ended, parent: str, frame: str, topic: str) -> Mounting:
+def mounting_in(buffer, latest, ends_within, parent: str, frame: str, topic: str) -> Mounting:
     """Return what :meth:`Shell.transform` does, of a tf buffer that is being filled.
 
-    ``latest``: the time that means so to tf; ``ended()``: whether to give up.
+    ``latest``: the time that means so to tf; ``ends_within(seconds)``: waits so long for the node's
+    end, and returns whether it came.
     """
     deadline = time.monotonic() + TRANSFORM_TIMEOUT
     while not buffer.can_transform(parent, frame, latest):
-        if time.monotonic() > deadline or ended():
+        if time.monotonic() > deadline or ends_within(0.05):
             raise SimulatorError(
                 f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {frame} is in "
                 f"{parent or '(no name)'}, the frame of {topic}"
             )
-        time.sleep(0.05)
     transform = buffer.lookup_transform(parent, frame, latest).transform
     t, q = transform.translation, transform.rotation
     return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))

@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import importlib
 import signal
+import time
 import traceback
 from dataclasses import dataclass
 from functools import partial
@@ -486,8 +487,13 @@ class RealisticImuNode(SessionNode):
         )
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer, listener_node, spin_thread=True)
+
+        def ends_within(seconds):
+            time.sleep(seconds)
+            return self.ended
+
         try:
-            return mounting_in(buffer, Time(), lambda: self.ended, parent, frame, topic)
+            return mounting_in(buffer, Time(), ends_within, parent, frame, topic)
         finally:
             listener.unregister()
             listener_node.destroy_node()

@@ -24,6 +24,10 @@ class RealisticImuNode(LiveNode):
     def transform(self, parent, frame, topic):
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer)
-        found = mounting_in(buffer, rospy.Time(0), lambda: self.ended, parent, frame, topic)
+
+        def ends_within(seconds):
+            return self._ended.wait(seconds) or self.ended
+
+        found = mounting_in(buffer, rospy.Time(0), ends_within, parent, frame, topic)
         listener.unregister()
         return found
