@@ -101,7 +101,7 @@ def robot_motion(configuration: Configuration) -> Motion:
     """Return the motion of the robot in MuJoCo as it follows the configured drive.
 
     It is that of the point on the ground below the axle's middle, with the bumps, slip and sway of
-    the physics; the IMU's is this one :meth:`.Motion.mounted` with
+    the physics; the IMU's is this one :meth:`.SampledMotion.mounted` with
     :attr:`.MujocoSimulator.imu_mounting`. Raises FrameworkError: the experiment cannot be done.
     """
     states: list[SimulatorState] = []

@@ -152,7 +152,7 @@ class GimbalGeometry(Settings):
         return self.mount(JointMotion(count, angle, still, still)).lever_arm
 
     def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
-        """Return the motion of the IMU on a platform; as :meth:`.Motion.mounted`, but exact.
+        """Return the motion of the IMU on a platform; as :meth:`.SampledMotion.mounted`, but exact.
 
         The platform's angular acceleration alone is taken from a cubic spline through its samples.
 
