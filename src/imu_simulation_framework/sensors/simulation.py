@@ -158,8 +158,8 @@ def simulate_imu(
     Parameters
     ----------
     motion : Motion or EarthMotion
-        Of the IMU itself (:meth:`.SampledMotion.mounted`), evenly sampled. On the turning Earth roll,
-        pitch and yaw are against east, north, up where the IMU is.
+        Of the IMU itself (:meth:`.SampledMotion.mounted`), evenly sampled. On the turning Earth
+        roll, pitch and yaw are against east, north, up where the IMU is.
     imu : ImuErrors
         A sensor slower than the motion is sampled gives its own, fewer samples, each the mean
         since the one before.
