@@ -197,7 +197,13 @@ class Node:
             try:
                 callback(message._buff if raw else message)
             except FrameworkError as error:
-                self.fail(f"{self.name}: {error}")
+                said = str(error)
+                if not self.interrupted:
+                    self.fail(said if said.startswith(f"{self.name}: ") else f"{self.name}: {said}")
+            except rospy.ROSException:
+                raise
+            except Exception as error:  # a defect, after which rospy would go on
+                self.fail(_what_ended(self.name, error))
 
         return subscribe(topic, rospy.AnyMsg if raw else message_type, checked)
 

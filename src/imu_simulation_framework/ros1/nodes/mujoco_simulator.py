@@ -29,6 +29,7 @@ from imu_simulation_framework.ros1.messages import (
     publish_packed,
 )
 from imu_simulation_framework.ros1.node import Node, advertise
+from imu_simulation_framework.ros1.shared_process import is_shared
 from imu_simulation_framework.ros1.simulators.interface import (
     END_DRIVE,
     SET_IMU_PARAMETERS,
@@ -45,8 +46,6 @@ from imu_simulation_framework.srv import (
 
 DRIVING = "the robot drives already, and the experiment would mean nothing any more"
 """Why a pose and parameters are refused after the first command."""
-
-WAKE_PERIOD = 0.2  # wall-clock seconds after which a wait looks whether the experiment has ended
 
 
 class MujocoSimulatorNode(Node):
@@ -77,34 +76,46 @@ class MujocoSimulatorNode(Node):
         self._odometry = advertise(topics.ODOMETER, Odometry) if self._robot.odometer else None
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
-        self._commands = 0
         self._command: tuple[float, ...] = ()
-        self._drive_ended = False
-        self._command_given = threading.Condition()
+        self._unanswered = False
+        self._driving = self._drive_ended = False
+        self._began = self._reported = 0.0
+        self._waiting_since: float | None = time.monotonic()  # wall clock; None while it drives
         rospy.Service(SET_POSE, SetPose, self._on_set_pose)
         rospy.Service(SET_IMU_PARAMETERS, SetImuParameters, self._on_set_imu_parameters)
         rospy.Service(END_DRIVE, Empty, self._on_end_drive)
         self._offer_calibration()
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
 
-    def run(self):
-        """Simulate tick by tick until the experiment ends."""
-        self._hold()
-        if not self.ended:
-            of_imu = (self._imu_data, self._imu_bias, self._imu_mag)
-            of_robot = (self._clock, self._ground_truth, self._joint_states, self._transforms)
-            of_gnss = () if self._gnss is None else self._gnss.publishers
-            of_odometer = () if self._odometry is None else (self._odometry,)
-            self.wait_for_subscribers(*of_imu, *of_robot, *of_gnss, *of_odometer)
-            # Once more for those who were not there before, or before the pose was set.
-            with self._lock:
+    def spin_once(self):
+        """Repeat the first tick until the first command; give up waiting for the next one."""
+        if self._unanswered and is_shared():
+            self._answer()
+        with self._lock:
+            if not self._driving:
                 self._publish(self._robot.last)
+        now = time.monotonic()
+        waiting_since = self._waiting_since
+        if waiting_since is None:
+            return
+        if now - self._reported > 5.0 and now - waiting_since > 5.0:
+            self._reported = now
+            rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
+        timeout = self.configuration.simulation.command_timeout
+        if self._driving and not self._drive_ended and now - waiting_since > timeout:
+            self.fail(
+                f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
+                f"at {self._robot.time:.2f} s of simulated time"
+            )
+
+    def _answer(self) -> None:
+        """Drive for one control period after the other, as long as there is a command for it."""
+        self._waiting_since = None
+        if not self._driving:
+            self._begin()
         factor = self.configuration.simulation.real_time_factor
-        started = time.monotonic()
-        while not self.ended:
-            answered = self._commands
-            # Published all at the end: a subscriber that wakes up then finds several messages at
-            # once, which costs it, and this node, less than one at a time.
+        while self._unanswered and not self.ended:
+            self._unanswered = False
             with self._lock:
                 driven = self._robot.drive(*self._command)
                 self._publish_motion(driven.stamps, driven.state)
@@ -112,44 +123,20 @@ class MujocoSimulatorNode(Node):
                 self._publish_readings(self._robot.measured())
             if factor > 0.0:
                 ahead = self._robot.time / factor
-                self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
-            self._wait_for_command(answered)
-        return super().run()
+                self._ended.wait(max(0.0, ahead - (time.monotonic() - self._began)))
+        self._waiting_since = time.monotonic()
 
-    def _hold(self) -> None:
-        reported = time.monotonic()
-        while not self.ended:
-            with self._lock:
-                self._publish(self._robot.last)
-            if self._command_within(0.1, 0):
-                return
-            reported = self._report_waiting(reported)
-
-    def _wait_for_command(self, answered: int) -> None:
-        """Wait until there are more than ``answered`` commands; fail after the time-out."""
-        timeout = self.configuration.simulation.command_timeout
-        started = reported = time.monotonic()
-        while not self.ended and not self._command_within(WAKE_PERIOD, answered):
-            reported = self._report_waiting(reported)
-            if self.ended or self._drive_ended:
-                continue
-            if time.monotonic() - started > timeout:
-                self.fail(
-                    f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
-                    f"at {self._robot.time:.2f} s of simulated time"
-                )
-
-    def _command_within(self, period: float, answered: int) -> bool:
-        with self._command_given:
-            return self._command_given.wait_for(lambda: self._commands > answered, period)
-
-    def _report_waiting(self, reported: float) -> float:
-        """Say now and then what is waited for; return when that was said last."""
-        now = time.monotonic()
-        if now - reported < 5.0:
-            return reported
-        rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
-        return now
+    def _begin(self) -> None:
+        of_imu = (self._imu_data, self._imu_bias, self._imu_mag)
+        of_robot = (self._clock, self._ground_truth, self._joint_states, self._transforms)
+        of_gnss = () if self._gnss is None else self._gnss.publishers
+        of_odometer = () if self._odometry is None else (self._odometry,)
+        self.wait_for_subscribers(*of_imu, *of_robot, *of_gnss, *of_odometer)
+        with self._lock:
+            self._driving = True
+            # Once more for those who were not there before, or before the pose was set.
+            self._publish(self._robot.last)
+        self._began = time.monotonic()
 
     def _publish(self, samples) -> None:
         """Publish samples, the ground truth first, which is what the others work on."""
@@ -192,10 +179,14 @@ class MujocoSimulatorNode(Node):
         if wrong:
             self.fail(f"{self.name}: {wrong}")
             return
-        with self._command_given:
-            self._command = tuple(message.data)
-            self._commands += 1
-            self._command_given.notify()
+        self._command = tuple(message.data)
+        self._unanswered = True
+        if is_shared():
+            # Who commands is in this process, and must not wait until the drive is over.
+            self.wake()
+        else:
+            # In the thread that received it: to wake another takes a third of what the physics do.
+            self._answer()
 
     def _offer_calibration(self) -> None:
         """Offer the services of Hector's plug-in, which are answered at any time.
@@ -234,7 +225,7 @@ class MujocoSimulatorNode(Node):
         return EmptyResponse()
 
     def _on_set_pose(self, request):
-        if self._commands:
+        if self._driving:
             return SetPoseResponse(success=False, message=DRIVING)
         pose = request.pose
         if not all(math.isfinite(value) for value in (pose.x, pose.y, pose.theta)):
@@ -245,7 +236,7 @@ class MujocoSimulatorNode(Node):
         return SetPoseResponse(success=True, message="")
 
     def _on_set_imu_parameters(self, request):
-        if self._commands:
+        if self._driving:
             return SetImuParametersResponse(success=False, message=DRIVING)
         try:
             parameters = load_plain(request.parameters) or {}
