@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.angles import interpolate, unwrap
+from imu_simulation_framework.core.angles import difference, interpolate, unwrap
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.core.stamps import NANOSECONDS, ROUNDED, behind_gaps, value_at
 
@@ -344,8 +344,10 @@ class StreamedYawError:
                 self._truth.popleft()
             if stamp < self._truth[0][0]:
                 continue  # before there was any truth
-            around = [self._truth[0], self._truth[1 if len(self._truth) > 1 else 0]]
-            elapsed = np.array([other - stamp for other, _ in around], dtype=float)
-            truth = interpolate(0.0, elapsed, [true for _, true in around])
-            known.append((stamp, float(truth) - yaw))
+            earlier, truth = self._truth[0]
+            if earlier < stamp:
+                later, following = self._truth[1]
+                share = (stamp - earlier) / (later - earlier)
+                truth += share * difference(following, truth)
+            known.append((stamp, truth - yaw))
         return known

@@ -1,6 +1,7 @@
 """What the recorder does when it is told to end while it gets ready; the rest: test/experiment."""
 
 import threading
+from collections import deque
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -39,7 +40,8 @@ def recorder(tmp_path):
     recorder._lock = threading.Lock()
     recorder._ended, recorder._awake = threading.Event(), threading.Event()
     recorder._static = FakeSubscriber("/tf_static", 1)
-    recorder._bag, recorder._session, recorder._received = None, MessageSession(0.05), 0
+    recorder._bag, recorder._session = None, MessageSession(0.05)
+    recorder._arrived, recorder._received = deque(), 0
     return recorder
 
 

@@ -7,6 +7,7 @@ import functools
 import os
 import struct
 import threading
+from collections import deque
 from typing import Any
 
 import genpy
@@ -36,7 +37,13 @@ RECORDED_TOPICS = (
 )
 
 
-CHUNK = 64 * 1024  # bytes that are lost at most when the recorder is killed
+CHUNK = 64 * 1024
+"""Bytes of the bag that are written together; with ``AT_ONCE`` they are what is lost at most when
+the recorder is killed."""
+
+AT_ONCE = 128
+"""Messages that are taken together: with a lock for each one, the threads that receive the topics
+would wait for one another all the time."""
 
 HEADER_BYTES = 8
 """By which rosbag's header of a bag is longer than that of rosbags, which it writes its own over
@@ -68,6 +75,7 @@ class ExperimentRecorder(Participant):
         self._connections: dict[str, Any] = {}
         self._path = ""
         self._received = 0
+        self._arrived: deque[tuple] = deque()  # topic, connection's header, serialised message
         configuration, simulator = self.configuration, self._simulator
         clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.may_lack else topics.CLOCK
         period = 1.0 / configuration.control.rate
@@ -116,24 +124,35 @@ class ExperimentRecorder(Participant):
             self._session.ends_after(duration)
 
     def _on_message(self, topic, message):
-        header = message._connection_header
-        serialised = message._buff
+        header, serialised = message._connection_header, message._buff
+        self._arrived.append((topic, header, serialised))
+        if len(self._arrived) >= AT_ONCE:
+            self._take_arrived()
+        if topic == topics.GROUND_TRUTH and not self._simulator.lock_step:
+            self.processed(stamp_of(serialised))
+
+    def spin_once(self):
+        self._take_arrived()
+
+    def _take_arrived(self) -> int:
+        """Write those of the messages that count; return of how many of the drive that was done."""
+        try:
+            with self._lock, self._whole_or_not_at_all():
+                for _ in range(len(self._arrived)):
+                    self._take(*self._arrived.popleft())
+        except ResultError as error:
+            self.fail(str(error))
+        return self._received
+
+    def _take(self, topic, header, serialised) -> None:
+        if topic == topics.TRAJECTORY_ERROR and not self._session.is_end_known:
+            self._session.take_error(*tracking_error(serialised)[:2])
         stamp = _stamp(header["type"], serialised)
-        with self._lock:
-            if topic == topics.TRAJECTORY_ERROR and not self._session.is_end_known:
-                self._session.take_error(*tracking_error(serialised)[:2])
-            chosen = self._session.take(topic, stamp, (header, serialised))
-            # Of the drive alone: in Gazebo time goes on when it is over.
-            self._received += len(chosen)
-            if self._bag is None:
-                return
-            try:
-                with self._whole_or_not_at_all():
-                    self._write(chosen)
-            except ResultError as error:
-                self.fail(str(error))
-        if topic == topics.GROUND_TRUTH:
-            self.processed(stamp)
+        chosen = self._session.take(topic, stamp, (header, serialised))
+        # Of the drive alone: in Gazebo time goes on when it is over.
+        self._received += len(chosen)
+        if self._bag is not None:
+            self._write(chosen)
 
     def _write(self, messages) -> None:
         for topic, stamp, (header, serialised) in messages:
@@ -167,14 +186,14 @@ class ExperimentRecorder(Participant):
             raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
 
     def _has_every_last_message(self) -> bool:
-        with self._lock:
-            return self._session.complete
+        self._take_arrived()
+        return self._session.complete
 
     def _on_stop(self, _):
         try:
             self.wait_for_last_messages(
                 self._has_every_last_message,
-                lambda: self._received,
+                self._take_arrived,
                 lambda: self._session.over,
                 "the last messages",
             )
@@ -182,7 +201,7 @@ class ExperimentRecorder(Participant):
             if not self._session.over:
                 # Whoever has asked in the middle of the drive changes nothing.
                 return TriggerResponse(success=False, message=str(error))
-        self.read_what_is_there(lambda: self._received)
+        self.read_what_is_there(self._take_arrived)
         missing = self._session.incomplete
         try:
             self._complete()
@@ -205,7 +224,7 @@ class ExperimentRecorder(Participant):
 
     def close(self):
         if self._bag is not None:
-            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+            self.read_what_is_there(self._take_arrived, EARLY_END_TIMEOUT)
         try:
             self._complete()
         except ResultError as error:

@@ -127,23 +127,28 @@ class ResultComparison(Participant):
         def keep(data):
             if topic == topics.GROUND_TRUTH:
                 self._message_at = time.monotonic()
-            with self._lock:
-                self._received += 1
-                messages.append(data)
-                if len(messages) >= MESSAGES_AT_ONCE:
+            messages.append(data)
+            if len(messages) >= MESSAGES_AT_ONCE:
+                with self._lock:
                     self._read_messages()
             if topic == topics.GROUND_TRUTH:
                 self.processed(stamp_of(data))
 
         return self.subscribe(topic, message_type, keep, raw=True)
 
+    def _count(self) -> int:
+        """Return how many messages have come."""
+        with self._lock:
+            return self._received + sum(len(messages) for messages, _, _ in self._kept)
+
     def _read_messages(self) -> None:
         """Record what has come; the lock is held."""
         for messages, read, add in self._kept:
-            if messages:
-                samples = read(messages)
-                messages.clear()
-                add(*samples)
+            come = messages[:]
+            if come:
+                del messages[: len(come)]
+                self._received += len(come)
+                add(*read(come))
 
     def _on_error(self, data):
         with self._lock:
@@ -166,7 +171,7 @@ class ResultComparison(Participant):
             return TriggerResponse(success=False, message=str(error))
         if self._gnss is not None:
             # They have been sent, but on other connections than what tells the end.
-            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+            self.read_what_is_there(self._count, EARLY_END_TIMEOUT)
         self._stopped_at = self._stopped_at or time.monotonic()
         if self._supervised:
             return TriggerResponse(success=True, message=self.folder.prefix_path)
@@ -214,7 +219,7 @@ class ResultComparison(Participant):
                 self.name,
                 self.folder.prefix_path,
             )
-        self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+        self.read_what_is_there(self._count, EARLY_END_TIMEOUT)
         with self._lock:
             self._read_last_messages()
             if not self._session.begun:
