@@ -71,6 +71,7 @@ def drive(*samples):
     session.commanded()
     for stamp, x, speed in samples:
         session.ground_truth(TruePose(round(1e9 * stamp), x, 0.0, LEVEL, speed, 0.0))
+    return session
 
 
 def test_a_robot_that_drives_and_brakes_hard_was_not_moved():
@@ -81,6 +82,20 @@ def test_a_robot_that_drives_and_brakes_hard_was_not_moved():
 def test_a_robot_that_was_put_elsewhere_is_noticed(step):
     with pytest.raises(SimulatorError, match=r"was moved 1\.00 m .* somebody has set its pose"):
         drive((0.0, 0.0, 1.0), (step, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0), (0.6, 0.8)])
+def test_a_robot_that_tips_over_is_noticed_and_one_on_a_ramp_is_not(axis):
+    def lean(angle):
+        x, y = (math.sin(0.5 * math.radians(angle)) * part for part in axis)
+        return TruePose(
+            round(5e7), 0.0, 0.0, (x, y, 0.0, math.cos(0.5 * math.radians(angle))), 0.0, 0.0
+        )
+
+    drive().ground_truth(lean(30.0))
+    for angle in (62.0, 180.0):
+        with pytest.raises(SimulatorError, match=f"tipped over: 0.05 s .* by {angle:.0f} deg"):
+            drive().ground_truth(lean(angle))
 
 
 class Subscribed:

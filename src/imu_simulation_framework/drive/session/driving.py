@@ -143,6 +143,8 @@ STAMP_TOLERANCE = 1e-6  # stamps that differ by less are the same instant, s
 JUMP_SPEED = 5.0
 """A robot that moves by this much more [m/s] than three times its speed was put elsewhere."""
 
+_TIPPED_OVER = 0.5  # cosine of 60 deg, more than a robot leans that still drives
+
 
 class TruePose(NamedTuple):
     """Where the robot is at a stamp [ns]: position [m], orientation, and velocity [m/s]."""
@@ -203,8 +205,8 @@ class TrackingSession:
     def ground_truth(self, pose: TruePose) -> TrackedPose | None:
         """Take one sample of the ground truth; return the answer if one is due.
 
-        Raises SimulatorError: it is not finite, or somebody has put the robot elsewhere during the
-        drive.
+        Raises SimulatorError: it is not finite, or during the drive the robot has tipped over, or
+        somebody has put it elsewhere.
         """
         # Of a sum one look tells, and this is asked of every message.
         if not math.isfinite(pose.x + pose.y + sum(pose.orientation)):
@@ -223,11 +225,22 @@ class TrackingSession:
         time = (pose.stamp - self._zero) / NANOSECONDS
         if time < (self._answers + 1) * self._period - STAMP_TOLERANCE:
             return None
+        self._ensure_upright(pose)
         # A due message that was lost is not answered late, the next one is.
         self._answers = int((time + STAMP_TOLERANCE) / self._period)
         actual = Pose2D(pose.x, pose.y, yaw_in_a_loop(*pose.orientation))
         reference = self._reference.pose_at(time)
         return TrackedPose(pose.stamp, time, tracking_error(reference, actual), reference, actual)
+
+    def _ensure_upright(self, pose) -> None:
+        x, y, z, w = pose.orientation
+        vertical = w * w + z * z - x * x - y * y
+        if vertical < _TIPPED_OVER:
+            lean = math.degrees(math.acos(max(-1.0, vertical)))
+            raise SimulatorError(
+                f"the robot has tipped over: {(pose.stamp - self._zero) / NANOSECONDS:.2f} s after "
+                f"the start it leans by {lean:.0f} deg"
+            )
 
     def _ensure_driven(self, pose) -> None:
         last, self._last = self._last, (pose.stamp, pose.x, pose.y)
