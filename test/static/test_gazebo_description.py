@@ -90,11 +90,11 @@ def test_the_robot_keeps_what_it_has_in_sdf(description, arguments):
     size = (0.020, 0.027, 0.004)
     expected = 0.003 * (size[0] ** 2 + size[1] ** 2) / 12.0
     assert float(inertia.find("inertia/izz").text) == pytest.approx(expected, rel=1e-6)
-    robot = load_robot_parameters()
+    contact = load_robot_parameters().contact
     for name, link in links.items():
         if name.endswith(("wheel", "caster")):
             surface = link.find("collision/surface")
-            friction = robot.wheel_friction if name.endswith("wheel") else robot.caster_friction
+            friction = contact.wheel_friction if name.endswith("wheel") else contact.caster_friction
             assert float(surface.find("friction/ode/mu").text) == pytest.approx(friction)
             assert float(surface.find("contact/ode/kp").text) == pytest.approx(1e6)
             assert float(surface.find("contact/ode/kd").text) == pytest.approx(100.0)

@@ -9,9 +9,10 @@ decides digits.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import platform
-from typing import Any
+from typing import Any, Iterator
 
 from imu_simulation_framework.core.sentences import printable
 
@@ -32,6 +33,18 @@ class FrameworkError(Exception):
 
 class ConfigurationError(FrameworkError):
     """A setting is unknown, missing, out of range or contradicts another."""
+
+
+@contextlib.contextmanager
+def beginning(words: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
+    """Have the sentence of an error of this kind, if the block raises one, begin with some words.
+
+    What is raised is of this very kind.
+    """
+    try:
+        yield
+    except kind as error:
+        raise kind(f"{words}{error}") from None
 
 
 class StepError(ConfigurationError, ValueError):

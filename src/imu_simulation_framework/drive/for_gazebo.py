@@ -163,7 +163,7 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
     for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
         element.set("name", "imu_joint_of_the_description")
     drivetrain = parameters.drivetrain
-    motor = (parameters.max_wheel_torque, drivetrain.limits.max_wheel_velocity)
+    motor = (parameters.motors.max_wheel_torque, drivetrain.limits.max_wheel_velocity)
     _limit_motors(urdf, parameters.wheel_joints, *motor)
     if isinstance(drivetrain, AckermannDrivetrain):
         steering = (parameters.steering_gain, drivetrain.max_steering_rate)
@@ -196,7 +196,7 @@ def _contacts(urdf, parameters) -> list[dict[str, Any]]:
     wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
     frictions = {link: parameters.friction(joint.get("name")) for link, joint in wheels.items()}
     contacts = {
-        link: {"link": link, "friction": frictions.get(link, parameters.caster_friction)}
+        link: {"link": link, "friction": frictions.get(link, parameters.contact.caster_friction)}
         for link, *_ in urdf.collisions()
     }
     reach = max(abs(urdf.pose(link).position[0]) for link in wheels)

@@ -59,8 +59,8 @@ def build_model(
     _add_ground(spec, terrain)
     _add_bodies(spec, bodies)
     for joint in parameters.wheel_joints:
-        gain = parameters.velocity_gain
-        _add_motor(spec, joint, parameters.max_wheel_torque, gain, (0.0, 0.0, -gain))
+        gain = parameters.motors.velocity_gain
+        _add_motor(spec, joint, parameters.motors.max_wheel_torque, gain, (0.0, 0.0, -gain))
     for joint in parameters.steering_joints:
         gain = parameters.steering_gain
         _add_motor(spec, joint, gain, gain, (0.0, -gain, -2.0 * gain / _STEERING_BANDWIDTH))
@@ -76,7 +76,7 @@ def build_model(
     # Friction that is equal in all directions; the pyramidal cone depends on the heading.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     for joint in parameters.wheel_joints:
-        model.dof_armature[_degree_of_freedom(model, joint)] = parameters.motor_inertia
+        model.dof_armature[_degree_of_freedom(model, joint)] = parameters.motors.motor_inertia
     for joint in parameters.steering_joints:
         # What a critically damped motor of this bandwidth drives.
         inertia = parameters.steering_gain / _STEERING_BANDWIDTH**2
@@ -169,9 +169,9 @@ def _set_contacts(model, parameters):
         if wheel is not None:
             model.geom_friction[index, 0] = parameters.friction(wheel)
         elif "caster" in name or (parameters.description and is_robot):
-            model.geom_friction[index, 0] = parameters.caster_friction
+            model.geom_friction[index, 0] = parameters.contact.caster_friction
             # Three values have friction, one has none and is cheaper.
-            model.geom_condim[index] = 3 if parameters.caster_friction > 0.0 else 1
+            model.geom_condim[index] = 3 if parameters.contact.caster_friction > 0.0 else 1
 
 
 def _require_stable_motors(model, parameters, physics_rate):
@@ -180,12 +180,12 @@ def _require_stable_motors(model, parameters, physics_rate):
     mujoco.mj_setConst(model, mujoco.MjData(model))
     wheels = [_degree_of_freedom(model, joint) for joint in parameters.wheel_joints]
     inertia = float(min(model.dof_M0[wheels]))
-    lowest = parameters.velocity_gain / inertia
+    gain = parameters.motors.velocity_gain
+    lowest = gain / inertia
     if physics_rate < lowest:
         raise ConfigurationError(
-            f"{parameters.path}: drive.velocity_gain {parameters.velocity_gain} needs a physics "
-            f"rate of at least {lowest:.0f} Hz with wheels of this inertia, but it is "
-            f"{physics_rate} Hz."
+            f"{parameters.path}: drive.velocity_gain {gain} needs a physics rate of at least "
+            f"{lowest:.0f} Hz with wheels of this inertia, but it is {physics_rate} Hz."
         )
 
 
@@ -205,12 +205,12 @@ class Motors:
         self._drivetrain = drivetrain = parameters.drivetrain
         # The integral acts as an addition to the commanded velocity, worth no more than what
         # the motor can give, so that it does not wind up while a wheel is held.
-        factor = parameters.velocity_integral_gain * period / parameters.velocity_gain
+        factor = parameters.motors.velocity_integral_gain * period / parameters.motors.velocity_gain
         # Taking more than half of the error per sample would make slow samplings oscillate.
         self._factor = min(factor, 0.5)
-        self._limit = parameters.max_wheel_torque / parameters.velocity_gain
+        self._limit = parameters.motors.max_wheel_torque / parameters.motors.velocity_gain
         self._per_side = len(parameters.wheel_joints) // len(WHEELS)
-        self._delay = round(parameters.command_delay / period)
+        self._delay = round(parameters.motors.command_delay / period)
         self._angle = getattr(drivetrain, "max_steering_angle", 0.0)
         self._turn = getattr(drivetrain, "max_steering_rate", 0.0) * period
         self.reset()

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     LARGEST_NUMBER,
@@ -40,8 +40,9 @@ from imu_simulation_framework.drive.drivetrain import (
     RobotLimits,
 )
 from imu_simulation_framework.drive.robot import (
-    FRICTION_RATIO,
     LONGEST_DELAY,
+    Contact,
+    Motors,
     RobotParameters,
     expand_xacro,
 )
@@ -97,18 +98,14 @@ class OwnDrive(Settings):
 
 
 @dataclass(frozen=True)
-class OwnContact(Settings):
-    """Coefficients of sliding friction on the ground, of driven wheels and of all else.
-
-    ``friction_ratio``: of the driven wheels on the right over those on the left.
+class OwnContact(Contact):
+    """As of robot.yaml; ``caster_friction`` is that of all but driven wheels.
 
     Wheels left out have 1.0, but 0.4 where several on a side have to slide in a turn: on dry ground
     MuJoCo's contacts shake then.
     """
 
-    wheel_friction: float | None = declared(None, **_POSITIVE)
-    friction_ratio: float = declared(1.0, **FRICTION_RATIO)
-    caster_friction: float = declared(0.0, minimum=0.0, maximum=1e9)
+    wheel_friction: float | None = declared(None, **_POSITIVE)  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -290,10 +287,8 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     where it turns: in MuJoCo it is tried how. Raises ConfigurationError: a key or the description
     is not what it must be, or MuJoCo refuses it.
     """
-    try:
+    with beginning(f"{path}: "):
         own = from_mapping(OwnRobot, content, "the file")
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
     file = path.parent / own.description
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
@@ -415,13 +410,20 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
     half_track = own.turning_half_track or 0.5 * float(np.mean(tracks))
     limits = RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius)
     drivetrain: Drivetrain = DifferentialDrivetrain(radius, half_track, limits)
-    if steering:
-        places = tuple(tuple((one.position - middle)[:2].tolist()) for one in steering)
-        angle, rate = _steering_limits(urdf, steering, drive, path)
-        try:
-            drivetrain = AckermannDrivetrain(radius, half_track, limits, places, angle, rate)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{path}: {error}") from None
+    steered = steering and _steering_limits(urdf, steering, drive, path)
+    with beginning(f"{path}: "):
+        motors = Motors(
+            limits.max_wheel_velocity,
+            limits.max_wheel_acceleration,
+            torque or 2.0 * grip * radius,
+            gain,
+            20.0 * gain if integral is None else integral,
+            gain / 1000.0 if motor is None else motor,
+            drive.command_delay,
+        )
+        if steering:
+            places = tuple(tuple((one.position - middle)[:2].tolist()) for one in steering)
+            drivetrain = AckermannDrivetrain(radius, half_track, limits, places, *steered)
     reach = [
         math.hypot(*(pose.position[:2] - middle[:2])) + urdf.reach(shape)
         for _, _, pose, shape in urdf.collisions()
@@ -431,17 +433,11 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
         numbers={},
         wheel_joints=own.left_wheel + own.right_wheel,
         drivetrain=drivetrain,
-        max_wheel_torque=torque or 2.0 * grip * radius,
-        velocity_gain=gain,
-        velocity_integral_gain=20.0 * gain if integral is None else integral,
-        motor_inertia=gain / 1000.0 if motor is None else motor,
+        motors=motors,
+        contact=replace(own.contact, wheel_friction=friction),
         imu_position=tuple(imu.position.tolist()),
         imu_orientation=tuple(imu.rotation.as_euler("xyz").tolist()),
-        wheel_friction=friction,
-        caster_friction=own.contact.caster_friction,
-        friction_ratio=own.contact.friction_ratio,
         footprint_radius=max(reach),
-        command_delay=drive.command_delay,
         description=ElementTree.tostring(urdf.tree, encoding="unicode"),
         steering_joints=tuple(one.joint.get("name") for one in steering),
         rolling_joints=tuple(wheel.joint.get("name") for wheel in rolling),

@@ -12,7 +12,7 @@ from xml.parsers.expat import ExpatError
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, required
+from imu_simulation_framework.core.errors import ConfigurationError, beginning, required
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
@@ -104,7 +104,12 @@ class ImuBox(Settings):
 
 @dataclass(frozen=True)
 class Motors(Settings):
-    """What drives each wheel; see urdf/robot.yaml."""
+    """What drives each wheel [rad/s, rad/s^2, N m]; see urdf/robot.yaml.
+
+    Gains are torque per error of the velocity [N m s/rad], and per integral of that [N m/rad]; the
+    inertia of motor and gear is as it acts at the wheel [kg m^2]; the delay is that after which the
+    motors begin to follow a command [s].
+    """
 
     max_wheel_velocity: float = declared(**_POSITIVE)
     max_wheel_acceleration: float = declared(**_POSITIVE)
@@ -115,16 +120,12 @@ class Motors(Settings):
     command_delay: float = declared(0.0, minimum=0.0, maximum=LONGEST_DELAY)
 
 
-FRICTION_RATIO: dict[str, Any] = {"minimum": 0.01, "maximum": 100.0}
-"""What a ratio of frictions may be."""
-
-
 @dataclass(frozen=True)
 class Contact(Settings):
     """Coefficients of sliding friction on the ground; a ratio is the right side's over the left."""
 
     wheel_friction: float = declared(**_POSITIVE)
-    friction_ratio: float = declared(1.0, **FRICTION_RATIO)
+    friction_ratio: float = declared(1.0, minimum=0.01, maximum=100.0)
     caster_friction: float = declared(0.0, **_NOT_NEGATIVE)
 
 
@@ -174,34 +175,22 @@ class RobotParameters:
     ``wheel_joints``: of the driven wheels: those of the left side, then as many of the right side;
     ``steering_joints``: of a robot that steers, the left one first; ``rolling_joints``: of the
     wheels that these steer; ``drivetrain``: what of it the controllers know, as it turns in that
-    simulator, and the limits of its wheels; ``max_wheel_torque`` [N m];
-    ``velocity_gain``: torque of a wheel's motor per error of its velocity [N m s/rad];
-    ``velocity_integral_gain``: torque per integral of that error [N m/rad]; ``motor_inertia``: of
-    motor and gear, as it acts at the wheel [kg m^2]; ``imu_position``: of the IMU in base_footprint
-    [m]; ``imu_orientation``: roll, pitch and yaw of the IMU in base_footprint [rad];
-    ``wheel_friction``, ``caster_friction``: coefficients of sliding friction on the ground;
-    ``friction_ratio``: that of the driven wheels on the right over those on the left;
-    ``command_delay``: after which the motors begin to follow a command [s]; ``steering_gain``:
-    torque of a steering joint's motor per error of its angle [N m/rad]; ``footprint_radius``:
-    distance from base_footprint beyond which no part of it touches the ground [m]; ``description``:
-    URDF of a robot that has one of its own, see :mod:`.own_robot`; empty for the bundled one.
+    simulator, and the limits of its wheels; ``imu_position``, ``imu_orientation``: of the IMU in
+    base_footprint [m], and its roll, pitch and yaw there [rad]; ``steering_gain``: torque of a
+    steering joint's motor per error of its angle [N m/rad]; ``footprint_radius``: distance from
+    base_footprint beyond which no part of it touches the ground [m]; ``description``: URDF of a
+    robot that has one of its own, see :mod:`.own_robot`; empty for the bundled one.
     """
 
     path: Path
     numbers: Mapping[str, Mapping]
     wheel_joints: tuple[str, ...]
     drivetrain: Drivetrain
-    max_wheel_torque: float
-    velocity_gain: float
-    velocity_integral_gain: float
-    motor_inertia: float
+    motors: Motors
+    contact: Contact
     imu_position: tuple[float, ...]
     imu_orientation: tuple[float, ...]
-    wheel_friction: float
-    caster_friction: float
-    friction_ratio: float
     footprint_radius: float
-    command_delay: float = 0.0
     description: str = ""
     steering_joints: tuple[str, ...] = ()
     rolling_joints: tuple[str, ...] = ()
@@ -224,7 +213,8 @@ class RobotParameters:
     def friction(self, joint: str) -> float:
         """Return the coefficient of sliding friction of the wheel that a joint turns."""
         on_the_right = joint in self.wheel_joints[len(self.wheel_joints) // 2 :]
-        return self.wheel_friction * (self.friction_ratio if on_the_right else 1.0)
+        contact = self.contact
+        return contact.wheel_friction * (contact.friction_ratio if on_the_right else 1.0)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -251,20 +241,19 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
         parameters = own_robot(path, content, simulator)
     else:
         parameters = _bundled(path, content, simulator)
-    if simulator == "gazebo" and parameters.command_delay > 0.0:
+    delay = parameters.motors.command_delay
+    if simulator == "gazebo" and delay > 0.0:
         raise ConfigurationError(
-            f"{path}: drive.command_delay is {parameters.command_delay:g} s, but Gazebo's "
-            "controllers have none; expected 0 there."
+            f"{path}: drive.command_delay is {delay:g} s, but Gazebo's controllers have none; "
+            "expected 0 there."
         )
     return parameters
 
 
 def _bundled(path, content, simulator) -> RobotParameters:
-    try:
+    with beginning(f"{path}: "):
         robot = from_mapping(BundledRobot, content, "the file")
         robot.require_balance()
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
     wheel, motors, turning = robot.wheel, robot.drive, robot.wheel.turning_half_track
     if simulator == "gazebo":
         turning = wheel.turning_half_track_in_gazebo or turning
@@ -277,17 +266,11 @@ def _bundled(path, content, simulator) -> RobotParameters:
             turning or wheel.half_track,
             RobotLimits(motors.max_wheel_velocity, motors.max_wheel_acceleration),
         ),
-        max_wheel_torque=motors.max_wheel_torque,
-        velocity_gain=motors.velocity_gain,
-        velocity_integral_gain=motors.velocity_integral_gain,
-        motor_inertia=motors.motor_inertia,
+        motors=motors,
+        contact=robot.contact,
         imu_position=robot.imu.position,
         imu_orientation=robot.imu.orientation,
-        wheel_friction=robot.contact.wheel_friction,
-        caster_friction=robot.contact.caster_friction,
-        friction_ratio=robot.contact.friction_ratio,
         footprint_radius=robot.footprint_radius,
-        command_delay=motors.command_delay,
     )
 
 

@@ -206,7 +206,7 @@ def test_limits_are_those_of_the_joints(robot):
 <limit effort="2.0" velocity="8"/></joint>')  # fmt: skip
     parameters = robot(text, drive=None)
     assert parameters.drivetrain.limits.max_wheel_velocity == 7.0
-    assert parameters.max_wheel_torque == 2.0
+    assert parameters.motors.max_wheel_torque == 2.0
 
 
 def test_a_xacro_file_finds_packages_beside_it_and_takes_arguments(tmp_path):
@@ -311,7 +311,7 @@ def test_in_gazebo_it_has_our_plugins_motors_and_contacts_and_none_of_its_own(ro
     for side in ("left", "right"):
         limit = gazebo.find(f"joint[@name='{side}_joint']/limit")
         assert float(limit.get("velocity")) == 20.0
-        assert float(limit.get("effort")) == pytest.approx(parameters.max_wheel_torque)
+        assert float(limit.get("effort")) == pytest.approx(parameters.motors.max_wheel_torque)
 
 
 @pytest.mark.parametrize("plugin", ["hector", "generic"])

@@ -166,7 +166,7 @@ def test_in_gazebo_four_wheels_slide_otherwise_and_each_has_a_motor_and_its_cont
     contacts = [item for item in robot.iter("gazebo") if item.find("mu1") is not None]
     friction = {item.get("reference"): float(item.findtext("mu1")) for item in contacts}
     wheels = [name[: -len("_joint")] for name in parameters.wheel_joints]
-    assert friction == dict.fromkeys(wheels, parameters.wheel_friction)
+    assert friction == dict.fromkeys(wheels, parameters.contact.wheel_friction)
 
 
 def test_what_is_not_said_of_gazebo_is_as_elsewhere(numbers, write):

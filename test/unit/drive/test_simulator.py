@@ -97,8 +97,8 @@ def test_torque_limit_bounds_the_acceleration(simulator, parameters):
     mass = numbers["chassis"]["mass"] + numbers["imu"]["mass"]
     mass += 2.0 * wheel_mass + 2.0 * numbers["caster"]["mass"]
     # Two wheels that are homogeneous cylinders add half their mass each as inertia.
-    mass += wheel_mass + 2.0 * parameters.motor_inertia / radius**2
-    acceleration = 2.0 * parameters.max_wheel_torque / radius / mass
+    mass += wheel_mass + 2.0 * parameters.motors.motor_inertia / radius**2
+    acceleration = 2.0 * parameters.motors.max_wheel_torque / radius / mass
     simulator.command(15.0, 15.0)
     speeds = [simulator.step().linear_velocity[0] for _ in range(20)]
     assert (speeds[-1] - speeds[9]) / (10 * PERIOD) == pytest.approx(acceleration, rel=0.01)
