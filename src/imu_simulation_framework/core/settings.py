@@ -20,7 +20,7 @@ import math
 from dataclasses import MISSING, dataclass, field
 from typing import Any, Callable, Collection, Mapping, Sequence, Tuple, TypeVar
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.sentences import as_written, shown
 
 Axes = Tuple[float, float, float]
@@ -212,7 +212,6 @@ def setting(
     *,
     unit: str = "",
     choices: Sequence | None = None,
-    other_names: Mapping[str, str] | None = None,
     minimum: float = -LARGEST_SETTING,
     maximum: float = LARGEST_SETTING,
     above: float | None = None,
@@ -223,14 +222,13 @@ def setting(
 
     ``default``: accepted whatever the rest says. ``unit``: for the one who asks; nothing is
     converted. ``choices``: a tuple holds some of them, each at most once; it is written as words
-    with commas between. ``other_names``: names that lead to the choices that they had before.
-    ``minimum``, ``maximum``: both inclusive. ``above``: an exclusive lower bound. ``path``: whether
-    a text is a path; ``yaml`` for a text that is one if it ends so; ``FORMAT:yaml`` for one that
-    may also have a format's name and a colon before the path. ``about``: what it means, where that
-    is shown to the one who sets it.
+    with commas between. ``minimum``, ``maximum``: both inclusive. ``above``: an exclusive lower
+    bound. ``path``: whether a text is a path; ``yaml`` for a text that is one if it ends so;
+    ``FORMAT:yaml`` for one that may also have a format's name and a colon before the path.
+    ``about``: what it means, where that is shown to the one who sets it.
     """
     metadata: dict[str, Any] = {"unit": unit, "choices": choices, "path": path, "about": about}
-    metadata.update(minimum=minimum, maximum=maximum, above=above, other_names=other_names or {})
+    metadata.update(minimum=minimum, maximum=maximum, above=above)
     return field(default=default, metadata=metadata)
 
 
@@ -345,10 +343,8 @@ def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") ->
                 from_mapping(part, one, f"{name}[{number}]", f"{name}[{number}].")
                 for number, one in enumerate(value)
             )
-    try:
+    with beginning(inside):
         return kind(**values)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{inside}{error}") from None
 
 
 def to_mapping(settings: Settings) -> dict[str, Any]:
@@ -419,7 +415,6 @@ def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
             raise ConfigurationError(f"{where}: expected true or false, got {shown(text)}")
         return states[text.lower()]
     if kind == "str":
-        text = accepted["other_names"].get(text, text)
         if accepted["choices"] and text not in accepted["choices"]:
             raise ConfigurationError(
                 f"{where}: expected one of {', '.join(accepted['choices'])}, got {shown(text)}"

@@ -17,7 +17,7 @@ from typing import Any, Callable, Hashable, TypeVar
 
 import yaml
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.files import package_share, read_settings
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.whole_files import reason_of
@@ -243,9 +243,7 @@ def read_described(
     content = read_yaml(path, what)
     if content is None and may_be_empty:
         content = {}
-    try:
+    with beginning(f"{path}: "):
         if named and isinstance(content, dict):
             content.setdefault("name", Path(path).stem)
         return make(content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None

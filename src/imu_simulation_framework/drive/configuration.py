@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Collection, Mapping, get_type_hints
 
 from imu_simulation_framework.core import files
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.sentences import listed, printable, shown
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
@@ -116,7 +116,7 @@ class RobotSection(Settings):
 
 @dataclass(frozen=True)
 class SimulationSection(Settings):
-    simulator: str = setting("mujoco", choices=SIMULATORS, other_names={"embedded": "mujoco"})
+    simulator: str = setting("mujoco", choices=SIMULATORS)
     real_time_factor: float = setting(0.0, minimum=0.0, maximum=FASTEST)
     startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
     command_timeout: float = setting(10.0, above=0.0, maximum=LONGEST_WINDOW)
@@ -321,10 +321,8 @@ def load_configuration(
                 base = working_directory if (name, key) in overridden else path.parent
                 file = os.path.join(base, os.path.expanduser(file))
                 parsed[key] = format_name + files.plain_path(file)
-        try:
+        with beginning(f"configuration {path}, [{name}] "):
             sections[name] = section_type(**parsed)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"configuration {path}, [{name}] {error}") from None
 
     if not given.get("experiment", {}).get("output"):
         output = files.plain_path(working_directory / ExperimentSection.output)

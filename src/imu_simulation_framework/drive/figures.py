@@ -395,7 +395,8 @@ def _panels_of(errors):
     panels = []
     for drive in drives:
         own = [error for error in errors if error.drive == drive]
-        simulated = iter(style.shades(sum(not error.recorded for error in own)))
+        count = sum(not error.recorded for error in own)
+        simulated = iter(style.series(count, style.SHADES, 1.3))
         lines = [(error, style.REAL if error.recorded else next(simulated)) for error in own]
         panels.append((drive if len(drives) > 1 else "", lines))
     return panels

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.configuration import PUBLISHED, Configuration
 from imu_simulation_framework.drive.robot import RobotParameters, load_robot_parameters
@@ -102,10 +102,8 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
         if specification is None or specification.magnetometer is None:
             return None
         name = UNDISTURBED
-    try:
+    with beginning("[magnetic_environment] file: "):
         environment = read_magnetic_environment(name)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"[magnetic_environment] file: {error}") from None
     given = {key: getattr(section, key) for key in ("latitude", "longitude", "height", "date")}
     given = {key: value for key, value in given.items() if value not in (None, "")}
     if not given:
@@ -115,10 +113,8 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
             f"[magnetic_environment] {next(iter(given))} has no effect, as {name} states Earth's "
             "field as it was measured"
         )
-    try:
+    with beginning("[magnetic_environment] "):
         place = dataclasses.replace(environment.place, **given)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"[magnetic_environment] {error}") from None
     return dataclasses.replace(environment, place=place)
 
 
@@ -159,10 +155,8 @@ def experiment_odometer(configuration: Configuration) -> OdometerSpecification |
 
 def _sensor_on_robot(configuration, section, read):
     file = getattr(configuration, section).file
-    try:
+    with beginning(f"[{section}] file: "):
         sensor = read(file)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"[{section}] file: {error}") from None
     if sensor.rate > configuration.imu.rate * (1.0 + 1e-6):
         raise ConfigurationError(
             f"[{section}] file: {file} has a rate of {sensor.rate:g} Hz, which must "

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core import files
-from imu_simulation_framework.core.errors import RecordingError, TrajectoryError
+from imu_simulation_framework.core.errors import RecordingError, TrajectoryError, beginning
 from imu_simulation_framework.core.tables import POSES
 from imu_simulation_framework.drive.configuration import (
     Configuration,
@@ -132,15 +132,13 @@ def chosen_part(
     """
     settings, sources = configuration.trajectory, recording_sources(configuration)
     stop = sources.stop if settings.stop is None else settings.stop
-    try:
+    with beginning(f"{sources.reference}: ", TrajectoryError):
         # Smoothed where it was recorded and differentiated before it is cut, so that neither an
         # even grid nor a cut has a part in either.
         smoothed = trajectory.smooth(poses, settings.smoothing_window)
         cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
         cut = trajectory.crop(cut, settings.start, stop)
         return trajectory.motion_at(smoothed, trajectory.even_times(cut, rate)), smoothed
-    except TrajectoryError as error:
-        raise TrajectoryError(f"{sources.reference}: {error}") from error
 
 
 def read_configured_reference(configuration: Configuration) -> Any:

@@ -221,7 +221,9 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
         height = columns["radial_height"]
         for _ in range(3):  # each leaves 1e-5 of the error before
             position = ecef_of(latitude, longitude, height)
-            height = height + columns["radial_height"] - _radial_height(position)
+            radius = np.linalg.norm(position, axis=-1)
+            level = _ellipsoid_radius(position / radius[:, np.newaxis])
+            height = height + columns["radial_height"] - (radius - level)
         return ecef_of(latitude, longitude, height)
     latitude = columns["geocentric_latitude"]
     level = np.cos(latitude)
@@ -230,11 +232,6 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
     )
     height = columns["radial_height" if "radial_height" in columns else "height"]
     return (_ellipsoid_radius(direction) + height)[:, np.newaxis] * direction
-
-
-def _radial_height(position):
-    radius = np.linalg.norm(position, axis=-1)
-    return radius - _ellipsoid_radius(position / radius[..., np.newaxis])
 
 
 def _ellipsoid_radius(direction):

@@ -14,7 +14,12 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.errors import FrameworkError, RecordingError, ResultError
+from imu_simulation_framework.core.errors import (
+    FrameworkError,
+    RecordingError,
+    ResultError,
+    beginning,
+)
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -209,10 +214,8 @@ class ReportedByBag:
         message = self._understood(raw, messages.MAGNETIC_FIELD)
         if message.frame not in self.frames:
             self.frames.append(message.frame)
-        try:
+        with beginning(f"{self._bag.path}, topic {self.field}: ", RecordingError):
             return self.surroundings.add_field(message.stamp, message.numbers[:3])
-        except RecordingError as error:
-            raise RecordingError(f"{self._bag.path}, topic {self.field}: {error}") from None
 
     def _add_pose(self, raw):
         message = self._understood(raw, messages.ODOMETRY)

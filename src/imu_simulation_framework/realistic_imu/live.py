@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.sentences import as_written, shown
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
@@ -184,10 +184,8 @@ class RealisticImuArguments(Settings):
 
     def operation(self) -> Operation | None:
         """Return how the sensor is used; None as it is switched on. Raises ConfigurationError."""
-        try:
+        with beginning("the private parameter "):
             given = Operation(standstill=self.standstill, stops=self.stops, warm_up=self.warm_up)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"the private parameter {error}") from None
         return None if given == Operation(standstill=0.0) else given
 
     def errors(self) -> tuple[Any, Sequence[str]]:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError, beginning
 from imu_simulation_framework.core.settings import Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.truth import Mounting
@@ -42,10 +42,8 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
     # A name may look like a number to whoever has read it.
     texts = [key.name for key in keys_of(kind) if key.type == "str"]
     values.update({name: str(values[name]) for name in texts})
-    try:
+    with beginning(f"{node}: "):
         return kind(**values)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{node}: {error}") from None
 
 
 def mounting_in(buffer, latest, ends_within, parent: str, frame: str, topic: str) -> Mounting:
@@ -207,11 +205,9 @@ class LiveCorrector(Session):
     def __init__(self, arguments: CorrectorArguments, shell: Shell) -> None:
         super().__init__(shell)
         path = arguments.correction
-        try:
+        with beginning(f"{self.name}: "):
             operation = Operation(standstill=arguments.standstill, stops=arguments.stops)
             self._zeroing = LiveZeroing(operation) if operation.standstill > 0.0 else None
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{self.name}: {error}") from None
         if not path and self._zeroing is None:
             raise ConfigurationError(
                 f"{self.name}: correction names no file, expected what calibrate_imu.py has "

@@ -28,7 +28,8 @@ _SERIES = tuple(
         (*colours.SERIES, colours.DARK_GREY), (line for dashes in _DASHES for line in ("-", dashes))
     )
 )
-_SHADES = tuple(zip(colours.SIMULATED_SERIES, ("-", *_DASHES)))
+SHADES = tuple(zip(colours.SIMULATED_SERIES, ("-", *_DASHES)))
+"""Of simulated IMUs beside one that was recorded."""
 
 
 def raw(look) -> dict:
@@ -44,11 +45,6 @@ def series(count, styles=_SERIES, width=1.5) -> list:
         {"color": colour, "linestyle": dashes, "linewidth": width}
         for colour, dashes in (styles[place % len(styles)] for place in range(count))
     ]
-
-
-def shades(count) -> list:
-    """Return styles of so many simulated IMUs beside one that was recorded."""
-    return series(count, _SHADES, 1.3)
 
 
 def unit_of_time(longest) -> tuple[float, str]:

@@ -308,7 +308,9 @@ def run_node(node_type, *others) -> None:
         with _limited(120.0, node_type.name):
             _ensure_alone(node_type.name)
             _keep_off_the_clock()
-            _leave_the_link_of_logs()
+            # roslaunch has made the link to the newest logs; nodes that start together would meet
+            # at it, and print that they cannot make it.
+            rosgraph.roslogging.renew_latest_logdir = lambda _: True
             if others:
                 connect_directly()
             rospy.init_node(node_type.name, disable_signals=True)
@@ -413,14 +415,6 @@ def _keep_off_the_clock() -> None:
         return True
 
     rospy.impl.simtime.init_simtime = without_simulated_time
-
-
-def _leave_the_link_of_logs() -> None:
-    """Have rospy not renew the link ``latest`` to the folder of logs, as roslaunch has done so.
-
-    Nodes that start together would meet at it, and print that they cannot make it.
-    """
-    rosgraph.roslogging.renew_latest_logdir = lambda _: True
 
 
 def _ensure_alone(name: str) -> None:

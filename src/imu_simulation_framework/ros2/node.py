@@ -232,6 +232,13 @@ class Node(rclpy.node.Node):
                 self._said.add(sentence)
                 self.warn(sentence)
 
+    def declare(self, name: str, key: dataclasses.Field, value: Any) -> None:
+        """Declare a parameter, of a key of :class:`.Settings`, with the value in force."""
+        if self.has_parameter(name):
+            self.undeclare_parameter(name)
+        if isinstance(value, (bool, int, float, str)):
+            self.declare_parameter(name, value, _descriptor(key, value), ignore_override=True)
+
     def fail(self, sentence: str) -> None:
         """Say that the work cannot be done, and why; the first reason counts."""
         if not self.ended:
@@ -306,13 +313,9 @@ class SessionNode(Node):
 
     def _arguments(self, kind):
         """Declare parameters with their types, ranges and meanings; return their values."""
-        keys = {key.name: key for key in keys_of(kind)}
         made = read_arguments(kind, self.program, self._given)
-        for name, key in keys.items():
-            if self.has_parameter(name):
-                self.undeclare_parameter(name)
-            value = getattr(made, name)
-            self.declare_parameter(name, value, descriptor(key, value), ignore_override=True)
+        for key in keys_of(kind):
+            self.declare(key.name, key, getattr(made, key.name))
         return made
 
     def _warn_of_unknown(self, known) -> None:
@@ -363,7 +366,7 @@ def _name(endpoint) -> str:
     return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}"
 
 
-def descriptor(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
+def _descriptor(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
     """Return what ROS 2 tells of a parameter: a key of :class:`.Settings` with its value."""
     accepted = key.metadata
     about = accepted.get("about") or (accepted.get("unit") and f"in {accepted['unit']}") or ""

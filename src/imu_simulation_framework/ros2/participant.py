@@ -21,7 +21,7 @@ from imu_simulation_framework.drive.experiment_arguments import node_configurati
 from imu_simulation_framework.drive.from_configuration import SPECIFICATION
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.session.driving import wrong_command
-from imu_simulation_framework.ros2.node import Node, descriptor
+from imu_simulation_framework.ros2.node import Node
 
 RESULT = "experiment/result"
 """Topic with the folder and prefix of the results."""
@@ -51,13 +51,7 @@ class ExperimentNode(Node):
         for section, kind in SECTIONS.items():
             for setting in keys_of(kind):
                 value = getattr(getattr(self.configuration, section), setting.name)
-                self._declare(f"{section}.{setting.name}", setting, value)
-
-    def _declare(self, name, setting, value):
-        if self.has_parameter(name):
-            self.undeclare_parameter(name)
-        if isinstance(value, (bool, int, float, str)):
-            self.declare_parameter(name, value, descriptor(setting, value), ignore_override=True)
+                self.declare(f"{section}.{setting.name}", setting, value)
 
     def latch(self, topic: str, message: Any) -> None:
         """Publish a message that who subscribes later hears, too."""

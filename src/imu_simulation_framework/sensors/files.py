@@ -54,7 +54,7 @@ from typing import Any, Callable, Collection, Iterable, Mapping, NamedTuple
 import numpy as np
 import yaml
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     Matrix,
@@ -124,10 +124,8 @@ def _specification_of(content: Any) -> ImuSpecification:
             raise ConfigurationError("source must be a text.")
         for triad in TRIADS:
             if isinstance(content.get(triad), dict):
-                try:
+                with beginning(f"{triad}."):
                     content[triad] = in_si(content[triad], triad)
-                except ConfigurationError as error:
-                    raise ConfigurationError(f"{triad}.{error}") from None
     return from_mapping(ImuSpecification, content, "the specification")
 
 

@@ -108,11 +108,6 @@ class Operation(Settings):
         return self.stops.endswith("detected")
 
     @property
-    def since_power_on(self) -> float:
-        """Time from power on to the beginning of the drive [s]."""
-        return self.warm_up + self.standstill
-
-    @property
     def given_stops(self) -> tuple[float, float] | None:
         """From one stop that the motion is given to the next, and how long each lasts [s]."""
         match = _STOPS.fullmatch(self.stops)

@@ -32,7 +32,7 @@ class Example(Settings):
     limit: float | None = setting(None, minimum=0.5)
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
     used: bool = setting(True)
-    way: str = setting("", choices=("here", "there"), other_names={"yonder": "there"})
+    way: str = setting("", choices=("here", "there"))
     colours: tuple = setting(("red",), choices=("red", "green"))
 
 
@@ -53,7 +53,7 @@ def of_text(key, text):
         ("limit", 0.5, "0.5"),
         ("seed", LARGEST_SEED, str(LARGEST_SEED)),
         ("used", False, "no"),
-        ("way", "there", "yonder"),
+        ("way", "there", "there"),
         ("colours", ("green", "red"), "green, red"),
     ],
 )

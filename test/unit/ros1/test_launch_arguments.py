@@ -139,7 +139,7 @@ def test_what_nodes_will_read_is_known_before_they_start(tmp_path, monkeypatch):
     assert configuration.simulation.simulator == "gazebo"
     assert configuration.imu.model == "generic"
     assert (configuration.experiment.seed, configuration.control.rate) == (5, 10.0)
-    values = check_arguments([*given, "simulator:=embedded"])
+    values = check_arguments([*given, "simulator:=mujoco"])
     configuration = node_configuration("it", experiment_parameters(values), {})
     assert configuration.simulation.simulator == "mujoco"
 

@@ -171,8 +171,7 @@ class SimulatedRobot:
         self._imu_place, _ = self._simulator.imu_mounting
         self._samples = 0
         self._driven: list[DrivenSamples] = []
-        self.positioning = _positioning(configuration)
-        self.odometer = _odometer(configuration)
+        self.positioning, self.odometer = _sensors_on_robot(configuration)
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
 
@@ -293,21 +292,13 @@ class SimulatedRobot:
         return self._environment.felt(place, state.imu_orientation, torques)
 
 
-def _positioning(configuration) -> PositioningSession | None:
-    gnss = experiment_gnss(configuration)
-    if gnss is None:
-        return None
-    # Imported here, since it takes 100 MB, and few experiments have a receiver.
-    from imu_simulation_framework.drive.session.sensors import PositioningSession
+def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, OdometerSession | None]:
+    gnss, odometer = experiment_gnss(configuration), experiment_odometer(configuration)
+    if gnss is None and odometer is None:
+        return None, None
+    # Imported here, since they take 100 MB, and few experiments have one.
+    from imu_simulation_framework.drive.session import sensors
 
-    return PositioningSession(gnss, configuration.experiment.seed)
-
-
-def _odometer(configuration) -> OdometerSession | None:
-    odometer = experiment_odometer(configuration)
-    if odometer is None:
-        return None
-    # Imported here, as the receiver.
-    from imu_simulation_framework.drive.session.sensors import OdometerSession
-
-    return OdometerSession(odometer, configuration.experiment.seed)
+    seed = configuration.experiment.seed
+    positioning = None if gnss is None else sensors.PositioningSession(gnss, seed)
+    return positioning, None if odometer is None else sensors.OdometerSession(odometer, seed)

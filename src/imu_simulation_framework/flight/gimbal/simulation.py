@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError, beginning
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.flight.gimbal import stabilisation
 from imu_simulation_framework.flight.gimbal.geometry import (
@@ -107,7 +107,7 @@ def _stabilised(
     turned = np.zeros((len(due), 3))
     turned[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
     turned[0] = turned[1]
-    try:
+    with beginning(f"gimbal {gimbal.name}: "):
         found = run_loop(
             base.as_quat(),
             inertial.as_quat(),
@@ -119,8 +119,6 @@ def _stabilised(
             wanted.angle[due[0]],
             np.clip(wanted.rate[due[0]], -most, most),
         )
-    except ConfigurationError as error:
-        raise ConfigurationError(f"gimbal {gimbal.name}: {error}") from None
     joints, command = _between(found, due, stride, motion.time, gimbal, period)
     first = due[0]
     joints.angle[:first], joints.rate[:first] = wanted.angle[:first], wanted.rate[:first]

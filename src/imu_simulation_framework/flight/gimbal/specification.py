@@ -30,7 +30,12 @@ from typing import Any, Mapping, Sequence, Union
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from imu_simulation_framework.core.errors import ConfigurationError, MotionError, ResultError
+from imu_simulation_framework.core.errors import (
+    ConfigurationError,
+    MotionError,
+    ResultError,
+    beginning,
+)
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     Axes,
@@ -307,10 +312,8 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
 
 def _drive(key: str, content: Any) -> Any:
     if key == "fixed":
-        try:
+        with beginning("fixed: "):
             return FixedJoints(content)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"fixed: {error}") from None
     if key != "stabilisation":
         kind: Any = TabulatedJoints if key == "table" else SinusoidalJoints
         return content if isinstance(content, kind) else _made(kind, content, key)
@@ -324,10 +327,8 @@ def _drive(key: str, content: Any) -> Any:
         elif isinstance(given, Mapping) and {"latitude", "longitude", "height"} & set(given):
             kind = PointOnEarth
         loop["target"] = _made(kind, given, f"{key}.{aim}")
-    try:
+    with beginning(f"{key}."):
         return Stabilisation(**loop)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{key}.{error}") from None
 
 
 def _made(kind: type, content: Any, where: str) -> Any:
@@ -389,10 +390,8 @@ def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
             f"{path}: line {longest + 3}: there is a gap of {steps[longest]:g} s before it, while "
             f"the other times are {np.median(steps):g} s apart."
         )
-    try:
+    with beginning(f"{path}: "):
         return TabulatedJoints(tuple(time.tolist()), tuple(map(tuple, angles.tolist())), str(path))
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
 
 
 def _table(folder: Any, name: Any) -> Any:

@@ -150,12 +150,6 @@ class Consistency(NamedTuple):
     mean_nis: float
     mean_nis_bounds: tuple[float, float]
 
-    @property
-    def innovations_consistent(self) -> bool:
-        """Whether the mean of NIS is within its bounds."""
-        low, high = self.mean_nis_bounds
-        return low <= self.mean_nis <= high
-
 
 def consistency(
     navigation: Navigation,

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.errors import beginning
 from imu_simulation_framework.sensors.files import MEANINGS, SPECTRA, UNITS
 from imu_simulation_framework.sensors.formats.base import (
     Draft,
@@ -97,10 +97,8 @@ def read(path, rate: float | None = None) -> Reading:
     rate = read_rate(stated, rate, f"{path}: there is no rate")
     triads = {name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet}
     name = sheet.text("name") if "name" in sheet else "imu"
-    try:
+    with beginning(f"{path}: "):
         return imu_reading(rate, triads, [], name)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
 
 
 def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:

@@ -197,7 +197,9 @@ class SpecificationImu(ImuModel):
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._fuses_field = output.fuses_magnetometer
-        self._since_power_on = 0.0 if operation is None else operation.since_power_on
+        self._since_power_on = (
+            0.0 if operation is None else operation.warm_up + operation.standstill
+        )
 
     def _use(self, specification):
         """Have the errors of another specification, whose section ``output`` is the same."""
