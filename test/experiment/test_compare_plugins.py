@@ -54,10 +54,7 @@ def test_another_model_contradicts_an_earlier_experiment(compared, tool):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (
-            ("--out", "zero", "--minutes", 0),
-            "--minutes is 0, but it must be above 0 and at most 1440",
-        ),
+        (("--out", "zero", "--minutes", 0), "--minutes: '0' is not above 0 and at most 1440"),
         (("--out", "nothing", "--results", "nowhere"), "nowhere: no result of this name"),
     ],
 )

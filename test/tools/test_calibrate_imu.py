@@ -177,10 +177,10 @@ def test_units_that_a_recording_does_not_state(recordings, tmp_path, options):
     [
         (("table.csv", "--turns", "ten"), "--turns 'ten' is not understood"),
         (("table.csv", "--turns", "w=3"), "axes are x, y and z"),
-        (("table.csv", "--gravity", "nan"), "--gravity is nan"),
+        (("table.csv", "--gravity", "nan"), "--gravity: 'nan' is no number above zero"),
         (("table.csv", "--magnetometer"), "mag_x mag_y mag_z"),
         (("mag.csv", "--magnetometer", "--field", "0.5"), "is one of them in another unit?"),
-        (("mag.csv", "--magnetometer", "--rate", "0"), "--rate is 0"),
+        (("mag.csv", "--magnetometer", "--rate", "0"), "--rate: '0' is no number above zero"),
         (("untimed.csv", "--magnetometer"), "but no time"),
         (("g.csv",), "which is gravity in g"),
         (("deg.csv",), "are in deg/s, expected rad/s"),

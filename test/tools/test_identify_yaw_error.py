@@ -190,7 +190,7 @@ def test_bad_input_is_one_sentence(tmp_path):
     for words, *arguments in (
         ("no recorded IMU", without),
         ("at least 30 are needed", short),
-        ("--step is 0", whole, "--step", "0"),
+        ("--step: '0' is no number above zero", whole, "--step", "0"),
         ("the step is 0.001 s", whole, "--step", "0.001"),
         ("use is false", "none.ini"),
     ):

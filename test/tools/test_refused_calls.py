@@ -25,7 +25,7 @@ allan_analysis.py rates.csv --axis accel | no accel_x ... gyro_x, gyro_y
 allan_analysis.py static.csv --band 10 1 | --band is 10 1
 allan_analysis.py static.csv --column gyro_x | --column 'gyro_x' is not understood
 allan_analysis.py static.csv --name a/b | without a slash
-allan_analysis.py static.csv --rate 0 | --rate is 0 Hz
+allan_analysis.py static.csv --rate 0 | --rate: '0' is no rate from 0.001
 allan_analysis.py static.csv --out static.csv/below | static.csv
 convert_imu_parameters.py mine.yaml --from specification | --to
 convert_imu_parameters.py mine.yaml --from specification --to urdf | urdf
@@ -61,7 +61,7 @@ judge_imu.py run --imu mine.yaml --reference-noise mine.yaml | neither an angle
 judge_imu.py run --imu mine.yaml --what sensor --step 0.123456s | no multiple
 judge_imu.py without --imu mine.yaml | no recorded IMU
 judge_imu.py one --imu mine.yaml | has 1 yaws, which are no drive
-monte_carlo.py --straight 20s --imu mine.yaml --runs 0 | 0 runs
+monte_carlo.py --straight 20s --imu mine.yaml --runs 0 | --runs: '0' is no number of runs
 monte_carlo.py --straight 0.5s --imu mine.yaml --runs 5 | no drift to draw
 monte_carlo.py --straight 20s --imu mine.yaml --runs 5 --what experiment | follows a drive
 monte_carlo.py a --imu mine.yaml --runs 2 --heading gyroscope --what experiment | --heading is for
@@ -71,7 +71,7 @@ plot_multiple_errors.py empty | no result in this folder
 plot_multiple_errors.py one | one sample of the
 plot_multiple_errors.py panels | 9 drives are more than 8 panels
 plot_multiple_errors.py run --median-window 0 | median_window
-plot_multiple_errors.py run --until nan | --until is nan
+plot_multiple_errors.py run --until nan | --until: 'nan' is no number above zero
 plot_multiple_errors.py without --imu recorded | no recorded IMU to show in this result
 report.py empty | no result in this folder
 reproduce_thesis.py --figures 4.25 | 4.25 ... 3.9 to 4.24
@@ -92,7 +92,7 @@ validate_imu.py a.bag@/imu a.bag@/imu --limits moved.csv | moved.csv:
 validate_imu.py a.bag@/imu a.bag@/imu --limits much.yaml | much.yaml: 'much' is no statistic
 validate_imu.py a.bag@/imu a.bag@/pose --limits force.yaml | force x could not be compared
 validate_imu.py a.bag@/imu a.bag@/imu --limits long.yaml | is not known at 1000 s
-validate_imu.py a.bag@/imu a.bag@/imu --max-shift -1 | is no time above zero
+validate_imu.py a.bag@/imu a.bag@/imu --max-shift -1 | --max-shift: '-1' is no number above zero
 which_imu.py a --for 2h | the motion lasts 660 s, so that nothing is known at 7200 s
 which_imu.py a --imu hector | hector is no specification of an IMU
 which_imu.py a --imu empty.yaml | empty has no number for the gyroscope's noise or its bias's

@@ -35,6 +35,7 @@ from imu_simulation_framework.characterisation.samples_at_rest import RestSettin
 from imu_simulation_framework.commands.command_line import (
     guessed_columns,
     named_column,
+    number_type,
     results_folder,
 )
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
@@ -71,8 +72,6 @@ def main(arguments):
             f"--band is {options.band[0]:g} {options.band[1]:g}, expected two times above 0, the "
             "shorter one first"
         )
-    if options.rate is not None and not 1e-3 <= options.rate <= 1e7:
-        raise ConfigurationError(f"--rate is {options.rate:g} Hz, expected from 0.001 to 1e7")
     settings = RestSettings(outlier_range=options.outliers)
     columns = dict(named_column(text) for text in options.column) or None
     recordings, sentences = [], []
@@ -149,7 +148,8 @@ def _parser():
         help="column of a CSV file with names of its own, if they are not guessed rightly, for "
              "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of "
              "them")
-    add("--rate", type=float, metavar="HZ",
+    add("--rate", metavar="HZ",
+        type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is no rate from 0.001 to 1e7 Hz"),
         help="samples per second, for recordings without time stamps or with useless ones: all "
              "samples then follow each other evenly")
     add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *analysis.AXES),

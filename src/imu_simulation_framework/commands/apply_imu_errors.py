@@ -30,7 +30,7 @@ import numpy as np
 import imu_simulation_framework
 from imu_simulation_framework.commands.command_line import add_seed, number_type
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, beginning
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.core.whole_files import refuse_overwriting
@@ -162,10 +162,8 @@ def _understood(bag, topic, number, raw):
 
 def _reported(bag, topic, function, *arguments):
     """Call a function, and say of which recording it speaks when it refuses."""
-    try:
+    with beginning(f"{bag.path}, topic {topic}: ", RecordingError):
         return function(*arguments)
-    except RecordingError as error:
-        raise RecordingError(f"{bag.path}, topic {topic}: {error}") from None
 
 
 def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:

@@ -27,7 +27,12 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
     calibrate_accelerometer_freely,
     fit_to_sphere,
 )
-from imu_simulation_framework.commands.command_line import guessed_columns, named_column
+from imu_simulation_framework.commands.command_line import (
+    above_zero,
+    guessed_columns,
+    named_column,
+    not_negative,
+)
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
@@ -252,18 +257,9 @@ def _understand(options) -> None:
     options.columns = dict(named_column(text) for text in options.column)
     options.wants_turns = options.turns is not None or bool(options.reference)
     options.turns = _turns_wanted(options.turns)
-    for name, in_si, zero in (
-        ("reference_sigma", np.radians, True), ("rate", float, False),
-        ("field", lambda value: 1e-6 * value, False), ("gravity", float, False),
-        ("placement", np.radians, True), ("shortest_rest", float, False),
-    ):  # fmt: skip
-        value = getattr(options, name)
-        if value is None:
-            continue
-        if not (np.isfinite(value) and (value > 0.0 or (zero and value == 0.0))):
-            flag, least = "--" + name.replace("_", "-"), "0 or more" if zero else "above 0"
-            raise ConfigurationError(f"{flag} is {value:g}, but it must be {least}")
-        setattr(options, name, in_si(value))
+    options.reference_sigma = np.radians(options.reference_sigma)
+    options.placement = np.radians(options.placement)
+    options.field = None if options.field is None else 1e-6 * options.field
     options.noise = read_imu_specification(options.noise) if options.noise else None
 
 
@@ -295,7 +291,7 @@ def _parser():
         help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
              "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
              "nobody says them")
-    add("--rate", type=float, metavar="HZ",
+    add("--rate", type=above_zero, metavar="HZ",
         help="samples per second, for recordings without time stamps or with useless ones")
     add("--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
         help="of a recording that does not state it, by default %(default)s")
@@ -307,23 +303,24 @@ def _parser():
     positions.add_argument("--free-positions", action="store_true",
         help="accelerometer, from times at rest in nine or more positions of any kind, all around; "
              "takes --noise")
-    add("--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",
+    add("--gravity", type=above_zero, default=STANDARD_GRAVITY, metavar="M/S^2",
         help="at the place, by default %(default)g")
     add("--turns", nargs="?", const="", metavar="N",
         help="gyroscope, from turns between times at rest, each of N whole turns about an axis; or "
              "x=N,y=N,z=N")
     add("--reference", metavar="RECORDING", help="which has the yaw of turns on level ground")
     add("--reference-topic", default="", metavar="T", help="in a bag")
-    add("--reference-sigma", type=float, default=0.5, metavar="DEG",
+    add("--reference-sigma", type=not_negative, default=0.5, metavar="DEG",
         help="standard deviation of its yaw at rest, by default %(default)g")
-    add("--placement", type=float, default=float(np.degrees(inertial.PLACEMENT)), metavar="DEG",
+    add("--placement", type=not_negative, default=float(np.degrees(inertial.PLACEMENT)),
+        metavar="DEG",
         help="standard deviation of each angle by which positions and turns are off, by default "
              "%(default)g; 0 for a turntable")
     add("--magnetometer", action="store_true",
         help="by an ellipsoid, from a motion through all directions; alone, nothing else is looked "
              "for")
     add("--magnetic-topic", default="", metavar="T", help="in a bag")
-    add("--field", type=float, metavar="UT", help="Earth's field at the place [uT], if known")
+    add("--field", type=above_zero, metavar="UT", help="Earth's field at the place [uT], if known")
     add("--temperature", nargs="?", const="", metavar="RECORDING",
         help="fit polynomials of the temperature, which is in the same recording or in this one")
     add("--temperature-topic", default="", metavar="T", help="in a bag")
@@ -332,7 +329,7 @@ def _parser():
     add("--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
         help="of the scale factor's polynomial, from positions or turns at several temperatures; "
              "by default %(default)d")
-    add("--shortest-rest", type=float, default=5.0, metavar="S",
+    add("--shortest-rest", type=above_zero, default=5.0, metavar="S",
         help="shorter times at rest are not used, by default %(default)g")
     add("--noise", metavar="IMU",
         help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "

@@ -49,6 +49,9 @@ def whole_type(least: int, most: float, refusal: str) -> Callable[[str], int]:
 
 whole_number = whole_type(0, math.inf, "is not a whole number, zero or positive")
 worker_count = whole_type(1, 1024, "is no number of workers from 1 to 1024")
+run_count = whole_type(1, math.inf, "is no number of runs, 1 or more")
+above_zero = number_type(lambda value: 0.0 < value < math.inf, "is no number above zero")
+not_negative = number_type(lambda value: 0.0 <= value < math.inf, "is no number, zero or positive")
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:

@@ -25,10 +25,10 @@ import pandas as pd
 import yaml
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import add_seed, whole_type
+from imu_simulation_framework.commands.command_line import add_seed, number_type, whole_type
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION, text_cell
 from imu_simulation_framework.core.whole_files import write_whole
@@ -176,11 +176,6 @@ def _run_experiment(out, name, options) -> Path:
     if folder.exists():
         raise ResultError(f"{folder}: exists; give another --out, or --results {folder}")
     duration = 60.0 * options.minutes
-    if not 0.0 < duration <= LONGEST_WINDOW:
-        raise ConfigurationError(
-            f"--minutes is {options.minutes:g}, but it must be above 0 and at most "
-            f"{LONGEST_WINDOW / 60.0:g}"
-        )
     parameters = options.parameters or COMPARED.get(PRESETS[name].model, {})
     standing = folder / f"{AT_REST}.tum"
     folder.mkdir(parents=True)
@@ -241,7 +236,9 @@ def _parser():
         choices=[name for name in PRESETS if name != "specification"])
     add("--parameters", type=_mapping, metavar="YAML",
         help="of the IMU models, instead of those with which every error shows")
-    add("--minutes", type=float, default=20.0, metavar="M", help="default: 20")
+    most = LONGEST_WINDOW / 60.0
+    minutes = number_type(lambda value: 0.0 < value <= most, f"is not above 0 and at most {most:g}")
+    add("--minutes", type=minutes, default=20.0, metavar="M", help="default: 20")
     add("--runs", type=whole_type(2, math.inf, "is not a whole number of at least 2"), default=100,
         help="of the model (default: 100)")
     # fmt: on

@@ -40,7 +40,7 @@ from tqdm import tqdm
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands import command_line, heading_choices
-from imu_simulation_framework.core.errors import ConfigurationError, versions
+from imu_simulation_framework.core.errors import ConfigurationError, beginning, versions
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import distinguished
 from imu_simulation_framework.core.tables import text_cell
@@ -211,12 +211,10 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
     name, errors, remarks = imu.name, imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
         if options.bias_instability_band is not None:
-            try:
+            with beginning("--bias-instability-band: "):
                 gyroscope = dataclasses.replace(
                     errors.gyroscope, bias_instability_band=options.bias_instability_band
                 )
-            except ConfigurationError as error:
-                raise ConfigurationError(f"--bias-instability-band: {error}") from None
             errors = dataclasses.replace(errors, gyroscope=gyroscope)
         remarks += filter(None, [without_noise(errors), without_wandering_bias(errors)])
         sentence = understated_in_motion(errors)

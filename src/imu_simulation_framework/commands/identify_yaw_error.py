@@ -29,17 +29,14 @@ imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
 
 from __future__ import annotations
 
-import math
-
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import add_results, write_file
+from imu_simulation_framework.commands.command_line import above_zero, add_results, write_file
 from imu_simulation_framework.commands.heading_choices import (
     add_of_option,
     add_setting_option,
     settings,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
 from imu_simulation_framework.drive.yaw_signals import read_drives
@@ -77,11 +74,6 @@ NO_SENSOR = 3
 def main(arguments):
     """Identify the model of the drives named on the command line."""
     options = _parser().parse_args(arguments)
-    for name in ("step", "rate"):
-        if not 0.0 < getattr(options, name) < math.inf:
-            raise ConfigurationError(
-                f"--{name} is {getattr(options, name):g}, expected a number above 0"
-            )
     drives, left_out = read_drives(
         options.drives, options.config, options.step, settings(options.setting)
     )
@@ -170,11 +162,11 @@ def _parser():
     )
     add_setting_option(parser)
     parser.add_argument(
-        "--step", type=float, default=1.0, metavar="S",
+        "--step", type=above_zero, default=1.0, metavar="S",
         help="from one yaw error to the next [s], %(default)g by default",
     )  # fmt: skip
     parser.add_argument(
-        "--rate", type=float, default=100.0, metavar="HZ",
+        "--rate", type=above_zero, default=100.0, metavar="HZ",
         help="samples per second of the IMU that shall be simulated, %(default)g by default; "
         "Hector's parameters hold for this one only",
     )  # fmt: skip

@@ -100,8 +100,6 @@ OF_ONE_DRIVE = (
 def main(arguments):
     """Judge the IMUs named on the command line."""
     options = _parser().parse_args(arguments)
-    if options.runs < 1:
-        raise ConfigurationError(f"{options.runs} runs are asked for; --runs is 1 or more")
     placed = heading_choices.placed_imus(
         [heading_choices.chosen_imu(text) for text in options.imu], options
     )
@@ -231,7 +229,8 @@ def _parser():
     add("--imu", action="append", required=True, metavar="IMU",
         help="see above; several are judged, each for itself")
     heading_choices.add_magnetic_options(parser)
-    add("--runs", type=int, default=RUNS, metavar="N", help="of each, %(default)s by default")
+    add("--runs", type=command_line.run_count, default=RUNS, metavar="N",
+        help="of each, %(default)s by default")
     add("--what", choices=WHAT, default=WHAT[0],
         help="what is drawn: the linear model, or the three-axis sensor with its filter; "
              "%(default)s by default")

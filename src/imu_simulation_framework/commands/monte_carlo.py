@@ -59,10 +59,6 @@ WHAT = ("sensor", "linear", "experiment")
 def main(arguments):
     """Draw what the command line asks for."""
     options = _parser().parse_args(arguments)
-    if options.runs < 1:
-        raise ConfigurationError(
-            f"an ensemble of {options.runs} runs is asked for; --runs is 1 or more"
-        )
     configuration = _configuration(options) if options.what == "experiment" else None
     named = heading_choices.chosen_imu(options.imu)
     imu, environment = named, None
@@ -166,7 +162,7 @@ def _parser():
         help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters")
     heading_choices.add_magnetic_options(parser, several=False)
     heading_choices.add_operation_options(parser)
-    add("--runs", type=int, required=True, metavar="N", help="how many")
+    add("--runs", type=command_line.run_count, required=True, metavar="N", help="how many")
     add("--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default")
     command_line.add_seed(parser)
     heading_choices.add_limit_option(parser, "limit whose probability is asked for")

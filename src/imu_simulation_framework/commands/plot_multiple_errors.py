@@ -20,7 +20,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.commands.command_line import add_formats, add_out, write_pictures
+from imu_simulation_framework.commands.command_line import (
+    above_zero,
+    add_formats,
+    add_out,
+    write_pictures,
+)
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.whole_files import make_folder
@@ -79,8 +84,6 @@ class _Row(NamedTuple):
 def main(arguments):
     """Show the results named on the command line side by side."""
     options = _parser().parse_args(arguments)
-    if options.until is not None and not 0.0 < options.until < math.inf:
-        raise ResultError(f"--until is {options.until:g}, expected a number of seconds above 0")
     settings = ComparisonSettings(median_window=options.median_window, align=options.align)
     found = (folder for path in options.results for folder in find_results(path))
     folders = list({folder.path("").resolve(): folder for folder in found}.values())
@@ -121,7 +124,7 @@ def _parser():
     add("results", nargs="+", metavar="RESULT",
         help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it")
     add("--imu", choices=("both", "recorded", "simulated"), default="both", help="whose errors")
-    add("--until", type=float, metavar="S", help="look at the first so many seconds only")
+    add("--until", type=above_zero, metavar="S", help="look at the first so many seconds only")
     default = ComparisonSettings()
     add("--median-window", type=float, default=default.median_window, metavar="S",
         help="window of the trends' median [s], %(default)s by default")

@@ -57,8 +57,6 @@ NO_RECEIVER = "none"
 def main(arguments):
     """Simulate the flight that the command line describes."""
     options = _parser().parse_args(arguments)
-    if options.runs < 1:
-        raise ConfigurationError(f"--runs is {options.runs}, but there must be at least one.")
     begin = time.monotonic()
     chosen = named_imu(options.imu)
     gimbal = read_gimbal(options.gimbal)
@@ -212,7 +210,7 @@ def _parser():
     add("--start", type=float, metavar="S",
         help=f"[s]; default: {START:g} of a script, 0 of a recording")
     command_line.add_seed(parser)
-    add("--runs", type=command_line.whole_number, default=1, metavar="N",
+    add("--runs", type=command_line.run_count, default=1, metavar="N",
         help="of the navigator; default: %(default)s")
     # fmt: on
     command_line.add_formats(parser)

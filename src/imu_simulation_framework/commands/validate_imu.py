@@ -14,7 +14,6 @@ Exit code 0: compared, and within the limits, if any; 1: a limit is exceeded; 2:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping, NamedTuple
 
@@ -25,9 +24,9 @@ from imu_simulation_framework.characterisation.allan.model import (
     averaging_factors,
     overlapping_allan_variance,
 )
-from imu_simulation_framework.commands.command_line import number_type
+from imu_simulation_framework.commands.command_line import above_zero
 from imu_simulation_framework.core.angles import difference, unwrap
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, beginning
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import shown
@@ -70,13 +69,11 @@ def main(arguments):
     imu, truth = (
         read_imu_table(text, truth) for text, truth in ((options.imu, False), (options.truth, True))
     )
-    try:
+    with beginning(f"{options.imu} and {options.truth}: ", RecordingError):
         validation = validate_imu(imu.table, truth.table, options.align, options.max_shift)
         judged = judge_limits(validation, limits)
-    except RecordingError as error:
-        raise RecordingError(f"{options.imu} and {options.truth}: {error}") from None
     remarks = [*imu.remarks, *truth.remarks, *validation.remarks]
-    passed = all(one.passed for one in judged)
+    passed = all(limit.is_kept(value) for limit, value in judged)
     errors = pd.DataFrame(
         [
             [one.quantity, one.axis, UNITS[one.quantity]]
@@ -89,9 +86,9 @@ def main(arguments):
     for row in errors.itertuples(index=False):
         lines.append("{:<12}{:<7}{:<7}{:>12.4g}{:>12.4g}{:>12.4g}{:>12.4g}".format(*row))
     lines.append(f"{len(validation.time)} samples, {validation.time[-1] - validation.time[0]:g} s")
-    for one in judged:
-        word, limit = "passed" if one.passed else "FAILED", one.limit
-        found = f"{one.value:.4g} {UNITS[limit.quantity]}"
+    for limit, value in judged:
+        word = "passed" if limit.is_kept(value) else "FAILED"
+        found = f"{value:.4g} {UNITS[limit.quantity]}"
         lines.append(f"{word}: {limit.name} {found}, limit {limit.maximum:g}")
     print(*lines, *remarks, sep="\n")
     if options.out:
@@ -102,9 +99,9 @@ def main(arguments):
             "time_shift": validation.shift,
             "errors": errors.to_dict("records"),
             "limits": [
-                {"limit": one.limit.name, "maximum": one.limit.maximum, "value": one.value,
-                 "passed": one.passed}
-                for one in judged
+                {"limit": limit.name, "maximum": limit.maximum, "value": value,
+                 "passed": limit.is_kept(value)}
+                for limit, value in judged
             ],
             "passed": passed,
             "remarks": remarks,
@@ -138,9 +135,7 @@ def _parser():
     add("truth", metavar="TRUTH", help="the same")
     add("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")
     add("--align", action="store_true", help="move the stamps until the yaw rates fit best")
-    add("--max-shift", default=1.0, metavar="S",
-        type=number_type(lambda shift: 0.0 < shift < math.inf, "is no time above zero [s]"),
-        help="at most (default: 1)")  # fmt: skip
+    add("--max-shift", type=above_zero, default=1.0, metavar="S", help="at most (default: 1)")
     add("-o", "--out", metavar="DIR", help="for CSV, JSON and the figure")
     return parser
 
@@ -210,17 +205,9 @@ class Limit(NamedTuple):
         at = "" if self.tau is None else f" at {self.tau:g} s"
         return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{at}"
 
-
-class JudgedLimit(NamedTuple):
-    """A limit and what was found."""
-
-    limit: Limit
-    value: float
-
-    @property
-    def passed(self) -> bool:
-        """Whether it is kept; what is no number is not."""
-        return self.value <= self.limit.maximum
+    def is_kept(self, value: float) -> bool:
+        """Whether a value keeps it; what is no number does not."""
+        return value <= self.maximum
 
 
 def validate_imu(
@@ -323,7 +310,7 @@ def read_limits(content: Any) -> list[Limit]:
     return limits
 
 
-def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[JudgedLimit]:
+def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[Limit, float]]:
     """Return each limit with what was found.
 
     Raises RecordingError: what is limited was not compared, or is not known.
@@ -336,7 +323,7 @@ def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[JudgedL
                 f"there is a limit to {limit.name}, but {limit.quantity} {limit.axis} could not "
                 "be compared"
             )
-        judged.append(JudgedLimit(limit, axis.value(limit.statistic, limit.tau)))
+        judged.append((limit, axis.value(limit.statistic, limit.tau)))
     return judged
 
 

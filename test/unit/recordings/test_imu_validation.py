@@ -6,7 +6,6 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.commands.validate_imu import (
-    JudgedLimit,
     Limit,
     judge_limits,
     read_limits,
@@ -109,15 +108,15 @@ def test_limits_are_judged_and_what_is_no_number_does_not_pass(truth):
     validation = validate_imu(wrong, truth)
     rate = {"z": {"mean": 0.0019}, "norm": {"mean": 0.0021}}
     judged = judge_limits(validation, read_limits({"rate": rate, "force": {"x": {"rms": 1}}}))
-    assert [one.passed for one in judged] == [False, True, True]
-    assert judged[0].limit.name == "rate z mean"
+    assert [limit.is_kept(value) for limit, value in judged] == [False, True, True]
+    assert judged[0][0].name == "rate z mean"
     allan = read_limits({"rate": {"z": {"allan_deviation": {1: 1e-3, 2.5: 1e-9}}}})
-    assert [one.limit.tau for one in judge_limits(validation, allan)] == [1.0, 2.5]
+    assert [limit.tau for limit, _ in judge_limits(validation, allan)] == [1.0, 2.5]
     with pytest.raises(RecordingError, match="not known at 1000 s"):
         judge_limits(validation, [Limit("rate", "z", "allan_deviation", 1.0, 1000.0)])
     with pytest.raises(RecordingError, match="rate x could not be compared"):
         judge_limits(validate_imu(wrong, truth[["gyro_z"]]), [Limit("rate", "x", "mean", 1.0)])
-    assert not JudgedLimit(Limit("rate", "z", "mean", 1.0), float("nan")).passed
+    assert not Limit("rate", "z", "mean", 1.0).is_kept(float("nan"))
 
 
 @pytest.mark.parametrize(
