@@ -1,6 +1,6 @@
 """What all programs share, those of ROS as well: their arguments, and how they end.
 
-They never end with a traceback.
+They never end with a traceback. What takes much memory they have done in a process of its own.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ from __future__ import annotations
 import argparse
 import ctypes
 import difflib
+import importlib
+import multiprocessing.connection
 import os
 import re
 import signal
+import subprocess
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.sentences import as_written, printable
@@ -196,3 +199,75 @@ def _catch_signals() -> dict:
             except ValueError:  # not in the main thread, where no signal arrives either
                 break
     return handlers
+
+
+class Apart:
+    """An object in a process of its own, which ends with the ``with`` statement it is used in.
+
+    ``module``, ``class_name``: what the object is; its module is imported there only; ``what``:
+    what it does, for the sentence of a process that has ended too early.
+
+    Notes
+    -----
+    The process starts from nothing, so that this one may have other threads; and not as one of
+    multiprocessing, which would leave another process beside this one until it ends.
+    """
+
+    def __init__(self, module: str, class_name: str, what: str) -> None:
+        self._what = what
+        self._pipe, theirs = multiprocessing.Pipe()
+        with theirs:
+            place = theirs.fileno()
+            lines = (
+                f"import sys; sys.path[:] = {list(map(str, sys.path))}",
+                f"from {__name__} import _serve; _serve({place}, {module!r}, {class_name!r})",
+            )
+            command = [sys.executable, "-c", "\n".join(lines)]
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[place])
+
+    def __enter__(self) -> Apart:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._pipe.close()
+
+    def call(self, method: str, *arguments) -> Any:
+        """Call a method of the object and return what it returns.
+
+        Raises FrameworkError: as the method has raised it, with its sentence; or the process has
+        ended.
+        """
+        try:
+            self._pipe.send((method, arguments))
+            refused, result = self._pipe.recv()
+        except (EOFError, OSError):
+            # Whatever else was raised there was printed there.
+            code = self._process.wait()
+            raise FrameworkError(f"{self._what} has ended with code {code}") from None
+        if refused is not None:
+            raise FrameworkError(refused)
+        return result
+
+
+def _serve(place: int, module: str, class_name: str) -> None:
+    # Whoever started this process ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pipe = multiprocessing.connection.Connection(place)
+    served: Any = None
+    while True:
+        try:
+            method, arguments = pipe.recv()
+        except EOFError:
+            return
+        answer: tuple[str | None, Any]
+        try:
+            if served is None:
+                served = getattr(importlib.import_module(module), class_name)()
+            answer = None, getattr(served, method)(*arguments)
+        except FrameworkError as error:
+            answer = str(error), None
+        except MemoryError:
+            answer = "there is not enough memory; end other programs", None
+        pipe.send(answer)

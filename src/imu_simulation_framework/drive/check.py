@@ -436,18 +436,11 @@ class PreparationSession:
     drive: preparation.PreparedDrive
     recorded_imu: preparation.PreparedImu | None
 
-    def check(self, configuration: Configuration) -> None:
+    def keep(self, configuration: Configuration, folder: ResultFolder) -> None:
         """Make sure that the configured experiment can be done, kept, and gives an answer.
 
-        Raises FrameworkError: it cannot, or does not.
-        """
-        _check_result_folder(configuration)
-        preparation.prepare_drive(configuration, ensure_plausible(configuration).reference)
-
-    def keep(self, configuration: Configuration, folder: ResultFolder) -> None:
-        """Make sure of the same, and keep what was read for :meth:`.DriveToFollow.load`.
-
-        What cannot be written there is read again. Raises FrameworkError.
+        What was read is kept for :meth:`.DriveToFollow.load`; what cannot be written there is read
+        again. Raises FrameworkError: it cannot, or does not.
         """
         _check_result_folder(configuration)
         drive = self.read(configuration)

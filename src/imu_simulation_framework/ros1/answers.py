@@ -1,15 +1,10 @@
-"""What may block or take much memory: asked with a limit, done in a thread or a process."""
+"""What may block: asked with a limit, or done in a thread."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
-import importlib
-import multiprocessing.connection
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 import xmlrpc.client
@@ -17,7 +12,7 @@ from typing import Any
 
 import rosgraph
 
-from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.core.errors import SimulatorError
 
 MASTER_TIMEOUT = 10.0  # wall-clock seconds that the master has for one answer
 
@@ -169,83 +164,3 @@ def wait_while_alive(call: Background, service: str, silence: float) -> None:
             )
         if time.monotonic() > deadline:
             raise SimulatorError(f"service {service} did not answer within {LONGEST_CALL:g} s")
-
-
-PREPARATION = (
-    "imu_simulation_framework.drive.check",
-    "PreparationSession",
-    "the preparation of the drive",
-)
-"""Readers of recordings, and tables, which take 100 MB."""
-
-
-class Apart:
-    """An object in a process of its own, which ends with the ``with`` statement it is used in.
-
-    ``module``, ``class_name``: what the object is; its module is imported there only; ``what``:
-    what it does, for the sentence of a process that has ended too early.
-
-    Notes
-    -----
-    The process starts from nothing, so that this one may have other threads; and not as one of
-    multiprocessing, which would leave another process beside this one until it ends.
-    """
-
-    def __init__(self, module: str, class_name: str, what: str) -> None:
-        self._what = what
-        self._pipe, theirs = multiprocessing.Pipe()
-        with theirs:
-            place = theirs.fileno()
-            lines = (
-                f"import sys; sys.path[:] = {list(map(str, sys.path))}",
-                f"from {__name__} import _serve; _serve({place}, {module!r}, {class_name!r})",
-            )
-            command = [sys.executable, "-c", "\n".join(lines)]
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[place])
-
-    def __enter__(self) -> Apart:
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._process.kill()
-        self._process.wait()
-        self._pipe.close()
-
-    def call(self, method: str, *arguments) -> Any:
-        """Call a method of the object and return what it returns.
-
-        Raises FrameworkError: as the method has raised it, with its sentence; or the process has
-        ended.
-        """
-        try:
-            self._pipe.send((method, arguments))
-            refused, result = self._pipe.recv()
-        except (EOFError, OSError):
-            # Whatever else was raised there was printed there.
-            code = self._process.wait()
-            raise FrameworkError(f"{self._what} has ended with code {code}") from None
-        if refused is not None:
-            raise FrameworkError(refused)
-        return result
-
-
-def _serve(place: int, module: str, class_name: str) -> None:
-    # Whoever started this process ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pipe = multiprocessing.connection.Connection(place)
-    served: Any = None
-    while True:
-        try:
-            method, arguments = pipe.recv()
-        except EOFError:
-            return
-        answer: tuple[str | None, Any]
-        try:
-            if served is None:
-                served = getattr(importlib.import_module(module), class_name)()
-            answer = None, getattr(served, method)(*arguments)
-        except FrameworkError as error:
-            answer = str(error), None
-        except MemoryError:
-            answer = "there is not enough memory; end other programs", None
-        pipe.send(answer)

@@ -8,7 +8,6 @@ sensor_msgs/JointState, the reference trajectory a std_msgs/Float64MultiArray of
 from __future__ import annotations
 
 import time
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -23,11 +22,11 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.drive.session.driving import (
     DriveSession,
     TrackedPose,
     TrackingSession,
+    prepared_drive,
 )
 from imu_simulation_framework.drive.session.messages import (
     ground_truth_rows,
@@ -249,28 +248,17 @@ def _read_error(message: JointState) -> tuple[int, float, TrackingError]:
 class PathFollower(ExperimentNode):
     """Replays a recorded drive: it answers each ``trajectory_error`` with a command.
 
-    It prepares the drive and the results' folder, and ends after whoever records.
+    It prepares the drive and the results' folder, and ends when whoever records has all of it.
     """
 
     program = "path_follower"
 
     def __init__(self, **options: Any) -> None:
-        from imu_simulation_framework.drive.check import PreparationSession
-
         super().__init__(**options)
         configuration = self.configuration
-        preparation = PreparationSession()
-        drive = preparation.read(configuration)
-        for what_was_read, *found in drive.read:
-            self.inform(what_was_read)
-            for sentence in found:
-                self.warn(sentence)
-        for sentence in (*from_configuration.imu_remarks(configuration), *drive.warnings):
-            self.warn(sentence)
-        output, label = configuration.experiment.output, from_configuration.imu_label(configuration)
-        folder = create_result_folder(output, drive.name, label, datetime.now())
-        folder.write_text("config.ini", configuration.to_ini())
-        preparation.write(folder)
+        place = str(self._given("prepared", ""))
+        with prepared_drive(configuration, place, self.inform, self.warn) as (drive, folder):
+            self.latch(RESULT, String(data=folder.prefix_path))
         follower = from_configuration.make_follower(configuration, drive.reference)
         self._session = DriveSession(follower)
         self._timeout = configuration.simulation.command_timeout
@@ -285,7 +273,6 @@ class PathFollower(ExperimentNode):
         for name, size, stride in zip(labels, poses.shape, (poses.size, poses.shape[1])):
             trajectory.layout.dim.append(MultiArrayDimension(label=name, size=size, stride=stride))
         self.latch(topics.REFERENCE_TRAJECTORY, trajectory)
-        self.latch(RESULT, String(data=folder.prefix_path))
         self.inform(
             f"driving {drive.name}: {self._session.duration:.1f} s, {drive.length:.1f} m, with "
             f"{configuration.control.controller}; results in {folder.folder}"
@@ -306,7 +293,8 @@ class PathFollower(ExperimentNode):
     def look_after(self) -> None:
         now = time.monotonic()
         if self._session.finished:
-            self.ended = RECORDER not in self.get_node_names()
+            listeners = self.get_subscriptions_info_by_topic(self._publisher.topic_name)
+            self.ended = RECORDER not in [one.node_name for one in listeners]
         elif not self._started_at:
             simulator = simulator_program(self.configuration)
             if self.is_heard_by(self._publisher, (simulator, ErrorPublisher.program, RECORDER)):
@@ -346,6 +334,7 @@ class ResultComparison(Participant):
         # Of each topic: bytes that have come, who reads and who records them.
         self._kept: dict[str, tuple[list[bytes], Any, Any]] = {}
         self._heard: set[str] = set()
+        self._heard_all = False
         self._keep(topics.IMU, IMU.name, imu_rows, session.add_imu)
         truth = "nav_msgs/Odometry"
         self._keep(topics.GROUND_TRUTH, truth, ground_truth_rows, session.add_ground_truth)
@@ -410,10 +399,16 @@ class ResultComparison(Participant):
 
     def look_after(self) -> None:
         super().look_after()
-        if self._session.arrived:
+        if self._heard_all:
+            self._write()
+        elif self._session.arrived:
             self._read_messages()
-            if self._session.complete:
-                self._write()
+            self._heard_all = self._session.complete
+            if self._heard_all:
+                # Whoever drives sees by it that nothing is missing, and leaves its memory to the
+                # figures; the middleware gives a topic up between two calls.
+                for one in list(self.subscriptions):
+                    self.destroy_subscription(one)
 
     def close(self) -> None:
         if self._session.over:

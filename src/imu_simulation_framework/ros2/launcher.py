@@ -11,16 +11,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.programs import Apart
 from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.check import PreparationSession
 from imu_simulation_framework.drive.experiment_arguments import (
     check_arguments,
     experiment_parameters,
     node_configuration,
     read_command_line,
 )
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.session.driving import PREPARATION
 from imu_simulation_framework.ros2 import entry_points, participant
 
 OF_ROS1 = {
@@ -56,15 +59,18 @@ def main(arguments: list[str]) -> int:
     configuration = node_configuration("run_experiment", experiment_parameters(values), {})
     participant.refuse_what_ros2_lacks(configuration)
     from_configuration.ensure_all_can_be_made(configuration)
-    PreparationSession().check(configuration)
     with tempfile.TemporaryDirectory() as folder:
+        prepared = ResultFolder(folder, "prepared")
+        with Apart(*PREPARATION) as preparation:
+            preparation.call("keep", configuration, prepared)
         path = Path(folder) / "config.ini"
         path.write_text(configuration.to_ini(), "utf-8")
         simulator = SIMULATORS[participant.simulator_program(configuration)]
-        return _run(simulator, path, "info" if options.verbose else "warn")
+        parameters = {"config": path, "prepared": prepared.prefix_path}
+        return _run(simulator, parameters, "info" if options.verbose else "warn")
 
 
-def _run(simulator: str, config: Path, level: str) -> int:
+def _run(simulator: str, parameters: dict[str, Any], level: str) -> int:
     """Start the nodes, and end them when the first of them has ended.
 
     Those that wait for each other share a process, in which a message costs less; who records has
@@ -76,7 +82,8 @@ def _run(simulator: str, config: Path, level: str) -> int:
         recorder: ("ResultComparison", "ImuYawPublisher"),
         "simulator, error_publisher or path_follower": leaders,
     }
-    options = ["--ros-args", "-p", f"config:={config}", "--log-level", level]
+    options = ["--ros-args", "--log-level", level]
+    options += [part for name in parameters for part in ("-p", f"{name}:={parameters[name]}")]
     # Files where it was called are not to be taken for libraries; Python before 3.11 takes them.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     processes: dict[str, subprocess.Popen] = {}
@@ -88,7 +95,7 @@ def _run(simulator: str, config: Path, level: str) -> int:
         while not first:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
             ended = [name for name, one in processes.items() if one.poll() is not None]
-            # Whoever drives ends well once it sees that the recorder does, which may take longer.
+            # Whoever drives ends well once it sees that the recorder has all.
             first = next((n for n in ended if n == recorder or processes[n].returncode), "")
     finally:
         _end(list(processes.values()))

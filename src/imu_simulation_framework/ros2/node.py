@@ -14,7 +14,7 @@ import time
 import traceback
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 import rclpy
@@ -41,16 +41,11 @@ from imu_simulation_framework.core.errors import ConfigurationError, FrameworkEr
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.live import LiveImu
-from imu_simulation_framework.realistic_imu.node_sessions import (
-    Diagnostic,
-    LiveCorrector,
-    Session,
-    mounting_in,
-    read_arguments,
-)
-from imu_simulation_framework.realistic_imu.truth import Mounting
 from imu_simulation_framework.recordings.messages import separate
+
+if TYPE_CHECKING:
+    from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session
+    from imu_simulation_framework.realistic_imu.truth import Mounting
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
 QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
@@ -281,21 +276,17 @@ class Node(rclpy.node.Node):
 class SessionNode(Node):
     """The :class:`.Shell` of a :class:`.Session`, of whose type and arguments it is made.
 
-    ``session_type``: its class; ``session``: what makes something of messages.
+    ``session``: what makes something of messages.
     """
-
-    session_type: type[Any]
-
-    def __init_subclass__(cls) -> None:
-        cls.program = cls.session_type.name
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        kinds = (ShellArguments, self.session_type.arguments_type)
+        session_type = self.session_type()
+        kinds = (ShellArguments, session_type.arguments_type)
         self._warn_of_unknown([key.name for kind in kinds for key in keys_of(kind)])
         of_shell, arguments = map(self._arguments, kinds)
         self._qos = quality_of_service(QOS[of_shell.qos])
-        session: Session = self.session_type(arguments, self)
+        session: Session = session_type(arguments, self)
         self.session = session
         self.alone = session.alone
         if session.diagnoses:
@@ -311,8 +302,15 @@ class SessionNode(Node):
         for topic, (kind, _) in session.inputs.items():
             self.subscribe(topic, kind.name, partial(session.take, topic))
 
+    @staticmethod
+    def session_type() -> type[Any]:
+        """Return the session's class, imported here: an experiment can do without its 100 MB."""
+        raise NotImplementedError
+
     def _arguments(self, kind):
         """Declare parameters with their types, ranges and meanings; return their values."""
+        from imu_simulation_framework.realistic_imu.node_sessions import read_arguments
+
         made = read_arguments(kind, self.program, self._given)
         for key in keys_of(kind):
             self.declare(key.name, key, getattr(made, key.name))
@@ -470,13 +468,21 @@ class RealisticImuNode(SessionNode):
     any, or in an ideal field that the simulator publishes.
     """
 
-    session_type = LiveImu
+    program = "realistic_imu"
+
+    @staticmethod
+    def session_type() -> type[Any]:
+        from imu_simulation_framework.realistic_imu.live import LiveImu
+
+        return LiveImu
 
     def transform(self, parent: str, frame: str, topic: str) -> Mounting:
         """Return where tf says that a frame is on that of a topic.
 
         Raises SimulatorError: it does not say in time; or ConfigurationError: there is no tf2.
         """
+        from imu_simulation_framework.realistic_imu.node_sessions import mounting_in
+
         try:
             import tf2_ros
         except ModuleNotFoundError:
@@ -511,4 +517,10 @@ class ImuCorrector(SessionNode):
     uncorrected readings should fuse it anew.
     """
 
-    session_type = LiveCorrector
+    program = "imu_corrector"
+
+    @staticmethod
+    def session_type() -> type[Any]:
+        from imu_simulation_framework.realistic_imu.node_sessions import LiveCorrector
+
+        return LiveCorrector

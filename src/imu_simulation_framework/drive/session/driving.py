@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple, Sequence
+from datetime import datetime
+from typing import Callable, Iterator, NamedTuple, Sequence
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.core.programs import Apart
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.tables import TRAJECTORY, WHEELS
-from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.configuration import Configuration
+from imu_simulation_framework.drive.from_configuration import imu_label, imu_remarks
+from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
 from imu_simulation_framework.drive.tracking.controllers import (
     Follower,
     Pose2D,
@@ -70,6 +75,46 @@ class DriveToFollow:
 
 
 _FACTS = "drive.json"
+
+PREPARATION = (
+    "imu_simulation_framework.drive.check",
+    "PreparationSession",
+    "the preparation of the drive",
+)
+"""What prepares a drive, as :class:`.Apart` wants it: readers of recordings, and tables, which take
+100 MB."""
+
+
+@contextmanager
+def prepared_drive(
+    configuration: Configuration, place: str, inform: Callable, warn: Callable
+) -> Iterator[tuple[DriveToFollow, ResultFolder]]:
+    """Yield what is to be driven and a folder for its results, which is given what was read of it.
+
+    Raises FrameworkError: it cannot be driven. ``place``: folder and prefix where a launcher has
+    kept it, empty if none has: then it is read now; ``inform``, ``warn``: called with sentences.
+    """
+    with ExitStack() as until_written:
+        kept = ResultFolder.from_prefix(place) if place else None
+        drive = DriveToFollow.load(kept, configuration.to_ini()) if kept else None
+        if drive is None:
+            preparation = until_written.enter_context(Apart(*PREPARATION))
+            drive, kept = preparation.call("read", configuration), None
+        for what_was_read, *found in drive.read:
+            inform(what_was_read)
+            for sentence in found:
+                warn(sentence)
+        for sentence in (*imu_remarks(configuration), *drive.warnings):
+            warn(sentence)
+        folder = create_result_folder(
+            configuration.experiment.output, drive.name, imu_label(configuration), datetime.now()
+        )
+        yield drive, folder
+        folder.write_text("config.ini", configuration.to_ini())
+        if kept is None:
+            preparation.call("write", folder)
+        else:
+            folder.take(kept)
 
 
 def wrong_command(data: Sequence[float], commands: Sequence[str]) -> str:

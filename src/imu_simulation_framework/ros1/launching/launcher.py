@@ -17,6 +17,7 @@ import rospkg
 from roslaunch.core import Param
 
 from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.programs import Apart
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.drive import from_configuration
 from imu_simulation_framework.drive.experiment_arguments import (
@@ -28,7 +29,7 @@ from imu_simulation_framework.drive.experiment_arguments import (
 )
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.robot import robot_description
-from imu_simulation_framework.ros1.answers import PREPARATION, Apart
+from imu_simulation_framework.drive.session.driving import PREPARATION
 from imu_simulation_framework.ros1.launching.supervision import report, run
 from imu_simulation_framework.ros1.simulators.gazebo_server import ensure_no_gazebo_runs
 

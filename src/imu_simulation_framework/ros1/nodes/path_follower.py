@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import signal
 import threading
 import time
-from datetime import datetime
+from functools import partial
 from typing import Any
 
 import rospy
@@ -19,13 +18,10 @@ from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.topics import WORLD_FRAME
-from imu_simulation_framework.drive.from_configuration import imu_label, imu_remarks, make_follower
-from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
-from imu_simulation_framework.drive.session.driving import DriveSession, DriveToFollow
+from imu_simulation_framework.drive.from_configuration import make_follower
+from imu_simulation_framework.drive.session.driving import DriveSession, prepared_drive
 from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.ros1.answers import (
-    PREPARATION,
-    Apart,
     NoAnswerError,
     ask_master,
     is_started_by_roslaunch,
@@ -117,23 +113,10 @@ class PathFollower(Node):
                 self.name,
                 self.configuration.robot.parameters,
             )
-        with contextlib.ExitStack() as until_written:
-            drive, write = self._prepared_drive() or self._drive_prepared_apart(until_written)
-            for what_was_read, *found in drive.read:
-                rospy.loginfo("%s", what_was_read)
-                for sentence in found:
-                    rospy.logwarn("%s", sentence)
-            for sentence in (*imu_remarks(self.configuration), *drive.warnings):
-                rospy.logwarn("%s", sentence)
-            folder = create_result_folder(
-                self.configuration.experiment.output,
-                drive.name,
-                imu_label(self.configuration),
-                datetime.now(),
-            )
+        place = experiment_parameter("prepared", "")
+        inform, warn = partial(rospy.loginfo, "%s"), partial(rospy.logwarn, "%s")
+        with prepared_drive(self.configuration, place, inform, warn) as (drive, folder):
             ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
-            folder.write_text("config.ini", self.configuration.to_ini())
-            write(folder)
         follower = make_follower(self.configuration, drive.reference)
         self._session = DriveSession(follower)
         header = Header(frame_id=WORLD_FRAME)
@@ -147,20 +130,6 @@ class PathFollower(Node):
             folder.folder,
         )
         return folder, drive.start, drive.stop
-
-    def _prepared_drive(self):
-        """Return what the launcher has read for this configuration, and how it is written."""
-        place = experiment_parameter("prepared", "")
-        if not place:
-            return None
-        prepared = ResultFolder.from_prefix(place)
-        drive = DriveToFollow.load(prepared, self.configuration.to_ini())
-        return drive and (drive, lambda folder: folder.take(prepared))
-
-    def _drive_prepared_apart(self, until_written):
-        preparation = until_written.enter_context(Apart(*PREPARATION))
-        drive = preparation.call("read", self.configuration)
-        return drive, functools.partial(preparation.call, "write")
 
     def _start(self, folder, begin: float, end: float) -> None:
         """Wait for everybody, put the robot at its first pose, and give the first command."""

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from imu_simulation_framework.core.errors import FrameworkError, RecordingError
-from imu_simulation_framework.ros1.answers import Apart
+from imu_simulation_framework.core.programs import Apart
 
 
 class Worker:
