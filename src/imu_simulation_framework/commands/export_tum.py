@@ -30,9 +30,6 @@ def main(arguments):
     tables = files.ExperimentTables.load(folder)
     _, comparison = evaluate(tables, ComparisonSettings(align=options.align))
     trajectory, driven = tables.trajectory_data, tables.ground_truth
-    reference = tables.reference
-    if reference is None or "x" not in reference:
-        reference = trajectory
     texts = {
         name: files.tum_text(table.index, table["x"], table["y"], table["yaw"])
         for name, table in (("trajectory", trajectory), ("driven", driven))
@@ -40,7 +37,7 @@ def main(arguments):
     }
     for name, result, poses in (
         ("simulated", comparison.simulated, driven),
-        ("recorded", comparison.real, reference),
+        ("recorded", comparison.real, tables.reference),
     ):
         if result is not None:
             pair = files.tum_of_comparison(result, poses)

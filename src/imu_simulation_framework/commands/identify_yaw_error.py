@@ -31,7 +31,12 @@ from __future__ import annotations
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import above_zero, add_results, write_file
+from imu_simulation_framework.commands.command_line import (
+    above_zero,
+    add_results,
+    whole_number,
+    write_file,
+)
 from imu_simulation_framework.commands.heading_choices import (
     add_of_option,
     add_setting_option,
@@ -171,7 +176,7 @@ def _parser():
         "Hector's parameters hold for this one only",
     )  # fmt: skip
     parser.add_argument(
-        "--runs", type=int, default=RUNS, metavar="N",
+        "--runs", type=whole_number, default=RUNS, metavar="N",
         help="by which each of several drives is judged by the model from the others, "
         "%(default)s by default; 0 to leave that out, which takes the most time",
     )  # fmt: skip

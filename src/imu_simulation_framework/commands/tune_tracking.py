@@ -26,7 +26,12 @@ from scipy.optimize import minimize
 from tqdm import tqdm
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import accepted_number, add_out, write_file
+from imu_simulation_framework.commands.command_line import (
+    above_zero,
+    add_out,
+    whole_type,
+    write_file,
+)
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.programs import ArgumentParser
 from imu_simulation_framework.core.sentences import listed
@@ -198,16 +203,6 @@ def main(arguments):
     write_file(path, setup.load().to_ini().encode("utf-8"))
 
 
-def _tries(text):
-    return int(
-        accepted_number(text, lambda n: 10.0 <= n <= 1e6 and n.is_integer(), "expected 10 or more")
-    )
-
-
-def _factor(text):
-    return accepted_number(text, lambda n: 0.0 < n < math.inf, "expected a number above zero")
-
-
 def _parser():
     parser = ArgumentParser(__doc__)
     parser.add_argument("drive", help="a, b, c, d, a recording, or a config.ini")
@@ -220,14 +215,15 @@ def _parser():
         help="of the part that gains are chosen by, by default 30s; at most half of the drive",
     )  # fmt: skip
     parser.add_argument(
-        "--tries", type=_tries, default=80, metavar="N", help="drives at most, %(default)s"
-    )
+        "--tries", type=whole_type(10, 10**6, "is no number of drives, 10 or more"), default=80,
+        metavar="N", help="drives at most, %(default)s",
+    )  # fmt: skip
     parser.add_argument(
-        "--yaw-weight", type=_factor, default=0.5, metavar="M",
+        "--yaw-weight", type=above_zero, default=0.5, metavar="M",
         help="metres that an error of one radian counts as much as, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
-        "--effort", type=_factor, default=1.05, metavar="FACTOR",
+        "--effort", type=above_zero, default=1.05, metavar="FACTOR",
         help="most of the wheels' acceleration beside what it is before, by default %(default)s",
     )  # fmt: skip
     parser.add_argument("--config", metavar="FILE", help="settings that all of it rests on")

@@ -401,12 +401,7 @@ def _drive_of_result(folder: ResultFolder, step):
             f"{folder.prefix_path}: this result has no recorded IMU, so that no yaw error was "
             "observed"
         )
-    name, remarks = short_name(folder.folder), []
-    path = load_table(folder, "trajectory_data")
-    if reference is None:
-        reference = path
-        remarks.append(f"{name}: an older result; its reference is the smoothed trajectory")
-    path = reference if path is None else path
+    name, path = short_name(folder.folder), load_table(folder, "trajectory_data")
     earlier = previous_summary(folder).get("comparison_settings", {})
     settings = ComparisonSettings(
         align=earlier.get("align") is True,
@@ -414,7 +409,7 @@ def _drive_of_result(folder: ResultFolder, step):
     )
     sources = tuple(folder.path(f"{part}.csv") for part in ("imu_real", "reference"))
     satellite = folder.path("fixes.csv").exists()
-    return _observed(name, imu, reference, path, settings, step, satellite, sources, remarks)
+    return _observed(name, imu, reference, path, settings, step, satellite, sources, [])
 
 
 def _drive_of_recording(text, config, step, settings):

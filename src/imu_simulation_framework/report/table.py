@@ -122,20 +122,18 @@ def _markdown(rows, left):
 
 
 def _latex(rows, left):
-    header, *body = _aligned([[_escaped(cell) for cell in row] for row in rows], left)
+    header, *body = _aligned([[cell.translate(_SPECIAL) for cell in row] for row in rows], left)
     alignment = "".join("l" if to_left else "r" for to_left in left)
     first, *lines = [rf"{' & '.join(row)} \\" for row in (header, *body)]
     begin, rule = rf"\begin{{tabular}}{{{alignment}}}", r"\hline"
     return [begin, rule, first, rule, *lines, rule, r"\end{tabular}"]
 
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-}
-
-
-def _escaped(text):
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    }
+)

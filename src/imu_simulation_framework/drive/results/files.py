@@ -344,7 +344,7 @@ def tum_of_comparison(comparison, poses) -> dict[str, str]:
 
 REQUIRED_COLUMNS = {
     "trajectory_data": (*tables.TRAJECTORY, *tables.WHEELS),
-    "reference": ("yaw",),
+    "reference": tables.POSES,
     "fixes": ("x", "y"),
     "imu_simulated": ("yaw",),
     "imu_real": ("yaw",),
@@ -358,7 +358,7 @@ REQUIRED_COLUMNS = {
 }
 """Table name -> the columns that its evaluation needs."""
 
-OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated", "odometer")
+OPTIONAL = ("fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated", "odometer")
 """Tables that a result may lack."""
 
 
@@ -368,18 +368,17 @@ class ExperimentTables:
 
     ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the columns of
     ``WheelVelocities`` that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
-    recorded, what the recorded IMU is judged against, which older versions judged against the
-    trajectory; ``fixes``: satellite positions x, y [m] as received, in the axes and scale of
-    ``trajectory_data``; ``imu_simulated``, ``imu_real``: ``ImuRecord``; ``ground_truth``:
-    ``GroundTruth``; ``control_error``: ``ControlError`` against the trajectory;
-    ``wheel_velocities``, ``wheel_velocities_actual``: ``WheelVelocities`` as commanded, each at the
-    time from which it holds, and as the wheels turned; ``magnetometer_simulated``:
-    ``MagneticField``; ``gnss_simulated``: ``GnssReported``; ``odometer``: ``Trajectory`` as the
-    odometer says it. What there was not is None.
+    recorded, what the recorded IMU is judged against; ``fixes``: satellite positions x, y [m] as
+    received, in the axes and scale of ``trajectory_data``; ``imu_simulated``, ``imu_real``:
+    ``ImuRecord``; ``ground_truth``: ``GroundTruth``; ``control_error``: ``ControlError`` against
+    the trajectory; ``wheel_velocities``, ``wheel_velocities_actual``: ``WheelVelocities`` as
+    commanded, each at the time from which it holds, and as the wheels turned;
+    ``magnetometer_simulated``: ``MagneticField``; ``gnss_simulated``: ``GnssReported``;
+    ``odometer``: ``Trajectory`` as the odometer says it. What there was not is None.
     """
 
     trajectory_data: pd.DataFrame
-    reference: pd.DataFrame | None
+    reference: pd.DataFrame
     imu_simulated: pd.DataFrame
     imu_real: pd.DataFrame | None
     ground_truth: pd.DataFrame
