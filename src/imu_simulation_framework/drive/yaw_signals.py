@@ -294,8 +294,6 @@ _SELDOM = 0.1
 """A share of samples that is of no account."""
 _SAME_TURN = np.radians(0.1)
 """A yaw that stays that near to the integral of the gyroscope is that."""
-_PHASES = 20
-"""Of a step at which errors may be observed."""
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 
 
@@ -460,7 +458,9 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     error = comparison.error.dropna()
     remarks = [*remarks, *(f"{name}, IMU: {one}" for one in comparison.sentences)]
     process = comparison.split and comparison.split.process
-    error = error[error.index >= error.index[0] + _surest_phase(error, process, step)]
+    if process is not None:
+        first, last = error.index[[0, -1]]
+        error = error[error.index >= first + process.surest_phase(first, last, step)]
     right = comparison.reference_yaw
     observed = observed_yaw_error(name, error, right, step, reference=process)
     observed = replace(observed, zero=comparison.zero)
@@ -483,20 +483,6 @@ def _observed(name, imu, reference, path, settings, step, satellite, sources, re
     path = _as_dense(path, float(median_rate(reference.index.to_numpy(dtype=float))))
     begin = float(error.index[0])
     return ReadDrive(observed, of_gyroscope, begin, path, satellite, rate, sources, tuple(remarks))
-
-
-def _surest_phase(error, process, step):
-    """Return how much later than an error's start the reference is best known, step by step [s].
-
-    A course is best known at the fixes, between which the robot may have turned as it likes.
-    """
-    if process is None:
-        return 0.0
-    first, last = error.index[0], error.index[-1]
-    phases = step * np.linspace(0.0, 1.0, _PHASES, endpoint=False)
-    at = np.arange(first, last - step, step)
-    known = [np.median(np.interp(at + phase, process.time, process.std)) for phase in phases]
-    return float(phases[np.argmin(known)]) if len(at) else 0.0
 
 
 def _as_dense(path, rate):

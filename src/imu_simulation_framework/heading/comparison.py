@@ -326,6 +326,8 @@ def lateness(
     stamps = heading.index.to_numpy(dtype=float)
     imu_stamps, turned = imu_yaw.index.to_numpy(dtype=float), angles.unwrap(imu_yaw.to_numpy())
     begin, end = max(stamps[0], imu_stamps[0]), min(stamps[-1], imu_stamps[-1])
+    if reference is not None:
+        begin += reference.surest_phase(begin, end, _LAG_STEP)
     if end - begin < _LAG_STEP:
         return None, lag
     time = np.arange(begin, end, _LAG_STEP)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _RATE_WINDOW = 0.5
 """Over which a heading's rate is taken [s], so that its noise is no turning."""
+_PHASES = 20
+"""Of a step at which a heading may be looked at."""
 _SEED = 1
 _SPECTRA = 20
 """Errors that a reference may have whose densities are averaged."""
@@ -102,6 +104,17 @@ class ReferenceError:
         curves = (np.interp(time, self.time, a) for a in (self.std, self.rate, self.turn))
         std, rate, turn = curves
         return replace(self, time=time - time[:1], std=std, rate=rate, turn=turn - turn[:1])
+
+    def surest_phase(self, first: float, last: float, step: float) -> float:
+        """Return how much later than the first time the heading is best known, step by step [s].
+
+        A course is best known where velocities were measured, between which the robot may have
+        turned as it likes. ``first``, ``last``, ``step`` [s].
+        """
+        phases = step * np.linspace(0.0, 1.0, _PHASES, endpoint=False)
+        at = np.arange(first, last - step, step)
+        known = [np.median(np.interp(at + phase, self.time, self.std)) for phase in phases]
+        return float(phases[np.argmin(known)]) if len(at) else 0.0
 
     def covariance(self, time: np.ndarray) -> np.ndarray:
         """Return the error's covariance at some times (m,), (m, m) [rad^2]."""
