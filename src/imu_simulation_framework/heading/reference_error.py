@@ -158,24 +158,16 @@ class ReferenceError:
             covariance += self.slip**2 * walk_of_means(turned, begins)
         return covariance
 
-    def drawn(self, runs: int, random: np.random.Generator, freedom: int = 0) -> np.ndarray:
-        """Return errors that the reference may have, (runs, n) [rad].
-
-        With degrees of ``freedom``, above 2, the part that changes has the same variance and longer
-        tails, as courses have in corners: it is a Student's t process, normal but for a variance
-        that is drawn, too, and stays alike for as long as the error itself.
-        """
+    def drawn(self, runs: int, random: np.random.Generator) -> np.ndarray:
+        """Return errors that the reference may have, (runs, n) [rad]."""
         lag, turn_error = random.standard_normal((2, runs, 1))
         errors = self.turn_error * turn_error * self.turn - self.lag * lag * self.rate
         kept = np.exp(-np.diff(self.time, prepend=self.time[:1] - np.inf) / self.correlation_time)
-        processes = np.zeros((1 + freedom, runs))
+        process = np.zeros(runs)
         for sample, share in enumerate(kept):
-            processes *= share
-            processes += math.sqrt(1.0 - share**2) * random.standard_normal(processes.shape)
-            drawn = processes[0]
-            if freedom:
-                drawn = drawn / np.sqrt(np.sum(processes[1:] ** 2, axis=0) / (freedom - 2.0))
-            errors[:, sample] += self.std[sample] * drawn
+            process = share * process
+            process += math.sqrt(1.0 - share**2) * random.standard_normal(runs)
+            errors[:, sample] += self.std[sample] * process
         if self.slip:
             steps = self.slip * np.sqrt(np.diff(self.absolute_turn, prepend=0.0))
             errors += np.cumsum(steps * random.standard_normal(errors.shape), axis=1)

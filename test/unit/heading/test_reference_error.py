@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t as student
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
@@ -153,17 +152,6 @@ def test_errors_that_are_drawn_have_its_covariance():
     deviations = np.sqrt((np.outer(variances, variances) + expected**2) / runs)
     # Some 800 of them, which hang together.
     assert np.max(np.abs(found - expected) / deviations) < 5.0
-
-
-def test_drawn_errors_with_longer_tails_have_the_same_variance():
-    time, none = np.arange(0.0, 20.0, 0.5), np.zeros(40)
-    known = ReferenceError(time, np.linspace(0.01, 0.03, 40), 0.05, none, none)
-    sizes = known.drawn(5000, np.random.default_rng(8), freedom=5) / known.std
-    # Student's kurtosis with five degrees of freedom is 9; four standard errors.
-    assert np.mean(sizes**2) == pytest.approx(1.0, abs=4.0 * math.sqrt(8.0 / sizes.size))
-    beyond = 2.0 * student.sf(4.0 * math.sqrt(5.0 / 3.0), 5)
-    found = np.mean(np.abs(sizes) > 4.0)
-    assert found == pytest.approx(beyond, abs=4.0 * math.sqrt(beyond / sizes.size))
 
 
 def test_means_over_stretches_have_the_covariance_of_the_means_of_samples():

@@ -220,13 +220,10 @@ class YawErrorParameters(Settings):
                 correlation_time=self.reference_error_time or known.correlation_time,
                 # A lag that was found takes the place of one that might be there.
                 lag=0.0 if self.reference_lag else known.lag,
-            ).drawn(runs, random, _TAILS)
+            ).drawn(runs, random)
         return errors
 
 
-_TAILS = 5
-"""Degrees of freedom of what a reference errs by: in four of ten simulated town drives a normal
-error had a sample that hardly any run reaches, this one in none."""
 _UNMOVED = 1000.0
 """Time constant of a filter that hardly leans while the body accelerates [s]: what the sensor's own
 filter made of accelerations is in the yaw error that was observed, and shall not come twice."""
