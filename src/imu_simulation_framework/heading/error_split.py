@@ -46,6 +46,9 @@ _WALKS = np.logspace(-2.0, 1.0, 13)
 and what lies between two of these would be taken for an error that passes."""
 _STRENGTHS = np.logspace(-2.0, 1.0, 5)
 """Of its constants, as of that."""
+_DRIFTING = 1.0
+"""Least of these for a final error: that an IMU may have next to no bias, which none has, would draw
+what it says towards zero wherever the reference drifts as far."""
 _PASSING = 0.05
 """Correlation time of an IMU's error that passes, as of one that tilts, over the duration."""
 _PASSING_STRENGTHS = np.array([0.01, 0.2, 0.5])
@@ -150,13 +153,11 @@ def split_error(
         own, final = np.full(3, math.nan), np.full(3, math.nan)
     else:
         strengths = found.strengths if not found.faults else _Strengths(bins, raw)
-        sensor = strengths.drawn(bins.values, random)
-        sensor -= bins.at_start @ sensor
         shares = [0.5, outside, 1.0 - outside]
-        own, final = (
-            np.quantile(of_runs, shares)
-            for of_runs in (np.sqrt(lasting @ sensor**2), bins.at_end @ sensor)
-        )
+        sensor, drifting = (strengths.drawn(bins.values, random, a) for a in (0.0, _DRIFTING))
+        sensor -= bins.at_start @ sensor
+        own = np.quantile(np.sqrt(lasting @ sensor**2), shares)
+        final = np.quantile((bins.at_end - bins.at_start) @ drifting, shares)
         own[1:] *= 1.0 - _CHOSEN, 1.0 + _CHOSEN
         if own[1] < _NOTHING * math.sqrt(squares):
             own[1] = 0.0
@@ -397,14 +398,22 @@ class _Strengths:
         weights[weights < _UNLIKELY] = 0.0
         self._weights = weights / weights.sum()
 
-    def drawn(self, error: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """Return what of an error (m,) may be the IMU's, (m, draws) [rad]."""
+    def drawn(
+        self, error: np.ndarray, random: np.random.Generator, least: float = 0.0
+    ) -> np.ndarray:
+        """Return what of an error (m,) may be the IMU's, (m, draws) [rad].
+
+        ``least``: of the constants' strengths, over the observed error's size.
+        """
         from scipy.linalg import cho_solve
 
         count, curves, bins = len(error), self._curves, self._bins
         error, root_of_fixed, drawn = error - error.mean(), _root(self._fixed), []
         walk, passing = _root(bins.walk), _root(bins.passing)
-        for which, times in enumerate(random.multinomial(_DRAWS, self._weights)):
+        strong = [np.min(one[-1]) >= least * bins.size for one in self._grid]
+        # Where only weak ones are likely the constants are known to be small.
+        weights = self._weights * strong if self._weights @ strong > 0.0 else self._weights
+        for which, times in enumerate(random.multinomial(_DRAWS, weights / weights.sum())):
             if times == 0:
                 continue
             own, (lasting, short), factor, explained, inner, strengths = self._grid[which]
