@@ -16,6 +16,7 @@ from imu_simulation_framework.heading.comparison import (
     lateness,
     yaw_error_difference,
 )
+from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import edge_samples, error_statistics, median_trend
 
 
@@ -149,6 +150,26 @@ def test_a_course_that_is_late_is_put_right_unasked_and_a_punctual_one_is_left(l
         assert result.split.process.lag == pytest.approx(error, rel=0.5)
         (sentence,) = result.sentences
         assert ("late" if lag > 0.0 else "early") in sentence
+
+
+def test_a_lag_is_found_where_the_course_is_known_and_not_where_it_is_interpolated():
+    # Corners of a second and a half, of which a receiver tells the course once a second.
+    random, time = np.random.default_rng(5), np.arange(40001) / 100.0
+    rates = np.zeros(len(time))
+    for start in range(1000, 39000, 2000):
+        begin, turn = start + random.integers(500), random.choice([-1.0, 1.0])
+        rates[begin : begin + 150] = turn
+    heading, lag, noise = np.cumsum(rates) / 100.0, 0.1, 0.005
+    told, known = 0.65 + np.arange(399.0), np.arange(8000) / 20.0
+    course = np.interp(told - lag, time, heading) + noise * random.standard_normal(len(told))
+    away = np.abs(known - 0.65 - np.rint(known - 0.65))
+    poses = pd.DataFrame({"yaw": np.interp(known, told, course)}, index=known)
+    poses = poses.assign(
+        yaw_std=noise + 0.1 * away, yaw_error_time=0.5, yaw_lag=0.5, turn_error=0.0
+    )
+    reference = ReferenceError.of(poses)
+    found, std = lateness(yaw(heading), poses, 0.5, reference)
+    assert found.shift == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 
 
 def test_a_delay_is_found_in_a_motion_that_nearly_repeats_itself():
