@@ -47,8 +47,8 @@ and what lies between two of these would be taken for an error that passes."""
 _STRENGTHS = np.logspace(-2.0, 1.0, 5)
 """Of its constants, as of that."""
 _DRIFTING = 1.0
-"""Least of these for a final error: that an IMU may have next to no bias, which none has, would draw
-what it says towards zero wherever the reference drifts as far."""
+"""Least of these for a final error: that the IMU may have next to no bias, which no IMU has, would
+draw that towards zero where the reference drifts as far."""
 _PASSING = 0.05
 """Correlation time of an IMU's error that passes, as of one that tilts, over the duration."""
 _PASSING_STRENGTHS = np.array([0.01, 0.2, 0.5])
