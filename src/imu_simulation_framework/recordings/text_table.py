@@ -18,6 +18,7 @@ from imu_simulation_framework.core.sentences import printable, shown
 
 LINE = "line"
 """What column maps call the number of a row's line, where no column has that name."""
+_COMMENTS = ("#", "//")
 ROWS_AT_ONCE = 5_000
 """Rows that are taken apart together: lines of text take many times the memory of numbers."""
 
@@ -27,7 +28,6 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100  # So many lines of a kind tell whether numbers have decimal commas
 _PREAMBLE = 60  # lines at most before a table begins
 _ROWS_BELOW = 4  # so many lines of one width are a table
-_COMMENTS = ("#", "//")
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
@@ -145,11 +145,14 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         rows = itertools.chain([first], rows)
         names = given or _names(comment, separator, names)
     else:
-        below = list(itertools.islice(rows, 2))
+        below = list(itertools.islice(rows, 3))
         cells_below = [_cells(line, separator) for _, line in below]
-        united = with_units(names, cells_below)
+        united = with_units(names, cells_below[:2])
+        if not united and len(below) == 3 and not any(map(_NUMBER.match, cells_below[1])):
+            united = with_units(_of_sources(names, cells_below.pop(1)), cells_below)
+            below = below[1:] if united else below
         rows = itertools.chain(below[1:] if united else below, rows)
-        names = united or _in_groups(names, cells_below)
+        names = united or _in_groups(names, cells_below[:2])
 
     decimal = ""
     distinct, namesakes = distinct_names(names)
@@ -183,12 +186,11 @@ def _below_preamble(lines):
     head = list(itertools.islice(lines, _PREAMBLE))
     told = [(n, line) for n, (_, line) in enumerate(head) if line.strip()]
     told = [(n, line) for n, line in told if not line.lstrip().startswith(_COMMENTS)]
-    ended = [re.sub(r"[,;\t]?[ \r]*\Z", "", line) for _, line in told]
-    widths = [_width(line, _separator(line)) for line in ended]
-    first = _width(told[0][1], _separator(told[0][1])) if told else 0
+    widths = [_width(line, _separator(line)) for _, line in told]
     for place in range(1, len(told) - _ROWS_BELOW + 1):
         below = range(place, place + _ROWS_BELOW)
         separator, width = _separator(told[place][1]), widths[place]
+        first = _width(told[0][1], separator)
         filled = re.sub(r"[,;\t \r]*\Z", "", told[place][1])
         if _width(filled, separator) < max(3, first + 1) or {width} != {widths[k] for k in below}:
             continue
@@ -196,6 +198,11 @@ def _below_preamble(lines):
         # Three names or more above wider rows of numbers are a header that lacks some.
         lacking = first >= 3 and _is_data(_cells(told[place][1], separator))
         if not lacking and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
+            # Lines of names and of units in one table's width.
+            while place > 1 and abs(widths[place - 1] - width) <= 1:
+                if any(map(_NUMBER.match, _cells(told[place - 1][1], separator))):
+                    break
+                place -= 1
             return itertools.chain(head[told[place][0] :], lines)
     return itertools.chain(head, lines)
 
@@ -301,6 +308,15 @@ def _is_named(cells, comment, separator) -> bool:
     return len(names) == len(cells) and numbers == [True, False]
 
 
+def _of_sources(names, sources) -> list[str]:
+    """Return names of which those that are repeated have before them what a line below says."""
+    sources = [re.sub(r"\A\d+:\s*", "", source) for source in sources]
+    return [
+        f"{source} {name}".strip() if names.count(name) > 1 else name
+        for name, source in itertools.zip_longest(names, sources[: len(names)], fillvalue="")
+    ]
+
+
 def with_units(names, below) -> list[str]:
     """Return names with what the line below them says, none if that holds no units and no names.
 
@@ -312,7 +328,7 @@ def with_units(names, below) -> list[str]:
         return []
     numbers = [cell for cell in below[1] if _NUMBER.match(cell) or _WITH_COMMA.match(cell)]
     plain = any(_NUMBER.match(cell) or _DATE.match(cell) for cell in below[0])
-    if plain or len(numbers) < len([cell for cell in below[0] if cell]):
+    if plain or 2 * len(numbers) < len([cell for cell in below[0] if cell]):
         return []
     units = [re.sub(r"[\[\]()]", "", cell).strip() for cell in below[0]]
     leaders: Iterator[str] = itertools.accumulate(names, lambda before, name: name or before)
@@ -357,6 +373,12 @@ def _ended(line, separator, width):
     more = 0 if separator == r"\s+" else _width(line, separator) - width
     plain = line.rstrip(" \r")
     return plain[:-more] if more > 0 and plain.endswith(separator * more) else line
+
+
+def as_numbers(cells: pd.Series) -> pd.Series:
+    """Return a column as numbers if all that is given in it are some, else as it is."""
+    numbers = pd.to_numeric(cells.mask(cells == ""), errors="coerce")
+    return numbers if numbers.notna().sum() == (cells.notna() & (cells != "")).sum() else cells
 
 
 def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:

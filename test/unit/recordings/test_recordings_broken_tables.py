@@ -143,6 +143,7 @@ def test_decimal_commas_behind_many_whole_numbers():
         ["device opened", "handle 0, address 68"],
         ["@ Logger 1.0", "", "@ Date:Sat Apr 04 23:54:11, Sampling Rate: 200ms"],
         ["FILE_INFO", "ListSeparator=comma", "StartTime,02/10/2017 16:13:52", "DATA_START"],
+        ["Made by a Logger of version 9.1 ( http://a.b/ ).", 'Title,"53, A Street, B, C"', "Note,"],
     ],
 )
 @pytest.mark.parametrize("end", ["", ","])
@@ -152,6 +153,32 @@ def test_what_a_program_says_before_its_table_is_passed_over(tmp_path, preamble,
     assert len(read_reference(path).table) == len(ROWS)
     table = parse_table(path, path.read_text())
     assert table.lines[0] == len(preamble) + 2
+
+
+def test_a_header_of_names_units_and_sources(tmp_path):
+    """As RaceChrono has it; of a name that stands twice the source tells which it is."""
+    lines = [
+        "Made by a Logger of version 9.1.",
+        "Format,3",
+        'Title,"a, b"',
+        "",
+        "timestamp,lap,lat,lon,speed,speed",
+    ]
+    lines += ["unix time,,deg,deg,m/s,m/s", ",,100: gps,100: gps,100: gps,calc"]
+    lines += [
+        f"{1.7e9 + k},,{48 + 1e-4 * k},{11 + 2e-5 * k},11,{5 if k % 2 else ''}" for k in range(90)
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    names = list(parse_table("a.csv", "\n".join(lines)).cells.columns)
+    assert names[2:] == ["lat [deg]", "lon [deg]", "gps speed [m/s]", "calc speed [m/s]"]
+    reference = guess_columns(tmp_path / "a.csv").reference
+    assert reference["time"] == "timestamp [unix time] [s]"
+
+
+def test_signs_in_latin_1_are_read(tmp_path):
+    lines = ["Time [s],GyrZ [\xb0/s],Temp [\xb0C]", *(f"{0.01 * k},{k % 7},20" for k in range(300))]
+    (tmp_path / "a.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    assert guess_columns(tmp_path / "a.csv").imu["gyro_z"] == "GyrZ [\xb0/s] [deg/s]"
 
 
 def test_empty_cells_behind_the_last_name_are_none(tmp_path):
